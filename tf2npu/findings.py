@@ -1,0 +1,80 @@
+"""What the converter says about a site or a file: the vocabulary every other layer shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Level(str, Enum):
+    """How a finding was dealt with; only MANUAL and UNSUPPORTED make `convert` and `scan` exit 1."""
+
+    FIXED = "fixed"  # an edit was made
+    MANUAL = "manual"  # a person must do or decide something
+    UNSUPPORTED = "unsupported"  # will not work on the NPU
+    SKIPPED = "skipped"  # deliberately not looked at: too big, pragma, not parsable
+    INFO = "info"  # good to know; never changes the exit code
+
+
+class Status(str, Enum):
+    """What happened to a file."""
+
+    CONVERTED = "converted"
+    UNCHANGED = "unchanged"  # parsed, nothing to edit: byte-identical
+    COPIED = "copied"  # not a source file of ours, or never mentions a relevant module
+    CONFLICT = "conflict"  # a person changed the output; new version kept beside it
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A range of the ORIGINAL source. Lines and columns are 1-based, columns count characters, the end is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace characters [start, end) of the original decoded text by `new`. Edits of a file never overlap."""
+
+    start: int
+    end: int
+    new: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One message about one place. `before`/`after` are the source text of the site; `doc` is a rule page anchor."""
+
+    rule: str
+    level: Level
+    span: Span
+    message: str
+    api: str = ""
+    before: str = ""
+    after: str = ""
+    doc: str = ""
+    cell: int | None = None  # 0-based cell index in a notebook
+
+
+@dataclass
+class FileResult:
+    """Outcome for one file, picklable and free of syntax trees.
+
+    path: POSIX path relative to the project root.  before/after: raw bytes (equal unless CONVERTED).
+    """
+
+    path: str
+    status: Status
+    findings: list[Finding] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+    before: bytes = b""
+    after: bytes = b""
+
+    @property
+    def has_work_left(self) -> bool:
+        return any(f.level in (Level.MANUAL, Level.UNSUPPORTED) for f in self.findings)
