@@ -1,0 +1,61 @@
+"""A variable in device memory, with TensorFlow's two meanings of reading it."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from npu_runtime.errors import FailedPrecondition
+
+_OWN_REFERENCES = 2  # the attribute itself and getrefcount's argument
+
+
+class Variable:
+    """State that outlives a step.
+
+    name: the variable's name, for messages.  is_ref: a ref variable (VariableV2) is aliased by its readers; a resource
+    variable's readers keep what they read, so a write while somebody still holds it copies first.
+    Source: TensorFlow's ref edges alias the buffer, ReadVariableOp's output does not change later (copy on write).
+    """
+
+    def __init__(self, name: str, dtype: np.dtype, is_ref: bool) -> None:
+        self.name = name
+        self.dtype = dtype
+        self.is_ref = is_ref
+        self._array: np.ndarray | None = None
+
+    @property
+    def is_initialized(self) -> bool:
+        return self._array is not None
+
+    def read(self) -> np.ndarray:
+        """The current value: for a ref variable the live buffer, for a resource variable a value that stays.
+
+        Raises: FailedPrecondition when it has none yet.
+        """
+        if self._array is None:
+            raise FailedPrecondition(f"Attempting to use uninitialized value {self.name}", node=self.name)
+        return self._array
+
+    def assign(self, value: np.ndarray) -> None:
+        """Set the value; `value` is copied, into the old buffer where that is allowed."""
+        array = self._array
+        if array is None or array.shape != value.shape or not self._may_write_in_place(3):
+            self._array = np.array(value, dtype=self.dtype, order="C")
+        else:
+            np.copyto(array, value)
+
+    def writable(self) -> np.ndarray:
+        """The buffer to update in place; copied first when a reader still holds the old value (resource variables)."""
+        self.read()
+        if not self._may_write_in_place(2) and self._array is not None:
+            self._array = self._array.copy()
+        return self.read()
+
+    def reset(self) -> None:
+        self._array = None
+
+    def _may_write_in_place(self, own_references: int) -> bool:
+        """Views keep a reference to their base, so a count above our own means that a reader is alive."""
+        return self.is_ref or sys.getrefcount(self._array) <= own_references

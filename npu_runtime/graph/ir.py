@@ -1,0 +1,79 @@
+"""The graph of the device: nodes, their inputs and attributes. TensorFlow's GraphDef comes in, passes edit it in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from npu_runtime.graph.spec import Spec
+
+
+class Value(NamedTuple):
+    """Output `index` of the node called `node`."""
+
+    node: str
+    index: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.node}:{self.index}"
+
+
+@dataclass(eq=False)
+class Node:
+    """One use of an op.
+
+    inputs: data inputs in order.  controls: names of nodes that run before.  attrs: TensorFlow's attributes as Python
+    values (str, int, float, bool, list, numpy array for tensors, type names as str, shapes as tuple or None).
+    outputs: one Spec an output, as far as known.  ref_inputs / ref_outputs: positions that pass a variable, not a value.
+    """
+
+    name: str
+    op: str
+    inputs: list[Value] = field(default_factory=list)
+    controls: list[str] = field(default_factory=list)
+    attrs: dict[str, Any] = field(default_factory=dict)
+    outputs: list[Spec] = field(default_factory=list)
+    ref_inputs: frozenset[int] = frozenset()
+    ref_outputs: frozenset[int] = frozenset()
+    is_stateful: bool = False
+    device: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{self.op} {self.name}>"
+
+
+@dataclass(eq=False)
+class Graph:
+    """Nodes by name, in an order in which producers come first unless a loop closes through NextIteration."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.nodes.values())
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __getitem__(self, name: str) -> Node:
+        return self.nodes[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.nodes
+
+    def add(self, node: Node) -> Node:
+        if node.name in self.nodes:
+            raise ValueError(f"node {node.name} is already in the graph")
+        self.nodes[node.name] = node
+        return node
+
+    def spec(self, value: Value) -> Spec:
+        return self.nodes[value.node].outputs[value.index]
+
+    def consumers(self) -> dict[Value, list[Node]]:
+        """Who reads each value, in graph order, a node once for every input."""
+        readers: dict[Value, list[Node]] = {}
+        for node in self:
+            for value in node.inputs:
+                readers.setdefault(value, []).append(node)
+        return readers

@@ -1,0 +1,108 @@
+"""What a kernel is: one function that computes one TensorFlow op, and what the compiler must know of it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import Estimate, no_work
+from npu_runtime.graph.spec import Shape, Spec
+
+Refuse = Callable[[Sequence[Spec], dict[str, Any]], "str | None"]
+_RESERVED = frozenset({"out", "state"})
+ALWAYS_IGNORED = frozenset({"N", "container", "shared_name"})
+"""Attributes without a meaning for the values: list lengths (the inputs are there) and names of resources."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One op on the device.
+
+    op: TensorFlow op type.  function(*inputs, out=None, state=..., **attrs): see `kernel`.  unit: the hardware unit it
+    occupies: "cube", "vector", "scalar" or "memory".  dtypes: allowed types by type attribute; attributes not named
+    allow every type of the device.  inplace: inputs whose buffer output 0 may take over.  attrs: attributes the function
+    wants.  ignores: attributes that do not change the values.  refuse: reason why these specs cannot run here, or None.
+    """
+
+    op: str
+    function: Callable[..., Any]
+    unit: str
+    shape: Callable[..., Any]
+    estimate: Estimate
+    dtypes: Mapping[str, frozenset[str]]
+    inplace: tuple[int, ...] = ()
+    ignores: frozenset[str] = frozenset()
+    refuse: Refuse | None = None
+    attrs: frozenset[str] = field(default_factory=frozenset)
+    takes_out: bool = False
+    is_stateful: bool = False
+
+    def bind(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
+        """The attributes the function takes, out of all a node has."""
+        return {name: attrs[name] for name in self.attrs if name in attrs}
+
+    def infer(self, inputs: Sequence[Spec], attrs: Mapping[str, Any]) -> list[Shape]:
+        """Shapes of all outputs as far as the input specs tell."""
+        shapes = self.shape(*inputs, **self.bind(attrs))
+        return list(shapes) if isinstance(shapes, list) else [shapes]
+
+    def work(self, inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any]) -> float:
+        """Floating-point operations for complete specs."""
+        return float(self.estimate(inputs, outputs, dict(attrs)))
+
+
+_REGISTRY: dict[str, Kernel] = {}
+
+
+def kernel(
+    *ops: str,
+    unit: str,
+    shape: Callable[..., Any],
+    dtypes: frozenset[str] | Mapping[str, frozenset[str]] = dt.ALL,
+    estimate: Estimate = no_work,
+    inplace: tuple[int, ...] = (),
+    ignores: Sequence[str] = (),
+    refuse: Refuse | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as the kernel of one or more ops.
+
+    The function takes the op's inputs positionally (flattened: a list input arrives as several), TensorFlow's attributes
+    as keyword-only parameters of the same name, and optionally
+      out=None    a buffer to write output 0 into (a tuple of buffers when there are several outputs); entries may be None.
+                  A kernel that is given a buffer must fill it and return it.
+      state       a dict private to (session, node): generators, counters.
+    Inputs are numpy arrays (never to be changed unless `out` is one of them), or `Variable` for ref and resource inputs.
+    It returns an array or a tuple of arrays whose dtype is the op's; scalars are 0-d arrays; a ref output is the Variable.
+    `shape(*specs, **attrs)` returns a Shape, or a list of Shapes for several outputs; it copes with unknown shapes.
+    `dtypes` as a set is about attribute T.  `refuse(specs, attrs)` says why a node cannot run here.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = inspect.signature(function).parameters.values()
+        keywords = frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+        by_attr = dtypes if isinstance(dtypes, Mapping) else {"T": dtypes}
+        for op in ops:
+            if op in _REGISTRY:
+                raise ValueError(f"two kernels for {op}: {_REGISTRY[op].function} and {function}")
+            _REGISTRY[op] = Kernel(
+                op, function, unit, shape, estimate, by_attr, inplace, frozenset(ignores), refuse,
+                keywords - _RESERVED, "out" in keywords, "state" in keywords,
+            )  # fmt: skip
+        return function
+
+    return register
+
+
+@cache
+def all_kernels() -> Mapping[str, Kernel]:
+    """Every kernel by op type, sorted; imports the modules of this package once."""
+    package = importlib.import_module("npu_runtime.kernels")
+    for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
+        importlib.import_module(f"npu_runtime.kernels.{module}")
+    return dict(sorted(_REGISTRY.items()))

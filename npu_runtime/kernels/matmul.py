@@ -1,0 +1,1 @@
+"""Matrix products on the cube unit."""

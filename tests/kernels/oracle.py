@@ -1,0 +1,44 @@
+"""The same call by TensorFlow's CPU kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+from tensorflow.python.framework import op_def_registry
+from tensorflow.python.framework.op_def_library import apply_op
+
+from tests.kernels.harness import Case, Var
+
+
+def run(one: Case) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """(outputs, values of the Var inputs afterwards). Raises what TensorFlow raises."""
+    with tf.Graph().as_default(), tf.device("/cpu:0"):
+        keywords: dict[str, Any] = dict(one.attrs)
+        variables = []
+        for arg, value in zip(op_def_registry.get(one.op).input_arg, one.inputs, strict=True):
+            made, variable = _input(value)
+            keywords[arg.name] = made
+            variables += variable
+        result = apply_op(one.op, **keywords)
+        flat = tf.nest.flatten(result)
+        fetches = [t for t in flat if isinstance(t, tf.Tensor) and t.dtype not in (tf.resource, tf.variant)]
+        targets = [t for t in flat if not isinstance(t, tf.Tensor)]
+        return _execute(fetches, targets, variables)
+
+
+def _input(value: Any) -> tuple[Any, list[Any]]:
+    if isinstance(value, Var):
+        variable = tf.Variable(value.value, use_resource=value.kind == "resource")
+        return (variable.handle if value.kind == "resource" else variable._ref()), [variable]
+    if isinstance(value, list):
+        return [tf.constant(v) for v in value], []
+    return tf.constant(value), []
+
+
+def _execute(fetches: list[Any], targets: list[Any], variables: list[Any]) -> tuple[list[Any], list[Any]]:
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        outputs, _ = sess.run([fetches, targets])
+        return [np.array(v) for v in outputs], [np.array(v) for v in sess.run(variables)]

@@ -1,0 +1,125 @@
+"""What every kernel promises the compiler, checked on every case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tensorflow.python.framework import op_def_registry
+
+from npu_runtime.device.variable import Variable
+from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels.base import ALWAYS_IGNORED, all_kernels
+from tests.kernels.harness import Case, all_cases, call, case_ids, kernel_of, spec_of
+
+CASES = all_cases()
+each_case = pytest.mark.parametrize("one", CASES, ids=case_ids(CASES))
+
+
+def outputs_of(one: Case, inputs: list[Any], **extra: Any) -> list[Any]:
+    return [v.read() if isinstance(v, Variable) else v for v in call(one, inputs, **extra)]
+
+
+@each_case
+def test_shape_is_the_real_shape(one: Case) -> None:
+    actual = [v.shape for v in outputs_of(one, one.flat())]
+    inferred = kernel_of(one).infer(one.specs(), one.attrs)
+    assert len(inferred) == len(actual)
+    for shape, real in zip(inferred, actual, strict=True):
+        assert shape is None or (
+            len(shape) == len(real) and all(m in (None, n) for m, n in zip(shape, real, strict=True))
+        )
+
+
+@each_case
+def test_shape_copes_with_the_unknown(one: Case) -> None:
+    actual = [v.shape for v in outputs_of(one, one.flat())]
+    specs = one.specs()
+    for less in ([Spec(None, s.dtype) for s in specs], [Spec((None,) * (s.rank or 0), s.dtype) for s in specs]):
+        for shape, real in zip(kernel_of(one).infer(less, one.attrs), actual, strict=True):
+            assert shape is None or (
+                len(shape) == len(real) and all(m in (None, n) for m, n in zip(shape, real, strict=True))
+            )
+
+
+@each_case
+def test_inputs_stay(one: Case) -> None:
+    inputs = one.flat()
+    call(one, inputs)
+    for after, before in zip(inputs, one.flat(), strict=True):
+        if not isinstance(after, Variable):
+            np.testing.assert_array_equal(after, before)
+
+
+@each_case
+def test_out_is_filled_and_returned(one: Case) -> None:
+    if not kernel_of(one).takes_out:
+        return
+    plain = outputs_of(one, one.flat())
+    buffers = [np.full(v.shape, 1, v.dtype) for v in plain]
+    given = call(one, one.flat(), out=buffers[0] if len(buffers) == 1 else tuple(buffers))
+    for value, buffer, expected in zip(given, buffers, plain, strict=True):
+        assert value is buffer
+        np.testing.assert_array_equal(value, expected)
+
+
+@each_case
+def test_inplace_is_exact(one: Case) -> None:
+    plain = outputs_of(one, one.flat())
+    for index in kernel_of(one).inplace:
+        inputs = one.flat()
+        if (
+            isinstance(inputs[index], Variable)
+            or inputs[index].shape != plain[0].shape
+            or inputs[index].dtype != plain[0].dtype
+        ):
+            continue
+        out = inputs[index] if len(plain) == 1 else (inputs[index], *[np.empty_like(v) for v in plain[1:]])
+        np.testing.assert_array_equal(outputs_of(one, inputs, out=out)[0], plain[0])
+
+
+@each_case
+def test_strided_equals_contiguous(one: Case) -> None:
+    inputs = [v if isinstance(v, Variable) else _strided(v) for v in one.flat()]
+    for value, expected in zip(outputs_of(one, inputs), outputs_of(one, one.flat()), strict=True):
+        if value.dtype.kind == "f":
+            np.testing.assert_allclose(
+                value, expected, rtol=1e-5, atol=1e-6 * (np.abs(expected).max() if expected.size else 0)
+            )
+        else:
+            np.testing.assert_array_equal(value, expected)
+
+
+def _strided(value: np.ndarray) -> np.ndarray:
+    if value.ndim == 0:
+        return value
+    wide = np.zeros((*value.shape[:-1], value.shape[-1] * 2), value.dtype)
+    wide[..., ::2] = value
+    return wide[..., ::2]
+
+
+@each_case
+def test_work_is_counted(one: Case) -> None:
+    outputs = [spec_of(v) for v in outputs_of(one, one.flat())]
+    assert kernel_of(one).work(one.specs(), outputs, one.attrs) >= 0.0
+
+
+@pytest.mark.parametrize("op", list(all_kernels()))
+def test_signature_is_the_registry_s(op: str) -> None:
+    made, op_def = all_kernels()[op], op_def_registry.get(op)
+    if op_def is None:
+        assert op.startswith("_"), f"{op} is not an op of TensorFlow"
+        return
+    types = {a.name for a in op_def.attr if a.type in ("type", "list(type)")}
+    known = {a.name for a in op_def.attr}
+    assert made.attrs <= known, f"{made.attrs - known} are no attributes of {op}"
+    assert made.ignores <= known - made.attrs
+    silent = known - types - made.attrs - made.ignores - ALWAYS_IGNORED
+    assert not silent, f"{op} neither takes nor ignores {sorted(silent)}"
+    assert set(made.dtypes) <= types | {"T"}
+
+
+@pytest.mark.parametrize("op", list(all_kernels()))
+def test_has_a_case(op: str) -> None:
+    assert op.startswith("_") or any(one.op == op for one in CASES), f"add a case for {op} to tests/kernels/cases"
