@@ -27,9 +27,7 @@ def test_shape_is_the_real_shape(one: Case) -> None:
     inferred = kernel_of(one).infer(one.specs(), one.attrs)
     assert len(inferred) == len(actual)
     for shape, real in zip(inferred, actual, strict=True):
-        assert shape is None or (
-            len(shape) == len(real) and all(m in (None, n) for m, n in zip(shape, real, strict=True))
-        )
+        assert shape is None or (len(shape) == len(real) and all(m in (None, n) for m, n in zip(shape, real, strict=True)))
 
 
 @each_case
@@ -38,9 +36,7 @@ def test_shape_copes_with_the_unknown(one: Case) -> None:
     specs = one.specs()
     for less in ([Spec(None, s.dtype) for s in specs], [Spec((None,) * (s.rank or 0), s.dtype) for s in specs]):
         for shape, real in zip(kernel_of(one).infer(less, one.attrs), actual, strict=True):
-            assert shape is None or (
-                len(shape) == len(real) and all(m in (None, n) for m, n in zip(shape, real, strict=True))
-            )
+            assert shape is None or (len(shape) == len(real) and all(m in (None, n) for m, n in zip(shape, real, strict=True)))
 
 
 @each_case
@@ -69,11 +65,7 @@ def test_inplace_is_exact(one: Case) -> None:
     plain = outputs_of(one, one.flat())
     for index in kernel_of(one).inplace:
         inputs = one.flat()
-        if (
-            isinstance(inputs[index], Variable)
-            or inputs[index].shape != plain[0].shape
-            or inputs[index].dtype != plain[0].dtype
-        ):
+        if isinstance(inputs[index], Variable) or inputs[index].shape != plain[0].shape or inputs[index].dtype != plain[0].dtype:
             continue
         out = inputs[index] if len(plain) == 1 else (inputs[index], *[np.empty_like(v) for v in plain[1:]])
         np.testing.assert_array_equal(outputs_of(one, inputs, out=out)[0], plain[0])
@@ -84,9 +76,7 @@ def test_strided_equals_contiguous(one: Case) -> None:
     inputs = [v if isinstance(v, Variable) else _strided(v) for v in one.flat()]
     for value, expected in zip(outputs_of(one, inputs), outputs_of(one, one.flat()), strict=True):
         if value.dtype.kind == "f":
-            np.testing.assert_allclose(
-                value, expected, rtol=1e-5, atol=1e-6 * (np.abs(expected).max() if expected.size else 0)
-            )
+            np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6 * (np.abs(expected).max() if expected.size else 0))
         else:
             np.testing.assert_array_equal(value, expected)
 
