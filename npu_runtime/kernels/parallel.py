@@ -1,0 +1,198 @@
+"""One pool of worker threads for the process; numpy and BLAS release the GIL, so pieces of one kernel run side by side.
+
+The pieces of a range depend on its length and grain only, never on the number of threads: results are the same on any
+machine size as long as a body computes its own piece from its arguments.
+
+From the import of this module on, BLAS runs on one thread in this process: its own threads and these would only get in
+each other's way. A large product gets its threads from here (see `matmul`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import queue
+import threading
+from collections.abc import Callable
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+Body = Callable[[int, int], None]
+MAX_THREADS = 16
+
+
+def _hold_blas_at_one_thread() -> None:
+    """Once, for good: switching for each section would be a race between sessions, as BLAS keeps one number for all."""
+    ThreadpoolController().select(user_api="blas").limit(limits=1)
+
+
+_hold_blas_at_one_thread()
+
+
+class _Job:
+    """One call of `parallel_ranges`: pieces are taken by whoever is free; the caller takes part and so never starves."""
+
+    __slots__ = ("_body", "_error", "_idle", "_is_closed", "_lock", "_n", "_n_helpers", "_n_pieces", "_ticket")
+
+    def __init__(self, n: int, n_pieces: int, body: Body) -> None:
+        self._n, self._n_pieces, self._body = n, n_pieces, body
+        self._ticket = itertools.count()
+        self._lock = threading.Lock()
+        self._idle = threading.Lock()
+        self._n_helpers = 0
+        self._is_closed = False
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        """What the calling thread does: pieces, then wait for those who still hold one."""
+        try:
+            self._take_pieces()
+        finally:
+            with self._lock:
+                self._is_closed = True
+                must_wait = self._n_helpers > 0
+                if must_wait:
+                    self._idle.acquire()
+            if must_wait:
+                self._idle.acquire()
+        if self._error is not None:
+            raise self._error
+
+    def help(self) -> None:
+        """What a worker does; nothing when the caller has finished already."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._n_helpers += 1
+        try:
+            self._take_pieces()
+        except BaseException as error:  # handed to the caller
+            self._error = self._error or error
+        finally:
+            with self._lock:
+                self._n_helpers -= 1
+                if self._is_closed and self._n_helpers == 0:
+                    self._idle.release()
+
+    def _take_pieces(self) -> None:
+        _thread.is_inside = True
+        try:
+            while (piece := next(self._ticket)) < self._n_pieces and self._error is None:
+                self._body(piece * self._n // self._n_pieces, (piece + 1) * self._n // self._n_pieces)
+        except BaseException as error:
+            self._error = self._error or error
+            raise
+        finally:
+            _thread.is_inside = False
+
+
+class _Thread(threading.local):
+    is_inside = False
+    """Whether this thread runs a body now: a nested call runs inline."""
+
+    def __init__(self) -> None:
+        self.scratch: dict[str, np.ndarray] = {}
+
+
+_thread = _Thread()
+
+
+class _Pool:
+    """n_threads counts the calling thread, so n_threads - 1 workers are started."""
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        for index in range(n_threads - 1):
+            threading.Thread(target=self._work, name=f"npu-worker-{index}", daemon=True).start()
+
+    def run(self, job: _Job, n_pieces: int) -> None:
+        for _ in range(min(self.n_threads, n_pieces) - 1):
+            self._jobs.put(job)
+        job.run()
+
+    def stop(self) -> None:
+        for _ in range(self.n_threads - 1):
+            self._jobs.put(None)
+
+    def _work(self) -> None:
+        np.seterr(all="ignore")  # per thread in numpy; TensorFlow's kernels do not warn either
+        while (job := self._jobs.get()) is not None:
+            job.help()
+            del job  # the body keeps arrays alive
+
+
+_pool: _Pool | None = None
+_pool_lock = threading.Lock()
+
+
+def _forget_pool() -> None:
+    """In the child of a fork: threads do not survive it, and a lock may be held by one of them."""
+    global _pool, _pool_lock, _thread
+    _pool, _pool_lock, _thread = None, threading.Lock(), _Thread()
+
+
+os.register_at_fork(after_in_child=_forget_pool)
+
+
+def _current_pool() -> _Pool:
+    global _pool
+    with _pool_lock:
+        if _pool is None:
+            _pool = _Pool(min(_n_processors(), MAX_THREADS))
+        return _pool
+
+
+def _n_processors() -> int:
+    """Those this process may use; systems without affinity count them all."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def n_threads() -> int:
+    """How many threads work on one range, the calling one included."""
+    return (_pool or _current_pool()).n_threads
+
+
+def set_n_threads(count: int) -> None:
+    """Use `count` threads from now on, 1: no worker; ranges under way finish on the threads they have."""
+    global _pool
+    if count < 1:
+        raise ValueError(f"at least one thread is needed, got {count}")
+    with _pool_lock:
+        if _pool is not None:
+            _pool.stop()
+        _pool = _Pool(count)
+
+
+def parallel_ranges(n: int, body: Body, grain: int = 1) -> None:
+    """Run body(start, stop) over [0, n) in pieces of about `grain`, side by side; returns when all are done.
+
+    A range of no more than `grain` is one call on this thread. A call from inside a body runs on its own thread.
+    Pieces may run in any order and must write to separate places. The first exception is raised here, after every
+    piece under way has ended; pieces not begun by then are left out.
+    """
+    n_pieces = -(-n // max(grain, 1))
+    if n_pieces <= 1:
+        if n > 0:
+            body(0, n)
+    elif _thread.is_inside:
+        for piece in range(n_pieces):
+            body(piece * n // n_pieces, (piece + 1) * n // n_pieces)
+    else:
+        (_pool or _current_pool()).run(_Job(n, n_pieces, body), n_pieces)
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: np.dtype | type = np.float32) -> np.ndarray:
+    """An uninitialised array that belongs to this thread and `name` until the next request for it: no page faults.
+
+    Never to be returned from a kernel, nor shared between two uses that are alive at once under one name.
+    """
+    dtype = np.dtype(dtype)
+    n_bytes = dtype.itemsize
+    for extent in shape:
+        n_bytes *= extent
+    buffer = _thread.scratch.get(name)
+    if buffer is None or buffer.nbytes < n_bytes:
+        buffer = _thread.scratch[name] = np.empty(n_bytes, np.uint8)
+    return buffer[:n_bytes].view(dtype).reshape(shape)
