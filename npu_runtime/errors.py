@@ -32,6 +32,10 @@ class FailedPrecondition(DeviceError):
     code = "FailedPrecondition"
 
 
+class NotFound(DeviceError):
+    code = "NotFound"
+
+
 class OutOfRange(DeviceError):
     code = "OutOfRange"
 
