@@ -26,6 +26,7 @@ class Node:
     inputs: data inputs in order.  controls: names of nodes that run before.  attrs: TensorFlow's attributes as Python
     values (str, int, float, bool, list, numpy array for tensors, type names as str, shapes as tuple or None).
     outputs: one Spec an output, as far as known.  ref_inputs / ref_outputs: positions that pass a variable, not a value.
+    host_reason: why the node runs on the host, None for device nodes.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Node:
     ref_inputs: frozenset[int] = frozenset()
     ref_outputs: frozenset[int] = frozenset()
     is_stateful: bool = False
-    device: str = ""
+    host_reason: str | None = None
 
     def __repr__(self) -> str:
         return f"<{self.op} {self.name}>"
@@ -45,9 +46,14 @@ class Node:
 
 @dataclass(eq=False)
 class Graph:
-    """Nodes by name, in an order in which producers come first unless a loop closes through NextIteration."""
+    """Nodes by name, in the order of their creation.
+
+    fetches / targets: the values and nodes a run was asked for; empty for a whole program's graph.
+    """
 
     nodes: dict[str, Node] = field(default_factory=dict)
+    fetches: list[Value] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes.values())

@@ -1,0 +1,132 @@
+"""TensorFlow's graph becomes ours, node by node, and keeps up as the user's program adds to it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+from tensorflow.core.framework import attr_value_pb2, op_def_pb2, tensor_shape_pb2
+from tensorflow.python.framework import dtypes as tf_dtypes
+from tensorflow.python.framework import op_def_registry, tensor_util
+
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.spec import Shape, Spec
+
+_INPUT = re.compile(r"^(?P<node>[^:^]+)(?::(?P<index>\d+))?$")
+
+
+class GraphImporter:
+    """Follows one tf.Graph. `graph` is ours; `update()` adds what is new since the last call.
+
+    Source: operations are only ever appended to a tf.Graph; an operation changed after a session ran it keeps its first
+    meaning, as in TensorFlow ("mutation will have no effect").
+    """
+
+    def __init__(self, tf_graph: Any) -> None:
+        self.tf_graph = tf_graph
+        self.graph = Graph()
+        self.version = -1
+
+    def update(self) -> bool:
+        """Import new operations; True when there were any."""
+        version = self.tf_graph.version
+        if version == self.version:
+            return False
+        for operation in self.tf_graph.get_operations():
+            if operation.name not in self.graph:
+                self.graph.add(import_operation(operation))
+        self.version = version
+        return True
+
+
+def import_operation(operation: Any) -> Node:
+    """One tf.Operation as a Node; shapes and dtypes are those that TensorFlow inferred."""
+    node_def = operation.node_def
+    inputs, controls = parse_inputs(node_def.input)
+    outputs = [Spec(import_shape(t.shape), t.dtype.base_dtype.name) for t in operation.outputs]
+    ref_outputs = frozenset(i for i, t in enumerate(operation.outputs) if t.dtype._is_ref_dtype)
+    attrs = {name: import_attr(value) for name, value in node_def.attr.items() if name != "_output_shapes"}
+    definition = operation.op_def
+    node = Node(node_def.name, node_def.op, inputs, controls, attrs, outputs, _ref_inputs(definition, attrs), ref_outputs)
+    node.is_stateful = definition.is_stateful
+    if node.op == "Const":
+        node.outputs = [Spec(attrs["value"].shape, outputs[0].dtype, attrs["value"])]
+    elif node.op in ("VarHandleOp", "VariableV2", "Variable"):
+        node.outputs = [Spec(attrs.get("shape"), outputs[0].dtype)]
+    return node
+
+
+def parse_inputs(names: Any) -> tuple[list[Value], list[str]]:
+    """NodeDef input strings ("a", "a:1", "^b") as data inputs and control inputs."""
+    inputs, controls = [], []
+    for name in names:
+        if name.startswith("^"):
+            controls.append(name[1:])
+        else:
+            inputs.append(parse_value(name))
+    return inputs, controls
+
+
+def parse_value(name: str) -> Value:
+    """ "a:1" as a Value; "a" is its first output."""
+    match = _INPUT.match(name)
+    if match is None:
+        raise ValueError(f"{name!r} is not the name of a tensor")
+    return Value(match["node"], int(match["index"] or 0))
+
+
+def import_shape(shape: Any) -> Shape:
+    """A tf.TensorShape as a tuple, None when its rank is unknown."""
+    return None if shape.rank is None else tuple(shape.as_list())
+
+
+def import_attr(value: attr_value_pb2.AttrValue) -> Any:
+    """An AttrValue as a plain Python value; text is decoded, types are their names, tensors are arrays."""
+    kind = value.WhichOneof("value")
+    if kind == "list":
+        return _import_list(value.list)
+    if kind is None:
+        return None
+    return _import_scalar(kind, getattr(value, kind))
+
+
+def _import_list(items: attr_value_pb2.AttrValue.ListValue) -> list[Any]:
+    for field, values in items.ListFields():
+        return [_import_scalar(field.name, v) for v in values]
+    return []
+
+
+def _import_scalar(kind: str, value: Any) -> Any:
+    if kind == "s":
+        return value.decode("utf-8", "surrogateescape")
+    if kind == "type":
+        return tf_dtypes.as_dtype(value).base_dtype.name
+    if kind == "shape":
+        return _import_shape_proto(value)
+    if kind == "tensor":
+        return np.asarray(tensor_util.MakeNdarray(value))
+    return value.name if kind == "func" else value
+
+
+def _import_shape_proto(shape: tensor_shape_pb2.TensorShapeProto) -> Shape:
+    return None if shape.unknown_rank else tuple(None if d.size < 0 else d.size for d in shape.dim)
+
+
+@cache
+def _ref_args(op: str) -> tuple[tuple[int, bool, str, str], ...]:
+    definition = op_def_registry.get(op)
+    args = definition.input_arg if definition is not None else ()
+    return tuple((i, arg.is_ref, arg.number_attr, arg.type_list_attr) for i, arg in enumerate(args))
+
+
+def _ref_inputs(definition: op_def_pb2.OpDef, attrs: dict[str, Any]) -> frozenset[int]:
+    """Flat positions of inputs that take a reference."""
+    found, position = set(), 0
+    for _, is_ref, number, type_list in _ref_args(definition.name):
+        length = attrs[number] if number else len(attrs[type_list]) if type_list else 1
+        if is_ref:
+            found |= set(range(position, position + length))
+        position += length
+    return frozenset(found)

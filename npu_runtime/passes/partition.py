@@ -1,0 +1,139 @@
+"""Before: one pruned graph.  After: an alternation of host calls and device segments that respects every edge.
+
+IteratorGetNext(host) -> Conv2D(device) -> ScalarSummary(host)   becomes   host 0 | device 1 | host 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from npu_runtime.graph.disjoint import DisjointSets
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.order import topological
+from npu_runtime.passes.placement import HANDLES
+from npu_runtime.passes.prune import FEED
+
+Branch = tuple[Value, int]
+"""A Switch's predicate and the output taken."""
+Liveness = frozenset[Branch]
+"""The branches that must all be taken for a node to run."""
+
+
+@dataclass(frozen=True)
+class HostCall:
+    """Host nodes that TensorFlow runs in one call. time is even, device segments have the odd times between."""
+
+    time: int
+    nodes: tuple[str, ...]
+    liveness: Liveness
+
+
+@dataclass
+class Partition:
+    """times: segment of every node.  calls: host calls by time, inner branches last.  liveness: of every node."""
+
+    times: dict[str, int] = field(default_factory=dict)
+    calls: list[HostCall] = field(default_factory=list)
+    liveness: dict[str, Liveness] = field(default_factory=dict)
+
+    @property
+    def has_branches(self) -> bool:
+        return any(self.liveness.values())
+
+    def device_times(self) -> list[int]:
+        return sorted({t for t in self.times.values() if t % 2})
+
+
+def partition(graph: Graph, groups: DisjointSets) -> Partition:
+    """Assign every node its segment; nodes of one atomic group get one host call.
+
+    graph: pruned, `host_reason` set on host nodes.  groups: what must not be parted, see placement.atomic_groups.
+    """
+    result = Partition()
+    for members in _in_order(graph, groups):
+        liveness = frozenset().union(*(_liveness_before(graph, node, result.liveness) for node in members))
+        time = max(_earliest(graph, node, members, result.times) for node in members)
+        for node in members:
+            result.times[node.name] = time
+            result.liveness[node.name] = liveness
+    result.calls = _collect_calls(graph, result)
+    return result
+
+
+def _in_order(graph: Graph, groups: DisjointSets) -> list[list[Node]]:
+    """Groups of nodes, producers first. Edges inside a group do not count, so loops may close there."""
+    members = groups.groups(graph.nodes)
+    position = {name: root for root, names in members.items() for name in names}
+    contracted = []
+    for root, names in members.items():
+        edges = {position[p] for name in names for p in _sources(graph[name]) if position[p] != root}
+        contracted.append(Node(root, "_Group", controls=sorted(edges)))
+    return [[graph[name] for name in members[group.name]] for group in topological(contracted)]
+
+
+def _sources(node: Node) -> Iterable[str]:
+    return [value.node for value in node.inputs] + node.controls
+
+
+def is_free_constant(node: Node) -> bool:
+    """A constant that both sides have for themselves; one with control inputs may belong to a branch not taken."""
+    return node.op == "Const" and not node.controls
+
+
+def is_virtual(node: Node) -> bool:
+    """A Switch of a host handle: only its predicate counts, the handle itself stays where it is."""
+    return node.op == "Switch" and node.host_reason is not None and node.outputs[0].dtype in HANDLES
+
+
+def runs_on_host(node: Node) -> bool:
+    return node.host_reason is not None and not is_virtual(node)
+
+
+def _earliest(graph: Graph, node: Node, members: list[Node], times: Mapping[str, int]) -> int:
+    """First segment of the node's own side after all its predecessors; a control edge between host nodes waits too."""
+    inside = {member.name for member in members}
+    on_host = runs_on_host(node)
+    time = 0 if on_host else 1
+    for value in node.inputs:
+        if value.node not in inside:
+            time = max(time, _after(graph[value.node], times, on_host, is_control=False))
+    for name in node.controls:
+        if name not in inside:
+            time = max(time, _after(graph[name], times, on_host, is_control=True))
+    return time
+
+
+def _after(producer: Node, times: Mapping[str, int], on_host: bool, is_control: bool) -> int:
+    if producer.op == FEED or is_free_constant(producer):
+        return 0
+    time = times[producer.name]
+    if not on_host:
+        return time if time % 2 else time + 1
+    if time % 2:
+        return time + 1
+    return time + 2 if is_control else time
+
+
+def _liveness_before(graph: Graph, node: Node, known: Mapping[str, Liveness]) -> Liveness:
+    """Source: a node is dead when any input is; Merge is dead only when all its data inputs are."""
+    controls: Liveness = frozenset().union(*(known.get(name, frozenset()) for name in node.controls))
+    inputs = [_liveness_of(graph, value, known) for value in node.inputs]
+    if node.op == "Merge" and inputs:
+        return frozenset.intersection(*inputs)
+    return controls.union(*inputs)
+
+
+def _liveness_of(graph: Graph, value: Value, known: Mapping[str, Liveness]) -> Liveness:
+    node = graph[value.node]
+    liveness = known.get(value.node, frozenset())
+    return liveness | {(node.inputs[1], value.index)} if node.op == "Switch" else liveness
+
+
+def _collect_calls(graph: Graph, result: Partition) -> list[HostCall]:
+    found: dict[tuple[int, Liveness], list[str]] = {}
+    for node in graph:
+        if runs_on_host(node):
+            found.setdefault((result.times[node.name], result.liveness[node.name]), []).append(node.name)
+    ordered = sorted(found.items(), key=lambda item: (item[0][0], len(item[0][1])))
+    return [HostCall(time, tuple(names), liveness) for (time, liveness), names in ordered]

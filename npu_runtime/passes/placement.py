@@ -1,0 +1,167 @@
+"""Which node runs where, and why: the device where it can, TensorFlow's CPU for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from npu_runtime import dtypes as dt
+from npu_runtime.graph.disjoint import DisjointSets
+from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.order import predecessors, strongly_connected
+from npu_runtime.kernels.base import all_kernels
+from npu_runtime.passes.host_by_nature import nature_of
+
+VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+SOURCES = frozenset({"Const", "Placeholder", "PlaceholderV2", "NoOp"})
+"""Needed by both sides or by none: they never decide where a neighbour goes."""
+CONTROL_FLOW = frozenset({"Switch", "Merge"})
+HANDLES = frozenset({"resource", "variant"})
+STEP_RESOURCES = ("Stack", "TensorArray")
+"""Ops whose resource lives for one host call only. Source: they are kept in the step container of an executor."""
+
+
+def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Reasons by node name for every node that runs on the host; all others run on the device.
+
+    pinned: reasons of earlier calls; a node never moves back to the device, where its state would be gone.
+    """
+    frames = loop_frames(graph)
+    reasons = dict(pinned or {})
+    for node in graph:
+        reason = "part of a while loop" if node.name in frames else reason_for_host(node, graph)
+        if reason is not None:
+            reasons.setdefault(node.name, reason)
+    atomic = atomic_groups(graph, frames)
+    while _spread(graph, atomic, reasons):
+        pass
+    return reasons
+
+
+def reason_for_host(node: Node, graph: Graph) -> str | None:
+    """Why this node alone cannot run on the device; None when it can."""
+    if node.op in SOURCES or node.op.startswith("_Feed"):
+        return None
+    if node.op in VARIABLES:
+        return _refuse_dtype(node.attrs["dtype"])
+    if node.op in CONTROL_FLOW or _is_handle_identity(node):
+        return None
+    made = all_kernels().get(node.op)
+    if made is None:
+        return nature_of(node.op) or f"the device has no kernel for op {node.op}"
+    for attr, allowed in made.dtypes.items():
+        if node.attrs.get(attr, "float32") not in allowed and isinstance(node.attrs.get(attr), str):
+            return _refuse_dtype(node.attrs[attr]) or f"{node.op} is not done for {attr}={node.attrs[attr]}"
+    inputs = [graph.spec(value) for value in node.inputs]
+    for spec in [*inputs, *node.outputs]:
+        if spec.dtype not in HANDLES and (reason := _refuse_dtype(spec.dtype)):
+            return reason
+    return made.refuse(inputs, made.bind(node.attrs)) if made.refuse else None
+
+
+def _is_handle_identity(node: Node) -> bool:
+    return node.op == "Identity" and node.attrs.get("T") in HANDLES
+
+
+def _refuse_dtype(dtype: str) -> str | None:
+    if dtype in dt.ALL:
+        return None
+    return "strings are host data" if dtype == "string" else f"the device has no {dtype}"
+
+
+def loop_frames(graph: Graph) -> dict[str, str]:
+    """The outermost loop frame of every node inside one, by node name; Enter and Exit belong to their loop.
+
+    Source: TensorFlow's executor enters a frame at Enter (attribute frame_name) and leaves it at Exit.
+    """
+    if not any(node.op in ("Enter", "RefEnter") for node in graph):
+        return {}
+    stacks: dict[str, tuple[str, ...]] = {}
+    work = [node.name for node in graph if not predecessors(node)]
+    followers: dict[str, list[str]] = {}
+    for node in graph:
+        for name in predecessors(node):
+            followers.setdefault(name, []).append(node.name)
+    stacks.update((name, ()) for name in work)
+    while work:
+        name = work.pop()
+        outside = _frame_after(graph[name], stacks[name])
+        for follower in followers.get(name, ()):
+            if follower not in stacks or len(outside) > len(stacks[follower]):
+                stacks[follower] = outside
+                work.append(follower)
+    return _outermost(graph, stacks)
+
+
+def _frame_after(node: Node, stack: tuple[str, ...]) -> tuple[str, ...]:
+    if node.op in ("Enter", "RefEnter"):
+        return (*stack, node.attrs["frame_name"])
+    return stack[:-1] if node.op in ("Exit", "RefExit") else stack
+
+
+def _outermost(graph: Graph, stacks: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    frames = {name: stack[0] for name, stack in stacks.items() if stack}
+    for node in graph:
+        if node.op in ("Enter", "RefEnter"):
+            frames.setdefault(node.name, node.attrs["frame_name"])
+    return frames
+
+
+def atomic_groups(graph: Graph, frames: Mapping[str, str]) -> DisjointSets:
+    """Nodes that must run in one host call: a loop, users of one stack or tensor array, a chain of variants."""
+    groups = DisjointSets()
+    for name, frame in frames.items():
+        groups.join(name, f"frame {frame}")
+    for node in graph:
+        for value in node.inputs:
+            producer = graph[value.node]
+            dtype = producer.outputs[value.index].dtype
+            if dtype == "variant" or (dtype == "resource" and producer.op.startswith(STEP_RESOURCES)):
+                groups.join(node.name, producer.name)
+    return groups
+
+
+def _spread(graph: Graph, atomic: DisjointSets, reasons: dict[str, str]) -> bool:
+    """Pull to the host what cannot be parted from it; True when something moved."""
+    before = len(reasons)
+    _spread_over_handles(graph, reasons)
+    _spread_over_groups(graph, atomic, reasons)
+    return len(reasons) != before
+
+
+def _spread_over_handles(graph: Graph, reasons: dict[str, str]) -> None:
+    """A variable is on one side with all that touch it: a handle or reference cannot cross."""
+    sets = DisjointSets()
+    for node in graph:
+        for position, value in enumerate(node.inputs):
+            if graph.spec(value).dtype in HANDLES or _is_ref_edge(graph, node, position):
+                sets.join(node.name, value.node)
+    for members in sets.groups(graph.nodes).values():
+        host = next((name for name in members if name in reasons), None)
+        if host is not None and len(members) > 1:
+            for name in members:
+                reasons.setdefault(name, f"shares a variable or handle with {host} ({reasons[host]})")
+
+
+def _is_ref_edge(graph: Graph, node: Node, position: int) -> bool:
+    value = node.inputs[position]
+    return position in node.ref_inputs and value.index in graph[value.node].ref_outputs
+
+
+def _spread_over_groups(graph: Graph, atomic: DisjointSets, reasons: dict[str, str]) -> None:
+    """Groups go as one; what lies on a path from a group to itself would tear it, so it joins the group."""
+    groups = {root: members for root, members in atomic.groups(graph.nodes).items() if len(members) > 1}
+    if not groups:
+        return
+    successors: dict[str, set[str]] = {atomic.find(name): set() for name in graph.nodes}
+    for node in graph:
+        for name in predecessors(node):
+            if atomic.find(name) != atomic.find(node.name):
+                successors[atomic.find(name)].add(atomic.find(node.name))
+    for component in strongly_connected(successors):
+        for name in component[1:]:
+            atomic.join(name, component[0])
+    for members in atomic.groups(graph.nodes).values():
+        host = next((name for name in members if name in reasons), None)
+        if host is not None and len(members) > 1:
+            for name in members:
+                reasons.setdefault(name, f"cannot be parted from {host} ({reasons[host]})")
