@@ -17,6 +17,7 @@ from npu_runtime.kernels.precision import compute_dtype, store, wide_buffer, wid
 from npu_runtime.kernels.shapes import broadcast_pair
 
 PRODUCTS = dt.FLOATS | {"int32", "int64"}
+_BYTES = frozenset({"int8", "uint8"})
 ROWS = 256
 """Rows (or columns) of a product that one thread computes at a time: enough to repay packing the other operand."""
 SERIAL_FLOPS = 4e6
@@ -166,9 +167,19 @@ def batch_matmul(
     return _batch_matmul(x, y, adj_x, adj_y, x.dtype, out)
 
 
+def _refuse_mixture(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
+    """Source: the kernels registered in TensorFlow's core/kernels/matmul_op_real.cc and batch_matmul_op_*.cc."""
+    kinds, out = {attrs["Ta"], attrs["Tb"]}, attrs["Tout"]
+    if kinds == {out} or (kinds <= _BYTES and out == "int32"):
+        return None
+    if out == "bfloat16" and out in kinds and kinds <= _BYTES | {out}:
+        return None
+    return f"BatchMatMulV3 of {attrs['Ta']} and {attrs['Tb']} to {out}"
+
+
 @kernel(
-    "BatchMatMulV3", unit="cube", shape=_batch_shape, estimate=matmul_flops,
-    dtypes={"Ta": PRODUCTS | {"int8", "uint8"}, "Tb": PRODUCTS | {"int8"}, "Tout": PRODUCTS},
+    "BatchMatMulV3", unit="cube", shape=_batch_shape, estimate=matmul_flops, refuse=_refuse_mixture,
+    dtypes={"Ta": PRODUCTS | _BYTES, "Tb": PRODUCTS | _BYTES, "Tout": PRODUCTS - {"float16"}},
 )  # fmt: skip
 def batch_matmul_v3(
     x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, Tout: str, out: np.ndarray | None = None
