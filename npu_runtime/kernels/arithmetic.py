@@ -1,0 +1,182 @@
+"""Arithmetic of two broadcast tensors, and AddN.
+
+Source: TensorFlow's core/kernels/cwise_ops.h for what happens at zero, for the rounding of integer divisions and for the
+types of each op's CPU kernel.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import Estimate, n_elements
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.shapes import broadcast, merge
+from npu_runtime.kernels.tiles import elementwise, of_ufunc, run_tiled, widened
+
+BOTH = (0, 1)
+for _op, _ufunc in {"Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply}.items():
+    elementwise(_op, dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)(of_ufunc(_ufunc))
+elementwise("RealDiv", shape=broadcast, inplace=BOTH)(of_ufunc(np.divide))
+elementwise("Atan2", shape=broadcast, inplace=BOTH)(of_ufunc(np.arctan2))
+
+
+@elementwise("Maximum", dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)
+def maximum(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """The larger one; NaN where either is NaN."""
+    np.maximum(x, y, out=out)
+
+
+@elementwise("Minimum", dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)
+def minimum(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """The smaller one; NaN where either is NaN."""
+    np.minimum(x, y, out=out)
+
+
+@elementwise("SquaredDifference", flops=2, dtypes=dt.FLOATS | dt.INDICES, shape=broadcast, inplace=BOTH)
+def squared_difference(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """(x - y) squared."""
+    np.subtract(x, y, out=out)
+    np.square(out, out=out)
+
+
+@elementwise("Div", dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)
+def divide(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """x / y; of integers the quotient rounded towards zero. Raises: InvalidArgument for an integer division by zero."""
+    if x.dtype.kind == "f":
+        np.divide(x, y, out=out)
+    else:
+        truncate_divide(out, x, y)
+
+
+@elementwise("TruncateDiv", dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)
+def truncate_divide(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """The quotient rounded towards zero. Raises: InvalidArgument for an integer division by zero."""
+    if x.dtype.kind == "f":
+        np.divide(x, y, out=out)
+        np.trunc(out, out=out)
+        return
+    _refuse_zero(y)
+    np.floor_divide(x - np.fmod(x, y), y, out=out)
+
+
+@elementwise("FloorDiv", dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)
+def floor_divide(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """floor(x / y), for fractions of the rounded quotient. Raises: InvalidArgument for an integer division by zero."""
+    if x.dtype.kind == "f":
+        np.divide(x, y, out=out)
+        np.floor(out, out=out)
+        return
+    _refuse_zero(y)
+    np.floor_divide(x, y, out=out)
+
+
+@elementwise("FloorMod", dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)
+def floor_modulo(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """The rest with y's sign. Raises: InvalidArgument for an integer division by zero."""
+    _refuse_zero(y)
+    if x.dtype.kind != "f":
+        np.remainder(x, y, out=out)
+        return
+    rest = np.fmod(x, y)
+    shifted = rest + y
+    keeps = (rest == 0) | ((rest < 0) == (np.asarray(y) < 0))
+    np.copyto(out, shifted)
+    np.copyto(out, rest, where=keeps)
+
+
+@elementwise("Mod", "TruncateMod", dtypes=dt.INDICES | {"float32"}, shape=broadcast, inplace=BOTH)
+def truncated_modulo(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """The rest with x's sign. Raises: InvalidArgument for an integer division by zero."""
+    _refuse_zero(y)
+    np.fmod(x, y, out=out)
+
+
+def _refuse_zero(divisor: np.ndarray) -> None:
+    if divisor.dtype.kind != "f" and not divisor.all():
+        raise InvalidArgument("Integer division by zero")
+
+
+@elementwise("Pow", dtypes=dt.NUMBERS - {"uint8"}, shape=broadcast, inplace=BOTH)
+def power(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """x to the power y. Raises: InvalidArgument for an integer to a negative power."""
+    if x.dtype.kind != "f" and (y < 0).any():
+        raise InvalidArgument("Integers to negative integer powers are not allowed")
+    np.power(x, y, out=out)
+
+
+@elementwise("DivNoNan", shape=broadcast, inplace=BOTH)
+def divide_or_zero(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """x / y, 0 where y is 0."""
+    is_zero = y == 0
+    np.divide(x, y, out=out)
+    np.copyto(out, np.float32(0), where=is_zero)
+
+
+@elementwise("MulNoNan", shape=broadcast, inplace=BOTH)
+def multiply_or_zero(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """x * y, 0 where y is 0 even if x is not finite."""
+    is_zero = y == 0
+    np.multiply(x, y, out=out)
+    np.copyto(out, np.float32(0), where=is_zero)
+
+
+@elementwise("Xdivy", shape=broadcast, inplace=BOTH)
+def x_divided_by_y(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """x / y, 0 where x is 0 even if y is."""
+    is_zero = x == 0
+    np.divide(x, y, out=out)
+    np.copyto(out, np.float32(0), where=is_zero)
+
+
+@elementwise("Xlogy", flops=2, shape=broadcast, inplace=BOTH)
+def x_log_y(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """x * log(y), 0 where x is 0."""
+    _x_times(out, x, np.log(y))
+
+
+@elementwise("Xlog1py", flops=2, shape=broadcast, inplace=BOTH)
+def x_log1p_y(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """x * log(1 + y), 0 where x is 0."""
+    _x_times(out, x, np.log1p(y))
+
+
+def _x_times(out: np.ndarray, x: np.ndarray, factor: np.ndarray) -> None:
+    is_zero = x == 0
+    np.multiply(x, factor, out=out)
+    np.copyto(out, np.float32(0), where=is_zero)
+
+
+def _add_n_flops() -> Estimate:
+    return lambda inputs, outputs, attrs: (len(inputs) - 1) * n_elements(outputs[0])
+
+
+def _merged(*specs: Spec) -> Shape:
+    shape: Shape = None
+    for spec in specs:
+        shape = merge(shape, spec.shape)
+    return shape
+
+
+@kernel("AddN", unit="vector", shape=_merged, dtypes=dt.NUMBERS, estimate=_add_n_flops(), inplace=(0,))
+def add_n(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The sum of tensors of one shape, added from the first to the last.
+
+    inputs: any shape, numbers.  Raises: InvalidArgument when the shapes differ.  Source: TensorFlow op `AddN`.
+    """
+    first = inputs[0]
+    for x in inputs[1:]:
+        if x.shape != first.shape:
+            raise InvalidArgument(f"Inputs to operation AddN must have the same size and shape. {first.shape} != {x.shape}")
+    return run_tiled(widened(_add_all), np.empty(first.shape, first.dtype) if out is None else out, *inputs)
+
+
+def _add_all(out: np.ndarray, first: np.ndarray, *others: np.ndarray) -> None:
+    if not others:
+        np.copyto(out, first)
+        return
+    np.add(first, others[0], out=out)
+    for x in others[1:]:
+        np.add(out, x, out=out)

@@ -1,0 +1,136 @@
+"""Gradients of element-wise functions, as TensorFlow's ops take them: of the result y, or of the input.
+
+Source: TensorFlow's core/kernels/cwise_ops_gradients.h, relu_op_functor.h, softplus_op.h and softsign_op.h.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import per_element
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.elementwise import SELU_SCALE, SELU_SCALE_ALPHA
+from npu_runtime.kernels.shapes import merge
+from npu_runtime.kernels.tiles import elementwise, result_buffer, run_tiled, widened
+
+BOTH = (0, 1)
+ONE = np.float32(1)
+
+
+def _same_shape(a: Spec, b: Spec, **attrs: object) -> Shape:
+    return merge(a.shape, b.shape)
+
+
+@elementwise("TanhGrad", flops=3, shape=_same_shape, inplace=BOTH)
+def tanh_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
+    """dy * (1 - y * y)."""
+    slope = y * y
+    np.subtract(ONE, slope, out=slope)
+    np.multiply(dy, slope, out=out)
+
+
+@elementwise("SigmoidGrad", flops=3, shape=_same_shape, inplace=BOTH)
+def sigmoid_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
+    """dy * y * (1 - y)."""
+    slope = ONE - y
+    slope *= y
+    np.multiply(dy, slope, out=out)
+
+
+@elementwise("SqrtGrad", flops=2, shape=_same_shape, inplace=BOTH)
+def sqrt_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
+    """dy * 0.5 / y."""
+    half = dy * np.float32(0.5)
+    np.divide(half, y, out=out)
+
+
+@elementwise("RsqrtGrad", flops=4, shape=_same_shape, inplace=BOTH)
+def rsqrt_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
+    """-0.5 * dy * y cubed."""
+    cube = y * y
+    cube *= y
+    cube *= np.float32(-0.5)
+    np.multiply(cube, dy, out=out)
+
+
+@elementwise("ReciprocalGrad", "InvGrad", flops=3, shape=_same_shape, inplace=BOTH)
+def reciprocal_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
+    """-dy * y * y."""
+    square = y * y
+    np.negative(square, out=square)
+    np.multiply(square, dy, out=out)
+
+
+@elementwise("ReluGrad", dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH)
+def relu_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
+    """The gradient where the input (or the output: the same) is positive."""
+    np.multiply(gradients, features > 0, out=out)
+
+
+@elementwise("Relu6Grad", flops=2, dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH)
+def relu6_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
+    """The gradient where the input lies inside (0, 6)."""
+    inside = features > 0
+    inside &= features < 6
+    np.multiply(gradients, inside, out=out)
+
+
+@elementwise("EluGrad", flops=2, shape=_same_shape, inplace=BOTH)
+def elu_grad(out: np.ndarray, gradients: np.ndarray, outputs: np.ndarray) -> None:
+    """gradient * (y + 1) where the result y is negative, else the gradient."""
+    low = outputs + ONE
+    low *= gradients
+    negative = outputs < 0
+    np.copyto(out, gradients)
+    np.copyto(out, low, where=negative)
+
+
+@elementwise("SeluGrad", flops=2, shape=_same_shape, inplace=BOTH)
+def selu_grad(out: np.ndarray, gradients: np.ndarray, outputs: np.ndarray) -> None:
+    """gradient * (y + scale * alpha) where the result y is negative, else gradient * scale."""
+    low = outputs + SELU_SCALE_ALPHA
+    low *= gradients
+    negative = outputs < 0
+    np.multiply(gradients, SELU_SCALE, out=out)
+    np.copyto(out, low, where=negative)
+
+
+@elementwise("SoftplusGrad", flops=3, shape=_same_shape, inplace=BOTH)
+def softplus_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
+    """gradient / (1 + exp(-x))."""
+    scale = np.negative(features)
+    np.exp(scale, out=scale)
+    scale += ONE
+    np.divide(gradients, scale, out=out)
+
+
+@elementwise("SoftsignGrad", flops=3, shape=_same_shape, inplace=BOTH)
+def softsign_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
+    """gradient / (1 + |x|) squared."""
+    scale = np.abs(features)
+    scale += ONE
+    np.square(scale, out=scale)
+    np.divide(gradients, scale, out=out)
+
+
+@kernel("LeakyReluGrad", unit="vector", shape=_same_shape, dtypes=dt.FLOATS, estimate=per_element(2), inplace=BOTH)
+def leaky_relu_grad(
+    gradients: np.ndarray, features: np.ndarray, /, *, alpha: float = 0.2, out: np.ndarray | None = None
+) -> np.ndarray:
+    """The gradient where the input is positive, else alpha times it.
+
+    gradients, features: the same shape, fp16|bf16|fp32.  Source: TensorFlow op `LeakyReluGrad`.
+    """
+
+    def body(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
+        low = gradients * np.float32(alpha)
+        positive = features > 0
+        np.copyto(out, gradients)
+        np.copyto(out, low, where=~positive)
+
+    if gradients.shape != features.shape:
+        raise InvalidArgument(f"gradients and features differ in shape: {gradients.shape} and {features.shape}")
+    return run_tiled(widened(body), result_buffer((gradients,), None, out), gradients, features)

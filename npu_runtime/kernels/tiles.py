@@ -1,0 +1,144 @@
+"""Element-wise work on large arrays: cache-sized tiles over the worker threads, 16-bit floats computed in fp32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import Estimate, per_element
+from npu_runtime.graph.spec import Shape
+from npu_runtime.kernels.base import Refuse, kernel
+from npu_runtime.kernels.parallel import parallel_ranges
+from npu_runtime.kernels.shapes import broadcast_pair, same_as
+
+Body = Callable[..., Any]
+"""body(out, *inputs) fills `out` from inputs that broadcast to it; `out` may be one of them and is never 0-d."""
+
+TILE = 32768
+"""Elements of a tile: 128 KB of fp32, so that a chain of ufuncs stays in the L2 cache."""
+SMALL = 65536
+"""Up to here one call on the whole array is faster than tiles and threads."""
+
+NARROW = frozenset({dt.to_numpy("float16"), dt.to_numpy("bfloat16")})
+"""Stored in 16 bits, computed in fp32 and rounded once, as Eigen's packet math does."""
+
+
+def widened(body: Body) -> Body:
+    """The body for 16-bit floats too: inputs to fp32, one rounding at the end."""
+
+    def run(out: np.ndarray, *inputs: np.ndarray) -> None:
+        if out.dtype not in NARROW:
+            body(out, *inputs)
+            return
+        wide = np.empty(out.shape, np.float32)
+        body(wide, *[x.astype(np.float32) if x.dtype in NARROW else x for x in inputs])
+        np.copyto(out, wide, casting="unsafe")
+
+    return run
+
+
+def run_tiled(body: Body, out: np.ndarray, *inputs: np.ndarray) -> np.ndarray:
+    """Fill `out` by `body`, in tiles over the worker threads when it is large; returns `out`."""
+    if out.size <= SMALL:
+        if out.ndim == 0:
+            body(out.reshape(1), *[x.reshape(1) for x in inputs])
+        elif out.size:
+            body(out, *inputs)
+        return out
+    merged_out, merged = _merge_axes(out, inputs)
+    axis = _tile_axis(merged_out.shape)
+    extent = merged_out.shape[axis]
+    step = max(1, TILE * extent // merged_out.size)
+    before = (slice(None),) * axis
+
+    def work(start: int, stop: int) -> None:
+        for first in range(start, stop, step):
+            index = (*before, slice(first, min(first + step, stop)))
+            body(merged_out[index], *[x if x.shape[axis] == 1 else x[index] for x in merged])
+
+    parallel_ranges(extent, work, step)
+    return out
+
+
+def _tile_axis(shape: Sequence[int]) -> int:
+    """The first axis that can be cut into a useful number of tiles, else the longest."""
+    return next((axis for axis, n in enumerate(shape) if n >= 64), int(np.argmax(shape)))
+
+
+def _merge_axes(out: np.ndarray, inputs: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Views with as few axes as possible: neighbours that every input treats alike (has or repeats) become one."""
+    padded = [x.reshape((1,) * (out.ndim - x.ndim) + x.shape) for x in inputs]
+    if not all(x.flags.c_contiguous for x in (out, *padded)):
+        return out, padded
+    groups: list[list[int]] = []
+    previous = None
+    for axis, n in enumerate(out.shape):
+        repeats = tuple(x.shape[axis] != n for x in padded)
+        if groups and (n == 1 or previous is None or repeats == previous):
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+        previous = previous if n == 1 else repeats
+    return _regroup(out, groups), [_regroup(x, groups) for x in padded]
+
+
+def _regroup(x: np.ndarray, groups: Sequence[Sequence[int]]) -> np.ndarray:
+    return x.reshape([int(np.prod([x.shape[axis] for axis in group])) for group in groups])
+
+
+def elementwise(
+    *ops: str,
+    flops: float | Estimate = 1,
+    dtypes: frozenset[str] | Mapping[str, frozenset[str]] = dt.FLOATS,
+    shape: Callable[..., Shape] = same_as(0),
+    result: str | None = None,
+    inplace: tuple[int, ...] = (0,),
+    ignores: Sequence[str] = (),
+    refuse: Refuse | None = None,
+) -> Callable[[Body], Body]:
+    """Register body(out, *inputs) as the kernel of ops without attributes.
+
+    flops: floating-point operations an element of the result.  result: its type name; None: that of input 0.
+    Returns the body, which other kernels may build on.
+    """
+    estimate = flops if callable(flops) else per_element(flops)
+    made = None if result is None else dt.to_numpy(result)
+
+    def register(body: Body) -> Body:
+        whole = widened(body)
+
+        def run(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+            return run_tiled(whole, result_buffer(inputs, made, out), *inputs)
+
+        run.__name__, run.__doc__ = getattr(body, "__name__", "run"), body.__doc__
+        kernel(
+            *ops, unit="vector", shape=shape, dtypes=dtypes, estimate=estimate,
+            inplace=inplace, ignores=ignores, refuse=refuse,
+        )(run)  # fmt: skip
+        return body
+
+    return register
+
+
+def result_buffer(inputs: Sequence[np.ndarray], dtype: np.dtype | None, out: np.ndarray | None) -> np.ndarray:
+    """`out`, or a new array of the shape the inputs broadcast to."""
+    if out is not None:
+        return out
+    shape: Shape = inputs[0].shape
+    for x in inputs[1:]:
+        if x.shape != shape:
+            shape = broadcast_pair(shape, x.shape)
+    return np.empty(tuple(n for n in shape or () if n is not None), inputs[0].dtype if dtype is None else dtype)
+
+
+def of_ufunc(ufunc: Callable[..., Any]) -> Body:
+    """The body that is one numpy ufunc."""
+
+    def body(out: np.ndarray, *inputs: np.ndarray) -> None:
+        ufunc(*inputs, out=out)
+
+    body.__name__, body.__doc__ = ufunc.__name__, f"numpy.{ufunc.__name__}, element by element."
+    return body
