@@ -22,6 +22,7 @@ TILE = 32768
 SMALL = 65536
 """Up to here one call on the whole array is faster than tiles and threads."""
 
+_FIRST_INPUT = same_as(0)
 NARROW = frozenset({dt.to_numpy("float16"), dt.to_numpy("bfloat16")})
 """Stored in 16 bits, computed in fp32 and rounded once, as Eigen's packet math does."""
 
@@ -93,7 +94,7 @@ def elementwise(
     *ops: str,
     flops: float | Estimate = 1,
     dtypes: frozenset[str] | Mapping[str, frozenset[str]] = dt.FLOATS,
-    shape: Callable[..., Shape] = same_as(0),
+    shape: Callable[..., Shape] = _FIRST_INPUT,
     result: str | None = None,
     inplace: tuple[int, ...] = (0,),
     ignores: Sequence[str] = (),

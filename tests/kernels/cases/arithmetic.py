@@ -10,8 +10,8 @@ SIGNED = ("int8", "int16", "int32", "int64")
 INTEGERS = (*SIGNED, "uint8")
 LINE = np.array([0.0, -0.0, 1.0, -1.0, 2.5, -2.5, np.inf, -np.inf, np.nan], np.float32)
 X, Y = LINE[:, None], LINE[None, :]
-FLOAT_OPS = ["Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "TruncateDiv", "FloorDiv", "FloorMod", "Maximum", "Minimum", "SquaredDifference",
-             "DivNoNan", "MulNoNan", "Xdivy"]  # fmt: skip
+FLOAT_OPS = ["Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "TruncateDiv", "FloorDiv", "FloorMod", "Maximum", "Minimum",
+             "SquaredDifference", "DivNoNan", "MulNoNan", "Xdivy"]  # fmt: skip
 POSITIVE_OPS = ["Pow", "Xlogy", "Xlog1py", "Atan2"]
 
 
@@ -33,7 +33,8 @@ def _broadcasts(op: str, low: float, high: float) -> list[Case]:
 
 
 def _large(op: str) -> list[Case]:
-    pairs = [((70001,), (70001,)), ((70001,), ()), ((300, 401), (401,)), ((300, 401), (300, 1)), ((3, 50, 7, 101), (3, 1, 1, 101)),
+    pairs = [((70001,), (70001,)), ((70001,), ()), ((300, 401), (401,)), ((300, 401), (300, 1)),
+             ((3, 50, 7, 101), (3, 1, 1, 101)),
              ((2, 1, 40000), (2, 3, 1)), ((1, 2, 90000), (1, 2, 90000))]  # fmt: skip
     return [case(op, arr(*a), arr(*b, seed=1), id=f"large{k}") for k, (a, b) in enumerate(pairs)]
 

@@ -1,0 +1,177 @@
+"""Comparisons, logic on booleans and bits, and choosing between tensors.
+
+Source: TensorFlow's core/kernels/cwise_ops.h, cwise_op_select.cc, cwise_op_clip.cc and where_op.cc.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import per_element
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.shapes import broadcast, merge, same_as
+from npu_runtime.kernels.tiles import elementwise, of_ufunc, result_buffer, run_tiled, widened
+
+BOOL = np.dtype(bool)
+FREE: dict[str, frozenset[str]] = {}
+"""For ops without a type attribute."""
+
+for _op, _ufunc in {
+    "Less": np.less, "LessEqual": np.less_equal, "Greater": np.greater, "GreaterEqual": np.greater_equal,
+}.items():  # fmt: skip
+    elementwise(_op, dtypes=dt.NUMBERS, shape=broadcast, result="bool", inplace=())(of_ufunc(_ufunc))
+elementwise("LogicalAnd", flops=0, dtypes=FREE, shape=broadcast, inplace=(0, 1))(of_ufunc(np.logical_and))
+elementwise("LogicalOr", flops=0, dtypes=FREE, shape=broadcast, inplace=(0, 1))(of_ufunc(np.logical_or))
+elementwise("LogicalNot", flops=0, dtypes=FREE)(of_ufunc(np.logical_not))
+for _op, _ufunc in {"BitwiseAnd": np.bitwise_and, "BitwiseOr": np.bitwise_or, "BitwiseXor": np.bitwise_xor}.items():
+    elementwise(_op, flops=0, dtypes=dt.INTEGERS, shape=broadcast, inplace=(0, 1))(of_ufunc(_ufunc))
+elementwise("Invert", flops=0, dtypes=dt.INTEGERS)(of_ufunc(np.invert))
+
+
+def _bounded_shift(out: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Shift counts held inside [0, bits - 1], where the machine's shift is defined."""
+    bits = out.dtype.itemsize * 8
+    return np.clip(y, 0, bits - 1).astype(y.dtype)
+
+
+@elementwise("LeftShift", flops=0, dtypes=dt.INTEGERS, shape=broadcast, inplace=(0, 1))
+def left_shift(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """x << y with y held inside [0, bits - 1]."""
+    np.left_shift(x, _bounded_shift(out, y), out=out)
+
+
+@elementwise("RightShift", flops=0, dtypes=dt.INTEGERS, shape=broadcast, inplace=(0, 1))
+def right_shift(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """x >> y with y held inside [0, bits - 1]; the sign is kept."""
+    np.right_shift(x, _bounded_shift(out, y), out=out)
+
+
+def _equality_shape(x: Spec, y: Spec, *, incompatible_shape_error: bool = True) -> Shape:
+    if incompatible_shape_error:
+        return broadcast(x, y)
+    try:
+        shape = broadcast(x, y)
+    except InvalidArgument:
+        return ()
+    return shape if x.is_complete and y.is_complete else None
+
+
+@kernel("Equal", unit="vector", shape=_equality_shape, dtypes=dt.ALL, estimate=per_element(1))
+def equal(x: np.ndarray, y: np.ndarray, /, *, incompatible_shape_error: bool = True, out: np.ndarray | None = None) -> np.ndarray:
+    """x == y after broadcasting; NaN equals nothing.
+
+    incompatible_shape_error: when False, shapes that do not fit give the scalar False.  Source: TensorFlow op `Equal`.
+    """
+    return _compare(np.equal, x, y, incompatible_shape_error, out)
+
+
+@kernel("NotEqual", unit="vector", shape=_equality_shape, dtypes=dt.ALL, estimate=per_element(1))
+def not_equal(
+    x: np.ndarray, y: np.ndarray, /, *, incompatible_shape_error: bool = True, out: np.ndarray | None = None
+) -> np.ndarray:
+    """x != y after broadcasting; see `Equal`."""
+    return _compare(np.not_equal, x, y, incompatible_shape_error, out)
+
+
+def _compare(ufunc: np.ufunc, x: np.ndarray, y: np.ndarray, must_fit: bool, out: np.ndarray | None) -> np.ndarray:
+    try:
+        made = result_buffer((x, y), BOOL, out)
+    except InvalidArgument:
+        if must_fit:
+            raise
+        return np.array(ufunc is np.not_equal)
+    if made.shape == () and x.ndim + y.ndim:  # a planned buffer for shapes that do not fit
+        made[...] = ufunc is np.not_equal
+        return made
+    return run_tiled(of_ufunc(ufunc), made, x, y)
+
+
+@kernel("ApproximateEqual", unit="vector", shape=broadcast, dtypes=frozenset({"float32"}), estimate=per_element(3))
+def approximate_equal(x: np.ndarray, y: np.ndarray, /, *, tolerance: float = 1e-5, out: np.ndarray | None = None) -> np.ndarray:
+    """|x - y| < tolerance. Raises: InvalidArgument when the shapes differ. Source: TensorFlow op `ApproximateEqual`."""
+    if x.shape != y.shape:
+        raise InvalidArgument(f"x and y must be of the same shape. x shape: {list(x.shape)}. y shape: {list(y.shape)}")
+
+    def body(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+        np.less(np.abs(x - y), np.float32(tolerance), out=out)
+
+    return run_tiled(body, result_buffer((x,), BOOL, out), x, y)
+
+
+def _choose(out: np.ndarray, condition: np.ndarray, yes: np.ndarray, no: np.ndarray) -> None:
+    if np.may_share_memory(out, yes):
+        np.copyto(out, no, where=~condition)
+    else:
+        np.copyto(out, no)
+        np.copyto(out, yes, where=condition)
+
+
+@kernel("SelectV2", unit="vector", shape=broadcast, inplace=(1, 2))
+def select_v2(condition: np.ndarray, t: np.ndarray, e: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
+    """t where the condition holds, else e; all three broadcast. Source: TensorFlow op `SelectV2`."""
+    return run_tiled(_choose, result_buffer((condition, t, e), t.dtype, out), condition, t, e)
+
+
+def _select_shape(condition: Spec, t: Spec, e: Spec) -> Shape:
+    return merge(t.shape, e.shape)
+
+
+@kernel("Select", unit="vector", shape=_select_shape, inplace=(1, 2))
+def select(condition: np.ndarray, t: np.ndarray, e: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
+    """t where the condition holds, else e, both of one shape.
+
+    condition: bool, of that shape, a scalar, or a vector that chooses whole rows of axis 0.
+    Raises: InvalidArgument for other shapes.  Source: TensorFlow op `Select`.
+    """
+    if t.shape != e.shape:
+        raise InvalidArgument(f"'then' and 'else' must have the same size.  but received: {list(t.shape)} vs. {list(e.shape)}")
+    if condition.shape != t.shape and condition.ndim == 1 and condition.shape == t.shape[:1]:
+        condition = condition.reshape(-1, *(1,) * (t.ndim - 1))
+    elif condition.ndim and condition.shape != t.shape:
+        raise InvalidArgument(
+            f"Inputs to operation Select must have the same size and shape, or 'cond' must be a vector along axis 0: "
+            f"cond {list(condition.shape)}, then {list(t.shape)}"
+        )
+    return run_tiled(_choose, result_buffer((t,), None, out), condition, t, e)
+
+
+def _where_shape(x: Spec) -> Shape:
+    return None if x.rank is None else (None, x.rank)
+
+
+@kernel("Where", unit="memory", shape=_where_shape, dtypes=dt.ALL - {"float16"})
+def where(x: np.ndarray, /) -> np.ndarray:
+    """Coordinates of the elements that are not zero (NaN is not), in row-major order.
+
+    x: any shape and type but fp16, which TensorFlow refuses.  Returns: (n, rank) int64.  Source: TensorFlow op `Where`.
+    """
+    if x.ndim:
+        return np.argwhere(x).astype(np.int64, copy=False)
+    return np.empty((int(bool(x)), 0), np.int64)
+
+
+def _clip(out: np.ndarray, t: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    np.minimum(t, high, out=out)
+    np.maximum(out, low, out=out)
+
+
+@kernel("ClipByValue", unit="vector", shape=same_as(0), dtypes=dt.NUMBERS, estimate=per_element(2), inplace=(0,))
+def clip_by_value(
+    t: np.ndarray, clip_value_min: np.ndarray, clip_value_max: np.ndarray, /, *, out: np.ndarray | None = None
+) -> np.ndarray:
+    """t held inside [min, max].
+
+    clip_value_min, clip_value_max: scalars or t's shape.  Raises: InvalidArgument for other shapes.
+    Source: TensorFlow op `ClipByValue`.
+    """
+    for bound in (clip_value_min, clip_value_max):
+        if bound.size != 1 and bound.shape != t.shape:
+            raise InvalidArgument(
+                "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. "
+                f"input shape: {list(t.shape)}, got {list(bound.shape)}"
+            )
+    low, high = (b if b.shape == t.shape else b.reshape(()) for b in (clip_value_min, clip_value_max))
+    return run_tiled(widened(_clip), result_buffer((t,), None, out), t, low, high)

@@ -1,0 +1,31 @@
+"""Every pair of types; rounding, truncation and what does not fit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from tests.kernels.harness import arr, case, scalar
+
+TYPES = sorted(dt.ALL)
+FLOATS = sorted(dt.FLOATS)
+ODD = np.array([0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -1.5, -2.7, 2.7, 127.9, 255.0, -128.0, 65504.0, 65520.0, 1e5, 3.14159274,
+                1.00390625, 1e-8, -1e-8], np.float32)  # fmt: skip
+NOT_FINITE = np.array([np.inf, -np.inf, np.nan], np.float32)
+BEYOND = np.array([3e9, -3e9, 1e20, -1e20, np.inf, -np.inf, np.nan], np.float32)
+LARGE = np.array([70000, -70000, 300, -300, 2**31 - 1], np.int32)
+
+CASES = [
+    *[case("Cast", arr(4, 5, dtype=a, low=0 if "u" in b else -9, high=9), DstT=b, id=f"{a}-{b}") for a in TYPES for b in TYPES],
+    *[case("Cast", ODD, DstT=b, id=f"odd-{b}") for b in ("int16", "int32", "int64", "bool", *FLOATS)],
+    *[case("Cast", NOT_FINITE, DstT=b, id=f"nonfinite-{b}") for b in ("float16", "float32", "bool")],
+    case("Cast", NOT_FINITE[:2], DstT="bfloat16", id="infinite-bfloat16"),
+    *[case("Cast", BEYOND, DstT=b, id=f"beyond-{b}") for b in ("int32", "int64")],
+    *[case("Cast", ODD, DstT=b, Truncate=True, id=f"truncate-{b}") for b in TYPES if b not in ("uint8", "int8", "int16")],
+    *[case("Cast", LARGE, DstT=b, id=f"wrap-{b}") for b in ("int8", "uint8", "int16", "float16", "bfloat16")],
+    case("Cast", scalar(2.5), DstT="int32", id="scalar"),
+    case("Cast", arr(0, 3), DstT="int32", id="empty"),
+    case("Cast", arr(70001), DstT="float16", id="large-float16"),
+    case("Cast", arr(70001, dtype="int32", low=-1000, high=1000), DstT="float32", id="large-int32"),
+    case("Cast", arr(300, 301, low=-1000, high=1000), DstT="int32", id="large-float32"),
+]
