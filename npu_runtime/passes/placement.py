@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from npu_runtime import dtypes as dt
 from npu_runtime.graph.disjoint import DisjointSets
@@ -20,8 +21,16 @@ STEP_RESOURCES = ("Stack", "TensorArray")
 """Ops whose resource lives for one host call only. Source: they are kept in the step container of an executor."""
 
 
-def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Reasons by node name for every node that runs on the host; all others run on the device.
+@dataclass(frozen=True)
+class Placement:
+    """reasons: why a node runs on the host, by name; all others run on the device.  groups: what runs in one host call."""
+
+    reasons: dict[str, str] = field(default_factory=dict)
+    groups: DisjointSets = field(default_factory=DisjointSets)
+
+
+def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> Placement:
+    """Decide the side of every node.
 
     pinned: reasons of earlier calls; a node never moves back to the device, where its state would be gone.
     """
@@ -34,7 +43,7 @@ def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> dict[str, st
     atomic = atomic_groups(graph, frames)
     while _spread(graph, atomic, reasons):
         pass
-    return reasons
+    return Placement(reasons, atomic)
 
 
 def reason_for_host(node: Node, graph: Graph) -> str | None:

@@ -1,0 +1,190 @@
+"""The host side of one user session: a shadow graph with the host nodes only, run by TensorFlow's CPU.
+
+The user's own session never runs anything. Values that come from the device enter the shadow graph through placeholders;
+queues, iterators and tables live here for as long as the user's session does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+from tensorflow.core.framework import graph_pb2, node_def_pb2
+from tensorflow.core.protobuf import config_pb2
+from tensorflow.python.ops import gen_state_ops
+
+from npu_runtime.graph.disjoint import DisjointSets
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.passes.partition import is_free_constant, is_virtual
+
+HOST_CALL_OBSERVERS: list[Callable[[Any], None]] = []
+"""Called with the RunMetadata of every host call made by a callable that was built while the list was not empty."""
+
+HOST_SIDE_MARK = "_npu_host_side"
+"""Attribute of sessions that must stay on the host although every new session is given the NPU entry."""
+
+_BOUNDARY = "npu_boundary/"
+HostFunction = Callable[[Sequence[np.ndarray]], "list[np.ndarray]"]
+
+
+class HostSide:
+    """Shadow graph and session.
+
+    tf_graph: the user's graph, for NodeDefs and functions.  config: the user's ConfigProto; the NPU entry is removed.
+    """
+
+    def __init__(self, tf_graph: Any, config: config_pb2.ConfigProto | None) -> None:
+        self._user_graph = tf_graph
+        self._shadow = tf.Graph()
+        self._config = _plain_config(config)
+        self._session: Any = None
+        self._present: dict[str, list[str]] = {}
+        self._lock = Lock()
+
+    @property
+    def session(self) -> Any:
+        """The TensorFlow session, opened on first use: many programs never need it."""
+        if self._session is None:
+            self._session = tf.Session(graph=self._shadow, config=self._config)
+            setattr(self._session, HOST_SIDE_MARK, True)
+        return self._session
+
+    def close(self) -> None:
+        if self._session is not None:
+            self._session.close()
+
+    def add_nodes(self, graph: Graph, names: Iterable[str], groups: DisjointSets) -> None:
+        """Bring host nodes of the whole user graph into the shadow graph.
+
+        They keep their names: queues, iterators and generators are found by name. Control edges are dropped (the executor
+        orders the calls) except inside an atomic group, where a loop needs them.
+        """
+        with self._lock:
+            names = [name for name in names if name not in self._present and not is_virtual(graph[name])]
+            if names:
+                _ShadowImport(self._user_graph, self._shadow, self._present, graph, groups).run(names)
+
+    def inputs_of(self, name: str) -> list[str]:
+        """The shadow tensors a host node reads, one for each data input."""
+        return self._present[name]
+
+    def function(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> HostFunction:
+        """A callable over shadow tensors; returns the fetched arrays in order.  Raises: TensorFlow's own errors."""
+        options = config_pb2.CallableOptions(feed=feeds, fetch=fetches, target=targets)
+        if not HOST_CALL_OBSERVERS:
+            runner = self.session._make_callable_from_options(options)
+            return lambda values: runner(*values)
+        options.run_options.trace_level = config_pb2.RunOptions.FULL_TRACE
+        traced = self.session._make_callable_from_options(options)
+
+        def run(values: Sequence[np.ndarray]) -> list[np.ndarray]:
+            metadata = config_pb2.RunMetadata()
+            result = traced(*values, run_metadata=metadata)
+            for observer in HOST_CALL_OBSERVERS:
+                observer(metadata)
+            return result
+
+        return run
+
+    def set_variable(self, name: str, value: np.ndarray) -> None:
+        """Give a variable that moved to the host the value it had on the device."""
+        with self._lock, self._shadow.as_default():
+            handle = self._shadow.get_tensor_by_name(f"{name}:0")
+            if handle.dtype == tf.resource:
+                write = tf.raw_ops.AssignVariableOp(resource=handle, value=tf.constant(value))
+            else:
+                write = gen_state_ops.assign(handle, tf.constant(value), validate_shape=False).op
+        self.session.run(write)
+
+
+class _ShadowImport:
+    """One addition to the shadow graph.
+
+    present: for each node already there the shadow tensors it reads; extended by what is added.
+    """
+
+    def __init__(self, user_graph: Any, shadow: Any, present: dict[str, list[str]], graph: Graph, groups: DisjointSets) -> None:
+        self.user_graph, self.shadow, self.present, self.graph, self.groups = user_graph, shadow, present, graph, groups
+        self.definition = graph_pb2.GraphDef()
+        self.definition.versions.CopyFrom(user_graph.graph_def_versions)
+        self.adding: set[str] = set()
+        self.mapped: set[str] = set()
+
+    def run(self, names: Sequence[str]) -> None:
+        self.adding |= set(names)
+        for name in names:
+            self._add(self.graph[name])
+        if any(attr.HasField("func") or attr.list.func for node in self.definition.node for attr in node.attr.values()):
+            self.definition.library.CopyFrom(self.user_graph.as_graph_def().library)
+        with self.shadow.as_default():
+            input_map = {name: self.shadow.get_tensor_by_name(name) for name in sorted(self.mapped)}
+            tf.import_graph_def(self.definition, input_map=input_map, name="")
+
+    def _add(self, node: Node) -> None:
+        made = self._copy_without_edges(node)
+        sources = [self._source(value) for value in node.inputs]
+        made.input.extend(sources)
+        made.input.extend(f"^{name}" for name in node.controls if self._keeps_control(node, name))
+        self.present[node.name] = sources
+        self.definition.node.append(made)
+
+    def _copy_without_edges(self, node: Node) -> node_def_pb2.NodeDef:
+        made = node_def_pb2.NodeDef()
+        made.CopyFrom(self.user_graph.get_operation_by_name(node.name).node_def)
+        made.device = ""
+        made.attr.pop("_class", None)
+        del made.input[:]
+        return made
+
+    def _keeps_control(self, node: Node, control: str) -> bool:
+        return control in self.adding and self.groups.find(control) == self.groups.find(node.name)
+
+    def _source(self, value: Value) -> str:
+        """The shadow tensor for an input: a host node's output, a constant of our own, or a boundary placeholder."""
+        value = through_switches(self.graph, value)
+        producer = self.graph[value.node]
+        if producer.name not in self.adding and producer.name not in self.present and is_free_constant(producer):
+            self.adding.add(producer.name)
+            self._add(producer)
+        if producer.name not in self.adding and producer.name not in self.present:
+            return self._boundary(value)
+        return self._named(f"{value.node}:{value.index}", value.node)
+
+    def _named(self, tensor: str, node: str) -> str:
+        if node not in self.adding:
+            self.mapped.add(tensor)
+        return tensor
+
+    def _boundary(self, value: Value) -> str:
+        name = f"{_BOUNDARY}{value.node}_{value.index}"
+        if name not in self.present and name not in self.adding:
+            self.adding.add(name)
+            self.present[name] = []
+            self.definition.node.append(self._placeholder(name, value))
+        return self._named(f"{name}:0", name)
+
+    def _placeholder(self, name: str, value: Value) -> node_def_pb2.NodeDef:
+        spec = self.graph.spec(value)
+        made = node_def_pb2.NodeDef(name=name, op="Placeholder")
+        made.attr["dtype"].type = tf.as_dtype(spec.dtype).as_datatype_enum
+        made.attr["shape"].shape.CopyFrom(tf.TensorShape(spec.shape).as_proto())
+        return made
+
+
+def through_switches(graph: Graph, value: Value) -> Value:
+    """The handle a virtual Switch passes on; any other value is itself."""
+    while is_virtual(graph[value.node]):
+        value = graph[value.node].inputs[0]
+    return value
+
+
+def _plain_config(config: config_pb2.ConfigProto | None) -> config_pb2.ConfigProto:
+    """The user's settings for a session that stays on the host."""
+    plain = config_pb2.ConfigProto()
+    if config is not None:
+        plain.CopyFrom(config)
+    del plain.graph_options.rewrite_options.custom_optimizers[:]
+    return plain

@@ -1,0 +1,83 @@
+"""Before: Reshape(x, Pack(StridedSlice(Shape(x)), 128)).  After: Reshape(x, [32, 128]), once the shape of x is known.
+
+Folded nodes keep their name and control inputs and become `_Constant`, with the values in their output specs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npu_runtime.errors import DeviceError
+from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.order import topological
+from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels.base import all_kernels
+from npu_runtime.passes.base import graph_pass
+from npu_runtime.passes.infer_shapes import device_nodes, infer_node
+
+CONSTANT = "_Constant"
+MAX_ELEMENTS = 1 << 20
+"""Larger results are computed in every run: keeping them would cost memory for a value that is cheap to make."""
+
+
+@graph_pass(provides=("shapes", "constants"))
+def fold_constants(graph: Graph) -> int:
+    """Infer shapes and fold in one walk, as each makes the other possible; returns the number of nodes folded."""
+    return sum(_visit(graph, node) for node in topological(device_nodes(graph)))
+
+
+def _visit(graph: Graph, node: Node) -> int:
+    infer_node(graph, node)
+    if node.op in ("Const", CONSTANT) or node.is_stateful or node.ref_outputs or node.ref_inputs:
+        return 0
+    values = _shape_values(graph, node) or _computed_values(graph, node)
+    if values is None:
+        return 0
+    node.controls = list(dict.fromkeys([*node.controls, *_inherited_controls(graph, node)]))
+    node.op, node.inputs, node.attrs = CONSTANT, [], {}
+    node.outputs = [Spec(v.shape, spec.dtype, v) for v, spec in zip(values, node.outputs, strict=True)]
+    return 1
+
+
+def _inherited_controls(graph: Graph, node: Node) -> list[str]:
+    """What a folded node still waits for: in a branch not taken it must stay dead, as its inputs are."""
+    controls: list[str] = []
+    for value in node.inputs:
+        producer = graph[value.node]
+        controls += producer.controls if _is_constant(producer) else [producer.name]
+    return controls if any(other.op == "Switch" for other in graph) else []
+
+
+def _is_constant(node: Node) -> bool:
+    return node.op in ("Const", CONSTANT)
+
+
+def _shape_values(graph: Graph, node: Node) -> list[np.ndarray] | None:
+    """Shape, ShapeN, Size and Rank need their input's shape only."""
+    if node.op not in ("Shape", "ShapeN", "Size", "Rank"):
+        return None
+    specs = [graph.spec(value) for value in node.inputs]
+    dtype = np.dtype(node.outputs[0].dtype)
+    if node.op == "Rank":
+        return None if specs[0].rank is None else [np.array(specs[0].rank, dtype)]
+    if not all(spec.is_complete for spec in specs):
+        return None
+    if node.op == "Size":
+        return [np.array(np.prod(specs[0].known_shape(), dtype=np.int64), dtype)]
+    return [np.array(spec.known_shape(), dtype) for spec in specs]
+
+
+def _computed_values(graph: Graph, node: Node) -> list[np.ndarray] | None:
+    """Run the kernel when every input is constant and the result is small."""
+    made = all_kernels().get(node.op)
+    inputs = [graph.spec(value).value for value in node.inputs]
+    if made is None or made.is_stateful or not inputs or any(value is None for value in inputs):
+        return None
+    if any(spec.is_complete and np.prod(spec.known_shape()) > MAX_ELEMENTS for spec in node.outputs):
+        return None
+    try:
+        result = made.function(*inputs, **made.bind(node.attrs))
+    except DeviceError:
+        return None
+    values = [np.asarray(v) for v in (result if isinstance(result, tuple) else (result,))]
+    return values if all(v.size <= MAX_ELEMENTS for v in values) else None

@@ -1,0 +1,58 @@
+"""Before: shapes as TensorFlow knew them when the graph was built.  After: as this run's feeds make them."""
+
+from __future__ import annotations
+
+from npu_runtime.errors import DeviceError
+from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.order import topological
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import all_kernels
+from npu_runtime.kernels.shapes import merge
+from npu_runtime.passes.base import graph_pass
+from npu_runtime.passes.placement import HANDLES
+
+PASS_THROUGH = frozenset({"PlaceholderWithDefault", "Identity"})
+
+
+@graph_pass(provides=("shapes",))
+def infer_shapes(graph: Graph) -> int:
+    """Sharpen the output specs of every device node; returns how many specs became more exact."""
+    return sum(infer_node(graph, node) for node in topological(device_nodes(graph)))
+
+
+def device_nodes(graph: Graph) -> list[Node]:
+    return [node for node in graph if node.host_reason is None]
+
+
+def infer_node(graph: Graph, node: Node) -> int:
+    """Sharpen one node's output specs from its inputs'; returns the number that changed.
+
+    An error of the shape function is left for the run: the node may sit in a branch that is not taken.
+    """
+    shapes = _shapes(graph, node)
+    changed = 0
+    for index, shape in enumerate(shapes):
+        old = node.outputs[index]
+        sharper = merge(shape, old.shape)
+        if sharper != old.shape and old.value is None:
+            node.outputs[index] = Spec(sharper, old.dtype)
+            changed += 1
+    return changed
+
+
+def _shapes(graph: Graph, node: Node) -> list[Shape]:
+    inputs = [graph.spec(value) for value in node.inputs]
+    if node.op == "Switch":
+        return [inputs[0].shape] * 2
+    if node.op == "Merge":
+        first = inputs[0].shape
+        return [first if all(spec.shape == first for spec in inputs) else None, ()]
+    if node.op in PASS_THROUGH and inputs and inputs[0].dtype not in HANDLES:
+        return [inputs[0].shape]
+    made = all_kernels().get(node.op)
+    if made is None:
+        return []
+    try:
+        return made.infer(inputs, node.attrs)
+    except DeviceError:
+        return []

@@ -1,0 +1,161 @@
+"""Before: every value in memory of its own.  After: offsets in one arena; buffers whose lifetimes overlap never share bytes."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from npu_runtime import dtypes as dt
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.kernels.base import all_kernels
+
+ALIGNMENT_BYTES = 64
+"""A cache line and an AVX-512 register; the 910's unified buffer wants 32."""
+FOREVER = 1 << 60
+
+
+@dataclass
+class MemoryPlan:
+    """offsets_bytes: place of each planned value.  arena_bytes: size of the arena.  live_bytes: the largest sum of
+    buffers alive at one time, below which no plan can go."""
+
+    offsets_bytes: dict[Value, int] = field(default_factory=dict)
+    arena_bytes: int = 0
+    live_bytes: int = 0
+
+
+@dataclass
+class _Buffer:
+    value: Value
+    n_bytes: int
+    start: int
+    end: int
+    shares: Value | None = None  # takes over the buffer of this input
+
+
+def plan_memory(graph: Graph, order: Sequence[Node], keep: Mapping[Value, int] | None = None) -> MemoryPlan:
+    """Plan the outputs of all kernels that can write into a buffer they are given.
+
+    order: every node in the order of execution, host nodes included.  keep: values needed up to a position (FOREVER for
+    fetches) beyond their readers in `order`.
+    """
+    last_use = _last_uses(order, keep or {})
+    buffers = _buffers(graph, order, last_use)
+    return _assign(buffers)
+
+
+def _last_uses(order: Sequence[Node], keep: Mapping[Value, int]) -> dict[Value, int]:
+    """Position of the last step that may touch the memory of a value; views prolong the life of what they show."""
+    last: dict[Value, int] = dict(keep)
+    for position in range(len(order) - 1, -1, -1):
+        node = order[position]
+        end = position
+        if may_alias(node):
+            end = max([position, *(last.get(Value(node.name, i), -1) for i in range(len(node.outputs)))])
+        for value in node.inputs:
+            last[value] = max(last.get(value, -1), end)
+    return last
+
+
+def may_alias(node: Node) -> bool:
+    """Whether an output may be a view of an input: everything but kernels that fill a buffer given to them."""
+    made = all_kernels().get(node.op)
+    return node.host_reason is None and (made is None or not made.takes_out)
+
+
+def _buffers(graph: Graph, order: Sequence[Node], last_use: Mapping[Value, int]) -> list[_Buffer]:
+    planned: dict[Value, _Buffer] = {}
+    origins: dict[Value, frozenset[Value]] = {}
+    for position, node in enumerate(order):
+        made = all_kernels().get(node.op)
+        for index, spec in enumerate(node.outputs):
+            value = Value(node.name, index)
+            origins[value] = frozenset([value])
+            if node.host_reason is not None or made is None or not made.takes_out:
+                origins[value] = frozenset().union(*(origins.get(v, frozenset()) for v in node.inputs))
+            elif spec.is_complete and spec.value is None and dt.itemsize_bytes(spec.dtype):
+                n_bytes = math.prod(spec.known_shape()) * dt.itemsize_bytes(spec.dtype)
+                shares = _reusable(graph, node, position, planned, origins, last_use) if index == 0 else None
+                end = max(last_use.get(value, position), position)
+                planned[value] = _Buffer(value, n_bytes, position, end, shares)
+    return list(planned.values())
+
+
+def _reusable(
+    graph: Graph, node: Node, position: int, planned: Mapping[Value, _Buffer],
+    origins: Mapping[Value, frozenset[Value]], last_use: Mapping[Value, int],
+) -> Value | None:  # fmt: skip
+    """The input whose buffer output 0 may take over: dead after this node, and no other input looks into it."""
+    for index in all_kernels()[node.op].inplace:
+        if index >= len(node.inputs):
+            continue
+        value, spec, out = node.inputs[index], graph.spec(node.inputs[index]), node.outputs[0]
+        same = spec.is_complete and spec.shape == out.shape and spec.dtype == out.dtype
+        others = [v for i, v in enumerate(node.inputs) if i != index]
+        private = not any(value in origins.get(v, frozenset()) for v in others)
+        if same and private and value in planned and last_use[value] == position:
+            return value
+    return None
+
+
+class _Arena:
+    """Free blocks by offset; blocks are given out best-fit and merged when they come back."""
+
+    def __init__(self) -> None:
+        self.free: list[tuple[int, int]] = []
+        self.size = 0
+
+    def take(self, n_bytes: int) -> int:
+        fitting = [(size, offset) for offset, size in self.free if size >= n_bytes]
+        if fitting:
+            size, offset = min(fitting)
+            self.free.remove((offset, size))
+            if size > n_bytes:
+                bisect.insort(self.free, (offset + n_bytes, size - n_bytes))
+            return offset
+        return self._grow(n_bytes)
+
+    def _grow(self, n_bytes: int) -> int:
+        """At the end of the arena, in a last free block as far as it reaches."""
+        start = self.size
+        if self.free and sum(self.free[-1]) == self.size:
+            start = self.free.pop()[0]
+        self.size = start + n_bytes
+        return start
+
+    def give_back(self, offset: int, n_bytes: int) -> None:
+        at = bisect.bisect(self.free, (offset, n_bytes))
+        if at < len(self.free) and offset + n_bytes == self.free[at][0]:
+            n_bytes += self.free.pop(at)[1]
+        if at and sum(self.free[at - 1]) == offset:
+            before, size = self.free.pop(at - 1)
+            offset, n_bytes = before, size + n_bytes
+        bisect.insort(self.free, (offset, n_bytes))
+
+
+def _assign(buffers: Sequence[_Buffer]) -> MemoryPlan:
+    """Walk through time; a buffer that takes over another's starts where that one lies."""
+    plan, arena = MemoryPlan(), _Arena()
+    by_value = {buffer.value: buffer for buffer in buffers}
+    taken_over = {buffer.shares for buffer in buffers if buffer.shares is not None}
+    active: list[tuple[int, int, int]] = []  # end, offset, size
+    live = 0
+    for buffer in buffers:
+        while active and active[0][0] < buffer.start:
+            _, offset, size = active.pop(0)
+            arena.give_back(offset, size)
+            live -= size
+        size = max(1, -(-buffer.n_bytes // ALIGNMENT_BYTES)) * ALIGNMENT_BYTES
+        if buffer.shares is not None:
+            offset = plan.offsets_bytes[by_value[buffer.shares].value]
+        else:
+            offset = arena.take(size)
+            live += size
+        plan.offsets_bytes[buffer.value] = offset
+        plan.live_bytes = max(plan.live_bytes, live)
+        if buffer.value not in taken_over:
+            bisect.insort(active, (buffer.end, offset, size))
+    plan.arena_bytes = arena.size
+    return plan
