@@ -1,0 +1,96 @@
+"""Bias: one value a channel added to every pixel, and its gradient."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import per_input_element
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.columns import column_sums
+from npu_runtime.kernels.precision import store, widen
+from npu_runtime.kernels.shapes import same_as
+from npu_runtime.kernels.tiles import result_buffer, run_tiled, widened
+
+
+def add_bias(out: np.ndarray, value: np.ndarray, bias: np.ndarray) -> None:
+    np.add(value, bias, out=out)
+
+
+_add = widened(add_bias)
+
+
+def _check(value: np.ndarray, bias: np.ndarray, axis: int) -> None:
+    """Source: TensorFlow core/kernels/bias_op.cc."""
+    if value.ndim < 2:
+        raise InvalidArgument(f"Input tensor must be at least 2D: {list(value.shape)}")
+    if bias.ndim != 1:
+        raise InvalidArgument(f"Biases must be 1D: {list(bias.shape)}")
+    if value.shape[axis] != len(bias):
+        raise InvalidArgument(
+            f"Must provide as many biases as the {'last' if axis == -1 else 'channel'} dimension of the input tensor: "
+            f"{list(bias.shape)} vs. {value.shape[axis]} channels in {list(value.shape)}"
+        )
+
+
+def _channel_axis(data_format: str) -> int:
+    return -1 if data_format == "NHWC" else 1
+
+
+@kernel("BiasAdd", unit="vector", shape=same_as(0), dtypes=dt.NUMBERS, estimate=per_input_element(1), inplace=(0,))
+def bias_add(value: np.ndarray, bias: np.ndarray, /, *, data_format: str = "NHWC", out: np.ndarray | None = None) -> np.ndarray:
+    """value + bias along the channels.
+
+    value: (N, ..., C), or (N, C, ...) with data_format NCHW, rank 2 or more.  bias: (C,).  Returns: as value.
+    Raises: InvalidArgument when C differs.  Source: TensorFlow op `BiasAdd`.
+    """
+    axis = _channel_axis(data_format)
+    _check(value, bias, axis)
+    spread = bias if axis == -1 else bias.reshape(-1, *(1,) * (value.ndim - 2))
+    return run_tiled(_add, result_buffer([value], None, out), value, spread)
+
+
+@kernel("BiasAddV1", unit="vector", shape=same_as(0), dtypes=dt.NUMBERS, estimate=per_input_element(1), inplace=(0,))
+def bias_add_v1(value: np.ndarray, bias: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
+    """BiasAdd with the channels last.  Source: TensorFlow op `BiasAddV1`."""
+    return bias_add(value, bias, out=out)
+
+
+def _grad_shape(out_backprop: Spec, *, data_format: str = "NHWC") -> Shape:
+    if out_backprop.shape is None or len(out_backprop.shape) < 2:
+        return (None,)
+    return (out_backprop.shape[_channel_axis(data_format)],)
+
+
+def _grad_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
+    """An addition for each input element but the first of a channel.  Source: flops_registry.py, BiasAddGrad as Sum."""
+    return float(max(0, math.prod(inputs[0].known_shape()) - math.prod(outputs[0].known_shape())))
+
+
+@kernel("BiasAddGrad", unit="vector", shape=_grad_shape, dtypes=dt.NUMBERS, estimate=_grad_flops)
+def bias_add_grad(out_backprop: np.ndarray, /, *, data_format: str = "NHWC", out: np.ndarray | None = None) -> np.ndarray:
+    """Sum of the gradient over everything but the channels.
+
+    out_backprop: (N, ..., C) or (N, C, ...).  Returns: (C,), summed in fp32 blocks for floats.
+    Raises: InvalidArgument for a rank below 2.  Source: TensorFlow op `BiasAddGrad`.
+    """
+    if out_backprop.ndim < 2:
+        raise InvalidArgument(f"Input tensor must be at least 2D: {list(out_backprop.shape)}")
+    axis = _channel_axis(data_format)
+    dtype = out_backprop.dtype
+    if dtype.name in dt.INTEGERS:
+        axes = tuple(n for n in range(out_backprop.ndim) if n != axis % out_backprop.ndim)
+        return store(out_backprop.sum(axis=axes, dtype=dtype), dtype, out)
+    wide = widen(out_backprop)
+    if axis == -1:
+        sums = column_sums(np.ascontiguousarray(wide).reshape(math.prod(wide.shape[:-1]), wide.shape[-1]))
+    else:
+        planes = wide.reshape(*wide.shape[:2], math.prod(wide.shape[2:]))
+        sums = planes.sum(axis=2).sum(axis=0, dtype=np.float64)
+    return store(sums, dtype, out)
