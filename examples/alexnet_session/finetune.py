@@ -77,12 +77,11 @@ with tf.device('/gpu:0'):
 
     # Train op
     with tf.name_scope('train'):
-        # Get gradients of all trainable variables
-        gradients = tf.gradients(loss, var_list)
-        gradients = list(zip(gradients, var_list))
-
-        # Create optimizer and apply gradient descent to the trainable variables
+        # Create optimizer and get the gradients of all trainable variables
         optimizer = tf.train.MomentumOptimizer(args.learning_rate, momentum=0.9)
+        gradients = optimizer.compute_gradients(loss, var_list)
+
+        # Apply gradient descent to the trainable variables
         train_op = optimizer.apply_gradients(grads_and_vars=gradients)
 
     # Evaluation op: Accuracy of the model
