@@ -1,0 +1,195 @@
+"""How an optimizer's formula is run: checked once, in place, in cache-sized tiles over the worker threads."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import per_input_element
+from npu_runtime.device.variable import Variable
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.kernels import access
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.parallel import parallel_ranges
+from npu_runtime.kernels.shapes import same_as
+
+Formula = Callable[..., None]
+"""formula(var, *slots, ..., /, *, attributes): changes var and slots in place; scalars come as numpy scalars of their dtype."""
+
+TILE = 16384
+"""Elements: 64 KB of fp32 an array, so that the four or five arrays of an optimizer stay in the L2 cache."""
+PENALTIES = {"l1": "l1 regularization", "l2": "l2 regularization", "l2_shrinkage": "l2 shrinkage regularization"}
+
+
+def dense(
+    name: str, n_slots: int, flops: float, dtypes: frozenset[str] = dt.FLOATS, ref: bool = True
+) -> Callable[[Formula], Formula]:
+    """Register a formula as kernels `Apply<name>` (where TensorFlow has one) and `ResourceApply<name>`.
+
+    The formula's parameters are the op's inputs in order: var, n_slots slots, then scalars and the gradient.
+    flops: floating-point operations an element.
+    """
+
+    def register(formula: Formula) -> Formula:
+        layout = _Layout(formula, n_slots)
+
+        @functools.wraps(formula)
+        def apply(*inputs: Any, **attrs: Any) -> Variable | tuple[()]:
+            layout.check(inputs)
+            _update_all(layout, formula, inputs, attrs)
+            return access.result(inputs[0])
+
+        _register(apply, name, "Apply", layout, flops, dtypes, ref)
+        return formula
+
+    return register
+
+
+def sparse(
+    name: str, n_slots: int, flops: float, dtypes: frozenset[str] = dt.FLOATS, ref: bool = True
+) -> Callable[[Formula], Formula]:
+    """Register a formula as kernels `SparseApply<name>` and `ResourceSparseApply<name>`.
+
+    The same formulas as for `dense`, on the rows that `indices` name. A row named twice is updated twice, in order.
+    Source: TensorFlow's SparseApply kernels walk through the indices one by one.
+    """
+
+    def register(formula: Formula) -> Formula:
+        layout = _Layout(formula, n_slots)
+
+        @functools.wraps(formula)
+        def apply(*inputs: Any, **attrs: Any) -> Variable | tuple[()]:
+            layout.check(inputs)
+            for rows, chosen in rounds(inputs[layout.indices]):
+                _update_rows(layout, formula, inputs, attrs, rows, chosen)
+            return access.result(inputs[0])
+
+        _register(apply, name, "SparseApply", layout, flops, dtypes, ref)
+        return formula
+
+    return register
+
+
+def _register(
+    apply: Formula, name: str, prefix: str, layout: _Layout, flops: float, dtypes: frozenset[str], ref: bool
+) -> None:
+    fixed: dict[str, Any] = {"unit": "vector", "dtypes": dtypes, "ignores": ("use_locking",)}
+    estimate = per_input_element(flops, layout.grad)
+    kernel(f"Resource{prefix}{name}", shape=access.no_outputs, estimate=estimate, **fixed)(apply)
+    if ref:
+        kernel(f"{prefix}{name}", shape=same_as(0), estimate=estimate, **fixed)(apply)
+
+
+class _Layout:
+    """Which input of an op is what, read off the formula's parameters."""
+
+    def __init__(self, formula: Formula, n_slots: int) -> None:
+        parameters = inspect.signature(formula).parameters.values()
+        self.names = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
+        self.n_variables = 1 + n_slots
+        self.grad = next(i for i, name in enumerate(self.names) if name in ("grad", "delta"))
+        self.indices = self.names.index("indices") if "indices" in self.names else -1
+        self.scalars = [i for i in range(self.n_variables, len(self.names)) if i not in (self.grad, self.indices)]
+
+    def check(self, inputs: Sequence[Any]) -> None:
+        """Raises: FailedPrecondition or NotFound for a missing value, InvalidArgument for shapes that do not fit."""
+        for i in self.scalars:
+            if inputs[i].ndim:
+                name = f"{PENALTIES[self.names[i]]} strength" if self.names[i] in PENALTIES else self.names[i]
+                raise InvalidArgument(f"{name} is not a scalar: {access.shape_text(inputs[i].shape)}")
+        shape = access.value(inputs[0]).shape
+        for i in range(1, self.n_variables):
+            self._require_same(shape, access.value(inputs[i]).shape, i)
+        if self.indices < 0:
+            self._require_same(shape, inputs[self.grad].shape, self.grad)
+        else:
+            _check_rows(shape, inputs[self.grad], inputs[self.indices])
+
+    def _require_same(self, shape: tuple[int, ...], other: tuple[int, ...], index: int) -> None:
+        if shape != other:
+            both = f"{access.shape_text(shape)} {access.shape_text(other)}"
+            raise InvalidArgument(f"var and {self.names[index]} do not have the same shape{both}")
+
+    def arguments(self, inputs: Sequence[Any]) -> list[Any]:
+        """The formula's arguments: writable arrays, the gradient, scalars."""
+        made = [v.writable() for v in inputs[: self.n_variables]] + list(inputs[self.n_variables :])
+        for i in self.scalars:
+            made[i] = made[i][()]
+        return made
+
+
+def _check_rows(shape: tuple[int, ...], grad: np.ndarray, indices: np.ndarray) -> None:
+    if not shape:
+        raise InvalidArgument("var must be at least 1 dimensional")
+    if indices.ndim != 1:
+        raise InvalidArgument("indices must be one-dimensional")
+    for axis in range(1, len(shape)):
+        if axis >= grad.ndim or grad.shape[axis] != shape[axis]:
+            raise InvalidArgument(f"var and grad must match in dimension {axis}")
+    if not grad.ndim or grad.shape[0] != indices.size:
+        raise InvalidArgument("grad must be the same size as indices in the first dimension.")
+    if 0 in shape[1:]:
+        raise InvalidArgument("Inner dimension should be greater than zero.")
+    wrong = np.flatnonzero((indices < 0) | (indices >= shape[0]))
+    if wrong.size:
+        raise InvalidArgument(f"Index {indices[wrong[0]]} at offset {wrong[0]} in indices is out of range")
+
+
+def _update_all(layout: _Layout, formula: Formula, inputs: Sequence[Any], attrs: dict[str, Any]) -> None:
+    arguments = layout.arguments(inputs)
+    tiled = [*range(layout.n_variables), layout.grad]
+    for i in tiled:
+        arguments[i] = arguments[i].reshape(-1)
+
+    def work(start: int, stop: int) -> None:
+        for first in range(start, stop, TILE):
+            piece = list(arguments)
+            for i in tiled:
+                piece[i] = arguments[i][first : min(first + TILE, stop)]
+            formula(*piece, **attrs)
+
+    parallel_ranges(arguments[0].size, work, 4 * TILE)
+
+
+def _update_rows(
+    layout: _Layout, formula: Formula, inputs: Sequence[Any], attrs: dict[str, Any], rows: np.ndarray, chosen: np.ndarray
+) -> None:
+    arguments = layout.arguments(inputs)
+    step = max(1, TILE * arguments[0].shape[0] // max(arguments[0].size, 1))
+
+    def work(start: int, stop: int) -> None:
+        for first in range(start, stop, step):
+            part = slice(first, min(first + step, stop))
+            piece = list(arguments)
+            for i in range(layout.n_variables):
+                piece[i] = arguments[i][rows[part]]
+            piece[layout.grad], piece[layout.indices] = arguments[layout.grad][chosen[part]], rows[part]
+            formula(*piece, **attrs)
+            for i in range(layout.n_variables):
+                arguments[i][rows[part]] = piece[i]
+
+    parallel_ranges(rows.size, work, step)
+
+
+def rounds(indices: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Groups of (index, position) with no index twice in a group; the k-th group has the k-th occurrence of each.
+
+    Applying the groups one after the other is the same as applying the positions one after the other.
+    """
+    if indices.size == 0:
+        return []
+    order = np.argsort(indices, kind="stable")
+    ordered = indices[order]
+    is_first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    if is_first.all():
+        return [(ordered, order)]
+    firsts = np.flatnonzero(is_first)
+    occurrence = np.arange(indices.size) - np.repeat(firsts, np.diff(np.append(firsts, indices.size)))
+    by_round = np.argsort(occurrence, kind="stable")
+    cuts = np.cumsum(np.bincount(occurrence))[:-1]
+    return list(zip(np.split(ordered[by_round], cuts), np.split(order[by_round], cuts), strict=True))
