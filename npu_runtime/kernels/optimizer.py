@@ -6,20 +6,24 @@ Source of all formulas: the op documentation and CPU behaviour of TensorFlow's `
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from npu_runtime.kernels.update import dense
 
 Array = np.ndarray
+Scalar = Any
+"""A numpy scalar of the variable's dtype."""
 WIDE = frozenset({"float32"})
 
 
-def one_minus(x: np.generic) -> np.generic:
+def one_minus(x: Scalar) -> Scalar:
     """1 - x without leaving the dtype of x."""
     return x.dtype.type(1) - x
 
 
-def decay(average: Array, towards: Array, rate: np.generic) -> None:
+def decay(average: Array, towards: Array, rate: Scalar) -> None:
     """average += (towards - average) * rate; `towards` is used up."""
     towards -= average
     towards *= rate
@@ -27,14 +31,14 @@ def decay(average: Array, towards: Array, rate: np.generic) -> None:
 
 
 @dense("GradientDescent", 0, 2)
-def gradient_descent(var: Array, alpha: np.generic, delta: Array, /) -> None:
+def gradient_descent(var: Array, alpha: Scalar, delta: Array, /) -> None:
     """var -= delta * alpha."""
     var -= delta * alpha
 
 
 @dense("Momentum", 1, 4)
 def momentum(
-    var: Array, accum: Array, lr: np.generic, grad: Array, momentum: np.generic, /, *, use_nesterov: bool = False
+    var: Array, accum: Array, lr: Scalar, grad: Array, momentum: Scalar, /, *, use_nesterov: bool = False
 ) -> None:
     """accum = accum * momentum + grad; var -= accum * lr (Nesterov: grad * lr + accum * momentum * lr)."""
     accum *= momentum
@@ -50,7 +54,7 @@ def momentum(
 
 @dense("KerasMomentum", 1, 4, ref=False)
 def keras_momentum(
-    var: Array, accum: Array, lr: np.generic, grad: Array, momentum: np.generic, /, *, use_nesterov: bool = False
+    var: Array, accum: Array, lr: Scalar, grad: Array, momentum: Scalar, /, *, use_nesterov: bool = False
 ) -> None:
     """accum = accum * momentum - grad * lr; var += accum (Nesterov: accum * momentum - grad * lr)."""
     scaled = grad * lr
@@ -66,8 +70,8 @@ def keras_momentum(
 
 @dense("Adam", 2, 12)
 def adam(
-    var: Array, m: Array, v: Array, beta1_power: np.generic, beta2_power: np.generic, lr: np.generic, beta1: np.generic,
-    beta2: np.generic, epsilon: np.generic, grad: Array, /, *, use_nesterov: bool = False,
+    var: Array, m: Array, v: Array, beta1_power: Scalar, beta2_power: Scalar, lr: Scalar, beta1: Scalar,
+    beta2: Scalar, epsilon: Scalar, grad: Array, /, *, use_nesterov: bool = False,
 ) -> None:  # fmt: skip
     """m and v decay towards grad and grad^2; var -= m * alpha / (sqrt(v) + epsilon), alpha with the bias correction."""
     alpha = lr * np.sqrt(one_minus(beta2_power)) / one_minus(beta1_power)
@@ -87,8 +91,8 @@ def adam(
 
 @dense("AdamWithAmsgrad", 3, 13, ref=False)
 def adam_with_amsgrad(
-    var: Array, m: Array, v: Array, vhat: Array, beta1_power: np.generic, beta2_power: np.generic, lr: np.generic,
-    beta1: np.generic, beta2: np.generic, epsilon: np.generic, grad: Array, /,
+    var: Array, m: Array, v: Array, vhat: Array, beta1_power: Scalar, beta2_power: Scalar, lr: Scalar,
+    beta1: Scalar, beta2: Scalar, epsilon: Scalar, grad: Array, /,
 ) -> None:  # fmt: skip
     """Adam with the largest v so far in the denominator."""
     alpha = lr * np.sqrt(one_minus(beta2_power)) / one_minus(beta1_power)
@@ -100,8 +104,8 @@ def adam_with_amsgrad(
 
 @dense("AdaMax", 2, 9)
 def adamax(
-    var: Array, m: Array, v: Array, beta1_power: np.generic, lr: np.generic, beta1: np.generic, beta2: np.generic,
-    epsilon: np.generic, grad: Array, /,
+    var: Array, m: Array, v: Array, beta1_power: Scalar, lr: Scalar, beta1: Scalar, beta2: Scalar,
+    epsilon: Scalar, grad: Array, /,
 ) -> None:  # fmt: skip
     """m decays towards grad; v = max(beta2 * v, |grad|); var -= lr / (1 - beta1_power) * m / (v + epsilon)."""
     decay(m, grad.copy(), one_minus(beta1))
@@ -113,7 +117,7 @@ def adamax(
 
 
 @dense("Adagrad", 1, 5)
-def adagrad(var: Array, accum: Array, lr: np.generic, grad: Array, /, *, update_slots: bool = True) -> None:
+def adagrad(var: Array, accum: Array, lr: Scalar, grad: Array, /, *, update_slots: bool = True) -> None:
     """accum += grad^2; var -= grad * lr / sqrt(accum)."""
     if update_slots:
         accum += grad * grad
@@ -122,7 +126,7 @@ def adagrad(var: Array, accum: Array, lr: np.generic, grad: Array, /, *, update_
 
 @dense("AdagradV2", 1, 6)
 def adagrad_v2(
-    var: Array, accum: Array, lr: np.generic, epsilon: np.generic, grad: Array, /, *, update_slots: bool = True
+    var: Array, accum: Array, lr: Scalar, epsilon: Scalar, grad: Array, /, *, update_slots: bool = True
 ) -> None:
     """accum += grad^2; var -= grad * lr / (sqrt(accum) + epsilon)."""
     if update_slots:
@@ -132,8 +136,8 @@ def adagrad_v2(
 
 @dense("AdagradDA", 2, 10, dtypes=WIDE)
 def adagrad_da(
-    var: Array, gradient_accumulator: Array, gradient_squared_accumulator: Array, grad: Array, lr: np.generic, l1: np.generic,
-    l2: np.generic, global_step: np.generic, /,
+    var: Array, gradient_accumulator: Array, gradient_squared_accumulator: Array, grad: Array, lr: Scalar, l1: Scalar,
+    l2: Scalar, global_step: Scalar, /,
 ) -> None:  # fmt: skip
     """Dual averaging: var follows from the sums of the gradients and of their squares alone."""
     gradient_accumulator += grad
@@ -149,7 +153,7 @@ def adagrad_da(
 
 @dense("Adadelta", 2, 13)
 def adadelta(
-    var: Array, accum: Array, accum_update: Array, lr: np.generic, rho: np.generic, epsilon: np.generic, grad: Array, /
+    var: Array, accum: Array, accum_update: Array, lr: Scalar, rho: Scalar, epsilon: Scalar, grad: Array, /
 ) -> None:
     """Steps scaled by the running size of earlier steps over the running size of the gradients."""
     accum *= rho
@@ -166,7 +170,7 @@ def adadelta(
 
 @dense("RMSProp", 2, 11)
 def rms_prop(
-    var: Array, ms: Array, mom: Array, lr: np.generic, rho: np.generic, momentum: np.generic, epsilon: np.generic,
+    var: Array, ms: Array, mom: Array, lr: Scalar, rho: Scalar, momentum: Scalar, epsilon: Scalar,
     grad: Array, /,
 ) -> None:  # fmt: skip
     """ms decays towards grad^2; mom = mom * momentum + grad * lr / sqrt(ms + epsilon); var -= mom."""
@@ -176,8 +180,8 @@ def rms_prop(
 
 @dense("CenteredRMSProp", 3, 16)
 def centered_rms_prop(
-    var: Array, mg: Array, ms: Array, mom: Array, lr: np.generic, rho: np.generic, momentum: np.generic,
-    epsilon: np.generic, grad: Array, /,
+    var: Array, mg: Array, ms: Array, mom: Array, lr: Scalar, rho: Scalar, momentum: Scalar,
+    epsilon: Scalar, grad: Array, /,
 ) -> None:  # fmt: skip
     """RMSProp with the variance of the gradients, ms - mg^2, in the place of their mean square."""
     decay(ms, grad * grad, one_minus(rho))
@@ -187,7 +191,7 @@ def centered_rms_prop(
     _descend(var, mom, grad * lr, variance, momentum)
 
 
-def _descend(var: Array, mom: Array, step: Array, square: Array, momentum: np.generic) -> None:
+def _descend(var: Array, mom: Array, step: Array, square: Array, momentum: Scalar) -> None:
     """mom = mom * momentum + step / sqrt(square); var -= mom."""
     step /= np.sqrt(square, out=square)
     mom *= momentum
@@ -196,14 +200,14 @@ def _descend(var: Array, mom: Array, step: Array, square: Array, momentum: np.ge
 
 
 @dense("ProximalGradientDescent", 0, 8, dtypes=WIDE)
-def proximal_gradient_descent(var: Array, alpha: np.generic, l1: np.generic, l2: np.generic, delta: Array, /) -> None:
+def proximal_gradient_descent(var: Array, alpha: Scalar, l1: Scalar, l2: Scalar, delta: Array, /) -> None:
     """A gradient step, then the proximal step of the l1 and l2 penalties."""
     var -= delta * alpha
     _shrink(var, alpha, l1, l2)
 
 
 @dense("ProximalAdagrad", 1, 12, dtypes=WIDE)
-def proximal_adagrad(var: Array, accum: Array, lr: np.generic, l1: np.generic, l2: np.generic, grad: Array, /) -> None:
+def proximal_adagrad(var: Array, accum: Array, lr: Scalar, l1: Scalar, l2: Scalar, grad: Array, /) -> None:
     """Adagrad's step, then the proximal step with Adagrad's rates."""
     accum += grad * grad
     rate = lr / np.sqrt(accum)
@@ -211,7 +215,7 @@ def proximal_adagrad(var: Array, accum: Array, lr: np.generic, l1: np.generic, l
     _shrink(var, rate, l1, l2)
 
 
-def _shrink(var: Array, rate: Array | np.generic, l1: np.generic, l2: np.generic) -> None:
+def _shrink(var: Array, rate: Array | Scalar, l1: Scalar, l2: Scalar) -> None:
     """var = sign(var) * max(|var| - rate * l1, 0) / (1 + l2 * rate)."""
     if l1 > 0:
         size = np.maximum(np.abs(var) - rate * l1, var.dtype.type(0))
@@ -221,7 +225,7 @@ def _shrink(var: Array, rate: Array | np.generic, l1: np.generic, l2: np.generic
 
 @dense("AddSign", 1, 8)
 def add_sign(
-    var: Array, m: Array, lr: np.generic, alpha: np.generic, sign_decay: np.generic, beta: np.generic, grad: Array, /
+    var: Array, m: Array, lr: Scalar, alpha: Scalar, sign_decay: Scalar, beta: Scalar, grad: Array, /
 ) -> None:
     """var -= lr * (alpha + sign_decay * sign(grad) * sign(m)) * grad."""
     _track(m, grad, beta)
@@ -230,22 +234,22 @@ def add_sign(
 
 @dense("PowerSign", 1, 9)
 def power_sign(
-    var: Array, m: Array, lr: np.generic, logbase: np.generic, sign_decay: np.generic, beta: np.generic, grad: Array, /
+    var: Array, m: Array, lr: Scalar, logbase: Scalar, sign_decay: Scalar, beta: Scalar, grad: Array, /
 ) -> None:
     """var -= lr * exp(logbase * sign_decay * sign(grad) * sign(m)) * grad."""
     _track(m, grad, beta)
     var -= lr * np.exp(logbase * sign_decay * (np.sign(grad) * np.sign(m))) * grad
 
 
-def _track(m: Array, grad: Array, beta: np.generic) -> None:
+def _track(m: Array, grad: Array, beta: Scalar) -> None:
     m *= beta
     m += grad * one_minus(beta)
 
 
 @dense("Ftrl", 2, 16)
 def ftrl(
-    var: Array, accum: Array, linear: Array, grad: Array, lr: np.generic, l1: np.generic, l2: np.generic,
-    lr_power: np.generic, /, *, multiply_linear_by_lr: bool = False,
+    var: Array, accum: Array, linear: Array, grad: Array, lr: Scalar, l1: Scalar, l2: Scalar,
+    lr_power: Scalar, /, *, multiply_linear_by_lr: bool = False,
 ) -> None:  # fmt: skip
     """Follow the regularised leader: var minimises the linear model of the losses plus the penalties."""
     follow(var, accum, linear, grad, grad, lr, l1, l2, lr_power, multiply_linear_by_lr)
@@ -254,8 +258,8 @@ def ftrl(
 
 @dense("FtrlV2", 2, 18)
 def ftrl_v2(
-    var: Array, accum: Array, linear: Array, grad: Array, lr: np.generic, l1: np.generic, l2: np.generic,
-    l2_shrinkage: np.generic, lr_power: np.generic, /, *, multiply_linear_by_lr: bool = False,
+    var: Array, accum: Array, linear: Array, grad: Array, lr: Scalar, l1: Scalar, l2: Scalar,
+    l2_shrinkage: Scalar, lr_power: Scalar, /, *, multiply_linear_by_lr: bool = False,
 ) -> None:  # fmt: skip
     """Ftrl with the gradient of l2_shrinkage * var^2 added to the linear term only."""
     shifted = grad + grad.dtype.type(2) * l2_shrinkage * var
@@ -263,14 +267,14 @@ def ftrl_v2(
     _drop_small(var, linear, l1 * lr if multiply_linear_by_lr else l1)
 
 
-def _drop_small(var: Array, linear: Array, l1: np.generic) -> None:
+def _drop_small(var: Array, linear: Array, l1: Scalar) -> None:
     """var is 0 where |linear| is no more than l1, also where its formula gave 0 / 0."""
     np.copyto(var, var.dtype.type(0), where=~(np.abs(linear) > l1))
 
 
 def follow(
-    var: Array, accum: Array, linear: Array, grad: Array, shifted: Array, lr: np.generic, l1: np.generic, l2: np.generic,
-    lr_power: np.generic, linear_has_lr: bool,
+    var: Array, accum: Array, linear: Array, grad: Array, shifted: Array, lr: Scalar, l1: Scalar, l2: Scalar,
+    lr_power: Scalar, linear_has_lr: bool,
 ) -> None:  # fmt: skip
     """Ftrl's update; `shifted` is the gradient for the linear term; var is l1-clipped(linear) - linear over the curvature."""
     grown = accum + grad * grad
@@ -288,5 +292,5 @@ def follow(
     accum[...] = grown
 
 
-def _power(x: Array, lr_power: np.generic) -> Array:
+def _power(x: Array, lr_power: Scalar) -> Array:
     return np.sqrt(x) if lr_power == -0.5 else x**-lr_power
