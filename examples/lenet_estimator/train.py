@@ -1,6 +1,6 @@
 """Trains LeNet-5 on the handwritten digits with tf.estimator.
 
-    python train.py --model_dir=/tmp/lenet --steps=300
+    python train.py --model_dir=lenet_model --steps=300
 """
 import os
 

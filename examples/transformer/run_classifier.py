@@ -1,6 +1,6 @@
 """Trains the Transformer encoder on film reviews.
 
-    python run_classifier.py --steps=400 --model_dir=/tmp/reviews
+    python run_classifier.py --steps=400 --model_dir=reviews_model
 """
 from __future__ import absolute_import
 from __future__ import division

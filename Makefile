@@ -1,0 +1,46 @@
+# make demo    convert the four examples, train them on the simulated device, say where the report is
+# make test    all checks (about ten minutes on two cores)
+# make bench   step times of the examples, device against TensorFlow
+# Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
+
+VENV ?= .venv
+PYTHON = $(VENV)/bin/python
+STAMP = $(VENV)/.installed
+CONVERTER_TESTS = $(wildcard tests/convert tests/converter tests/rules tests/scanner tests/cli tests/report)
+export TF_CPP_MIN_LOG_LEVEL ?= 3
+
+.PHONY: setup demo test lint unit converter-suite bench spreads clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml .ci/setup
+	.ci/setup $(VENV)
+	@touch $@
+
+demo: $(STAMP)
+	$(PYTHON) benchmarks/demo.py demo-out
+
+test: lint unit converter-suite
+	@echo "all green"
+
+lint: $(STAMP)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+unit: $(STAMP)
+	$(PYTHON) -m pytest -n 2
+
+converter-suite: $(STAMP)
+	.ci/converter_suite $(PYTHON) $(CONVERTER_TESTS)
+
+bench: $(STAMP)
+	$(PYTHON) benchmarks/step_time.py
+
+# How far TensorFlow is from itself; the parity tests take their tolerance from it.
+spreads: $(STAMP)
+	$(PYTHON) tests/e2e/record_spreads.py
+
+clean:
+	rm -rf $(VENV) .venv-converter-* demo-out build *.egg-info
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,67 @@
+"""The programs that the end-to-end tests run, and how to start them as child processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+EXAMPLES = ROOT / "examples"
+N_STEPS = 20
+
+
+@dataclass(frozen=True)
+class ProgramUnderTest:
+    """A script with the arguments that switch its dropout off and end it soon after step 20."""
+
+    name: str
+    script: str
+    arguments: tuple[str, ...]
+    source: Path = EXAMPLES  # the folder that is converted
+    is_all_on_device: bool = True  # no floating-point op of the training step is left to the host
+
+
+PROGRAMS = (
+    ProgramUnderTest("lenet_estimator", "lenet_estimator/train.py", ("--steps=20", "--dropout_rate=0")),
+    ProgramUnderTest("alexnet_session", "alexnet_session/finetune.py", ("--steps=20", "--keep_prob=1")),
+    ProgramUnderTest("keras_cnn", "keras_cnn/mnist_cnn.py", ("--epochs=1", "--dropout=0")),
+    ProgramUnderTest("transformer", "transformer/run_classifier.py", ("--steps=20", "--dropout=0", "--warmup_steps=10"),
+                     is_all_on_device=False),
+)  # fmt: skip
+
+# TensorFlow against itself: each setting gives the same program a different order of summation.
+SETTINGS: dict[str, Mapping[str, str]] = {
+    f"onednn={onednn} threads={threads}": {"TF_ENABLE_ONEDNN_OPTS": onednn, "TF_NUM_INTRAOP_THREADS": threads}
+    for onednn in ("1", "0")
+    for threads in ("2", "1")
+}
+
+
+def run_child(arguments: list[str | Path], environment: Mapping[str, str] | None = None) -> str:
+    """Runs this Python with `arguments`; returns stdout, or fails with what the child wrote to stderr."""
+    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+    done = subprocess.run([sys.executable, *map(str, arguments)], env={**os.environ, **quiet, **(environment or {})},
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    if done.returncode:
+        raise AssertionError(f"exit {done.returncode} of {' '.join(map(str, arguments))}\n{done.stderr[-6000:]}")
+    return done.stdout
+
+
+def record_losses(program: ProgramUnderTest, side: str, mode: str, source: Path, work: Path,
+                  environment: Mapping[str, str] | None = None) -> list[float]:  # fmt: skip
+    """The losses of the first steps of `program` as found below `source`; its checkpoint is `work`/step0."""
+    work.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(work / f"model-{side}-{mode}", ignore_errors=True)
+    record, model_dir = work / f"{side}-{mode}.json", work / f"model-{side}-{mode}"
+    run_child([HERE / "recorded_run.py", side, mode, work / "step0", record, source / program.script,
+               *program.arguments, f"--model_dir={model_dir}"], environment)  # fmt: skip
+    losses = json.loads(record.read_text())["losses"]
+    assert len(losses) >= N_STEPS, f"{program.name} made {len(losses)} steps"
+    return losses[:N_STEPS]

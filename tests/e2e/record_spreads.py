@@ -1,0 +1,57 @@
+"""Records how far TensorFlow is from itself on each program: `python tests/e2e/record_spreads.py`.
+
+Every program runs once under each setting (oneDNN on and off, one and two threads inside an op), from the same step-0
+checkpoint. The spread of a step is the largest relative difference between any two settings.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import tempfile
+from pathlib import Path
+
+from programs import PROGRAMS, SETTINGS, ProgramUnderTest, record_losses
+
+FIXTURE = Path(__file__).parent.parent / "fixtures" / "e2e" / "spreads.json"
+
+
+def losses_by_setting(program: ProgramUnderTest, work: Path) -> dict[str, list[float]]:
+    """The first setting writes the checkpoint, and every setting, it too, then starts from it."""
+    record_losses(program, "plain", "save", program.source, work)
+    return {
+        setting: record_losses(program, "plain", "restore", program.source, work, environment)
+        for setting, environment in SETTINGS.items()
+    }
+
+
+def spread_of_steps(losses: dict[str, list[float]]) -> list[float]:
+    """Largest relative difference of any two settings, a step each."""
+    return [(max(step) - min(step)) / min(abs(loss) for loss in step) for step in zip(*losses.values(), strict=True)]
+
+
+def processor() -> str:
+    """The processor's name, from the kernel where there is one."""
+    info = Path("/proc/cpuinfo")
+    names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def main() -> None:
+    import tensorflow as tf
+
+    programs = {}
+    for program in PROGRAMS:
+        with tempfile.TemporaryDirectory() as work:
+            losses = losses_by_setting(program, Path(work))
+        programs[program.name] = {"losses": losses, "spread": spread_of_steps(losses)}
+        print(f"{program.name:20} spread over {len(programs[program.name]['spread'])} steps "
+              f"{max(programs[program.name]['spread']):.2e}", file=sys.stderr)  # fmt: skip
+    made_by = {"script": "tests/e2e/record_spreads.py", "tensorflow": tf.__version__, "processor": processor()}
+    FIXTURE.parent.mkdir(parents=True, exist_ok=True)
+    FIXTURE.write_text(json.dumps({"made_by": made_by, "programs": programs}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
