@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml .ci/setup
 	@touch $@
 
 demo: $(STAMP)
-	$(PYTHON) benchmarks/demo.py demo-out
+	$(PYTHON) -m benchmarks.demo demo-out
 
 test: lint unit converter-suite
 	@echo "all green"
@@ -35,11 +35,11 @@ converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) $(CONVERTER_TESTS)
 
 bench: $(STAMP)
-	$(PYTHON) benchmarks/step_time.py
+	$(PYTHON) -m benchmarks.step_time
 
 # How far TensorFlow is from itself; the parity tests take their tolerance from it.
 spreads: $(STAMP)
-	$(PYTHON) tests/e2e/record_spreads.py
+	$(PYTHON) -m tests.e2e.record_spreads
 
 clean:
 	rm -rf $(VENV) .venv-converter-* demo-out build *.egg-info

@@ -54,14 +54,20 @@ def run_child(arguments: list[str | Path], environment: Mapping[str, str] | None
     return done.stdout
 
 
+def record(program: ProgramUnderTest, side: str, mode: str, source: Path, work: Path,
+           environment: Mapping[str, str] | None = None) -> dict[str, list[float]]:  # fmt: skip
+    """Losses and durations of the steps of `program` as found below `source`; its checkpoint is `work`/step0."""
+    work.mkdir(parents=True, exist_ok=True)
+    written, model_dir = work / f"{side}-{mode}.json", work / f"model-{side}-{mode}"
+    shutil.rmtree(model_dir, ignore_errors=True)
+    run_child([HERE / "recorded_run.py", side, mode, work / "step0", written, source / program.script,
+               *program.arguments, f"--model_dir={model_dir}"], environment)  # fmt: skip
+    return json.loads(written.read_text())
+
+
 def record_losses(program: ProgramUnderTest, side: str, mode: str, source: Path, work: Path,
                   environment: Mapping[str, str] | None = None) -> list[float]:  # fmt: skip
-    """The losses of the first steps of `program` as found below `source`; its checkpoint is `work`/step0."""
-    work.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(work / f"model-{side}-{mode}", ignore_errors=True)
-    record, model_dir = work / f"{side}-{mode}.json", work / f"model-{side}-{mode}"
-    run_child([HERE / "recorded_run.py", side, mode, work / "step0", record, source / program.script,
-               *program.arguments, f"--model_dir={model_dir}"], environment)  # fmt: skip
-    losses = json.loads(record.read_text())["losses"]
+    """The first losses of `program`."""
+    losses = record(program, side, mode, source, work, environment)["losses"]
     assert len(losses) >= N_STEPS, f"{program.name} made {len(losses)} steps"
     return losses[:N_STEPS]

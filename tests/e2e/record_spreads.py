@@ -1,4 +1,4 @@
-"""Records how far TensorFlow is from itself on each program: `python tests/e2e/record_spreads.py`.
+"""Records how far TensorFlow is from itself on each program: `python -m tests.e2e.record_spreads`.
 
 Every program runs once under each setting (oneDNN on and off, one and two threads inside an op), from the same step-0
 checkpoint. The spread of a step is the largest relative difference between any two settings.
@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from programs import PROGRAMS, SETTINGS, ProgramUnderTest, record_losses
+from tests.e2e.programs import PROGRAMS, SETTINGS, ProgramUnderTest, record_losses
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "e2e" / "spreads.json"
 

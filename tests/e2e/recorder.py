@@ -1,4 +1,4 @@
-"""Watches a training script from outside: the loss of every step, and the variables before the first one.
+"""Watches a training script from outside: loss and duration of every step, and the variables before the first one.
 
 Nothing in the script is edited. `tf.gradients` tells which tensor is the loss; every session call that reaches an
 optimizer's update op is a training step, and the loss is fetched along with it.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ class Recorder:
     def __init__(self, checkpoint: Path, restore: bool, on_train_graph: Callable | None = None) -> None:
         self.checkpoint, self.restore, self.on_train_graph = checkpoint, restore, on_train_graph
         self.losses: list[float] = []
+        self.step_seconds: list[float] = []
         self._loss_of: dict[Any, Any] = {}
         self._steps: dict[Any, bool] = {}
         self._started = False
@@ -44,8 +46,12 @@ class Recorder:
         self._watch_callables()
 
     def write(self, path: Path) -> None:
-        """Writes the losses as JSON; Python prints a float with all the digits it has."""
-        path.write_text(json.dumps({"losses": self.losses}))
+        """Writes losses and durations as JSON; Python prints a float with all the digits it has."""
+        path.write_text(json.dumps({"losses": self.losses, "step_seconds": self.step_seconds}))
+
+    def _note(self, loss: Any, started: float) -> None:
+        self.step_seconds.append(time.perf_counter() - started)
+        self.losses.append(float(loss))
 
     def _watch_gradients(self) -> None:
         original = gradients_util._GradientsHelper
@@ -66,8 +72,9 @@ class Recorder:
                 return original(session, fetches, feed_dict, options, run_metadata)
             self._before_first_step(session, ops)
             loss = self._loss_of[session.graph]
+            started = time.perf_counter()
             values, loss_value = original(session, [fetches, loss], feed_dict, options, run_metadata)
-            self.losses.append(float(loss_value))
+            self._note(loss_value, started)
             return values
 
         session_lib.BaseSession.run = run
@@ -88,8 +95,9 @@ class Recorder:
 
             def step(*args, **kwargs):
                 self._before_first_step(session, ops)
+                started = time.perf_counter()
                 values = inner(*args, **kwargs)
-                self.losses.append(float(values[index]))
+                self._note(values[index], started)
                 return values
 
             return step

@@ -1,0 +1,75 @@
+"""Converts the four examples, trains them on the simulated device and checks how well they learned.
+
+    make demo        or        python -m benchmarks.demo demo-out
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+CONVERTER = Path(sys.executable).with_name("tf2npu")
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """A script below examples/ and the test accuracy that it has to reach."""
+
+    script: str
+    accuracy: float
+
+
+DEMONSTRATIONS = (
+    Demonstration("lenet_estimator/train.py", 0.90),
+    Demonstration("alexnet_session/finetune.py", 0.90),
+    Demonstration("keras_cnn/mnist_cnn.py", 0.90),
+    Demonstration("transformer/run_classifier.py", 0.95),
+)
+
+
+def convert(out: Path) -> None:
+    """Converts examples/ into `out`; exit 1 of the converter means that it left work to a person, which is no failure."""
+    code = subprocess.run([CONVERTER, "convert", ROOT / "examples", out], check=False).returncode
+    if code not in (0, 1):
+        sys.exit(f"tf2npu convert ended with exit code {code}")
+
+
+def train(demonstration: Demonstration, out: Path) -> tuple[bool, str]:
+    """Trains one converted script from scratch; returns whether it is good enough, and a line that says so."""
+    script = out / demonstration.script
+    shutil.rmtree(script.parent / "model", ignore_errors=True)
+    log = out / f"{script.parent.name}.log"
+    started = time.monotonic()
+    with log.open("w") as stderr:
+        done = subprocess.run([sys.executable, str(script)], env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+                              stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)  # fmt: skip
+    found = re.search(r"Test accuracy: ([0-9.]+)", done.stdout)
+    if done.returncode or not found:
+        return False, f"{demonstration.script}: exit code {done.returncode}, see {log}"
+    reached = float(found.group(1))
+    good = reached >= demonstration.accuracy
+    return good, (f"{demonstration.script:32} test accuracy {reached:.3f} (wanted {demonstration.accuracy:.2f}) "
+                  f"in {time.monotonic() - started:3.0f} s, log {log}")  # fmt: skip
+
+
+def main(out: Path) -> int:
+    convert(out)
+    print("\ntraining the converted scripts on the simulated device")
+    all_good = True
+    for demonstration in DEMONSTRATIONS:
+        good, line = train(demonstration, out)
+        print(("ok   " if good else "FAIL ") + line, flush=True)
+        all_good = all_good and good
+    print(f"\nthe report of the conversion: {out.resolve() / 'tf2npu-report' / 'index.html'}")
+    return 0 if all_good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,68 @@
+"""Step time of the examples: the converted script on the simulated device, the original on TensorFlow's CPU.
+
+Both sides run by turns on the same machine in the same run, and the medians over all turns are compared. What is timed
+is the session call of a training step, as the script makes it, from outside.
+
+    make bench        or        python -m benchmarks.step_time [ROUNDS]
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tests.e2e.conftest import convert
+from tests.e2e.programs import EXAMPLES, PROGRAMS, ProgramUnderTest, record
+
+WARM_UP_STEPS = 20  # compilation, first touches of memory, caches
+LONGER = {  # the examples as shipped, dropout on
+    "lenet_estimator": ("--steps=120",),
+    "alexnet_session": ("--steps=120",),
+    "keras_cnn": ("--epochs=4",),
+    "transformer": ("--steps=120",),
+}
+
+
+@dataclass
+class Timing:
+    """Step times of one example in milliseconds."""
+
+    name: str
+    tensorflow_ms: list[float] = field(default_factory=list)
+    device_ms: list[float] = field(default_factory=list)
+
+    def row(self) -> str:
+        """One line of the table: both medians and their ratio."""
+        theirs, ours = statistics.median(self.tensorflow_ms), statistics.median(self.device_ms)
+        return f"| {self.name} | {theirs:.2f} | {ours:.2f} | {ours / theirs:.2f} |"
+
+
+def step_ms(program: ProgramUnderTest, side: str, source: Path, work: Path) -> list[float]:
+    """Milliseconds of every step after the warm-up."""
+    seconds = record(program, side, "save", source, work)["step_seconds"]
+    return [1000 * second for second in seconds[WARM_UP_STEPS:]]
+
+
+def measure(program: ProgramUnderTest, converted: Path, work: Path, rounds: int) -> Timing:
+    """Alternates the two sides `rounds` times."""
+    program, timing = replace(program, arguments=LONGER[program.name]), Timing(program.name)
+    for _ in range(rounds):
+        timing.tensorflow_ms += step_ms(program, "plain", program.source, work)
+        timing.device_ms += step_ms(program, "shim", converted, work)
+    return timing
+
+
+def main(rounds: int = 3) -> None:
+    print("| example | TensorFlow CPU, ms a step | simulated device, ms a step | ratio |")
+    print("|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as work:
+        converted = convert(EXAMPLES, Path(work) / "out")
+        for program in PROGRAMS:
+            print(measure(program, converted, Path(work) / program.name, rounds).row(), flush=True)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

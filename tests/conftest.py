@@ -1,0 +1,12 @@
+"""Figures that tests record with `record_property("figure", line)` are printed after the run, workers' too."""
+
+from __future__ import annotations
+
+
+def pytest_terminal_summary(terminalreporter):
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, [])]
+    lines = sorted({str(value) for report in reports for name, value in getattr(report, "user_properties", [])
+                    if name == "figure"})  # fmt: skip
+    if lines:
+        terminalreporter.section("figures")
+        terminalreporter.write_line("\n".join(lines))

@@ -1,0 +1,26 @@
+"""The converted examples, made once for each worker."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.programs import EXAMPLES
+
+TF2NPU = Path(sys.executable).with_name("tf2npu")
+
+
+def convert(source: Path, out: Path) -> Path:
+    """Runs the converter; its exit code 1 says that a person has work left."""
+    done = subprocess.run([TF2NPU, "convert", source, out], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), f"exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return out
+
+
+@pytest.fixture(scope="session")
+def converted(tmp_path_factory) -> Path:
+    """A folder with the converted examples."""
+    return convert(EXAMPLES, tmp_path_factory.mktemp("converted") / "out")
