@@ -16,9 +16,15 @@ _NATURE = {
     r".*(HashTable|LookupTable|InitializeTable).*": "lookup tables live on the host",
     r"(Print|PrintV2|Timestamp|LogMessage)": "messages are printed by the host",
 }  # fmt: skip
+TEXT = "strings are host data"
 _COMPILED = [(re.compile(pattern), reason) for pattern, reason in _NATURE.items()]
 
 
 def nature_of(op: str) -> str | None:
     """The reason why an op belongs to the host, None when it could run on a device."""
     return next((reason for pattern, reason in _COMPILED if pattern.fullmatch(op)), None)
+
+
+def is_by_nature(reason: str) -> bool:
+    """Whether a reason for the host, its own or inherited from a neighbour, is one of this list."""
+    return any(nature in reason for nature in [*_NATURE.values(), TEXT])

@@ -6,7 +6,7 @@ IteratorGetNext(host) -> Conv2D(device) -> ScalarSummary(host)   becomes   host 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
@@ -86,6 +86,14 @@ def is_virtual(node: Node) -> bool:
     return node.op == "Switch" and node.host_reason is not None and node.outputs[0].dtype in HANDLES
 
 
+def is_handle_source(node: Node) -> bool:
+    """A host node that only makes handles (of an iterator, a table, a dataset): every call that uses one makes it anew.
+
+    Source: such ops look their resource up by name, or are pure; a handle cannot be fetched or fed.
+    """
+    return node.host_reason is not None and bool(node.outputs) and all(spec.dtype in HANDLES for spec in node.outputs)
+
+
 def runs_on_host(node: Node) -> bool:
     return node.host_reason is not None and not is_virtual(node)
 
@@ -133,7 +141,44 @@ def _liveness_of(graph: Graph, value: Value, known: Mapping[str, Liveness]) -> L
 def _collect_calls(graph: Graph, result: Partition) -> list[HostCall]:
     found: dict[tuple[int, Liveness], list[str]] = {}
     for node in graph:
-        if runs_on_host(node):
+        if runs_on_host(node) and (node.name in graph.targets or not is_handle_source(node)):
             found.setdefault((result.times[node.name], result.liveness[node.name]), []).append(node.name)
     ordered = sorted(found.items(), key=lambda item: (item[0][0], len(item[0][1])))
     return [HostCall(time, tuple(names), liveness) for (time, liveness), names in ordered]
+
+
+def split_prologue(graph: Graph, parts: Partition) -> tuple[Graph, Graph] | None:
+    """Part the first host calls from the rest when only running them tells the shapes of what follows.
+
+    Returns (prologue, main): the prologue's fetches are the main graph's last feed nodes, in that order; None when
+    every shape is known beforehand.  Source: batches of tf.data have an unknown first extent unless the tail is dropped.
+    """
+    first = {name for call in parts.calls if call.time == 0 and not call.liveness for name in call.nodes}
+    crossing = _crossing(graph, first)
+    if all(graph.spec(value).is_complete or graph.spec(value).dtype == "string" for value in crossing):
+        return None
+    prologue = Graph(fetches=crossing, targets=[name for name in graph.nodes if name in first])
+    main = Graph(fetches=list(graph.fetches), targets=[name for name in graph.targets if name not in first])
+    replaced = {value: Value(f"^host/{value}") for value in crossing}
+    for node in graph:
+        if node.name in first or node.op == FEED or is_free_constant(node) or is_handle_source(node):
+            prologue.add(node)
+        if node.name not in first:
+            main.add(_without(node, first, replaced))
+    for value, source in replaced.items():
+        main.add(Node(source.node, FEED, attrs={"value": value}, outputs=[graph.spec(value)]))
+    main.fetches = [replaced.get(value, value) for value in graph.fetches]
+    return prologue, main
+
+
+def _crossing(graph: Graph, inside: set[str]) -> list[Value]:
+    """Values made inside that somebody outside reads, in graph order."""
+    wanted = {value for node in graph if node.name not in inside for value in node.inputs} | set(graph.fetches)
+    made = [Value(node.name, i) for node in graph if node.name in inside for i in range(len(node.outputs))]
+    return [value for value in made if value in wanted]
+
+
+def _without(node: Node, gone: set[str], replaced: Mapping[Value, Value]) -> Node:
+    made = replace(node, inputs=[replaced.get(value, value) for value in node.inputs])
+    made.controls = [name for name in node.controls if name not in gone]
+    return made

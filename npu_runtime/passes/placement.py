@@ -10,7 +10,7 @@ from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.order import predecessors, strongly_connected
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.host_by_nature import nature_of
+from npu_runtime.passes.host_by_nature import TEXT, nature_of
 
 VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 SOURCES = frozenset({"Const", "Placeholder", "PlaceholderV2", "NoOp"})
@@ -23,10 +23,13 @@ STEP_RESOURCES = ("Stack", "TensorArray")
 
 @dataclass(frozen=True)
 class Placement:
-    """reasons: why a node runs on the host, by name; all others run on the device.  groups: what runs in one host call."""
+    """reasons: why a node runs on the host, by name; all others run on the device.  groups: what runs in one host call.
+    loops: the outermost loop frame of the nodes inside one.
+    """
 
     reasons: dict[str, str] = field(default_factory=dict)
     groups: DisjointSets = field(default_factory=DisjointSets)
+    loops: dict[str, str] = field(default_factory=dict)
 
 
 def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> Placement:
@@ -43,7 +46,7 @@ def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> Placement:
     atomic = atomic_groups(graph, frames)
     while _spread(graph, atomic, reasons):
         pass
-    return Placement(reasons, atomic)
+    return Placement(reasons, atomic, frames)
 
 
 def reason_for_host(node: Node, graph: Graph) -> str | None:
@@ -74,7 +77,7 @@ def _is_handle_identity(node: Node) -> bool:
 def _refuse_dtype(dtype: str) -> str | None:
     if dtype in dt.ALL:
         return None
-    return "strings are host data" if dtype == "string" else f"the device has no {dtype}"
+    return TEXT if dtype == "string" else f"the device has no {dtype}"
 
 
 def loop_frames(graph: Graph) -> dict[str, str]:

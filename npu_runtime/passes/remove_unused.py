@@ -5,11 +5,12 @@ from __future__ import annotations
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.order import predecessors
 from npu_runtime.passes.base import graph_pass
+from npu_runtime.passes.prune import FEED
 
 
 @graph_pass()
 def remove_unused(graph: Graph) -> int:
-    """Drop device nodes that no fetch, target or host node reaches; returns how many."""
+    """Drop device nodes that no fetch, target or host node reaches; returns how many. Feeds stay: callers count them."""
     work = [value.node for value in graph.fetches] + graph.targets
     work += [node.name for node in graph if node.host_reason is not None]
     needed: set[str] = set()
@@ -18,7 +19,7 @@ def remove_unused(graph: Graph) -> int:
         if name not in needed:
             needed.add(name)
             work += predecessors(graph[name])
-    unused = [name for name in graph.nodes if name not in needed]
+    unused = [node.name for node in graph if node.name not in needed and node.op != FEED]
     for name in unused:
         del graph.nodes[name]
     return len(unused)

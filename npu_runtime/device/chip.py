@@ -1,0 +1,51 @@
+"""Facts of a chip, from one file each."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from npu_runtime.errors import InvalidArgument
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One Ascend chip. Sources of the figures stand in the files of `chips/`.
+
+    n_cores: AI cores (cube units).  cube_mhz: clock.  hbm_bytes: device memory.  hbm_gb_per_s: its bandwidth.
+    cube_fp16_tflops: peak of the cube units.  vector_lanes_fp16: lanes a cycle and vector core.
+    """
+
+    name: str
+    n_cores: int
+    n_vector_cores: int
+    cube_mhz: int
+    hbm_bytes: int
+    hbm_gb_per_s: float
+    vector_lanes_fp16: int
+
+    @property
+    def cube_fp16_tflops(self) -> float:
+        """4096 multiply-adds a cycle and core. Source: the cube tile 16x16x16 of the platform files."""
+        return self.n_cores * self.cube_mhz * 1e6 * 4096 * 2 / 1e12
+
+
+def chip_names() -> list[str]:
+    folder = resources.files("npu_runtime.device") / "chips"
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+@cache
+def load_chip(name: str) -> Chip:
+    """The chip called `name`.  Raises: InvalidArgument that lists the known names."""
+    if name not in chip_names():
+        raise InvalidArgument(f"no chip is called {name!r}; known are {', '.join(chip_names())}")
+    text = (resources.files("npu_runtime.device") / "chips" / f"{name}.toml").read_text(encoding="utf-8")
+    return Chip(name=name, **tomllib.loads(text))

@@ -1,0 +1,247 @@
+"""Graph -> Program: slots, bound attributes, the moment each value is let go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.device.variable import Variable
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.executor import control_flow
+from npu_runtime.executor.program import HostFunction, HostStep, Program, Task
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.order import topological
+from npu_runtime.kernels.base import all_kernels
+from npu_runtime.passes.fold_constants import CONSTANT
+from npu_runtime.passes.partition import HostCall, Partition, is_free_constant, is_virtual
+from npu_runtime.passes.placement import VARIABLES
+from npu_runtime.passes.plan_memory import FOREVER, MemoryPlan, plan_memory
+from npu_runtime.passes.prune import FEED
+
+STRUCTURAL: Mapping[str, Callable[..., Any]] = {
+    "Switch": control_flow.switch,
+    "Merge": control_flow.merge,
+    "PlaceholderWithDefault": control_flow.identity,
+}
+"""Ops the executor does itself, for every element type."""
+
+
+class HostBinding(NamedTuple):
+    """How one host call is made: `function` takes the values of `feeds` and returns those of `fetches`."""
+
+    function: HostFunction
+    feeds: tuple[Value, ...]
+    fetches: tuple[Value, ...]
+
+
+class State(NamedTuple):
+    """What outlives a program. variable(node): the Variable behind a node; generator(name): a node's private dict."""
+
+    variable: Callable[[Node], Variable]
+    generator: Callable[[str], dict[str, Any]]
+
+
+def build(graph: Graph, parts: Partition, calls: Mapping[HostCall, HostBinding], state: State) -> Program:
+    """Compile a pruned, placed and optimised graph.
+
+    calls: the host calls of `parts`, bound.  Returns a Program whose feeds stand in the order of the graph's feed nodes.
+    """
+    return _Builder(graph, parts, calls, state).build()
+
+
+class _Builder:
+    def __init__(self, graph: Graph, parts: Partition, calls: Mapping[HostCall, HostBinding], state: State) -> None:
+        self.graph, self.parts, self.calls, self.state = graph, parts, calls, state
+        self.template: list[Any] = []
+        self.slots: dict[Value, int] = {}
+        self.tokens: dict[str, int] = {}
+        self.program = Program(has_branches=parts.has_branches)
+
+    def build(self) -> Program:
+        order = self._order()
+        self._make_sources()
+        self._make_tokens()
+        plan = self._plan(order)
+        for item in order:
+            self.program.steps.append(self._host_step(item) if isinstance(item, HostCall) else self._task(item, plan))
+        self._free_after_last_use(plan)
+        self._finish(plan)
+        return self.program
+
+    def _order(self) -> list[HostCall | Node]:
+        """Host calls and device nodes, segment by segment; sources are not steps."""
+        order: list[HostCall | Node] = []
+        by_time: dict[int, list[Node]] = {}
+        for node in self.graph:
+            if is_virtual(node) or (node.host_reason is None and not self._is_source(node)):
+                by_time.setdefault(self.parts.times[node.name], []).append(node)
+        for time in sorted({call.time for call in self.parts.calls} | set(by_time)):
+            order += [call for call in self.parts.calls if call.time == time]
+            order += [node for node in topological(by_time.get(time, [])) if node.op != "NoOp" or self._may_be_dead(node)]
+        return order
+
+    def _is_source(self, node: Node) -> bool:
+        if node.op in (FEED, *VARIABLES):
+            return True
+        return node.op in ("Const", CONSTANT) and not self._may_be_dead(node)
+
+    def _may_be_dead(self, node: Node) -> bool:
+        return bool(self.parts.liveness.get(node.name))
+
+    def _make_sources(self) -> None:
+        feeds = []
+        for node in self.graph:
+            if node.op == FEED:
+                feeds.append(self._slot(Value(node.name)))
+            elif node.op in VARIABLES and node.host_reason is None:
+                self.template[self._slot(Value(node.name))] = self.state.variable(node)
+            elif self._is_source(node):
+                for index, spec in enumerate(node.outputs):
+                    self.template[self._slot(Value(node.name, index))] = spec.value
+        self.program.feeds = tuple(feeds)
+
+    def _slot(self, value: Value) -> int:
+        if value not in self.slots:
+            self.slots[value] = len(self.template)
+            self.template.append(None)
+        return self.slots[value]
+
+    def _make_tokens(self) -> None:
+        """A slot for every node that others wait for and that may not run."""
+        if not self.parts.has_branches:
+            return
+        for name in {name for node in self.graph for name in node.controls}:
+            if self._may_be_dead(self.graph[name]):
+                self.tokens[name] = len(self.template)
+                self.template.append(None)
+
+    def _controls(self, nodes: Iterable[Node]) -> tuple[int, ...]:
+        waited = {name for node in nodes for name in node.controls} - {node.name for node in nodes}
+        return tuple(sorted(self.tokens[name] for name in waited if name in self.tokens))
+
+    def _task(self, node: Node, plan: MemoryPlan) -> Task:
+        made = all_kernels().get(node.op)
+        outs = tuple(self._slot(Value(node.name, i)) for i in range(len(node.outputs)))
+        ins = self._ins(node.inputs[1:] if is_virtual(node) else node.inputs)
+        return Task(
+            node.name, node.op, self._function(node), ins, outs,
+            derefs=self._derefs(node), buffers=self._buffers(node, plan), controls=self._controls([node]),
+            token=self.tokens.get(node.name, -1), unit=made.unit if made else "scalar", flops=self._flops(node),
+        )  # fmt: skip
+
+    def _ins(self, values: Iterable[Value]) -> tuple[int, ...]:
+        return tuple(self._slot(value) for value in values)
+
+    def _derefs(self, node: Node) -> tuple[int, ...]:
+        if is_virtual(node):
+            return ()
+        return tuple(i for i, value in enumerate(node.inputs) if i not in node.ref_inputs and self._is_ref(value))
+
+    def _is_ref(self, value: Value) -> bool:
+        return value.index in self.graph[value.node].ref_outputs
+
+    def _function(self, node: Node) -> Callable[..., Any]:
+        if node.op in ("Const", CONSTANT):
+            values = tuple(spec.value for spec in node.outputs)
+            return lambda: values[0] if len(values) == 1 else values
+        if node.op == "NoOp":
+            return lambda: None
+        if node.op.startswith("Placeholder") and not node.inputs:
+            return partial(_not_fed, node)
+        if is_virtual(node):
+            return partial(control_flow.switch, None)
+        if node.op in STRUCTURAL or any(spec.dtype == "resource" for spec in node.outputs):
+            return STRUCTURAL.get(node.op, control_flow.identity)
+        made = all_kernels()[node.op]
+        keywords = made.bind(node.attrs)
+        if made.is_stateful:
+            keywords["state"] = self.state.generator(node.name)
+        return partial(made.function, **keywords) if keywords else made.function
+
+    def _buffers(self, node: Node, plan: MemoryPlan) -> tuple[tuple[int, int, tuple[int, ...], str], ...]:
+        found = []
+        for index, spec in enumerate(node.outputs):
+            offset = plan.offsets_bytes.get(Value(node.name, index))
+            if offset is not None:
+                found.append((index, offset, spec.known_shape(), spec.dtype))
+        return tuple(found)
+
+    def _host_step(self, call: HostCall) -> HostStep:
+        binding = self.calls[call]
+        nodes = [self.graph[name] for name in call.nodes]
+        tokens = tuple(self.tokens[name] for name in call.nodes if name in self.tokens)
+        derefs = tuple(i for i, value in enumerate(binding.feeds) if self._is_ref(value))
+        controls = self._controls(nodes) + self._virtual_controls(nodes)
+        ins, outs = self._ins(binding.feeds), self._ins(binding.fetches)
+        return HostStep(call.nodes, binding.function, ins, outs, derefs, controls, tokens)
+
+    def _virtual_controls(self, nodes: list[Node]) -> tuple[int, ...]:
+        """A handle that comes through a Switch is not fed; what tells of its branch is the switched predicate."""
+        switched = {value for node in nodes for value in node.inputs if is_virtual(self.graph[value.node])}
+        return tuple(self._slot(value) for value in sorted(switched))
+
+    def _plan(self, order: list[HostCall | Node]) -> MemoryPlan:
+        """Host calls take part as readers of what they are fed."""
+        nodes, keep = [], dict.fromkeys(self.graph.fetches, FOREVER)
+        for item in order:
+            if isinstance(item, HostCall):
+                binding = self.calls[item]
+                nodes.append(Node(f"^call/{item.nodes[0]}", "_HostCall", list(binding.feeds), host_reason="host"))
+            else:
+                nodes.append(item)
+        return plan_memory(self.graph, nodes, keep)
+
+    def _free_after_last_use(self, plan: MemoryPlan) -> None:
+        """Let go of values outside the arena as soon as nobody needs them: a held snapshot makes a variable copy."""
+        kept = {self.slots[value] for value in self.graph.fetches} | {i for i, v in enumerate(self.template) if v is not None}
+        kept |= {self.slots[value] for value in plan.offsets_bytes if value in self.slots} | set(self.tokens.values())
+        last: dict[int, int] = {}
+        for position, step in enumerate(self.program.steps):
+            last.update(dict.fromkeys((*step.ins, *step.outs), position))
+        for slot, position in last.items():
+            if slot not in kept:
+                self.program.steps[position].frees += (slot,)
+
+    def _finish(self, plan: MemoryPlan) -> None:
+        program = self.program
+        program.fetches = self._ins(self.graph.fetches)
+        program.fetch_values = tuple(self.graph.fetches)
+        program.template = self.template
+        program.memory = plan
+        program.device_flops = sum(step.flops for step in program.steps if isinstance(step, Task))
+        on_host = [node for node in self.graph if node.host_reason is not None and not is_virtual(node)]
+        program.host_nodes = {node.name: node.host_reason or "" for node in on_host}
+        program.host_flops = sum(self._host_flops(node) for node in on_host)
+        program.device_nodes = tuple(
+            n.name for n in self.graph if n.host_reason is None and not is_free_constant(n) and n.op != FEED
+        )
+
+    def _flops(self, node: Node) -> float:
+        made = all_kernels().get(node.op)
+        inputs = [self.graph.spec(value) for value in node.inputs]
+        if made is None or not all(spec.is_complete for spec in [*inputs, *node.outputs]):
+            return 0.0
+        return made.work(inputs, node.outputs, node.attrs)
+
+    def _host_flops(self, node: Node) -> float:
+        """As on the device where we know the op, else one operation for each floating-point element it makes."""
+        if node.op in all_kernels():
+            return self._flops(node)
+        floats = [s for s in node.outputs if s.dtype in (*dt.FLOATS, "float64") and s.is_complete and not node.is_stateful]
+        return float(sum(np.prod(spec.known_shape()) for spec in floats))
+
+
+def _not_fed(node: Node) -> None:
+    spec = node.outputs[0]
+    shape = "<unknown>" if spec.shape is None else "[" + ",".join("?" if n is None else str(n) for n in spec.shape) + "]"
+    raise InvalidArgument(
+        f"You must feed a value for placeholder tensor '{node.name}' with dtype {_TF_NAMES.get(spec.dtype, spec.dtype)}"
+        + (f" and shape {shape}" if spec.shape is not None else "")
+    )
+
+
+_TF_NAMES = {"float32": "float", "float64": "double", "float16": "half"}

@@ -1,0 +1,87 @@
+"""A compiled run: tasks of the device and calls of the host in order, over numbered slots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from npu_runtime.graph.ir import Value
+from npu_runtime.passes.plan_memory import MemoryPlan
+
+HostFunction = Callable[[Sequence[Any]], "list[Any]"]
+
+
+class Dead:
+    """The value of everything in a branch that is not taken."""
+
+    def __repr__(self) -> str:
+        return "DEAD"
+
+
+DEAD = Dead()
+
+
+@dataclass
+class Task:
+    """One kernel launch.
+
+    function(*inputs) -> output or tuple of outputs, attributes bound.  ins/outs: slots.  derefs: positions in ins that
+    hold a Variable where the kernel wants its value.  buffers: (output index, offset, shape, dtype) in the arena.
+    controls: slots that make the task dead.  token: slot that tells others whether this task ran, or -1.
+    frees: slots emptied afterwards.
+    """
+
+    node: str
+    op: str
+    function: Callable[..., Any]
+    ins: tuple[int, ...]
+    outs: tuple[int, ...]
+    derefs: tuple[int, ...] = ()
+    buffers: tuple[tuple[int, int, tuple[int, ...], str], ...] = ()
+    controls: tuple[int, ...] = ()
+    token: int = -1
+    frees: tuple[int, ...] = ()
+    unit: str = "scalar"
+    flops: float = 0.0
+
+
+@dataclass
+class HostStep:
+    """One call of TensorFlow. derefs as in Task; tokens: slots of host nodes that others wait for."""
+
+    nodes: tuple[str, ...]
+    function: HostFunction
+    ins: tuple[int, ...]
+    outs: tuple[int, ...]
+    derefs: tuple[int, ...] = ()
+    controls: tuple[int, ...] = ()
+    tokens: tuple[int, ...] = ()
+    frees: tuple[int, ...] = ()
+
+
+@dataclass
+class Program:
+    """steps: in order.  template: initial slots (constants, variables).  feeds / fetches: slots.  fetch_derefs: fetches
+    that are variables.  has_branches: whether DEAD can occur.
+    """
+
+    steps: list[Task | HostStep] = field(default_factory=list)
+    template: list[Any] = field(default_factory=list)
+    feeds: tuple[int, ...] = ()
+    fetches: tuple[int, ...] = ()
+    fetch_values: tuple[Value, ...] = ()
+    has_branches: bool = False
+    memory: MemoryPlan = field(default_factory=MemoryPlan)
+    device_flops: float = 0.0
+    host_flops: float = 0.0
+    device_nodes: tuple[str, ...] = ()
+    host_nodes: dict[str, str] = field(default_factory=dict)
+
+
+def to_user(value: Any) -> Any:
+    """A fetched value as TensorFlow's session returns it: a copy, numpy scalars for rank 0, bytes for a text scalar."""
+    array = np.array(value)
+    return array[()] if array.ndim == 0 else array

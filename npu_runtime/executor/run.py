@@ -1,0 +1,109 @@
+"""Run a program: the loop over its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from npu_runtime.device.memory import Arena
+from npu_runtime.device.variable import Variable
+from npu_runtime.errors import DeviceError, InvalidArgument
+from npu_runtime.executor.program import DEAD, HostStep, Program, Task, to_user
+
+Bound = list[tuple[Callable[..., Any], "Task | HostStep"]]
+
+
+class Runner:
+    """A program with the arenas it runs in; several threads may run it at once, each in an arena of its own."""
+
+    def __init__(self, program: Program, hbm_bytes: int) -> None:
+        self.program = program
+        self._hbm_bytes = hbm_bytes
+        self._idle: list[Bound] = []
+        self._lock = Lock()
+
+    def run(self, feeds: Sequence[np.ndarray], convert: Callable[[Any], Any] = to_user) -> list[Any]:
+        """Values of the fetches, through `convert`, which by default copies them out of device memory.
+
+        Raises: DeviceError with the node where it happened; TensorFlow's errors from host steps.
+        """
+        with self._lock:
+            bound = self._idle.pop() if self._idle else None
+        bound = bound or self._bind()
+        try:
+            return self._run(bound, feeds, convert)
+        finally:
+            with self._lock:
+                self._idle.append(bound)
+
+    def _bind(self) -> Bound:
+        """Give every task the buffers of a new arena."""
+        arena = Arena(self.program.memory.arena_bytes, self._hbm_bytes)
+        return [(_with_buffers(step, arena) if isinstance(step, Task) else step.function, step) for step in self.program.steps]
+
+    def _run(self, bound: Bound, feeds: Sequence[np.ndarray], convert: Callable[[Any], Any]) -> list[Any]:
+        slots = list(self.program.template)
+        for slot, value in zip(self.program.feeds, feeds, strict=True):
+            slots[slot] = value
+        run_step = _run_step_with_branches if self.program.has_branches else _run_step
+        for function, step in bound:
+            try:
+                run_step(function, step, slots)
+            except DeviceError as error:
+                raise error.at(_name(step), getattr(step, "op", "host call")) from None
+        return [convert(self._fetch(slots, i)) for i in range(len(self.program.fetches))]
+
+    def _fetch(self, slots: list[Any], position: int) -> Any:
+        value = slots[self.program.fetches[position]]
+        if value is DEAD:
+            name = self.program.fetch_values[position]
+            raise InvalidArgument(f"Retval[{position}] does not have value: {name} is in a branch that was not taken")
+        return value.read() if isinstance(value, Variable) else value
+
+
+def _name(step: Task | HostStep) -> str:
+    return step.node if isinstance(step, Task) else step.nodes[0]
+
+
+def _with_buffers(task: Task, arena: Arena) -> Callable[..., Any]:
+    if not task.buffers:
+        return task.function
+    views = {index: arena.view(offset, shape, dtype) for index, offset, shape, dtype in task.buffers}
+    if len(task.outs) == 1:
+        return partial(task.function, out=views[0])
+    return partial(task.function, out=tuple(views.get(i) for i in range(len(task.outs))))
+
+
+def _run_step(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:
+    inputs = [slots[i] for i in step.ins]
+    for position in step.derefs:
+        inputs[position] = inputs[position].read()
+    if isinstance(step, HostStep):
+        results = function([np.array(value) for value in inputs])
+        for slot, value in zip(step.outs, results, strict=True):
+            slots[slot] = np.asarray(value)
+    elif len(step.outs) == 1:
+        slots[step.outs[0]] = function(*inputs)
+    else:
+        results = function(*inputs) or ()
+        for slot, value in zip(step.outs, results, strict=True):
+            slots[slot] = value
+    for slot in step.frees:
+        slots[slot] = None
+
+
+def _run_step_with_branches(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:
+    """As _run_step, but what has a dead input does not run and makes its outputs dead."""
+    is_merge = isinstance(step, Task) and step.op == "Merge"
+    dead = any(slots[i] is DEAD for i in step.controls) or (not is_merge and any(slots[i] is DEAD for i in step.ins))
+    if dead:
+        for slot in step.outs:
+            slots[slot] = DEAD
+    else:
+        _run_step(function, step, slots)
+    for token in step.tokens if isinstance(step, HostStep) else (step.token,) if step.token >= 0 else ():
+        slots[token] = DEAD if dead else None

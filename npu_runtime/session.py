@@ -1,0 +1,259 @@
+"""The composer: a user's session and graph become programs on the simulated device.
+
+importer (graph in, host side) -> passes (what runs where, simplify, plan) -> executor (compile, run); programs are cached
+by what is fetched, targeted and fed, and specialised by the shapes of the feeds and of the input pipeline's batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from npu_runtime.config import RuntimeConfig
+from npu_runtime.device.chip import load_chip
+from npu_runtime.device.variable import Variable
+from npu_runtime.dtypes import to_numpy
+from npu_runtime.errors import FailedPrecondition, Unimplemented
+from npu_runtime.events import ProgramRecord, RunLog
+from npu_runtime.executor.build import HostBinding, State, build
+from npu_runtime.executor.program import Program
+from npu_runtime.executor.run import Runner
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.spec import Spec
+from npu_runtime.importer.graphdef import GraphImporter, parse_value
+from npu_runtime.importer.host import HostSide, through_switches
+from npu_runtime.passes.base import run_passes
+from npu_runtime.passes.host_by_nature import is_by_nature
+from npu_runtime.passes.partition import HostCall, is_free_constant, is_handle_source, partition, split_prologue
+from npu_runtime.passes.pipeline import pipeline
+from npu_runtime.passes.placement import HANDLES, VARIABLES, Placement, place
+from npu_runtime.passes.prune import FEED, prune
+
+_RUN_LOG = RunLog()
+
+
+def run_log() -> RunLog:
+    """What ran where, for every device session of this process."""
+    return _RUN_LOG
+
+
+@dataclass(frozen=True)
+class Request:
+    """What one kind of run asks for, by TensorFlow's names ("loss:0", "train_op")."""
+
+    fetches: tuple[str, ...]
+    targets: tuple[str, ...]
+    feeds: tuple[str, ...]
+    connections: tuple[tuple[str, str], ...] = ()
+    """(replacement, replaced) tensors, as CallableOptions.tensor_connection."""
+
+
+@dataclass
+class _Plan:
+    """A request pruned and partitioned; programs for the shapes met so far."""
+
+    main: Graph
+    prologue: Runner | None
+    record: ProgramRecord
+    runners: dict[tuple[Any, ...], Runner] = field(default_factory=dict)
+
+
+class DeviceSession:
+    """Runs one user session on the device.
+
+    tf_graph: the user's tf.Graph, followed as it grows.  session_config: its ConfigProto, for the host side.
+    """
+
+    def __init__(self, tf_graph: Any, session_config: Any, config: RuntimeConfig) -> None:
+        self._importer = GraphImporter(tf_graph)
+        self._host = HostSide(tf_graph, session_config)
+        self._config = config
+        self._chip = load_chip(config.soc)
+        self._placement = Placement()
+        self._placed: set[str] = set()
+        self._variables: dict[tuple[str, str], Variable] = {}
+        self._generators: dict[str, dict[str, Any]] = {}
+        self._plans: dict[Request, _Plan] = {}
+        self._record = _RUN_LOG.open_session()
+        self._lock = RLock()
+        self._is_closed = False
+
+    def run(self, request: Request, feeds: Sequence[np.ndarray]) -> list[Any]:
+        """One step.  feeds: arrays in the order of request.feeds.  Returns the fetches in order.
+
+        Raises: npu_runtime.errors.DeviceError with the node; TensorFlow's own errors from the host side.
+        """
+        if self._is_closed:
+            raise FailedPrecondition("the session is closed")
+        plan = self._plan_for(request)
+        values = list(feeds)
+        if plan.prologue is not None:
+            values += plan.prologue.run(feeds, convert=np.asarray)
+        result = self._runner_for(plan, values).run(values)
+        plan.record.n_runs += 1
+        return result
+
+    def close(self) -> None:
+        """Give back the host session and all device memory."""
+        self._is_closed = True
+        self._host.close()
+        self._plans.clear()
+        self._variables.clear()
+
+    def _plan_for(self, request: Request) -> _Plan:
+        with self._lock:
+            if self._importer.update():
+                self._place()
+            plan = self._plans.get(request)
+            if plan is None:
+                plan = self._plans[request] = self._make_plan(request)
+            return plan
+
+    def _place(self) -> None:
+        """Decide sides anew; a variable that must go to the host takes its value along."""
+        graph, before = self._importer.graph, self._placement.reasons
+        self._placement = place(graph, before)
+        for node in graph:
+            node.host_reason = self._placement.reasons.get(node.name)
+        moved = [name for name in self._placement.reasons if name in self._placed and name not in before]
+        self._placed = set(graph.nodes)
+        if moved:
+            self._plans.clear()
+            self._move_variables([graph[name] for name in moved if graph[name].op in VARIABLES])
+
+    def _move_variables(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            variable = self._variables.pop(_variable_key(node), None)
+            if variable is not None and variable.is_initialized:
+                self._host.add_nodes(self._importer.graph, [node.name], self._placement.groups)
+                self._host.set_variable(node.name, variable.read())
+
+    def _make_plan(self, request: Request) -> _Plan:
+        graph = self._importer.graph
+        feeds = {parse_value(name): _open_spec(graph.spec(parse_value(name))) for name in request.feeds}
+        connections = {parse_value(new): parse_value(old) for old, new in request.connections}
+        fetches = [parse_value(name) for name in request.fetches]
+        pruned = prune(graph, fetches, request.targets, feeds, connections)
+        self._check_fallback(pruned)
+        record = ProgramRecord(request.fetches + request.targets)
+        self._record.programs.append(record)
+        split = split_prologue(pruned, partition(pruned, self._placement.groups))
+        if split is None:
+            return _Plan(pruned, None, record)
+        prologue = self._compile(split[0])
+        record.host_nodes.update(prologue.host_nodes)
+        return _Plan(split[1], Runner(prologue, self._chip.hbm_bytes), record)
+
+    def _check_fallback(self, pruned: Graph) -> None:
+        if self._config.host_fallback != "error":
+            return
+        for node in pruned:
+            if node.host_reason is not None and not is_by_nature(node.host_reason):
+                shapes = ", ".join(str(pruned.spec(value).shape) for value in node.inputs)
+                raise Unimplemented(f"{node.host_reason}; inputs {shapes or 'none'}; host_fallback=error", node.name, node.op)
+
+    def _runner_for(self, plan: _Plan, feeds: Sequence[np.ndarray]) -> Runner:
+        key = tuple([np.shape(value) for value in feeds])
+        runner = plan.runners.get(key)
+        if runner is None:
+            with self._lock:
+                runner = plan.runners.get(key) or self._specialise(plan, key)
+                plan.runners[key] = runner
+        return runner
+
+    def _specialise(self, plan: _Plan, shapes: tuple[tuple[int, ...], ...]) -> Runner:
+        graph = _copy_with_shapes(plan.main, shapes)
+        program = self._compile(graph)
+        record = plan.record
+        record.n_compilations += 1
+        record.device_nodes = program.device_nodes
+        record.host_nodes.update(program.host_nodes)
+        record.device_flops, record.host_flops = program.device_flops, program.host_flops
+        record.arena_bytes = program.memory.arena_bytes
+        return Runner(program, self._chip.hbm_bytes)
+
+    def _compile(self, graph: Graph) -> Program:
+        parts = partition(graph, self._placement.groups)
+        run_passes(graph, pipeline(self._config.fusion))
+        names = [name for call in parts.calls for name in _with_handle_sources(graph, call.nodes)]
+        self._host.add_nodes(self._importer.graph, names, self._placement.groups)
+        calls = {call: self._bind(graph, call) for call in parts.calls}
+        return build(graph, parts, calls, State(self._variable, self._generator))
+
+    def _bind(self, graph: Graph, call: HostCall) -> HostBinding:
+        inside, loops = set(call.nodes), self._placement.loops
+        feeds: dict[str, Value] = {}
+        for name in _with_handle_sources(graph, call.nodes):
+            for tensor, value in zip(self._host.inputs_of(name), graph[name].inputs, strict=True):
+                if value.node not in inside and _can_cross(graph, name, value):
+                    feeds.setdefault(tensor, value)
+        fetches = _read_outside(graph, inside)
+        targets = [name for name in call.nodes if name not in loops or graph[name].op == "Exit"]
+        names = [f"{value.node}:{value.index}" for value in fetches]
+        return HostBinding(self._host.function(list(feeds), names, targets), tuple(feeds.values()), tuple(fetches))
+
+    def _variable(self, node: Node) -> Variable:
+        key = _variable_key(node)
+        if key not in self._variables:
+            is_ref = node.op != "VarHandleOp"
+            self._variables[key] = Variable(key[1], to_numpy(node.attrs["dtype"]), is_ref)
+        return self._variables[key]
+
+    def _generator(self, name: str) -> dict[str, Any]:
+        return self._generators.setdefault(name, {})
+
+
+def _open_spec(spec: Spec) -> Spec:
+    """A fed value may have any extent that its placeholder allows."""
+    return Spec(spec.shape, spec.dtype)
+
+
+def _copy_with_shapes(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> Graph:
+    """A copy to optimise, its feed nodes with the shapes of this step, in order."""
+    rest = iter(shapes)
+    made = Graph(fetches=list(graph.fetches), targets=list(graph.targets))
+    for node in graph:
+        copied = replace(node, inputs=list(node.inputs), controls=list(node.controls), outputs=list(node.outputs))
+        if node.op == FEED:
+            copied.outputs = [Spec(tuple(next(rest)), node.outputs[0].dtype)]
+        made.add(copied)
+    return made
+
+
+def _variable_key(node: Node) -> tuple[str, str]:
+    """Ref and resource variables have separate names. Source: shared_name, else the node's name, within a container."""
+    kind = "resource" if node.op == "VarHandleOp" else "ref"
+    return kind, node.attrs.get("shared_name") or node.name
+
+
+def _with_handle_sources(graph: Graph, names: Sequence[str]) -> list[str]:
+    """The nodes of a call and the makers of the handles they use, which belong to no call of their own."""
+    found = dict.fromkeys(names)
+    work = list(names)
+    while work:
+        for value in graph[work.pop()].inputs:
+            source = through_switches(graph, value).node
+            if is_handle_source(graph[source]) and source not in found:
+                found[source] = None
+                work.append(source)
+    return list(found)
+
+
+def _can_cross(graph: Graph, reader: str, value: Value) -> bool:
+    """Whether a value is handed over at the boundary; handles, references and free constants are there already."""
+    producer = graph[value.node]
+    if is_free_constant(producer) or graph.spec(value).dtype in HANDLES:
+        return False
+    position = graph[reader].inputs.index(value)
+    return not (position in graph[reader].ref_inputs and value.index in producer.ref_outputs)
+
+
+def _read_outside(graph: Graph, inside: set[str]) -> list[Value]:
+    """Values of a call that a fetch, the device or another call wants."""
+    read = {value for node in graph if node.name not in inside for value in node.inputs} | set(graph.fetches)
+    made = [Value(name, i) for name in graph.nodes if name in inside for i in range(len(graph[name].outputs))]
+    return [value for value in made if value in read and graph.spec(value).dtype not in HANDLES]

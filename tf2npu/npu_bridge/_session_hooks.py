@@ -1,0 +1,204 @@
+"""Sessions whose config names NpuOptimizer run on the simulated device.
+
+Session.run, eval, Estimator, MonitoredSession and Saver all come through BaseSession._do_run; graph-mode Keras builds a
+callable from options; queue runners build plain callables; partial runs go straight to C. Those are the places to stand.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from tensorflow.python.client import session as tf_session
+from tensorflow.python.framework import error_interpolation, errors_impl
+
+from npu_runtime.config import load_config
+from npu_runtime.errors import DeviceError
+from npu_runtime.importer.host import HOST_SIDE_MARK
+from npu_runtime.session import DeviceSession, Request
+
+OPTIMIZER_NAME = "NpuOptimizer"
+ALL_SESSIONS_VARIABLE = "TF2NPU_ALL_SESSIONS"
+"""Set to 1 by the launcher to run sessions without the NPU entry on the device too."""
+
+_DEVICE = "_npu_device_session"
+_REQUESTS = "_npu_requests"
+_original: dict[str, Callable[..., Any]] = {}
+
+
+def install() -> None:
+    """Patch BaseSession once; sessions that are not for the device behave as before."""
+    if _original:
+        return
+    for name, replacement in _REPLACEMENTS.items():
+        _original[name] = getattr(tf_session.BaseSession, name)
+        setattr(tf_session.BaseSession, name, replacement)
+
+
+def uninstall() -> None:
+    """Give BaseSession its own methods back."""
+    for name, function in _original.items():
+        setattr(tf_session.BaseSession, name, function)
+    _original.clear()
+
+
+def device_of(session: Any) -> DeviceSession | None:
+    """The device session behind a TensorFlow session, made at first need; None when it stays on the host."""
+    if not hasattr(session, _DEVICE):
+        setattr(session, _DEVICE, _open_device(session))
+        setattr(session, _REQUESTS, {})
+    return getattr(session, _DEVICE)
+
+
+def parameters_of(config: Any) -> Mapping[str, Any] | None:
+    """The parameter map of the NpuOptimizer entry as plain values, None when there is no entry."""
+    entries = config.graph_options.rewrite_options.custom_optimizers if config is not None else ()
+    for entry in entries:
+        if entry.name == OPTIMIZER_NAME:
+            return {key: _plain(value) for key, value in entry.parameter_map.items()}
+    return None
+
+
+def _open_device(session: Any) -> DeviceSession | None:
+    if getattr(session, HOST_SIDE_MARK, False) or session._target:
+        return None
+    parameters = parameters_of(session._config)
+    if parameters is None:
+        if os.environ.get(ALL_SESSIONS_VARIABLE) != "1":
+            return None
+        parameters = {}
+    if parameters.get("use_off_line") is False:
+        return None
+    try:
+        return DeviceSession(session.graph, session._config, load_config(parameters))
+    except DeviceError as error:
+        raise _tensorflow_error(session, error) from None
+
+
+def _plain(value: Any) -> Any:
+    kind = value.WhichOneof("value")
+    plain = getattr(value, kind) if kind else None
+    return plain.decode("utf-8", "replace") if isinstance(plain, bytes) else plain
+
+
+def _do_run(self: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
+    device = device_of(self)
+    if device is None or handle is not None:
+        return _original["_do_run"](self, handle, target_list, fetch_list, feed_dict, options, run_metadata)
+    feeds = [key.deref() for key in feed_dict]
+    request = _request(self, fetch_list, target_list, feeds)
+    return _call(self, device, request, list(feed_dict.values()))
+
+
+def _request(session: Any, fetches: Sequence[Any], targets: Sequence[Any], feeds: Sequence[Any]) -> Request:
+    """The names, found once for each combination of graph elements: reading a name costs more than a small kernel."""
+    known = getattr(session, _REQUESTS)
+    key = (tuple(map(id, fetches)), tuple(map(id, targets)), tuple(map(id, feeds)))
+    if key not in known:
+        names = tuple(t.name for t in fetches), tuple(op.name for op in targets), tuple(t.name for t in feeds)
+        known[key] = Request(*names), (list(fetches), list(targets), list(feeds))  # keeps the ids alive
+    return known[key][0]
+
+
+def _call(session: Any, device: DeviceSession, request: Request, feeds: Sequence[np.ndarray]) -> list[Any]:
+    try:
+        return device.run(request, feeds)
+    except DeviceError as error:
+        raise _tensorflow_error(session, error) from None
+    except errors_impl.OpError as error:
+        raise _in_users_graph(session, error) from None
+
+
+def _tensorflow_error(session: Any, error: DeviceError) -> errors_impl.OpError:
+    """TensorFlow's own exception class, naming the user's operation."""
+    kind = getattr(errors_impl, f"{error.code}Error")
+    op = _operation(session, error.node)
+    message = f"{error.message}\n\t [[{{{{node {error.node}}}}}]]" if error.node else error.message
+    return kind(op.node_def if op else None, op, error_interpolation.interpolate_graph(message, session.graph))
+
+
+def _in_users_graph(session: Any, error: errors_impl.OpError) -> errors_impl.OpError:
+    """An error of the host side, as if it had come from the user's own graph."""
+    name = error.node_def.name if error.node_def is not None else _node_in(error.message)
+    op = _operation(session, name)
+    message = error_interpolation.interpolate_graph(error.message, session.graph)
+    return type(error)(op.node_def if op else error.node_def, op, message)
+
+
+def _node_in(message: str) -> str:
+    start = message.find("{{node ")
+    return message[start + 7 : message.find("}}", start)] if start >= 0 else ""
+
+
+def _operation(session: Any, name: str) -> Any:
+    try:
+        return session.graph.get_operation_by_name(name)
+    except (KeyError, ValueError):
+        return None
+
+
+def _run(self: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+    if device_of(self) is None:
+        return _original["run"](self, fetches, feed_dict, options, run_metadata)
+    if run_metadata is not None:
+        run_metadata.Clear()
+    return _original["run"](self, fetches, feed_dict)
+
+
+def _make_callable(self: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
+    if device_of(self) is None:
+        return _original["make_callable"](self, fetches, feed_list, accept_options)
+    if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+        raise TypeError(f"Argument `feed_list` must be a list or tuple. Received: feed_list={feed_list}")
+    feeds = list(feed_list or ())
+
+    def run(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
+        if len(values) != len(feeds):
+            raise ValueError(f"Must provide {len(feeds)} positional arguments, got {len(values)}")
+        return self.run(fetches, dict(zip(feeds, values, strict=True)), options, run_metadata)
+
+    return run
+
+
+def _make_callable_from_options(self: Any, callable_options: Any) -> Callable[..., Any]:
+    device = device_of(self)
+    if device is None:
+        return _original["_make_callable_from_options"](self, callable_options)
+    connections = tuple((c.from_tensor, c.to_tensor) for c in callable_options.tensor_connection)
+    request = Request(tuple(callable_options.fetch), tuple(callable_options.target), tuple(callable_options.feed), connections)
+    dtypes = [self.graph.as_graph_element(name).dtype.as_numpy_dtype for name in callable_options.feed]
+
+    def run(*values: Any, run_metadata: Any = None) -> list[Any]:
+        if run_metadata is not None:
+            run_metadata.Clear()
+        arrays = [np.asarray(value, dtype) for value, dtype in zip(values, dtypes, strict=True)]
+        return _call(self, device, request, arrays)
+
+    return run
+
+
+def _partial_run_setup(self: Any, fetches: Any, feeds: Any = None) -> Any:
+    if device_of(self) is None:
+        return _original["partial_run_setup"](self, fetches, feeds)
+    raise errors_impl.UnimplementedError(
+        None, None, "partial_run is not done by the NPU adapter; run the parts as separate Session.run calls"
+    )
+
+
+def _close(self: Any) -> None:
+    device = getattr(self, _DEVICE, None)
+    if device is not None:
+        device.close()
+    _original["close"](self)
+
+
+_REPLACEMENTS: Mapping[str, Callable[..., Any]] = {
+    "_do_run": _do_run,
+    "run": _run,
+    "make_callable": _make_callable,
+    "_make_callable_from_options": _make_callable_from_options,
+    "partial_run_setup": _partial_run_setup,
+    "close": _close,
+}
