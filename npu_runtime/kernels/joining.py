@@ -1,0 +1,210 @@
+"""Joining tensors and taking them apart: Concat, Split, Pack, Unpack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.parallel import parallel_ranges
+from npu_runtime.kernels.shapes import constant_ints, merge
+
+Outputs = np.ndarray | tuple[np.ndarray | None, ...] | None
+
+
+def buffers(out: Outputs, shapes: Sequence[Sequence[int]], dtype: np.dtype) -> tuple[np.ndarray, ...]:
+    """The planned buffers of all outputs, new arrays where there is none."""
+    given = out if isinstance(out, tuple) else (out,) if out is not None else (None,) * len(shapes)
+    return tuple(np.empty(shape, dtype) if b is None else b for b, shape in zip(given, shapes, strict=True))
+
+
+def copy_rows(target: np.ndarray, source: np.ndarray) -> None:
+    """Copy between arrays of one shape, large ones by pieces of the first axis side by side."""
+    if target.size <= 1 << 17 or target.shape[0] < 2:
+        np.copyto(target, source)
+        return
+    grain = max(1, (1 << 16) * target.shape[0] // target.size)
+    parallel_ranges(target.shape[0], lambda start, stop: np.copyto(target[start:stop], source[start:stop]), grain)
+
+
+def axis_in(rank: int, axis: int, what: str) -> int:
+    """The axis counted from the front. Raises: InvalidArgument when it is outside the rank."""
+    if not -rank <= axis < rank:
+        raise InvalidArgument(f"{what} axis {axis} is outside the range [{-rank}, {rank})")
+    return axis % rank
+
+
+def _concat_shape(values: Sequence[Spec], axis: Spec) -> Shape:
+    ranks = {v.rank for v in values if v.rank is not None}
+    place = constant_ints(axis)
+    if len(ranks) != 1:
+        return None
+    rank = ranks.pop()
+    if place is None:
+        return (None,) * rank
+    at = axis_in(rank, place[0], "ConcatOp : concatenation")
+    shape: Shape = (None,) * rank
+    for v in values:
+        shape = merge(shape, v.shape)
+    extents = [None if v.shape is None else v.shape[at] for v in values]
+    total = None if None in extents else sum(n for n in extents if n is not None)
+    return (*(shape or ())[:at], total, *(shape or ())[at + 1 :])
+
+
+def _concat(values: Sequence[np.ndarray], axis: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    first = values[0]
+    at = axis_in(first.ndim, int(axis.reshape(-1)[0]), "ConcatOp : concatenation")
+    for k, v in enumerate(values):
+        if v.shape[:at] != first.shape[:at] or v.shape[at + 1 :] != first.shape[at + 1 :] or v.ndim != first.ndim:
+            raise InvalidArgument(
+                "ConcatOp : Dimensions of inputs should match: "
+                f"shape[0] = {shape_text(first.shape)} vs. shape[{k}] = {shape_text(v.shape)}"
+            )
+    return np.concatenate(values, axis=at, out=out)
+
+
+def _concat_v2_shape(*specs: Spec) -> Shape:
+    return _concat_shape(specs[:-1], specs[-1])
+
+
+@kernel("ConcatV2", unit="memory", shape=_concat_v2_shape)
+def concat_v2(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """All inputs but the last one after the other along the axis that is the last input.
+
+    Raises: InvalidArgument when shapes differ elsewhere.  Source: TensorFlow op `ConcatV2`.
+    """
+    return _concat(inputs[:-1], inputs[-1], out)
+
+
+def _concat_v1_shape(*specs: Spec) -> Shape:
+    return _concat_shape(specs[1:], specs[0])
+
+
+@kernel("Concat", unit="memory", shape=_concat_v1_shape)
+def concat(axis: np.ndarray, *values: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """As `ConcatV2`, the axis first. Source: TensorFlow op `Concat`."""
+    return _concat(values, axis, out)
+
+
+def _cut(value: np.ndarray, axis: int, sizes: Sequence[int], out: Outputs) -> tuple[np.ndarray, ...]:
+    shapes = [(*value.shape[:axis], n, *value.shape[axis + 1 :]) for n in sizes]
+    made = buffers(out, shapes, value.dtype)
+    start = 0
+    for piece, n in zip(made, sizes, strict=True):
+        copy_rows(piece, value[(slice(None),) * axis + (slice(start, start + n),)])
+        start += n
+    return made
+
+
+def _split_shape(split_dim: Spec, value: Spec, *, num_split: int) -> list[Shape]:
+    axis = constant_ints(split_dim)
+    if value.shape is None or axis is None:
+        return [None if value.rank is None else (None,) * value.rank] * num_split
+    at = axis_in(len(value.shape), axis[0], "Split : split")
+    extent = value.shape[at]
+    part = None if extent is None else extent // num_split
+    return [(*value.shape[:at], part, *value.shape[at + 1 :])] * num_split
+
+
+@kernel("Split", unit="memory", shape=_split_shape)
+def split(split_dim: np.ndarray, value: np.ndarray, /, *, num_split: int, out: Outputs = None) -> tuple[np.ndarray, ...]:
+    """Equal parts along an axis.
+
+    Raises: InvalidArgument when the extent cannot be divided by num_split.  Source: TensorFlow op `Split`.
+    """
+    axis = axis_in(value.ndim, int(split_dim), "Split : split")
+    if value.shape[axis] % num_split:
+        raise InvalidArgument(
+            f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} "
+            f"(size = {value.shape[axis]}) and num_split {num_split}"
+        )
+    return _cut(value, axis, [value.shape[axis] // num_split] * num_split, out)
+
+
+def _sizes(extent: int, wanted: Sequence[int]) -> list[int]:
+    """The sizes, a single -1 replaced by what remains."""
+    if list(wanted).count(-1) > 1:
+        raise InvalidArgument(f"There can only be one -1 in the input: {list(wanted)}")
+    rest = extent - sum(n for n in wanted if n != -1)
+    if rest < 0 or (rest and -1 not in wanted):
+        raise InvalidArgument(f"Determined shape must match the split dimension: sizes {list(wanted)} of extent {extent}")
+    return [rest if n == -1 else n for n in wanted]
+
+
+def _split_v_shape(value: Spec, size_splits: Spec, split_dim: Spec, *, num_split: int) -> list[Shape]:
+    axis, sizes = constant_ints(split_dim), constant_ints(size_splits)
+    if value.shape is None or axis is None:
+        return [None if value.rank is None else (None,) * value.rank] * num_split
+    at = axis_in(len(value.shape), axis[0], "SplitV : split")
+    extent = value.shape[at]
+    parts: list[int | None] = [None] * num_split
+    if sizes is not None:
+        parts = [None if n == -1 else n for n in sizes] if extent is None else list(_sizes(extent, sizes))
+    return [(*value.shape[:at], n, *value.shape[at + 1 :]) for n in parts]
+
+
+@kernel("SplitV", unit="memory", shape=_split_v_shape)
+def split_v(
+    value: np.ndarray, size_splits: np.ndarray, split_dim: np.ndarray, /, *, num_split: int, out: Outputs = None
+) -> tuple[np.ndarray, ...]:
+    """Parts of given sizes along an axis; one size may be -1: what remains.
+
+    Raises: InvalidArgument when the sizes do not add up to the extent.  Source: TensorFlow op `SplitV`.
+    """
+    axis = axis_in(value.ndim, int(split_dim), "SplitV : split")
+    return _cut(value, axis, _sizes(value.shape[axis], size_splits.tolist()), out)
+
+
+def _pack_shape(*values: Spec, axis: int = 0) -> Shape:
+    shape: Shape = None
+    for v in values:
+        shape = merge(shape, v.shape)
+    if shape is None:
+        return None
+    at = axis_in(len(shape) + 1, axis, "Pack")
+    return (*shape[:at], len(values), *shape[at:])
+
+
+@kernel("Pack", unit="memory", shape=_pack_shape)
+def pack(*values: np.ndarray, axis: int = 0, out: np.ndarray | None = None) -> np.ndarray:
+    """Tensors of one shape side by side along a new axis.
+
+    Raises: InvalidArgument when shapes differ.  Source: TensorFlow op `Pack`.
+    """
+    for k, v in enumerate(values):
+        if v.shape != values[0].shape:
+            raise InvalidArgument(
+                f"Shapes of all inputs must match: values[0].shape = {shape_text(values[0].shape)} "
+                f"!= values[{k}].shape = {shape_text(v.shape)}"
+            )
+    at = axis_in(values[0].ndim + 1, axis, "Pack")
+    return np.concatenate([np.expand_dims(v, at) for v in values], axis=at, out=out)
+
+
+def _unpack_shape(value: Spec, *, num: int, axis: int = 0) -> list[Shape]:
+    if value.shape is None:
+        return [None] * num
+    at = axis_in(len(value.shape), axis, "Unpack")
+    return [(*value.shape[:at], *value.shape[at + 1 :])] * num
+
+
+@kernel("Unpack", unit="memory", shape=_unpack_shape)
+def unpack(value: np.ndarray, /, *, num: int, axis: int = 0, out: Outputs = None) -> tuple[np.ndarray, ...]:
+    """The slices along an axis, without it.
+
+    num: the extent of the axis.  Raises: InvalidArgument when it is not.  Source: TensorFlow op `Unpack`.
+    """
+    at = axis_in(value.ndim, axis, "Unpack")
+    if value.shape[at] != num:
+        raise InvalidArgument(f"Input shape axis {at} must equal {num}, got shape {shape_text(value.shape)}")
+    before = (slice(None),) * at
+    made = buffers(out, [(*value.shape[:at], *value.shape[at + 1 :])] * num, value.dtype)
+    for k, piece in enumerate(made):
+        np.copyto(piece, value[(*before, k)])
+    return made
+
+

@@ -1,0 +1,76 @@
+"""Copying a transposed view at memory speed: few axes, blocks that fit the L1 cache, worker threads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npu_runtime.kernels.parallel import parallel_ranges
+
+SMALL = 1 << 15
+BLOCK_ROWS = 64
+"""Rows of the source in one block, so that the cache lines of a block stay in the L1 cache until they are used up."""
+
+
+def transpose_into(out: np.ndarray, view: np.ndarray) -> None:
+    """Copy `view`, a permutation of the axes of some array, into `out`, a C-contiguous array of its shape."""
+    if out.size <= SMALL or not out.flags.c_contiguous:
+        np.copyto(out, view)
+        return
+    shape, strides = _merged(view)
+    source = np.lib.stride_tricks.as_strided(view, shape, strides, writeable=False)
+    target = out.reshape(shape)
+    inner = int(np.argmin(strides))  # the axis along which the source is contiguous
+    if inner == len(shape) - 1:
+        _copy_outer(target, source)
+    else:
+        _copy_blocks(target, source, inner)
+
+
+def _merged(view: np.ndarray) -> tuple[list[int], list[int]]:
+    """Extents and strides with neighbouring axes made one where the memory allows it."""
+    shape: list[int] = []
+    strides: list[int] = []
+    for n, stride in zip(view.shape, view.strides, strict=True):
+        if n == 1:
+            continue
+        if shape and strides[-1] == n * stride:
+            shape[-1], strides[-1] = shape[-1] * n, stride
+        else:
+            shape.append(n)
+            strides.append(stride)
+    return shape or [1], strides or [view.itemsize]
+
+
+def _copy_outer(target: np.ndarray, source: np.ndarray) -> None:
+    grain = max(1, SMALL * target.shape[0] // target.size)
+    parallel_ranges(target.shape[0], lambda start, stop: np.copyto(target[start:stop], source[start:stop]), grain)
+
+
+def _copy_blocks(target: np.ndarray, source: np.ndarray, inner: int) -> None:
+    """Blocks over the source's contiguous axis and the target's: both are read and written in whole cache lines."""
+    last = target.ndim - 1
+    # Axes in the order: the others, the source's contiguous axis, the target's contiguous axis.
+    order = [a for a in range(target.ndim) if a not in (inner, last)] + [inner, last]
+    to, of = target.transpose(order), source.transpose(order)
+    n_inner, n_last = to.shape[-2:]
+    outer = to.shape[:-2]
+    n_outer = int(np.prod(outer, dtype=np.int64))
+    first = (0,) * len(outer)
+
+    def work(start: int, stop: int) -> None:
+        for flat in range(start, stop):
+            place = np.unravel_index(flat, outer) if outer else ()
+            _transpose_matrix(to[place], of[place], n_last)
+
+    def rows(start: int, stop: int) -> None:
+        _transpose_matrix(to[(*first, slice(start, stop))], of[(*first, slice(start, stop))], n_last)
+
+    if n_outer == 1:
+        parallel_ranges(n_inner, rows, max(BLOCK_ROWS, SMALL // n_last))
+    else:
+        parallel_ranges(n_outer, work, max(1, SMALL // (n_inner * n_last)))
+
+
+def _transpose_matrix(target: np.ndarray, source: np.ndarray, n_columns: int) -> None:
+    for column in range(0, n_columns, BLOCK_ROWS):
+        target[:, column : column + BLOCK_ROWS] = source[:, column : column + BLOCK_ROWS]
