@@ -42,4 +42,5 @@ def add_up(block: np.ndarray, sums: np.ndarray) -> None:
 
 def column_sums(matrix: np.ndarray) -> np.ndarray:
     """Sum of each column.  matrix: (rows, channels) fp32 contiguous.  Returns: (channels,) float64."""
-    return sum_rows(*matrix.shape, 1, lambda start, stop, sums: add_up(matrix[start:stop], sums[0]))[0]
+    rows, channels = matrix.shape
+    return sum_rows(rows, channels, 1, lambda start, stop, sums: add_up(matrix[start:stop], sums[0]))[0]

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-Body = Callable[[int, int], None]
+Body = Callable[[int, int], object]
 MAX_THREADS = 16
 
 

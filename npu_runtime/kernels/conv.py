@@ -1,0 +1,129 @@
+"""Convolution of images on the cube unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels import im2col
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.im2col import Epilogue
+from npu_runtime.kernels.matmul import multiply
+from npu_runtime.kernels.precision import compute_dtype, store, widen
+from npu_runtime.kernels.windows import Axis, Layout, check_rank, refuse_ranks
+
+Algorithm = Callable[[np.ndarray, np.ndarray, Axis, Axis, np.ndarray, "Epilogue | None"], None]
+"""(x, w, rows, cols, out, epilogue), channels last, one group: see `im2col.convolve`."""
+
+
+def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> Algorithm:
+    """The fastest way for these shapes; every one gives the same sums up to the order of additions."""
+    if rows.is_pointwise and cols.is_pointwise and x.flags.c_contiguous and out.flags.c_contiguous:
+        return pointwise
+    return im2col.convolve
+
+
+def pointwise(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None) -> None:
+    """A 1x1 convolution is one matrix product over all pixels."""
+    pixels = out.reshape(-1, out.shape[3])
+    multiply(x.reshape(len(pixels), -1), w[0, 0], pixels)
+    if epilogue is not None:
+        epilogue(pixels)
+
+
+def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None) -> None:
+    """out = x * w, channels last.
+
+    x: (N, H, W, groups * C).  w: (kernel rows, kernel columns, C, K).  out: (N, rows, columns, K), any strides.
+    epilogue: applied to finished pieces of the result; only for one group.
+    """
+    if out.size == 0:
+        return
+    if w.size == 0 or x.size == 0:
+        out.fill(0)
+        return
+    groups = x.shape[3] // w.shape[2]
+    if groups == 1:
+        choose_algorithm(x, w, rows, cols, out)(x, w, rows, cols, out, epilogue)
+        return
+    for x_part, w_part, out_part in zip(*(np.split(array, groups, axis=3) for array in (x, w, out)), strict=True):
+        im2col.convolve(x_part, w_part, rows, cols, out_part)
+    if epilogue is not None:
+        epilogue(out.reshape(-1, out.shape[3]))
+
+
+def check_depths(image: int | None, filter_depth: int | None, filters: int | None) -> None:
+    """Source: TensorFlow core/kernels/conv_ops.cc, ComputeConv2DDimension; conv_ops_impl.h for the groups."""
+    if image is None or not filter_depth:
+        return
+    if image % filter_depth:
+        raise InvalidArgument(f"input depth must be evenly divisible by filter depth: {image} vs {filter_depth}")
+    if filters is not None and filters % max(image // filter_depth, 1):
+        raise InvalidArgument(f"output depth must be evenly divisible by number of groups: {filters} vs {image // filter_depth}")
+
+
+def _filter_extents(w: Spec) -> tuple[int | None, ...]:
+    if w.shape is None:
+        return (None,) * 4
+    check_rank("filter", w.shape)
+    return w.shape
+
+
+def conv_shape(
+    input: Spec, filter: Spec, *, strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = (),
+    data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
+) -> Shape:  # fmt: skip
+    layout = Layout.of(strides, padding, data_format, dilations, explicit_paddings)
+    if input.shape is not None:
+        check_rank("input", input.shape)
+    extents = _filter_extents(filter)
+    check_depths(layout.channels(input.shape), extents[2], extents[3])
+    return layout.out_shape(input.shape, extents[:2], extents[3])
+
+
+def conv_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
+    """2 a tap and output.  Source: TensorFlow python/ops/nn_ops.py, _calc_conv_flops."""
+    rows, cols, depth, _ = inputs[1].known_shape()
+    return 2.0 * math.prod(outputs[0].known_shape()) * rows * cols * depth
+
+
+def run_conv(
+    x: np.ndarray, w: np.ndarray, layout: Layout, out: np.ndarray | None, epilogue: Epilogue | None = None
+) -> np.ndarray:
+    """The convolution of a node: checks, layout, precision.  Returns: the result in the node's type and layout."""
+    check_rank("input", x.shape)
+    check_rank("filter", w.shape)
+    image = widen(layout.channels_last(x))
+    check_depths(image.shape[3], w.shape[2], w.shape[3])
+    rows, cols = layout.axes(image.shape[1:3], w.shape[:2])
+    shape = (len(x), rows.out, cols.out, w.shape[3])
+    fits = out is not None and out.dtype == compute_dtype(x.dtype) and out.flags.c_contiguous and not layout.is_channels_first
+    result = out if fits and out is not None else np.empty(shape, compute_dtype(x.dtype))
+    convolve(image, np.ascontiguousarray(widen(w)), rows, cols, result, epilogue)
+    if result is out:
+        return result
+    return store(np.ascontiguousarray(layout.original(result)), x.dtype, out)
+
+
+@kernel(
+    "Conv2D", unit="cube", shape=conv_shape, dtypes=dt.FLOATS | {"int32"}, estimate=conv_flops,
+    ignores=("use_cudnn_on_gpu",), refuse=refuse_ranks(0, 1),
+)  # fmt: skip
+def conv2d(
+    input: np.ndarray, filter: np.ndarray, /, *, strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = (),
+    data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1), out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Two-dimensional convolution (correlation: the filter is not turned).
+
+    input: (N, H, W, groups * C), or (N, groups * C, H, W) with data_format NCHW.  filter: (kernel rows, kernel columns, C, K).
+    Returns: (N, rows, columns, K) in the input's layout; 16-bit floats are summed in fp32 and rounded once.
+    Raises: InvalidArgument for depths that do not divide, or a window that does not fit.
+    Source: TensorFlow op `Conv2D`; its CPU kernel has no NCHW, which is computed here on a channels-last view.
+    """
+    return run_conv(input, filter, Layout.of(strides, padding, data_format, dilations, explicit_paddings), out)

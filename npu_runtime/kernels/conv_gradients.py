@@ -1,0 +1,210 @@
+"""Gradients of the convolution of images, by input and by filter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels import im2col
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.conv import check_depths, convolve
+from npu_runtime.kernels.matmul import multiply
+from npu_runtime.kernels.precision import compute_dtype, store, widen
+from npu_runtime.kernels.shapes import constant_ints
+from npu_runtime.kernels.windows import Axis, Layout, check_rank, refuse_ranks
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Input elements start, start + stride, ... of one axis: the taps that reach them, and where from.
+
+    axis: the convolution of the gradient, without stride, that gives these elements.  taps: in the turned order.
+    """
+
+    start: int
+    taps: slice
+    axis: Axis
+
+
+def phases(axis: Axis) -> list[Phase]:
+    """A strided convolution's input gradient is `stride` plain convolutions interleaved; none multiplies by zeros.
+
+    Input start + stride * t is read by output o = t + shift - tap_index * dilation for every step-th tap from `first`.
+    """
+    step = axis.stride // math.gcd(axis.stride, axis.dilation)
+    found = []
+    for start in range(min(axis.stride, axis.extent)):
+        hits = [tap for tap in range(min(step, axis.kernel)) if (start + axis.before - tap * axis.dilation) % axis.stride == 0]
+        n_taps = len(range(hits[0], axis.kernel, step)) if hits else 0
+        shift = (start + axis.before - hits[0] * axis.dilation) // axis.stride if hits else 0
+        dilation = step * axis.dilation // axis.stride
+        out = -(-(axis.extent - start) // axis.stride)
+        last = hits[0] + (n_taps - 1) * step if hits else 0
+        plain = Axis(axis.out, n_taps, 1, dilation, (n_taps - 1) * dilation - shift, out)
+        found.append(Phase(start, _backwards(last, step, n_taps), plain))
+    return found
+
+
+def _backwards(last: int, step: int, count: int) -> slice:
+    """The slice that takes `count` taps from `last` down."""
+    if count == 0:
+        return slice(0, 0)
+    end = last - count * step
+    return slice(last, end if end >= 0 else None, -step)
+
+
+def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
+    """dx = what each input contributed.
+
+    dy: (N, rows, columns, K).  w: (kernel rows, kernel columns, C, K).  dx: (N, H, W, groups * C).
+    """
+    if 0 in (dx.size, dy.size, w.size):
+        dx.fill(0)
+        return
+    groups = dx.shape[3] // w.shape[2]
+    w_groups = np.split(w, groups, axis=3)
+    dy_groups, dx_groups = np.split(dy, groups, axis=3), np.split(dx, groups, axis=3)
+    for row in phases(rows):
+        for col in phases(cols):
+            for w_part, dy_part, dx_part in zip(w_groups, dy_groups, dx_groups, strict=True):
+                turned = np.ascontiguousarray(w_part[row.taps, col.taps].swapaxes(2, 3))
+                target = dx_part[:, row.start :: rows.stride, col.start :: cols.stride]
+                convolve(dy_part, turned, row.axis, col.axis, target)
+
+
+def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: np.ndarray) -> None:
+    """dw = sum over all outputs of what the taps saw times the gradient.
+
+    x: (N, H, W, groups * C).  dy: (N, rows, columns, K).  dw: (kernel rows, kernel columns, C, K) contiguous.
+    """
+    if 0 in (x.size, dy.size, dw.size):
+        dw.fill(0)
+        return
+    groups = x.shape[3] // dw.shape[2]
+    if groups == 1 and rows.is_pointwise and cols.is_pointwise and x.flags.c_contiguous and dy.flags.c_contiguous:
+        multiply(x.reshape(-1, x.shape[3]).T, dy.reshape(-1, dy.shape[3]), dw[0, 0])
+        return
+    for index, (x_part, dy_part) in enumerate(zip(np.split(x, groups, axis=3), np.split(dy, groups, axis=3), strict=True)):
+        part = np.empty((*dw.shape[:3], dw.shape[3] // groups), dw.dtype) if groups > 1 else dw
+        im2col.filter_gradient(x_part, dy_part, rows, cols, part)
+        if groups > 1:
+            dw[..., index * part.shape[3] : (index + 1) * part.shape[3]] = part
+
+
+def backprop_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
+    """2 image elements x filter elements / (depth x strides), as for stride-sized outputs.
+
+    Source: TensorFlow python/profiler/internal/flops_registry.py, _conv_2d_backprop_input_flops and _filter_flops.
+    """
+    is_by_input = inputs[0].rank == 1
+    image, weights = (outputs[0], inputs[1]) if is_by_input else (inputs[0], outputs[0])
+    channels = 1 if attrs.get("data_format") == "NCHW" else 3
+    strides = math.prod(attrs["strides"])
+    depth = max(image.known_shape()[channels], 1)
+    return 2.0 * math.prod(image.known_shape()) * math.prod(weights.known_shape()) / (depth * strides)
+
+
+def image_sizes(sizes: Sequence[int], layout: Layout, batch: int | None, depth: int | None) -> tuple[int | None, ...]:
+    """The image's shape from an `input_sizes` of four numbers, or of two: height and width."""
+    if len(sizes) == 4:
+        return tuple(sizes)
+    if len(sizes) != 2:
+        raise InvalidArgument(f"input_sizes must be 2 or 4 numbers, got {list(sizes)}")
+    return (batch, depth, *sizes) if layout.is_channels_first else (batch, *sizes, depth)
+
+
+def _input_grad_shape(
+    input_sizes: Spec, filter: Spec, out_backprop: Spec, *, strides: Sequence[int], padding: str,
+    explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
+) -> Shape:  # fmt: skip
+    sizes = constant_ints(input_sizes)
+    if sizes is None:
+        return (None,) * 4
+    layout = Layout.of(strides, padding, data_format, dilations, explicit_paddings)
+    batch = None if out_backprop.shape is None else out_backprop.shape[0]
+    return image_sizes(sizes, layout, batch, None if filter.shape is None else filter.shape[2])
+
+
+def check_gradient(dy: Sequence[int], batch: int, rows: Axis, cols: Axis, filters: int) -> None:
+    """Source: TensorFlow core/kernels/conv_grad_shape_utils.cc."""
+    computed = (batch, rows.out, cols.out, filters)
+    if tuple(dy) != computed:
+        raise InvalidArgument(
+            f"Size of out_backprop doesn't match computed: actual = {list(dy)}, computed = {list(computed)} (batch, rows, "
+            f"columns, depth) input: {rows.extent}x{cols.extent} filter: {rows.kernel}x{cols.kernel} "
+            f"stride: {rows.stride}x{cols.stride} dilation: {rows.dilation}x{cols.dilation}"
+        )
+
+
+@kernel(
+    "Conv2DBackpropInput", unit="cube", shape=_input_grad_shape, dtypes=dt.FLOATS | {"int32"}, estimate=backprop_flops,
+    ignores=("use_cudnn_on_gpu",), refuse=refuse_ranks(1, 2),
+)  # fmt: skip
+def conv2d_backprop_input(
+    input_sizes: np.ndarray, filter: np.ndarray, out_backprop: np.ndarray, /, *, strides: Sequence[int], padding: str,
+    explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
+    out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Gradient of Conv2D by its input; also the transposed convolution.
+
+    input_sizes: (4,) int32, shape of the image, or (2,): height and width.  filter: (kernel rows, kernel columns, C, K).
+    out_backprop: gradient in the shape of Conv2D's result.  Returns: the image's shape.
+    Raises: InvalidArgument when out_backprop is not what Conv2D would give.  Source: TensorFlow op `Conv2DBackpropInput`.
+    """
+    layout = Layout.of(strides, padding, data_format, dilations, explicit_paddings)
+    check_rank("filter", filter.shape)
+    check_rank("out_backprop", out_backprop.shape)
+    dy = np.ascontiguousarray(widen(layout.channels_last(out_backprop)))
+    sizes = image_sizes([int(n) for n in input_sizes], layout, len(dy), filter.shape[2])
+    dx = np.empty([int(n or 0) for n in sizes], compute_dtype(dy.dtype))
+    image = layout.channels_last(dx)
+    if layout.is_channels_first:
+        image = np.empty(image.shape, dx.dtype)
+    elif out is not None and out.dtype == dx.dtype and out.flags.c_contiguous:
+        image = dx = out
+    check_depths(image.shape[3], filter.shape[2], filter.shape[3])
+    rows, cols = layout.axes(image.shape[1:3], filter.shape[:2])
+    check_gradient(dy.shape, len(image), rows, cols, filter.shape[3])
+    input_gradient(dy, widen(filter), rows, cols, image)
+    return store(np.ascontiguousarray(layout.original(image)), out_backprop.dtype, out)
+
+
+def _filter_grad_shape(input: Spec, filter_sizes: Spec, out_backprop: Spec, **attrs: Any) -> Shape:
+    return constant_ints(filter_sizes) or (None,) * 4
+
+
+@kernel(
+    "Conv2DBackpropFilter", unit="cube", shape=_filter_grad_shape, dtypes=dt.FLOATS, estimate=backprop_flops,
+    ignores=("use_cudnn_on_gpu",), refuse=refuse_ranks(0, 2),
+)  # fmt: skip
+def conv2d_backprop_filter(
+    input: np.ndarray, filter_sizes: np.ndarray, out_backprop: np.ndarray, /, *, strides: Sequence[int], padding: str,
+    explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
+    out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Gradient of Conv2D by its filter.
+
+    input: the image.  filter_sizes: (4,) int32: kernel rows, kernel columns, C, K.  out_backprop: gradient in the shape of
+    Conv2D's result.  Returns: shape filter_sizes; partial sums of up to eight parts of the batch are added at the end.
+    Raises: InvalidArgument when out_backprop is not what Conv2D would give.  Source: TensorFlow op `Conv2DBackpropFilter`.
+    """
+    layout = Layout.of(strides, padding, data_format, dilations, explicit_paddings)
+    check_rank("input", input.shape)
+    check_rank("out_backprop", out_backprop.shape)
+    image, dy = widen(layout.channels_last(input)), np.ascontiguousarray(widen(layout.channels_last(out_backprop)))
+    sizes = tuple(int(n) for n in filter_sizes)
+    check_rank("filter", sizes)
+    check_depths(image.shape[3], sizes[2], sizes[3])
+    rows, cols = layout.axes(image.shape[1:3], sizes[:2])
+    check_gradient(dy.shape, len(image), rows, cols, sizes[3])
+    is_fit = out is not None and out.dtype == image.dtype and out.flags.c_contiguous
+    dw = out if is_fit and out is not None else np.empty(sizes, image.dtype)
+    filter_gradient(image, dy, rows, cols, dw)
+    return store(dw, input.dtype, out)

@@ -1,0 +1,151 @@
+"""Convolution as matrix products: the windows of a block of outputs laid out as rows, in scratch that stays in cache."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.windows import Axis
+
+Epilogue = Callable[[np.ndarray], None]
+"""Changes a finished block of the result in place, while it is in cache.  block: (positions, channels)."""
+
+BLOCK_BYTES = 2 << 20
+"""Of the laid-out windows of one block: more repays packing the filter, less stays in cache."""
+MIN_POSITIONS = 196
+
+
+@dataclass(frozen=True)
+class Block:
+    """Outputs of images [first, last), rows [top, bottom), all columns."""
+
+    first: int
+    last: int
+    top: int
+    bottom: int
+
+    def of(self, x: np.ndarray) -> np.ndarray:
+        return x[self.first : self.last, self.top : self.bottom]
+
+
+def blocks(n_images: int, rows: Axis, cols: Axis, window_bytes: int) -> list[Block]:
+    """The outputs in blocks: some rows of one image, or some whole images where these are small. Depends on shapes only."""
+    per_image = rows.out * cols.out
+    total = n_images * per_image
+    positions = max(MIN_POSITIONS, BLOCK_BYTES // max(window_bytes, 1))
+    positions = max(1, min(positions, -(-total // 8) if total > 2 * MIN_POSITIONS else total))
+    if positions >= per_image:
+        n_blocks = -(-n_images // max(1, round(positions / max(per_image, 1))))
+        cuts = [n_images * index // n_blocks for index in range(n_blocks + 1)]
+        return [Block(a, b, 0, rows.out) for a, b in itertools.pairwise(cuts)]
+    n_blocks = min(rows.out, -(-per_image // positions))
+    cuts = [rows.out * index // n_blocks for index in range(n_blocks + 1)]
+    pairs = list(itertools.pairwise(cuts))
+    return [Block(image, image + 1, a, b) for image in range(n_images) for a, b in pairs]
+
+
+def framed(x: np.ndarray, rows: Axis, cols: Axis, block: Block) -> np.ndarray:
+    """The inputs that a block reads, zeros where it reaches over the edge.  x: (N, H, W, C).  Returns: (n, h, w, C).
+
+    A view of x where that will do; else scratch of this thread, good until the next call.
+    """
+    top, bottom = rows.reach(block.top, block.bottom)
+    left, right = cols.reach(0, cols.out)
+    images = slice(block.first, block.last)
+    if top >= 0 and left >= 0 and bottom <= rows.extent and right <= cols.extent:
+        return x[images, top:bottom, left:right]
+    y0, x0 = max(top, 0), max(left, 0)
+    y1, x1 = max(min(bottom, rows.extent), y0), max(min(right, cols.extent), x0)
+    frame = scratch("frame", (block.last - block.first, bottom - top, right - left, x.shape[3]), x.dtype)
+    frame[:, : y0 - top] = 0
+    frame[:, y1 - top :] = 0
+    frame[:, :, : x0 - left] = 0
+    frame[:, :, x1 - left :] = 0
+    if y1 > y0 and x1 > x0:
+        frame[:, y0 - top : y1 - top, x0 - left : x1 - left] = x[images, y0:y1, x0:x1]
+    return frame
+
+
+def window_view(frame: np.ndarray, rows: Axis, cols: Axis, n_rows: int) -> np.ndarray:
+    """Every window of a framed block, without copying.  Returns: (n, n_rows, columns, kernel rows, kernel columns, C)."""
+    image, row, col, channel = frame.strides
+    return np.lib.stride_tricks.as_strided(
+        frame,
+        (len(frame), n_rows, cols.out, rows.kernel, cols.kernel, frame.shape[3]),
+        (image, row * rows.stride, col * cols.stride, row * rows.dilation, col * cols.dilation, channel),
+        writeable=False,
+    )
+
+
+def lay_out(x: np.ndarray, rows: Axis, cols: Axis, block: Block) -> np.ndarray:
+    """The windows of a block as a matrix.  x: (N, H, W, C).  Returns: (positions, taps * C), x's or in scratch."""
+    frame = framed(x, rows, cols, block)
+    if rows.kernel * cols.kernel * rows.stride * cols.stride == 1 and frame.flags.c_contiguous:
+        return frame.reshape(-1, frame.shape[3])
+    windows = window_view(frame, rows, cols, block.bottom - block.top)
+    matrix = scratch("windows", windows.shape, x.dtype)
+    np.copyto(matrix, windows)
+    return matrix.reshape(math.prod(windows.shape[:3]), math.prod(windows.shape[3:]))
+
+
+def each_block(todo: list[Block]) -> Callable[[Callable[[Block], None]], None]:
+    """A decorator that runs a body on every block over the worker threads."""
+
+    def run(body: Callable[[Block], None]) -> None:
+        def work(start: int, stop: int) -> None:
+            for block in todo[start:stop]:
+                body(block)
+
+        parallel_ranges(len(todo), work)
+
+    return run
+
+
+def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None) -> None:
+    """out = x * w.  x: (N, H, W, C).  w: (kernel rows, kernel columns, C, K).  out: (N, rows, columns, K), any strides."""
+    matrix = w.reshape(-1, w.shape[3])
+
+    @each_block(blocks(len(x), rows, cols, matrix.shape[0] * x.itemsize))
+    def run(block: Block) -> None:
+        windows = lay_out(x, rows, cols, block)
+        target = block.of(out)
+        direct = target.flags.c_contiguous
+        result = target.reshape(-1, w.shape[3]) if direct else scratch("result", (len(windows), w.shape[3]), x.dtype)
+        np.matmul(windows, matrix, out=result)
+        if epilogue is not None:
+            epilogue(result)
+        if not direct:
+            target[...] = result.reshape(target.shape)
+
+
+def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> None:
+    """out = sum over positions of window times gradient.
+
+    x: (N, H, W, C).  dy: (N, rows, columns, K) contiguous.  out: (kernel rows, kernel columns, C, K).
+    """
+    todo = blocks(len(x), rows, cols, rows.kernel * cols.kernel * x.shape[3] * x.itemsize)
+    matrix = out.reshape(-1, out.shape[3])
+    parts = list(_slices(len(todo), 8))
+    sums = np.zeros((len(parts), *matrix.shape), out.dtype)
+
+    def work(start: int, stop: int) -> None:
+        for index in range(start, stop):
+            for block in todo[parts[index]]:
+                product = scratch("product", matrix.shape, out.dtype)
+                windows = lay_out(x, rows, cols, block)
+                np.matmul(windows.T, block.of(dy).reshape(len(windows), -1), out=product)
+                sums[index] += product
+
+    parallel_ranges(len(parts), work)
+    np.sum(sums, axis=0, out=matrix)
+
+
+def _slices(n: int, at_most: int) -> Iterator[slice]:
+    count = min(n, at_most)
+    for index in range(count):
+        yield slice(n * index // count, n * (index + 1) // count)

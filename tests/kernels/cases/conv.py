@@ -1,0 +1,60 @@
+"""Cases of npu_runtime.kernels.conv."""
+
+from typing import Any
+
+import numpy as np
+
+from tests.kernels.harness import Case, arr, case
+
+
+def conv(x: tuple[int, ...], w: tuple[int, ...], stride: tuple[int, int] = (1, 1), padding: str = "SAME",
+         dilation: tuple[int, int] = (1, 1), dtype: str = "float32", **attrs: Any) -> Case:  # fmt: skip
+    """A Conv2D of an image shape and a filter shape."""
+    name = f"{dtype}-{x}-{w}-{stride}-{padding}-{dilation}".replace(" ", "")
+    return case(
+        "Conv2D", arr(*x, dtype=dtype), arr(*w, dtype=dtype, seed=1), id=name, strides=[1, *stride, 1],
+        padding=padding, dilations=[1, *dilation, 1], **attrs,
+    )  # fmt: skip
+
+
+GEOMETRY = [
+    conv((2, 7, 6, 3), (3, 3, 3, 4), stride, padding)
+    for stride in ((1, 1), (2, 2), (1, 2), (3, 2))
+    for padding in ("SAME", "VALID")
+] + [
+    conv((2, 9, 8, 3), (3, 2, 3, 4), (1, 1), padding, dilation)
+    for dilation in ((2, 2), (1, 3), (2, 1))
+    for padding in ("SAME", "VALID")
+] + [
+    conv((2, 8, 8, 5), (1, 1, 5, 6)),
+    conv((2, 8, 9, 5), (1, 1, 5, 6), (2, 2)),
+    conv((2, 8, 9, 5), (1, 1, 5, 6), (2, 3), "VALID"),
+    conv((2, 5, 5, 1), (5, 5, 1, 2)),
+    conv((1, 2, 2, 3), (5, 5, 3, 2)),
+    conv((2, 5, 5, 3), (5, 5, 3, 2), (1, 1), "VALID"),
+    conv((2, 4, 5, 3), (2, 4, 3, 1), (4, 4)),
+    conv((0, 7, 6, 3), (3, 3, 3, 4)),
+    conv((2, 0, 6, 3), (3, 3, 3, 4)),
+    conv((2, 7, 6, 3), (3, 3, 3, 0)),
+    conv((1, 7, 6, 6), (3, 3, 2, 9)),
+    conv((2, 8, 8, 4), (3, 3, 1, 8), (2, 2)),
+    conv((40, 9, 9, 16), (3, 3, 16, 20)),
+    conv((1, 70, 60, 8), (3, 3, 8, 5), (2, 2)),
+    conv((3, 29, 30, 3), (7, 7, 3, 16), (2, 2)),
+    conv((6, 28, 28, 1), (5, 5, 1, 32)),
+]  # fmt: skip
+
+EXPLICIT = [
+    case("Conv2D", arr(2, 7, 6, 3), arr(3, 3, 3, 4), strides=[1, *stride, 1], padding="EXPLICIT", explicit_paddings=pads)
+    for pads in ([0, 0, 1, 2, 3, 0, 0, 0], [0, 0, 0, 0, 0, 1, 0, 0])
+    for stride in ((1, 1), (2, 2))
+]
+
+TYPES = [conv((2, 7, 6, 16), (3, 3, 16, 4), (1, 1), "SAME", (1, 1), t) for t in ("float16", "bfloat16", "int32")]
+
+VALUES = [
+    case("Conv2D", np.array([1, np.nan, 2, np.inf, 3, 4], "f").reshape(1, 1, 6, 1), arr(1, 2, 1, 1), id="nan",
+         strides=[1, 1, 1, 1], padding="VALID"),
+]  # fmt: skip
+
+CASES = GEOMETRY + EXPLICIT + TYPES + VALUES

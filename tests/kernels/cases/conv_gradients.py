@@ -1,0 +1,38 @@
+"""Cases of npu_runtime.kernels.conv_gradients: the geometry of every forward case again, and the gradients' own."""
+
+import numpy as np
+
+from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels.conv import conv_shape
+from tests.kernels.cases import conv as forward
+from tests.kernels.harness import Case, arr, case
+
+
+def gradients(one: Case, types: tuple[str, ...] = ("Input", "Filter")) -> list[Case]:
+    """The gradient cases of a Conv2D case."""
+    x, w = one.inputs
+    keywords = {name: value for name, value in one.attrs.items() if name != "id"}
+    shape = conv_shape(Spec(x.shape), Spec(w.shape), **keywords)
+    dy = arr(*(n or 0 for n in shape or ()), dtype=x.dtype.name, seed=2)
+    made = {
+        "Input": case("Conv2DBackpropInput", np.array(x.shape, np.int32), w, dy, id=one.id, **keywords),
+        "Filter": case("Conv2DBackpropFilter", x, np.array(w.shape, np.int32), dy, id=one.id, **keywords),
+    }
+    return [made[name] for name in types]
+
+
+def _is_plain(one: Case) -> bool:
+    """TensorFlow's CPU gradients have neither groups nor dilations, and leave a filter's undefined for images without rows."""
+    x, w = one.inputs
+    return x.shape[3] == w.shape[2] and set(one.attrs.get("dilations", [1])) == {1} and x.shape[1] > 0
+
+
+BY_GEOMETRY = [made for one in forward.GEOMETRY + forward.EXPLICIT if _is_plain(one) for made in gradients(one)]
+BY_TYPE = [made for one in forward.TYPES if one.inputs[0].dtype.kind != "i" for made in gradients(one)]
+
+MORE = [
+    case("Conv2DBackpropInput", np.array([7, 6], np.int32), arr(3, 3, 3, 4), arr(2, 4, 3, 4), id="two-sizes",
+         strides=[1, 2, 2, 1], padding="SAME"),
+]  # fmt: skip
+
+CASES = BY_GEOMETRY + BY_TYPE + MORE

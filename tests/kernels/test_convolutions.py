@@ -1,0 +1,154 @@
+"""Convolutions beyond the listed cases: any geometry by hypothesis, layouts and gradients that TensorFlow's CPU lacks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels.conv import conv2d, conv_shape
+from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input
+from tests.kernels import oracle
+from tests.kernels.cases.conv_gradients import gradients
+from tests.kernels.harness import Case, arr, call, case
+from tests.kernels.test_oracle import RELATIVE, assert_matches
+
+few = settings(deadline=None, max_examples=60)
+
+
+@st.composite
+def convolutions(draw: st.DrawFn, most_dilation: int = 3) -> Case:
+    """A Conv2D that fits: odd sizes, any stride, dilation and padding."""
+    small = st.integers(1, 4)
+    kernel = draw(small), draw(small)
+    stride = draw(small), draw(small)
+    dilation = draw(st.integers(1, most_dilation)), draw(st.integers(1, most_dilation))
+    extents = draw(st.integers(1, 12)), draw(st.integers(1, 12))
+    padding = draw(st.sampled_from(["SAME", "VALID", "EXPLICIT"]))
+    attrs: dict[str, Any] = {"strides": [1, *stride, 1], "dilations": [1, *dilation, 1], "padding": padding}
+    pads = [0, 0, *(draw(st.integers(0, min(kernel) - 1)) for _ in range(4)), 0, 0]
+    room = [pads[2] + pads[3], pads[4] + pads[5]] if padding == "EXPLICIT" else [0, 0]
+    if padding == "EXPLICIT":
+        attrs["explicit_paddings"] = pads
+    if padding != "SAME":
+        fits = [n + r >= (k - 1) * d + 1 for n, r, k, d in zip(extents, room, kernel, dilation, strict=True)]
+        assume(all(fits))
+    depth, filters, batch = draw(small), draw(small), draw(st.integers(1, 3))
+    return case("Conv2D", arr(batch, *extents, depth), arr(*kernel, depth, filters, seed=1), **attrs)
+
+
+def judged(one: Case) -> Case:
+    """The case with a tolerance for its sums: a rounding error is relative to the terms, which may cancel in the result."""
+    inputs = tuple(np.abs(v) if v.dtype.kind == "f" else v for v in one.inputs)
+    terms = oracle.run(replace(one, inputs=inputs))[0][0]
+    return replace(one, atol=RELATIVE["float32"] * float(terms.max(initial=0.0)))
+
+
+def assert_same_as_tensorflow(one: Case) -> None:
+    expected, _ = oracle.run(one)
+    assert_matches(call(one, one.flat())[0], expected[0], judged(one))
+
+
+@few
+@given(convolutions())
+def test_any_convolution(one: Case) -> None:
+    assert_same_as_tensorflow(one)
+
+
+@few
+@given(convolutions(most_dilation=1))
+def test_any_gradient(one: Case) -> None:
+    for gradient in gradients(one):
+        assert_same_as_tensorflow(gradient)
+
+
+def _inner(a: np.ndarray, b: np.ndarray) -> float:
+    return float((a.astype(np.float64) * b).sum())
+
+
+def assert_gradients_are_adjoint(one: Case) -> None:
+    """A gradient of a linear map is its adjoint: <dx, x'> = <dy, conv(x', w)> for any x', with TensorFlow's own conv."""
+    x, w = one.inputs
+    by_input, by_filter = gradients(one)
+    dx, dw = call(by_input, by_input.flat())[0], call(by_filter, by_filter.flat())[0]
+    dy = by_filter.inputs[2]
+    for seed in range(3):
+        other_x, other_w = arr(*x.shape, seed=seed + 5), arr(*w.shape, seed=seed + 5)
+        by_x = oracle.run(Case("Conv2D", (other_x, w), one.attrs))[0][0]
+        by_w = oracle.run(Case("Conv2D", (x, other_w), one.attrs))[0][0]
+        scale = max(1.0, float(np.abs(dy).sum()))
+        assert abs(_inner(dx, other_x) - _inner(dy, by_x)) < 2e-5 * scale
+        assert abs(_inner(dw, other_w) - _inner(dy, by_w)) < 2e-5 * scale
+
+
+@settings(deadline=None, max_examples=30)
+@given(convolutions())
+def test_gradients_with_dilation_are_adjoint(one: Case) -> None:
+    assert_gradients_are_adjoint(one)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_gradients_of_groups_are_adjoint(stride: int) -> None:
+    assert_gradients_are_adjoint(
+        case("Conv2D", arr(2, 7, 6, 6), arr(3, 3, 2, 9, seed=1), strides=[1, stride, stride, 1], padding="SAME")
+    )
+
+
+def channels_first(one: Case) -> dict[str, Any]:
+    """The attributes of a case for data_format NCHW."""
+    turned = {name: [v[0], v[3], v[1], v[2]] for name, v in one.attrs.items() if name in ("strides", "dilations")}
+    pads = one.attrs.get("explicit_paddings", [])
+    explicit = {"explicit_paddings": [*pads[:2], *pads[6:], *pads[2:6]]} if pads else {}
+    return {**one.attrs, **turned, **explicit, "data_format": "NCHW"}
+
+
+def nchw(x: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+
+
+@settings(deadline=None, max_examples=30)
+@given(convolutions(most_dilation=1))
+def test_channels_first_is_the_transposed_result(one: Case) -> None:
+    """TensorFlow's CPU has no NCHW convolution: its NHWC one, transposed, is the judge."""
+    x, w = one.inputs
+    keywords = channels_first(one)
+    assert_matches(conv2d(nchw(x), w, **keywords), nchw(oracle.run(one)[0][0]), judged(one))
+    by_input, by_filter = gradients(one)
+    sizes = np.array(nchw(x).shape, np.int32)
+    dx = conv2d_backprop_input(sizes, w, nchw(by_input.inputs[2]), **keywords)
+    assert_matches(dx, nchw(oracle.run(by_input)[0][0]), judged(by_input))
+    dw = conv2d_backprop_filter(nchw(x), by_filter.inputs[1], nchw(by_input.inputs[2]), **keywords)
+    assert_matches(dw, oracle.run(by_filter)[0][0], judged(by_filter))
+    assert conv_shape(Spec(nchw(x).shape), Spec(w.shape), **keywords) == conv2d(nchw(x), w, **keywords).shape
+
+
+BAD = [
+    (arr(1, 5, 5, 3), arr(3, 3, 2, 4), {}, "input depth must be evenly divisible by filter depth: 3 vs 2"),
+    (arr(1, 2, 2, 3), arr(3, 3, 3, 4), {"padding": "VALID"}, "negative"),
+    (arr(5, 5, 3), arr(3, 3, 3, 4), {}, "input must be 4-dimensional"),
+    (arr(1, 5, 5, 3), arr(3, 3, 3, 4), {"strides": [2, 1, 1, 1]}, "batch and depth"),
+]
+
+
+@pytest.mark.parametrize(("x", "w", "attrs", "message"), BAD, ids=[message[:20] for *_, message in BAD])
+def test_what_does_not_fit_is_an_invalid_argument(x: np.ndarray, w: np.ndarray, attrs: dict[str, Any], message: str) -> None:
+    keywords = {"strides": [1, 1, 1, 1], "padding": "SAME", **attrs}
+    if message == "negative":
+        w = arr(6, 6, 3, 4)
+    with pytest.raises(InvalidArgument, match=message):
+        conv2d(x, w, **keywords)
+    with pytest.raises(InvalidArgument, match=message):
+        conv_shape(Spec(x.shape), Spec(w.shape), **keywords)
+
+
+def test_gradient_of_another_size_is_an_invalid_argument() -> None:
+    with pytest.raises(InvalidArgument, match=r"doesn't match computed: actual = \[1, 5, 4, 2\], computed = \[1, 5, 5, 2\]"):
+        conv2d_backprop_filter(
+            arr(1, 5, 5, 3), np.array([3, 3, 3, 2], np.int32), arr(1, 5, 4, 2), strides=[1, 1, 1, 1], padding="SAME"
+        )
