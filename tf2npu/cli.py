@@ -1,5 +1,178 @@
-"""Command line entry point."""
+"""The `tf2npu` command: options in, exit code out. What it does lives in the modules that it imports when needed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+import tf2npu
+
+EXIT_LEFT, EXIT_USAGE, EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
+
+_path = click.Path(path_type=Path)
 
 
-def main() -> None:
-    raise SystemExit(0)
+class Formats(click.ParamType):
+    """A comma-separated list of report formats."""
+
+    name = "formats"
+
+    def convert(self, value, param, ctx):
+        from tf2npu.report.folder import FORMATS
+
+        if not isinstance(value, str):
+            return value
+        chosen = [part.strip() for part in value.split(",") if part.strip()]
+        for part in chosen:
+            if part not in FORMATS:
+                self.fail(f"{part!r} is not one of {', '.join(FORMATS)}", param, ctx)
+        return list(dict.fromkeys(chosen))
+
+
+class RunCommand(click.Command):
+    """`run`, where everything after SCRIPT or after `-m MODULE` is the script's own, options included."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with_value = {name for p in self.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
+        at = 0
+        while at < len(args) and args[at].startswith("-") and args[at] != "--":
+            if args[at] == "-m" or (args[at].startswith("-m") and not args[at].startswith("--")):
+                at += 2 if args[at] == "-m" else 1
+                args = [*args[:at], "--", *args[at:]]
+                break
+            at += 2 if args[at] in with_value else 1
+        return super().parse_args(ctx, args)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(tf2npu.__version__, prog_name="tf2npu")
+def cli() -> None:
+    """Move TensorFlow 1.x training code to Ascend NPUs: convert it, read what was done, run it on a simulated device."""
+
+
+def _selection(command):
+    """The options that `convert` and `scan` share."""
+    options = (
+        click.option(
+            "--distributed",
+            type=click.Choice(["none", "auto", "horovod", "tf"]),
+            help="Also convert distributed training; auto: the one kind that is found.  [default: none]",
+        ),
+        click.option("--main", metavar="FILE", help="The script that is started, relative to SRC."),
+        click.option("--report", "report_folder", type=_path, metavar="DIR", help="Where the report goes."),
+        click.option(
+            "--format", "formats", type=Formats(), default="html,json,sarif", show_default=True, metavar="LIST",
+            help="Formats of the report: html, json, sarif, text.",
+        ),
+        click.option("--jobs", type=click.IntRange(1), metavar="N", help="Most worker processes.  [default: all processors]"),
+        click.option("--select", metavar="IDS", help="Only these rules; prefixes count (NPU1,NPU501)."),
+        click.option("--ignore", metavar="IDS", help="Without these rules."),
+        click.option("--force", is_flag=True, help="Write into a folder that is not ours; back up files changed by hand."),
+        click.option("--no-cache", is_flag=True, help="Do not use or fill the cache of results."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@click.argument("src", type=_path)
+@click.argument("out", type=_path, required=False)
+@_selection
+@click.option("--diff", is_flag=True, help="Print what would change as a patch; write nothing into OUT.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing into OUT.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 when a file would change.")
+@click.option("--unsafe-fixes", is_flag=True, help="Also make the fixes that may change values or shapes.")
+@click.option(
+    "--data", type=click.Choice(["link", "copy", "skip"]), default="link", show_default=True,
+    help="What becomes of files over 10 MB that are no source.",
+)  # fmt: skip
+def convert(src: Path, out: Path | None, **options) -> None:
+    """Convert SRC (a file, a folder, a notebook, or - for stdin to stdout) into OUT, and report on it."""
+    from tf2npu import commands
+
+    raise SystemExit(commands.convert(src, out, **options))
+
+
+@cli.command()
+@click.argument("src", type=_path)
+@_selection
+def scan(src: Path, **options) -> None:
+    """Report on SRC without converting it; writes the report only."""
+    from tf2npu import commands
+
+    raise SystemExit(commands.scan(src, **options))
+
+
+@cli.command()
+@click.argument("rule_id", metavar="[ID]", required=False)
+@click.option("--format", "chosen", type=click.Choice(["text", "json", "md"]), default="text", show_default=True)
+def rules(rule_id: str | None, chosen: str) -> None:
+    """List the rules, or explain the one with this ID (or those with this prefix)."""
+    from tf2npu.report import rule_list
+
+    found = rule_list.entries(rule_id or "")
+    if not found:
+        raise click.UsageError(f"no rule has the id {rule_id}; `tf2npu rules` lists them")
+    click.echo(rule_list.render(found, chosen, in_full=rule_id is not None), nl=False)
+
+
+@cli.command()
+@click.argument("report_file", type=_path, metavar="REPORT.json")
+@click.option("--format", "formats", type=Formats(), default="text", show_default=True, metavar="LIST")
+@click.option("--report", "folder", type=_path, metavar="DIR", help="Where to write.  [default: beside REPORT.json]")
+def report(report_file: Path, formats: list[str], folder: Path | None) -> None:
+    """Render a report again. One of json, sarif and text alone goes to stdout, unless --report names a folder."""
+    from tf2npu import commands
+
+    raise SystemExit(commands.render_again(report_file, formats, folder))
+
+
+@cli.command(cls=RunCommand, context_settings={"allow_interspersed_args": False})
+@click.option("--devices", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Number of devices.")
+@click.option("--soc", metavar="NAME", help="Chip to simulate.")
+@click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Session option; may be repeated.")
+@click.option("--all-sessions", is_flag=True, help="Run every session on the device, also without NpuOptimizer.")
+@click.option("--strict", is_flag=True, help="Refuse what the real package refuses, instead of warning.")
+@click.option("--report", "report_folder", type=_path, metavar="DIR", help="Merge the run log into this report.")
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")
+@click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
+def run(words: tuple[str, ...], module: str | None, pairs: tuple[str, ...], report_folder: Path | None, **options) -> None:
+    """Run a migrated script on the simulated device. Everything after SCRIPT or -m MODULE is the script's own."""
+    from tf2npu import commands
+
+    raise SystemExit(commands.run(list(words), module=module, pairs=pairs, report=report_folder, **options))
+
+
+@cli.command()
+def doctor() -> None:
+    """Versions, which npu_bridge wins and why, and what can run here."""
+    from tf2npu import doctor as checks
+
+    click.echo("\n".join(checks.lines()))
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command and exit with its code; a defect of ours costs the user one line, not a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a file name may hold what the terminal cannot show
+    try:
+        cli.main(argv, prog_name="tf2npu", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("tf2npu: interrupted; every file is whole, old or new, and running again finishes", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains once more at exit
+        sys.exit(EXIT_INTERRUPTED - 2 + 13)  # what a shell reports for SIGPIPE
+    except Exception as error:
+        from tf2npu import crash_log
+
+        click.echo(crash_log.one_line(error), err=True)
+        sys.exit(EXIT_INTERNAL)

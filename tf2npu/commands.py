@@ -1,0 +1,224 @@
+"""What `convert`, `scan`, `report` and `run` do: compose project and report, and tell the user."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tf2npu.config import Config, ConfigError, load_config
+from tf2npu.findings import FileResult
+from tf2npu.project.conversion import Conversion, Request, UsageProblem, convert_project, resolve_distributed
+from tf2npu.project.progress import Bar
+from tf2npu.project.walk import REPORT_FOLDER
+from tf2npu.project.workers import default_jobs
+from tf2npu.report import as_json, as_sarif, as_text, folder
+from tf2npu.report.build import build
+from tf2npu.report.model import Distribution, Report, exit_code
+
+if TYPE_CHECKING:
+    from tf2npu.convert import ProjectFacts
+
+STDIN = Path("-")
+
+
+def convert(src: Path, out: Path | None, *, diff: bool, dry_run: bool, check: bool, data: str, **options) -> int:
+    """`tf2npu convert`; returns the exit code."""
+    writes = not (diff or dry_run or check)
+    if src == STDIN:
+        return _convert_stdin(out, diff=diff, check=check, writes=writes, **options)
+    if out is None and writes:
+        raise click.UsageError("OUT is missing: name a folder to write to, or use --diff, --dry-run or --check")
+    report_folder = options.pop("report_folder")
+    formats, force = options["formats"], options["force"]
+    request = _request(src, out if writes else None, data=data, **options)
+    if writes:
+        report_folder = report_folder or (request.out_folder or Path()) / REPORT_FOLDER
+    _check_report_folder(report_folder, formats, force)
+    done = _converted(request)
+    report = _report(done, "convert" if writes else "scan")
+    if diff:
+        _show_diffs(done.results)
+    _tell(report, report_folder, formats, stream=sys.stderr if diff else sys.stdout, rerun=(src, out))
+    return _finished(done, exit_code(report, check=check))
+
+
+def scan(src: Path, **options) -> int:
+    """`tf2npu scan`; returns the exit code."""
+    if src == STDIN:
+        raise click.UsageError("scan reads files and folders; for one file on stdin use `tf2npu convert - --dry-run`")
+    report_folder = options.pop("report_folder") or Path(REPORT_FOLDER)
+    formats, force = options["formats"], options["force"]
+    request = _request(src, None, data="link", **options)
+    _check_report_folder(report_folder, formats, force)
+    done = _converted(request)
+    report = _report(done, "scan")
+    _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None))
+    return _finished(done, exit_code(report))
+
+
+def render_again(file: Path, formats: list[str], target: Path | None) -> int:
+    """`tf2npu report`; returns the exit code."""
+    try:
+        report = as_json.load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise click.UsageError(f"{file}: cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, as_json.NotAReport) as error:
+        raise click.UsageError(f"{file}: {error}") from None
+    if target is None and formats == ["text"]:
+        as_text.show(as_text.full(report), sys.stdout)
+    elif target is None and formats in (["json"], ["sarif"]):
+        click.echo((as_json if formats == ["json"] else as_sarif).render(report), nl=False)
+    else:
+        target = target or file.parent
+        _check_report_folder(target, formats, target == file.parent)
+        folder.write(report, target, formats, keep=True)
+        click.echo(f"report: {target}")
+    return 0
+
+
+def run(words: list[str], *, module: str | None, pairs: tuple[str, ...], report: Path | None, **options) -> int:
+    """`tf2npu run`; returns the script's exit code."""
+    if module is None and not words:
+        raise click.UsageError("name a SCRIPT, or a module with -m MODULE")
+    settings = dict(_key_and_value(pair) for pair in pairs)
+    from tf2npu.doctor import why_not_run
+
+    reason = why_not_run()
+    if reason:
+        raise click.UsageError(reason)
+    script = None if module is not None else words.pop(0)
+    from tf2npu.launch import run_script
+
+    return run_script(words, module=module, script=script, options=settings, report=report, **options)
+
+
+def _key_and_value(pair: str) -> tuple[str, str]:
+    key, equals, value = pair.partition("=")
+    if not equals or not key:
+        raise click.UsageError(f"--option {pair}: write KEY=VALUE")
+    return key, value
+
+
+def _request(src: Path, out: Path | None, *, jobs: int | None, force: bool, no_cache: bool, data: str, **options) -> Request:
+    return Request(
+        src, _config(src, **options), out, jobs=jobs or default_jobs(), data=data, force=force, use_cache=not no_cache
+    )
+
+
+def _config(src: Path, *, distributed, main, select, ignore, unsafe_fixes: bool = False, **_: object) -> Config:
+    start = src if src.is_dir() else src.absolute().parent
+    unsafe = True if unsafe_fixes else None  # not given on the command line: what pyproject.toml says
+    try:
+        config = load_config(
+            start, distributed=distributed, main=main, select=select, ignore=ignore, unsafe_fixes=unsafe
+        )
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
+    if config.main is not None and src.is_dir() and not (src / config.main).is_file():
+        raise click.UsageError(f"--main {config.main}: no such file in {src}")
+    return config
+
+
+def _converted(request: Request) -> Conversion:
+    with Bar(sys.stderr) as bar:
+        try:
+            return convert_project(request, bar.show)
+        except UsageProblem as problem:
+            raise click.UsageError(str(problem)) from None
+
+
+def _report(done: Conversion, command: str) -> Report:
+    return build(
+        done.results,
+        command=command,
+        mode=done.config.distributed,
+        distributions=_distributions(done.project),
+        left_out=done.left_out,
+    )
+
+
+def _distributions(project: ProjectFacts) -> list[Distribution]:
+    return [
+        Distribution(kind, tuple(f"{seen.path}:{seen.line}" for seen in project.distribution_places(kind)))
+        for kind in project.distribution_kinds
+    ]
+
+
+def _check_report_folder(report_folder: Path | None, formats: list[str], force: bool) -> None:
+    if report_folder is None:
+        return
+    try:
+        folder.check(report_folder, formats, force=force)
+    except folder.ForeignFile as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _tell(report: Report, report_folder: Path | None, formats: list[str], *, stream, rerun) -> None:
+    """Write the report and show the short form, with the command to rerun as the user would type it."""
+    lines = list(as_text.brief(report))
+    lines[0] = as_text.Line(_with_places(lines[0].text, *rerun), lines[0].style)
+    if report_folder is not None:
+        try:
+            folder.write(report, report_folder, formats)
+        except OSError as error:
+            raise click.UsageError(f"{report_folder}: the report cannot be written: {error.strerror or error}") from None
+        lines.append(as_text.Line(f"report: {_shown_report(report_folder, formats)}"))
+    as_text.show(lines, stream)
+
+
+def _with_places(headline: str, src: Path, out: Path | None) -> str:
+    names = {"SRC": shlex.quote(str(src)), "OUT": shlex.quote(str(out or "OUT"))}
+    return re.sub(r"`tf2npu convert SRC OUT", lambda m: f"`tf2npu convert {names['SRC']} {names['OUT']}", headline)
+
+
+def _shown_report(report_folder: Path, formats: list[str]) -> Path:
+    return report_folder / "index.html" if "html" in formats else report_folder
+
+
+def _show_diffs(results: list[FileResult]) -> None:
+    from tf2npu.report.diff import unified
+
+    sys.stdout.flush()
+    for result in results:
+        for line in unified(result):
+            sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+
+
+def _finished(done: Conversion, code: int) -> int:
+    """The exit code, after saying where the details of our own defects are."""
+    if done.crashes:
+        from tf2npu import crash_log
+
+        log_file = crash_log.store("\n".join(done.crashes))
+        click.echo(f"tf2npu: internal error in {len(done.crashes)} files; details in {log_file}", err=True)
+    return code
+
+
+def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, **options) -> int:
+    """SRC is "-": the converted text on stdout, what is to be said on stderr."""
+    if out is not None:
+        raise click.UsageError("with SRC - the result goes to stdout: OUT must be absent")
+    from tf2npu.convert import ProjectFacts, convert_file, gather_facts
+
+    data = sys.stdin.buffer.read()
+    project = ProjectFacts.merge([gather_facts("<stdin>", data)])
+    try:
+        config = resolve_distributed(_config(Path.cwd(), **options), project.distribution_kinds)
+    except UsageProblem as problem:
+        raise click.UsageError(str(problem)) from None
+    result = convert_file("<stdin>", data, config, project)
+    report = build([result], mode=config.distributed, distributions=_distributions(project))
+    if diff:
+        _show_diffs([result])
+    elif writes:
+        sys.stdout.buffer.write(result.after or data)
+        sys.stdout.buffer.flush()
+    _check_report_folder(options["report_folder"], options["formats"], options["force"])
+    _tell(report, options["report_folder"], options["formats"], stream=sys.stderr, rerun=(STDIN, None))
+    return exit_code(report, check=check)

@@ -1,0 +1,41 @@
+"""What is kept of a defect of ours: a log file with the details, one line for the user."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import tf2npu
+
+
+def one_line(error: BaseException) -> str:
+    """Write the traceback to a log file and return the line that names it."""
+    details = "".join(traceback.format_exception(error))
+    summary = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return f"tf2npu: internal error: {summary}; details in {store(details)}"
+
+
+def store(details: str) -> Path:
+    """Write details to a new log file: in the user's state folder, else in the system's temporary one."""
+    text = f"tf2npu {tf2npu.__version__}, Python {platform.python_version()}, {platform.platform()}\n{sys.argv}\n{details}"
+    data = text.encode("utf-8", "backslashreplace")
+    for folder in (_state_folder(), None):
+        try:
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix="tf2npu-error-", suffix=".log", dir=folder)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            return Path(name)
+        except OSError:
+            continue  # the next folder may take it
+    return Path(os.devnull)
+
+
+def _state_folder() -> Path:
+    base = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state") / "tf2npu"

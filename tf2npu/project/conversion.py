@@ -1,0 +1,307 @@
+"""Convert or scan a whole project: walk, facts of all files, edits per file, output tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tf2npu import file_notes
+from tf2npu.findings import FileResult, Level, Status
+from tf2npu.project import workers
+from tf2npu.project.cache import Cache, fingerprint
+from tf2npu.project.output import LARGE_BYTES, Output, unreadable
+from tf2npu.project.walk import STATE_FOLDER, Entry, Kind, Tree, single, walk
+
+if TYPE_CHECKING:
+    from tf2npu.config import Config
+    from tf2npu.convert import ProjectFacts
+
+Progress = Callable[[str, int, int], None]  # what is being done, files done, files in all
+_KINDS_WITH_A_MODE = ("horovod", "tf")
+
+
+class UsageProblem(Exception):
+    """Something about the request itself is wrong; the text is for the user."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to do. out: None writes nothing; jobs: most worker processes; data: "link", "copy" or "skip"."""
+
+    source: Path
+    config: Config
+    out: Path | None = None
+    jobs: int = 1
+    data: str = "link"
+    force: bool = False
+    use_cache: bool = True
+
+    @property
+    def is_single_file(self) -> bool:
+        return self.source.is_file()
+
+    @property
+    def out_folder(self) -> Path | None:
+        """The folder that is written into: OUT itself, or the folder of OUT when OUT names a file."""
+        return self.out.parent if self.out is not None and self._out_names_a_file else self.out
+
+    @property
+    def out_name(self) -> str | None:
+        """The new name of a single file, where OUT gives one."""
+        return self.out.name if self.out is not None and self._out_names_a_file else None
+
+    @property
+    def _out_names_a_file(self) -> bool:
+        assert self.out is not None
+        suffix = self.source.suffix.lower()
+        return self.is_single_file and not self.out.is_dir() and bool(suffix) and self.out.suffix.lower() == suffix
+
+
+@dataclass
+class Conversion:
+    """What was done. config: as it was applied (`auto` resolved); crashes: tracebacks of defects of ours."""
+
+    config: Config
+    project: ProjectFacts
+    results: list[FileResult] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    crashes: list[str] = field(default_factory=list)
+
+
+def convert_project(request: Request, progress: Progress = lambda what, done, total: None) -> Conversion:
+    """Convert `request.source`; every file gets a result, whatever is wrong with it.
+
+    Raises: UsageProblem before anything is written, for a request that cannot be carried out as a whole.
+    """
+    check_places(request)
+    tree = single(request.source.resolve()) if request.is_single_file else walk(request.source.resolve())
+    cache = Cache() if request.use_cache else None
+    run = _Run(request, tree, cache, progress)
+    try:
+        return run.convert()
+    finally:
+        if cache is not None:
+            cache.close()
+
+
+def check_places(request: Request) -> None:
+    """Refuse a source that is not there and an output that would damage something."""
+    source = request.source
+    if not os.path.lexists(source):
+        raise UsageProblem(f"{source}: no such file or folder")
+    if not source.exists():
+        raise UsageProblem(f"{source}: a symbolic link whose target does not exist")
+    if not source.is_file() and not source.is_dir():
+        raise UsageProblem(f"{source}: neither a file nor a folder")
+    if request.out is None:
+        return
+    if request.is_single_file:
+        _check_single_out(request)
+    else:
+        _check_out_and_source_apart(source.resolve(), request.out)
+    folder = request.out_folder
+    assert folder is not None
+    if folder.exists() and not folder.is_dir():
+        raise UsageProblem(f"{folder}: exists and is no folder")
+    if request.out_name is None and not request.force and _is_foreign(folder):
+        raise UsageProblem(
+            f"{folder}: exists and was not written by tf2npu; give another OUT, or --force to write into it all the same"
+        )
+
+
+def _check_out_and_source_apart(source: Path, out: Path) -> None:
+    resolved = out.resolve()
+    if resolved == source or source in resolved.parents:
+        raise UsageProblem(f"{out}: OUT is inside SRC; give a folder outside of {source.name}/")
+    if resolved in source.parents:
+        raise UsageProblem(f"{out}: SRC is inside OUT; give another OUT")
+
+
+def _check_single_out(request: Request) -> None:
+    folder = request.out_folder
+    assert folder is not None
+    target = folder / (request.out_name or request.source.name)
+    if target.resolve() == request.source.resolve():
+        raise UsageProblem(f"{request.out}: OUT is SRC itself; give another OUT")
+    if request.out_name and os.path.lexists(target) and not request.force and not (folder / STATE_FOLDER).exists():
+        raise UsageProblem(f"{target}: exists and was not written by tf2npu; give another OUT, or --force (backs it up)")
+
+
+def _is_foreign(folder: Path) -> bool:
+    """True for a folder that holds something and no record of ours."""
+    if not folder.exists():
+        return False
+    state = folder / STATE_FOLDER
+    return not (state / "manifest.json").exists() and not (state / "journal").exists() and any(folder.iterdir())
+
+
+class _Run:
+    """One conversion under way."""
+
+    def __init__(self, request: Request, tree: Tree, cache: Cache | None, progress: Progress) -> None:
+        self._request = request
+        self._tree = tree
+        self._cache = cache
+        self._progress = progress
+        self._sources = [e for e in tree.entries if e.kind is Kind.SOURCE]
+        self._results: list[FileResult] = []
+        self._crashes: list[str] = []
+        self._unread: dict[str, str] = {}
+
+    def convert(self) -> Conversion:
+        project = self._gather_facts()
+        config = resolve_distributed(self._request.config, project.distribution_kinds)
+        output = self._open_output()
+        self._results += output.remove_gone()
+        others = (output.place_other(e) for e in self._tree.entries if e.kind is not Kind.SOURCE)
+        self._results += [result for result in others if result is not None]
+        self._convert_sources(config, project, output)
+        output.finish()
+        self._results.sort(key=lambda result: result.path)
+        return Conversion(config, project, self._results, self._tree.left_out, self._crashes)
+
+    def _gather_facts(self) -> ProjectFacts:
+        from tf2npu.convert import ProjectFacts, gather_facts
+
+        facts = dict(self._each(gather_facts, "facts", (), self._sources, "reading"))
+        return ProjectFacts.merge(facts[path] for path in sorted(facts) if not isinstance(facts[path], workers.Crash))
+
+    def _convert_sources(self, config: Config, project: ProjectFacts, output: Output) -> None:
+        from tf2npu.convert import convert_file
+
+        entries = {entry.path: entry for entry in self._sources}
+        ordinary = [entry for entry in self._sources if entry.size <= LARGE_BYTES or _is_notebook(entry)]
+        for path, result in self._each(convert_file, "result", (config, project), ordinary, "converting"):
+            self._place(entries[path], result, output)
+        for entry in self._sources:
+            if entry.size > LARGE_BYTES and not _is_notebook(entry):
+                self._place(entry, self._too_large(entry), output)
+        self._results += [unreadable(path, error) for path, error in sorted(self._unread.items())]
+
+    def _place(self, entry: Entry, result: Any, output: Output) -> None:
+        data = self._read(entry)
+        if data is None:
+            return
+        if isinstance(result, workers.Crash):
+            result = self._crashed(result)
+        else:
+            result = replace(result, findings=list(result.findings), before=data)
+        self._results.append(_lightened(output.place_result(entry, result, data)))
+
+    def _each(
+        self, work: workers.Work, name: str, shared: tuple[Any, ...], entries: list[Entry], label: str
+    ) -> Iterator[tuple[str, Any]]:
+        """(path, work(path, data, *shared)) of each readable entry: from the cache, or from the workers."""
+        shared_key = fingerprint(shared)
+        keys: dict[str, bytes] = {}
+        misses = []
+        for entry in entries:
+            data = self._read(entry)
+            if data is None:
+                continue
+            stored = None
+            if self._cache is not None:
+                keys[entry.path] = self._cache.key(name, entry.path, data, shared_key)
+                stored = self._cache.get(keys[entry.path])
+            if stored is None:
+                misses.append(entry)
+            else:
+                yield entry.path, stored
+        n_done = len(entries) - len(misses)
+        for path, result in self._fresh(work, shared, misses):
+            n_done += 1
+            self._progress(label, n_done, len(entries))
+            if self._cache is not None and not isinstance(result, workers.Crash):
+                self._cache.put(keys[path], _for_storing(result))
+            yield path, result
+
+    def _fresh(self, work: workers.Work, shared: tuple[Any, ...], entries: list[Entry]) -> Iterator[tuple[str, Any]]:
+        n_workers = workers.worth_starting(self._request.jobs, sum(entry.size for entry in entries))
+        done: list[str] = []
+        jobs = self._jobs(entries, done)
+        for index, result in enumerate(workers.run(work, jobs, shared, n_workers)):
+            yield done[index], result
+
+    def _jobs(self, entries: list[Entry], paths: list[str]) -> Iterator[workers.Job]:
+        """The entries with their bytes, read when they are needed; the paths really handed out are noted in `paths`."""
+        for entry in entries:
+            data = self._read(entry)
+            if data is not None:
+                paths.append(entry.path)
+                yield entry.path, data
+
+    def _read(self, entry: Entry) -> bytes | None:
+        if entry.path in self._unread:
+            return None
+        try:
+            return (self._tree.root / entry.path).read_bytes()
+        except OSError as error:
+            self._unread[entry.path] = error.strerror or str(error)
+            return None
+
+    def _open_output(self) -> Output:
+        request = self._request
+        if request.out is None:
+            return Output(self._tree, None, request.data, {})
+        rename = {request.source.name: request.out_name} if request.out_name else {}
+        folder = request.out_folder
+        assert folder is not None
+        try:
+            return Output.open(
+                self._tree, folder, data=request.data, force=request.force, rename=rename, adding=request.is_single_file
+            )
+        except OSError as error:
+            raise UsageProblem(f"{request.out}: cannot be written: {error.strerror or error}; nothing was done") from None
+
+    def _crashed(self, crash: workers.Crash) -> FileResult:
+        self._crashes.append(f"{crash.path}: {crash.error}\n{crash.details}")
+        message = f"internal error of tf2npu: {crash.error}; the file was copied as it is"
+        return FileResult(crash.path, Status.FAILED, [file_notes.INTERNAL.finding(Level.MANUAL, message)])
+
+    def _too_large(self, entry: Entry) -> FileResult:
+        from tf2npu.convert import mentions_relevant_module
+
+        result = FileResult(entry.path, Status.COPIED)
+        if mentions_relevant_module(self._read(entry) or b""):
+            message = f"{entry.size / (1 << 20):.1f} MB of source that mentions TensorFlow: copied without conversion"
+            result.findings.append(file_notes.LARGE_SOURCE.finding(Level.MANUAL, message))
+        return result
+
+
+def resolve_distributed(config: Config, kinds: tuple[str, ...]) -> Config:
+    """`auto` becomes the one kind of distribution that the project uses.
+
+    Raises: UsageProblem where that is not exactly one that can be converted.
+    """
+    if config.distributed != "auto":
+        return config
+    if len(kinds) == 1 and kinds[0] in _KINDS_WITH_A_MODE:
+        return replace(config, distributed=kinds[0])
+    if not kinds:
+        found = "no distribution was found"
+    elif len(kinds) == 1:
+        found = f"only {kinds[0]} was found, which has no form on the NPU"
+    else:
+        found = f"{' and '.join(kinds)} were found"
+    raise UsageProblem(f"--distributed auto: {found}; say --distributed none, horovod or tf")
+
+
+def _is_notebook(entry: Entry) -> bool:
+    return entry.path.lower().endswith(".ipynb")
+
+
+def _for_storing(result: Any) -> Any:
+    """The cache key stands for the file's content: it is not stored a second time."""
+    if not isinstance(result, FileResult):
+        return result
+    return replace(result, before=b"", after=result.after if result.status is Status.CONVERTED else b"")
+
+
+def _lightened(result: FileResult) -> FileResult:
+    """Without the text where the report has nothing to show in it, so that large projects fit into memory."""
+    if not result.findings and not result.edits:
+        result.before = result.after = b""
+    return result

@@ -1,0 +1,146 @@
+"""Put each entry of the source tree into the output tree and say so, one FileResult an entry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from tf2npu import file_notes
+from tf2npu.file_notes import FileNote
+from tf2npu.findings import FileResult, Level, Status
+from tf2npu.project.manifest import Manifest
+from tf2npu.project.mirror import Mirror, Placed, Put
+from tf2npu.project.walk import Entry, Kind, Tree
+
+LARGE_BYTES = 10 << 20
+
+
+class Output:
+    """Where results go. With `mirror` None nothing is written and the results say what would be.
+
+    data: what becomes of files over 10 MB that are no source, "link", "copy" or "skip".
+    rename: names of files that get another name in the output (`convert train.py train_npu.py`).
+    """
+
+    def __init__(self, tree: Tree, mirror: Mirror | None, data: str, rename: dict[str, str]) -> None:
+        self._tree = tree
+        self._mirror = mirror
+        self._data = data
+        self._rename = rename
+
+    @classmethod
+    def open(cls, tree: Tree, out: Path, *, data: str, force: bool, rename: dict[str, str], adding: bool) -> Output:
+        """Start writing into `out`. adding: leave earlier files of ours there although this run does not name them."""
+        manifest = Manifest(out, adding=adding)
+        manifest.open()
+        return cls(tree, Mirror(out, manifest, force=force), data, rename)
+
+    def remove_gone(self) -> list[FileResult]:
+        """Remove our files whose source is gone; a result for each that stays because a person changed it."""
+        if self._mirror is None:
+            return []
+        planned = {self._rename.get(e.path, e.path) for e in self._tree.entries if e.kind is not Kind.SPECIAL}
+        message = "the source file is gone, but this converted file was changed by hand: kept; delete it yourself"
+        kept = self._mirror.remove_gone(planned)
+        return [_noted(FileResult(path, Status.CONFLICT), file_notes.GONE, Level.MANUAL, message) for path in kept]
+
+    def place_result(self, entry: Entry, result: FileResult, data: bytes) -> FileResult:
+        """Write a converted or copied source file."""
+        content = result.after if result.status is Status.CONVERTED else data
+        return self._placed(result, lambda mirror, path: mirror.put_bytes(path, content, entry.mode))
+
+    def place_other(self, entry: Entry) -> FileResult | None:
+        """Write what is no source file; None for a folder, which is no file to report."""
+        result = FileResult(entry.path, Status.COPIED)
+        if entry.kind is Kind.FOLDER:
+            placed = self._placed(result, lambda mirror, path: mirror.put_folder(path, entry.mode))
+            return placed if placed.findings else None
+        if entry.kind is Kind.LINK:
+            return self._place_link(entry, result)
+        if entry.kind is Kind.SPECIAL:
+            result.status = Status.UNCHANGED
+            return _noted(result, file_notes.SPECIAL, Level.SKIPPED, f"{entry.note}: left out of the output")
+        if entry.kind is Kind.UNREADABLE:
+            return unreadable(entry.path, entry.note)
+        return self._place_data(entry, result)
+
+    def finish(self) -> None:
+        if self._mirror is not None:
+            self._mirror.finish()
+
+    def _place_data(self, entry: Entry, result: FileResult) -> FileResult:
+        source = self._tree.root / entry.path
+        size = f"{entry.size / (1 << 20):.1f} MB of data"
+        if entry.size <= LARGE_BYTES or self._data == "copy":
+            return self._placed(result, lambda mirror, path: mirror.put_copy(path, source, entry.mode))
+        if self._data == "skip":
+            result.status = Status.UNCHANGED
+            return _noted(result, file_notes.LARGE_DATA, Level.SKIPPED, f"{size}: left out of the output (--data skip)")
+        _noted(result, file_notes.LARGE_DATA, Level.INFO, f"{size}: the output holds a symbolic link to the original")
+        return self._placed(result, lambda mirror, path: mirror.put_link(path, str(source.resolve())))
+
+    def _place_link(self, entry: Entry, result: FileResult) -> FileResult:
+        target, level, message = link_in_output(self._tree.root, entry)
+        if message:
+            _noted(result, file_notes.LINK, level, message)
+        return self._placed(result, lambda mirror, path: mirror.put_link(path, target))
+
+    def _placed(self, result: FileResult, put: Callable[[Mirror, str], Placed]) -> FileResult:
+        """Run `put` and add what it met to the result; an error of the operating system stays with this file."""
+        if self._mirror is None:
+            return result
+        path = self._rename.get(result.path, result.path)
+        try:
+            placed = put(self._mirror, path)
+        except OSError as error:
+            if error.filename == str(self._tree.root / result.path):
+                return unreadable(result.path, error.strerror or str(error))
+            result.status = Status.FAILED
+            return _noted(result, file_notes.UNREADABLE, Level.MANUAL, f"cannot be written: {error.strerror or error}")
+        return _with_outcome(result, path, placed)
+
+
+def _with_outcome(result: FileResult, path: str, placed: Placed) -> FileResult:
+    if placed.put is Put.BACKED_UP:
+        return _noted(result, file_notes.CONFLICT, Level.INFO, f"changed by hand: moved to {placed.beside} (--force)")
+    if placed.put is not Put.CONFLICT:
+        return result
+    if result.status is not Status.FAILED:
+        result.status = Status.CONFLICT
+    if placed.beside.startswith(path):
+        message = f"changed by hand in the output: kept; the new version is {placed.beside}. Merge them, or use --force"
+    else:
+        message = f"not written: {placed.beside} in the output is no folder of ours. Move it away, or use --force"
+    return _noted(result, file_notes.CONFLICT, Level.MANUAL, message)
+
+
+def _noted(result: FileResult, note: FileNote, level: Level, message: str) -> FileResult:
+    result.findings.append(note.finding(level, message))
+    return result
+
+
+def unreadable(path: str, error: str) -> FileResult:
+    """The result for a file or folder that the operating system does not let us read."""
+    message = f"cannot be read: {error}; not in the output"
+    return _noted(FileResult(path, Status.FAILED), file_notes.UNREADABLE, Level.MANUAL, message)
+
+
+def link_in_output(root: Path, entry: Entry) -> tuple[str, Level, str]:
+    """Where a link of the source tree points in the output: (target, level and text of what is to be said).
+
+    Links inside the tree stay relative to it. A relative one that leads out of it would point elsewhere from the
+    output folder, so it becomes absolute.
+    """
+    folder = (root / entry.path).parent
+    meant = Path(os.path.normpath(folder / entry.note))
+    inside = meant == root or root in meant.parents
+    if not os.path.exists(root / entry.path):
+        return entry.note, Level.INFO, f"dangling link to {entry.note}: kept as it is"
+    if inside and not os.path.isabs(entry.note):
+        return entry.note, Level.INFO, ""
+    if inside:
+        target = os.path.relpath(meant, folder)
+        return target, Level.INFO, f"absolute link into the source folder: now leads to {target} in the output"
+    message = f"leads out of the source folder to {entry.note}: kept as a link, its target is not converted"
+    return str(meant), Level.SKIPPED, message

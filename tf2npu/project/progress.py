@@ -1,0 +1,54 @@
+"""Say how far a conversion is: a bar on a terminal, a line now and then anywhere else."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+class Bar:
+    """A context manager whose `show` takes what is done, how many files are, and how many there are in all.
+
+    The bar is drawn by `show` itself: a refreshing thread would make forking the workers unsafe.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._bar: Progress | None = None
+        self._tasks: dict[str, Any] = {}
+        self._last = time.monotonic()
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        is_last = done == total
+        if self._stream.isatty():
+            if is_last or now - self._last > 0.1:
+                self._last = now
+                self._draw(what, done, total)
+        elif now - self._last > _SECONDS_BETWEEN_LINES:
+            self._last = now
+            self._stream.write(f"{what}: {done} of {total} files\n")
+            self._stream.flush()
+
+    def _draw(self, what: str, done: int, total: int) -> None:
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(file=self._stream), auto_refresh=False, transient=True)
+        if what not in self._tasks:
+            self._tasks[what] = self._bar.add_task(what, total=total)
+        self._bar.update(self._tasks[what], completed=done)
+        self._bar.refresh()

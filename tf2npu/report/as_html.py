@@ -1,0 +1,239 @@
+"""The report as web pages: an index and one page for each file with something to show.
+
+Works without scripts and from a file:// address; every text of the user's is escaped, and the pages forbid themselves
+any network access and any script but their own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from tf2npu.findings import Finding, Level, Status
+from tf2npu.report.as_text import place
+from tf2npu.report.code_table import code_html, seen
+from tf2npu.report.model import WORK_LEVELS, FileReport, Lines, Report
+from tf2npu.report.rule_facts import RuleFacts, rules_of
+from tf2npu.report.visible import visible
+
+_TEMPLATES = Path(__file__).parent / "htmlfiles"
+_OPEN_GROUPS_UP_TO = 25
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place that the index names, with the page that shows it."""
+
+    place: str
+    href: str = ""
+    api: str = ""
+    message: str = ""
+
+
+@dataclass
+class Group:
+    """What is left to do for one reason."""
+
+    label: str  # failed, unsupported or manual
+    facts: RuleFacts
+    sites: list[Site] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        return len(self.sites) <= _OPEN_GROUPS_UP_TO
+
+
+def render(report: Report) -> Iterator[tuple[str, str]]:
+    """(name, HTML text) of every page; index.html comes first."""
+    environment = _environment(report)
+    rules = rules_of(report)
+    yield "index.html", environment.get_template("index.html").render(**_index(report, rules))
+    page = environment.get_template("page.html")
+    for file in report.files:
+        if file.has_page:
+            yield page_name(file.path), page.render(**_page(file, rules))
+
+
+def page_name(path: str) -> str:
+    """Name of a file's page: harmless whatever the file is called, and never that of another file's page."""
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", path).strip(".-")[-60:]
+    digest = hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"files/{readable or 'file'}-{digest}.html"
+
+
+@lru_cache(maxsize=4)
+def _asset(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _hash_source(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _environment(report: Report) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters |= {"seen": seen, "plain": visible}
+    style, script = _asset("report.css"), _asset("report.js")
+    policy = f"default-src 'none'; style-src {_hash_source(style)}; script-src {_hash_source(script)}; img-src data:"
+    policy += "; base-uri 'none'; form-action 'none'"
+    environment.globals |= {
+        "report": report, "policy": policy, "style": Markup(style), "script": Markup(script), "counted": _counted,
+    }  # fmt: skip
+    return environment
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
+    return {
+        "headline": _with_code(report.headline),
+        "verdict": _verdict(report),
+        "levels": report.levels(),
+        "statuses": report.statuses(),
+        "groups": _groups(report, rules),
+        "apis": _apis(report),
+        "files": [_file_row(file) for file in report.files],
+        "rules": [rule for rule in rules.values() if rule.title],
+    }
+
+
+def _with_code(text: str) -> Markup:
+    """`text` with what stands between backquotes as code."""
+    pieces = [Markup("<code>{}</code>").format(seen(p)) if i % 2 else seen(p) for i, p in enumerate(text.split("`"))]
+    return Markup("").join(pieces)
+
+
+def _verdict(report: Report) -> str:
+    levels, statuses = report.levels(), report.statuses()
+    left = sum(levels[level.value] for level in WORK_LEVELS)
+    if not left and not statuses["failed"]:
+        return "Nothing is left to do."
+    n_files = sum(1 for file in report.files if any(f.level in WORK_LEVELS for f in file.findings))
+    failed = f"; {_counted(statuses['failed'], 'file')} failed" if statuses["failed"] else ""
+    return f"{_counted(left, 'finding')} in {_counted(n_files, 'file')} for a person to look at{failed}."
+
+
+def _groups(report: Report, rules: dict[str, RuleFacts]) -> list[Group]:
+    """The work that is left by reason: failed files, then unsupported, then manual; the largest group first."""
+    order = ("failed", *(level.value for level in WORK_LEVELS))
+    groups: dict[tuple[str, str], Group] = {}
+    for file in report.files:
+        for number, finding in enumerate(file.findings, 1):
+            if finding.level in WORK_LEVELS:
+                label = "failed" if file.status is Status.FAILED else finding.level.value
+                group = groups.setdefault((label, finding.rule), Group(label, rules[finding.rule]))
+                group.sites.append(_site(file, finding, number))
+    return sorted(groups.values(), key=lambda g: (order.index(g.label), -len(g.sites), g.facts.id))
+
+
+def _site(file: FileReport, finding: Finding, number: int) -> Site:
+    href = f"{page_name(file.path)}#f{number}" if file.has_page else ""
+    return Site(place(file.path, finding), href, finding.api, finding.message)
+
+
+def _apis(report: Report) -> list[dict[str, Any]]:
+    """A row for each API that a finding names, those used most first."""
+    uses: dict[str, Counter[Level]] = {}
+    first: dict[str, Site] = {}
+    for file in report.files:
+        for number, finding in enumerate(file.findings, 1):
+            if finding.api:
+                uses.setdefault(finding.api, Counter())[finding.level] += 1
+                first.setdefault(finding.api, _site(file, finding, number))
+    rows = [
+        {"name": api, "count": sum(counts.values()), "levels": _in_order(counts), "first": first[api]}
+        for api, counts in uses.items()
+    ]
+    return sorted(rows, key=lambda row: (-row["count"], row["name"]))
+
+
+def _in_order(counts: Counter[Level]) -> dict[str, int]:
+    return {level.value: counts[level] for level in Level if counts[level]}
+
+
+def _levels_of(file: FileReport) -> dict[str, int]:
+    return _in_order(Counter(finding.level for finding in file.findings))
+
+
+def _file_row(file: FileReport) -> dict[str, Any]:
+    said = [] if file.has_page else [finding.message for finding in file.findings]
+    href = page_name(file.path) if file.has_page else ""
+    return {"place": file.path, "href": href, "status": file.status.value, "levels": _levels_of(file), "said": said}
+
+
+def _page(file: FileReport, rules: dict[str, RuleFacts]) -> dict[str, Any]:
+    notes = [_note(file, finding, number, rules) for number, finding in enumerate(file.findings, 1)]
+    by_line: dict[int, Markup] = {}
+    n_lines = max(1, len(Lines(file.source or "")))
+    for note, finding in zip(notes, file.findings, strict=True):
+        line = min(_shown_line(file, finding), n_lines)
+        by_line[line] = by_line.get(line, Markup("")) + _note_html(note, len(notes))
+    return {"file": file, "levels": _levels_of(file), "notes": notes, "code": code_html(file, by_line)}
+
+
+def _shown_line(file: FileReport, finding: Finding) -> int:
+    """Line of the page's source that a finding belongs to; of a notebook that is counted from its cell."""
+    if finding.cell is None or finding.cell >= len(file.cell_lines):
+        return finding.span.line
+    return file.cell_lines[finding.cell] + finding.span.line
+
+
+def _note(file: FileReport, finding: Finding, number: int, rules: dict[str, RuleFacts]) -> dict[str, Any]:
+    cell = "" if finding.cell is None else f"cell {finding.cell}, "
+    facts = rules[finding.rule]
+    return {
+        "id": f"f{number}",
+        "number": number,
+        "where": f"{cell}line {finding.span.line}",
+        "level": finding.level.value,
+        "rule": finding.rule,
+        "title": facts.title,
+        "why": facts.why,
+        "api": finding.api,
+        "message": finding.message,
+        "to_write": finding.after if finding.level in WORK_LEVELS else "",
+    }
+
+
+_NOTE = Markup(
+    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level}</span> <code>{rule}</code> '
+    "<strong>{title}</strong> <span class=\"soft small\">{where}{api}</span></p><p>{message}</p>{code}{why}</div>"
+)
+
+
+def _note_html(note: dict[str, Any], n_notes: int) -> Markup:
+    """A finding as it stands under its line."""
+    code = Markup("<p>Write:</p><pre>{}</pre>").format(_seen_lines(note["to_write"])) if note["to_write"] else ""
+    why = Markup("<details><summary>Why</summary><p>{}</p></details>").format(seen(note["why"])) if note["why"] else ""
+    shown = {name: seen(note[name]) for name in ("rule", "title", "where", "message")}
+    api = Markup(" &middot; <code>{}</code>").format(seen(note["api"])) if note["api"] else ""
+    return _NOTE.format(
+        level=note["level"], id=note["id"], walk=_walk(note["number"], n_notes), api=api, code=code, why=why, **shown
+    )
+
+
+def _seen_lines(text: str) -> Markup:
+    return Markup("\n").join(seen(line) for line in re.split(r"\r\n|\r|\n", text))
+
+
+def _walk(number: int, n_notes: int) -> Markup:
+    """Links to the findings before and after this one."""
+    back = Markup('<a href="#f{}">previous</a>').format(number - 1) if number > 1 else Markup("")
+    on = Markup('<a href="#f{}">next finding</a>').format(number + 1) if number < n_notes else Markup("")
+    gap = Markup(" &middot; ") if back and on else Markup("")
+    return Markup('<span class="walk">{}{}{}</span>').format(back, gap, on) if back or on else Markup("")

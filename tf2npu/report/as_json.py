@@ -1,0 +1,123 @@
+"""report.json: the report as data, to be rendered again or read by other programs. Its schema ships beside this file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tf2npu.findings import Finding, Level, Span, Status
+from tf2npu.report.model import SCHEMA_VERSION, Change, Distribution, FileReport, Report
+
+SCHEMA_FILE = Path(__file__).parent / "report.schema.json"
+
+
+class NotAReport(Exception):
+    """A file is not a report that this version can read; the text says why."""
+
+
+def render(report: Report) -> str:
+    """The report as JSON text; pure ASCII, since file names and source may hold what UTF-8 cannot."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "tf2npu", "version": report.tool_version},
+        "summary": _summary(report),
+        "files": [_file(file) for file in report.files],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def load(text: str) -> Report:
+    """The report that `render` wrote.
+
+    Raises: NotAReport for text that is no report, or one of another major version.
+    """
+    try:
+        document = json.loads(text)
+        version = document["schema_version"]
+        if version.split(".")[0] != SCHEMA_VERSION.split(".")[0]:
+            raise NotAReport(f"it has schema version {version}, this tf2npu reads {SCHEMA_VERSION}")
+        return _report(document)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise NotAReport(f"it is not a tf2npu report ({type(error).__name__}: {error})") from None
+
+
+def _summary(report: Report) -> dict[str, Any]:
+    return {
+        "headline": report.headline,
+        "command": report.command,
+        "files": report.statuses(),
+        "findings": report.levels(),
+        "distributed": {
+            "mode": report.mode,
+            "found": [{"kind": d.kind, "places": list(d.places)} for d in report.distributions],
+        },
+        "left_out": list(report.left_out),
+    }
+
+
+def _file(file: FileReport) -> dict[str, Any]:
+    document: dict[str, Any] = {"path": file.path, "status": file.status.value}
+    document["findings"] = [_finding(finding) for finding in file.findings]
+    if file.changes:
+        document["changes"] = [{"rule": c.rule, **_place(c.span), "new": c.new} for c in file.changes]
+    if file.cell_lines:
+        document["cell_lines"] = file.cell_lines
+    if file.source is not None:
+        document["source"] = file.source
+    return document
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    document = {
+        "rule": finding.rule,
+        "level": finding.level.value,
+        "api": finding.api,
+        **_place(finding.span),
+        "message": finding.message,
+        "before": finding.before,
+        "after": finding.after,
+        "doc": finding.doc,
+    }
+    return document if finding.cell is None else {**document, "cell": finding.cell}
+
+
+def _place(span: Span) -> dict[str, int]:
+    return {
+        "line": span.line, "column": span.column, "end_line": span.end_line, "end_column": span.end_column,
+    }  # fmt: skip
+
+
+def _report(document: dict[str, Any]) -> Report:
+    summary = document["summary"]
+    distributed = summary["distributed"]
+    return Report(
+        files=[_read_file(file) for file in document["files"]],
+        command=summary["command"],
+        mode=distributed["mode"],
+        distributions=tuple(Distribution(d["kind"], tuple(d["places"])) for d in distributed["found"]),
+        left_out=tuple(summary["left_out"]),
+        tool_version=document["tool"]["version"],
+    )
+
+
+def _read_file(document: dict[str, Any]) -> FileReport:
+    return FileReport(
+        document["path"],
+        Status(document["status"]),
+        [_read_finding(finding) for finding in document["findings"]],
+        [Change(c["rule"], _read_place(c), c["new"]) for c in document.get("changes", ())],
+        document.get("source"),
+        list(document.get("cell_lines", ())),
+    )
+
+
+def _read_finding(document: dict[str, Any]) -> Finding:
+    texts = {name: str(document[name]) for name in ("message", "api", "before", "after", "doc")}
+    return Finding(
+        document["rule"], Level(document["level"]), _read_place(document), cell=document.get("cell"), **texts
+    )
+
+
+def _read_place(document: dict[str, Any]) -> Span:
+    return Span(*(int(document[name]) for name in ("line", "column", "end_line", "end_column")))

@@ -1,0 +1,121 @@
+"""SARIF 2.1.0 with the same findings and, for each fix, the replacements that carry it out.
+
+Source: OASIS Static Analysis Results Interchange Format 2.1.0. Notebooks: a region of SARIF would count lines of the
+JSON file, so their findings carry the cell as a logical location and no region.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+from urllib.parse import quote
+
+from tf2npu.findings import Finding, Level, Span
+from tf2npu.report.model import Change, FileReport, Report
+from tf2npu.report.rule_facts import RuleFacts, rules_of
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Level.UNSUPPORTED: "error", Level.MANUAL: "warning"}
+
+
+def render(report: Report) -> str:
+    """The report as SARIF text."""
+    rules = rules_of(report)
+    index = {rule_id: number for number, rule_id in enumerate(rules)}
+    results = [_result(file, finding, index) for file, finding in report.findings()]
+    run = {
+        "tool": {"driver": _driver(report, rules)},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {"SRC": {"description": {"text": "The folder given to tf2npu as SRC."}}},
+        "artifacts": [{"location": _location(file), "roles": ["analysisTarget"]} for file in report.files],
+        "invocations": [{"executionSuccessful": not report.statuses()["failed"]}],
+        "results": results,
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _driver(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
+    return {"name": "tf2npu", "semanticVersion": report.tool_version, "rules": [_rule(rule) for rule in rules.values()]}
+
+
+def _rule(rule: RuleFacts) -> dict[str, Any]:
+    document: dict[str, Any] = {"id": rule.id}
+    if rule.title:
+        document["shortDescription"] = {"text": rule.title}
+    if rule.why:
+        document["fullDescription"] = {"text": rule.why}
+        document["help"] = {"text": rule.why}
+    return document
+
+
+def _result(file: FileReport, finding: Finding, index: dict[str, int]) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "ruleIndex": index[finding.rule],
+        "level": _LEVELS.get(finding.level, "note"),
+        "message": {"text": finding.message or finding.rule},
+        "locations": [_finding_location(file, finding)],
+        "properties": {"tf2npu/level": finding.level.value, "tf2npu/api": finding.api},
+    }
+    if finding.level is Level.FIXED and finding.cell is None:
+        changes = _changes_for(file, finding)
+        if changes:
+            document["fixes"] = [_fix(file, finding, changes)]
+    return document
+
+
+def _finding_location(file: FileReport, finding: Finding) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": _location(file)}
+    location: dict[str, Any] = {"physicalLocation": physical}
+    if finding.cell is None:
+        physical["region"] = _region(finding.span)
+    else:
+        name = f"cell {finding.cell}, line {finding.span.line}, column {finding.span.column}"
+        location["logicalLocations"] = [{"name": name, "kind": "element"}]
+    return location
+
+
+def _changes_for(file: FileReport, finding: Finding) -> list[Change]:
+    """The changes that a finding stands for: those of its rule that touch its place, with the imports they need."""
+    own = [c for c in file.changes if c.rule == finding.rule and _touch(c.span, finding.span)]
+    if not own:
+        return []
+    explained = {(f.rule, f.span) for f in file.findings if f.level is Level.FIXED}
+    shared = [c for c in file.changes if not any(c.rule == rule and _touch(c.span, span) for rule, span in explained)]
+    return sorted([*own, *shared], key=lambda c: c.span)
+
+
+def _touch(one: Span, other: Span) -> bool:
+    return (one.line, one.column) <= (other.end_line, other.end_column) and (other.line, other.column) <= (
+        one.end_line,
+        one.end_column,
+    )
+
+
+def _fix(file: FileReport, finding: Finding, changes: list[Change]) -> dict[str, Any]:
+    replacements = [{"deletedRegion": _region(c.span), "insertedContent": {"text": c.new}} for c in changes]
+    return {
+        "description": {"text": finding.message or finding.rule},
+        "artifactChanges": [{"artifactLocation": _location(file), "replacements": replacements}],
+    }
+
+
+def _region(span: Span) -> dict[str, int]:
+    return {
+        "startLine": span.line, "startColumn": span.column, "endLine": span.end_line, "endColumn": span.end_column,
+    }  # fmt: skip
+
+
+def _location(file: FileReport) -> dict[str, str]:
+    """A relative URI; bytes of the name that are no UTF-8 are percent-encoded as they are."""
+    return {"uri": quote(_name_bytes(file.path)), "uriBaseId": "SRC"}
+
+
+def _name_bytes(path: str) -> bytes:
+    try:
+        return os.fsencode(path)
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "surrogatepass")
+
+

@@ -1,0 +1,114 @@
+"""The report as lines for a terminal or a log: what is left to do first, then everything by file, then totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TextIO
+
+from tf2npu.findings import Finding, Level, Status
+from tf2npu.report.model import WORK_LEVELS, FileReport, Report
+from tf2npu.report.visible import visible
+
+_STYLES = {
+    Level.UNSUPPORTED: "bold red",
+    Level.MANUAL: "bold yellow",
+    Level.FIXED: "green",
+    Level.SKIPPED: "dim",
+    Level.INFO: "cyan",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text and the style it has on a terminal."""
+
+    text: str
+    style: str = ""
+
+
+def render(report: Report) -> str:
+    """The whole report as plain text."""
+    return "".join(f"{line.text}\n" for line in full(report))
+
+
+def full(report: Report) -> Iterator[Line]:
+    """Every finding: the work that is left first, then all by file, then the totals."""
+    yield Line(visible(report.headline), "bold")
+    left = list(work_left(report))
+    if left:
+        yield from (Line(""), Line("Left to do:", "bold"), *left)
+    for file in report.files:
+        rest = [finding for finding in file.findings if finding.level not in WORK_LEVELS]
+        if rest:
+            yield Line("")
+            yield Line(f"{visible(file.path)} ({file.status.value})", "bold")
+            yield from (finding_line(file, finding) for finding in rest)
+    yield Line("")
+    yield from totals(report)
+
+
+def brief(report: Report, *, most: int = 20) -> Iterator[Line]:
+    """The first findings that need a person, and the totals."""
+    yield Line(visible(report.headline), "bold")
+    left = list(work_left(report))
+    yield from left[:most]
+    if len(left) > most:
+        yield Line(f"... and {len(left) - most} more: see the report", "bold")
+    yield from totals(report)
+
+
+def work_left(report: Report) -> Iterator[Line]:
+    """A line for each finding that needs a person: failed files first, then by level."""
+    failed = [file for file in report.files if file.status is Status.FAILED]
+    others = [file for file in report.files if file.status is not Status.FAILED]
+    for file in failed:
+        yield from (finding_line(file, finding, "failed") for finding in file.findings)
+    for level in WORK_LEVELS:
+        for file in others:
+            yield from (finding_line(file, finding) for finding in file.findings if finding.level is level)
+
+
+def finding_line(file: FileReport, finding: Finding, label: str = "") -> Line:
+    """One finding as "path:line:column: level RULE message", the form that editors and CI logs turn into links."""
+    return Line(
+        f"{place(file.path, finding)}: {label or finding.level.value} {visible(finding.rule)} {visible(finding.message)}",
+        "bold red" if label else _STYLES[finding.level],
+    )
+
+
+def place(path: str, finding: Finding) -> str:
+    """"path:line:column", with the cell in between for notebooks."""
+    cell = f"cell {finding.cell}:" if finding.cell is not None else ""
+    return f"{visible(path)}:{cell}{finding.span.line}:{finding.span.column}"
+
+
+def totals(report: Report) -> Iterator[Line]:
+    """Two lines with numbers, and one for what was left out."""
+    yield Line(f"{_count(len(report.files), 'file')}: {_numbers(report.statuses())}")
+    levels = report.levels()
+    yield Line(f"{_count(sum(levels.values()), 'finding')}: {_numbers(levels)}")
+    if report.left_out:
+        yield Line("not converted, not copied: " + ", ".join(visible(folder) for folder in report.left_out))
+
+
+def show(lines: Iterable[Line], stream: TextIO) -> None:
+    """Write the lines: coloured on a terminal, plain anywhere else."""
+    if not stream.isatty():
+        for line in lines:
+            stream.write(f"{line.text}\n")
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=stream, highlight=False)
+    for line in lines:
+        console.print(Text(line.text, style=line.style), soft_wrap=True)
+
+
+def _numbers(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "none"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,82 @@
+"""Put a report into a folder: whole files only, and nothing of somebody else's overwritten."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from tf2npu.report import as_json, as_sarif, as_text
+from tf2npu.report.model import Report
+
+FORMATS = ("html", "json", "sarif", "text")
+MARKER = ".tf2npu-report"  # lists the files of the report, so that the next one can clear them away
+
+
+class ForeignFile(Exception):
+    """A file that this report would overwrite was not written by tf2npu; the text names it."""
+
+
+def _html(report: Report) -> Iterator[tuple[str, str]]:
+    from tf2npu.report import as_html  # Jinja and Pygments cost a tenth of a second to import
+
+    return as_html.render(report)
+
+
+_RENDERERS: dict[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
+    "html": _html,
+    "json": lambda report: iter([("report.json", as_json.render(report))]),
+    "sarif": lambda report: iter([("report.sarif", as_sarif.render(report))]),
+    "text": lambda report: iter([("report.txt", as_text.render(report))]),
+}
+
+
+def check(folder: Path, formats: list[str], *, force: bool = False) -> None:
+    """Refuse a folder where the report would overwrite files of somebody else.
+
+    Raises: ForeignFile.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ForeignFile(f"{folder}: exists and is no folder")
+    if force or (folder / MARKER).exists():
+        return
+    first = {"html": "index.html", "json": "report.json", "sarif": "report.sarif", "text": "report.txt"}
+    for name in (first[chosen] for chosen in formats):
+        if os.path.lexists(folder / name):
+            raise ForeignFile(f"{folder / name}: exists and is no report of tf2npu; give another --report folder")
+
+
+def write(report: Report, folder: Path, formats: list[str], *, keep: bool = False) -> None:
+    """Write the report in each format and remove what an earlier one left there; with `keep` only its stale pages."""
+    earlier = _earlier(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    _mark(folder, earlier)  # from here on the folder is ours, also after a kill
+    written: set[str] = set()
+    for chosen in formats:
+        for name, text in _RENDERERS[chosen](report):
+            written.add(name)
+            _replace(folder / name, text)
+    kept = {name for name in earlier if keep and not ("html" in formats and name.startswith("files/"))}
+    for name in sorted(earlier - written - kept):
+        (folder / name).unlink(missing_ok=True)
+    _mark(folder, written | kept)
+
+
+def _mark(folder: Path, names: set[str]) -> None:
+    _replace(folder / MARKER, json.dumps({"tool": "tf2npu", "files": sorted(names)}, indent=1) + "\n")
+
+
+def _earlier(folder: Path) -> set[str]:
+    try:
+        names = json.loads((folder / MARKER).read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    return {str(name) for name in names if ".." not in PurePosixPath(str(name)).parts and not str(name).startswith("/")}
+
+
+def _replace(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.tf2npu-draft")
+    draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+    os.replace(draft, path)

@@ -1,0 +1,151 @@
+"""The report as data: everything the renderers show, and nothing that differs between two runs on the same input."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import tf2npu
+from tf2npu.findings import Finding, Level, Span, Status
+from tf2npu.scanner.source import LineIndex
+
+SCHEMA_VERSION = "1.0"
+WORK_LEVELS = (Level.UNSUPPORTED, Level.MANUAL)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Replace `span` of the original text by `new`; all changes of a file, applied together, give its output."""
+
+    rule: str
+    span: Span
+    new: str
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A kind of distributed training that the project uses, and the places ("path:line") that show it."""
+
+    kind: str
+    places: tuple[str, ...] = ()
+
+
+@dataclass
+class FileReport:
+    """One file.
+
+    source: its original text, present where there is something to show in it; of a notebook the cells one below the
+    other, with cell_lines[i] the line above cell i.
+    """
+
+    path: str
+    status: Status
+    findings: list[Finding] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    source: str | None = None
+    cell_lines: list[int] = field(default_factory=list)
+
+    def count(self, level: Level) -> int:
+        return sum(1 for finding in self.findings if finding.level is level)
+
+    @property
+    def has_page(self) -> bool:
+        return self.source is not None and bool(self.findings or self.changes)
+
+
+@dataclass
+class Report:
+    """A whole report.
+
+    command: "convert" or "scan" (where fixes are possible ones); mode: the --distributed mode that was applied;
+    left_out: folders that were neither converted nor copied, with the reason.
+    """
+
+    files: list[FileReport] = field(default_factory=list)
+    command: str = "convert"
+    mode: str = "none"
+    distributions: tuple[Distribution, ...] = ()
+    left_out: tuple[str, ...] = ()
+    tool_version: str = tf2npu.__version__
+
+    def statuses(self) -> dict[str, int]:
+        counts = Counter(file.status for file in self.files)
+        return {status.value: counts[status] for status in Status}
+
+    def levels(self) -> dict[str, int]:
+        counts = Counter(finding.level for _, finding in self.findings())
+        return {level.value: counts[level] for level in Level}
+
+    def findings(self) -> Iterable[tuple[FileReport, Finding]]:
+        for file in self.files:
+            for finding in file.findings:
+                yield file, finding
+
+    @property
+    def headline(self) -> str:
+        """The report's first line: what distribution was found, and what to run to convert it."""
+        if not self.distributions:
+            return "No distributed training was found; converted for a single device." if self.command == "convert" else (
+                "No distributed training was found."
+            )
+        found = "; ".join(_name_with_place(d) for d in self.distributions)
+        if self.mode != "none":
+            return f"Distributed training found: {found}. Converted with --distributed {self.mode}."
+        rerun = " or ".join(f"`tf2npu convert SRC OUT --distributed {mode}`" for mode in self.possible_modes)
+        if not rerun:
+            return f"Distributed training found: {found}. It has no form on the NPU; converted for a single device."
+        return f"Distributed training found: {found}. Converted for a single device; to convert it too, run {rerun}."
+
+    @property
+    def possible_modes(self) -> list[str]:
+        return [d.kind for d in self.distributions if d.kind in ("horovod", "tf")]
+
+
+_DISTRIBUTION_NAMES = {"horovod": "Horovod", "tf": "tf.distribute", "parameter-server": "parameter server"}
+
+
+def _name_with_place(distribution: Distribution) -> str:
+    name = _DISTRIBUTION_NAMES.get(distribution.kind, distribution.kind)
+    places = distribution.places
+    if not places:
+        return name
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    return f"{name} ({places[0]}{more})"
+
+
+def exit_code(report: Report, *, check: bool = False) -> int:
+    """3 when a file failed; 1 when work is left (with `check`: when a file would change); else 0."""
+    statuses, levels = report.statuses(), report.levels()
+    if statuses["failed"]:
+        return 3
+    if check:
+        return 1 if statuses["converted"] else 0
+    return 1 if any(levels[level.value] for level in WORK_LEVELS) else 0
+
+
+def finding_order(finding: Finding) -> tuple[int, Span, str, str]:
+    return (-1 if finding.cell is None else finding.cell, finding.span, finding.rule, finding.message)
+
+
+class Lines(LineIndex):
+    """A text by lines, as editors and the converter count them: only CR, LF and CRLF end a line.
+
+    Form feeds and Unicode separators, at which `str.splitlines` would break too, stay inside their line.
+    """
+
+    def __len__(self) -> int:
+        """Lines that hold something: a final line end does not open another one."""
+        return len(self.starts) - (1 if self.starts[-1] == len(self.text) else 0)
+
+    def with_ends(self) -> list[str]:
+        """The lines with their ends; joined they are the text."""
+        bounds = [*self.starts[: len(self)], len(self.text)]
+        return [self.text[start:end] for start, end in itertools.pairwise(bounds)]
+
+    def offset(self, line: int, column: int) -> int:
+        """Character offset of a 1-based place; places beyond the text mean its end."""
+        if line > len(self.starts):
+            return len(self.text)
+        return min(self.starts[line - 1] + column - 1, len(self.text))

@@ -1,0 +1,83 @@
+"""The rules as text, JSON or Markdown: what `tf2npu rules` prints and the generated documentation holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tf2npu.file_notes import FILE_NOTES
+from tf2npu.report.visible import visible
+from tf2npu.rules import all_rules
+
+FORMATS = ("text", "json", "md")
+_WHOLE_FILE = "the file as a whole"
+
+
+def entries(prefix: str = "") -> list[dict[str, Any]]:
+    """What there is to say about each rule whose id starts with `prefix`, by id."""
+    found = [_of_rule(rule) for rule in all_rules()]
+    found += [
+        {"id": n.id, "title": n.title, "why": n.why, "matches": [_WHOLE_FILE], "source": "", "examples": []}
+        for n in FILE_NOTES
+    ]
+    return sorted((entry for entry in found if entry["id"].startswith(prefix)), key=lambda entry: entry["id"])
+
+
+def render(found: Sequence[dict[str, Any]], chosen: str, *, in_full: bool) -> str:
+    """The entries as text. in_full: with why, source and examples (JSON and Markdown always are)."""
+    if chosen == "json":
+        return json.dumps(list(found), indent=1, ensure_ascii=False) + "\n"
+    if chosen == "md":
+        return "# Rules\n\n" + "\n".join(_markdown(entry) for entry in found)
+    if in_full:
+        return "\n".join(_explained(entry) for entry in found)
+    return "".join(f"{entry['id']}  {entry['title']}\n" for entry in found)
+
+
+def _of_rule(rule: Any) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "title": rule.title,
+        "why": rule.why,
+        "matches": list(rule.matches),
+        "source": rule.source,
+        "examples": [_of_example(example) for example in rule.examples],
+    }
+
+
+def _of_example(example: Any) -> dict[str, str]:
+    return {"before": example.before, "after": example.after, "note": getattr(example, "note", "") or ""}
+
+
+def _explained(entry: dict[str, Any]) -> str:
+    lines = [f"{entry['id']}  {entry['title']}", "", entry["why"], "", "Matches: " + ", ".join(entry["matches"])]
+    lines += [f"Source: {entry['source']}"] if entry["source"] else []
+    for example in entry["examples"]:
+        lines += ["", *_example_lines(example)]
+    return "\n".join(lines) + "\n"
+
+
+def _example_lines(example: dict[str, str]) -> list[str]:
+    note = f"    ({visible(example['note'])})" if example["note"] else ""
+    if example["before"] == example["after"]:
+        return [f"  = {line}" for line in example["before"].split("\n")] + ([note] if note else [])
+    removed = [f"  - {line}" for line in example["before"].split("\n")]
+    return removed + [f"  + {line}" for line in example["after"].split("\n")] + ([note] if note else [])
+
+
+def _markdown(entry: dict[str, Any]) -> str:
+    lines = [f"## {entry['id']}", "", f"**{entry['title']}**", "", entry["why"], ""]
+    lines += ["Matches: " + ", ".join(f"`{name}`" for name in entry["matches"]), ""]
+    lines += [f"Source: {entry['source']}", ""] if entry["source"] else []
+    for example in entry["examples"]:
+        if example["before"] == example["after"]:
+            lines += [f"Stays{': ' + example['note'] if example['note'] else ''}", *_fenced("python", example["before"])]
+        else:
+            body = [f"-{line}" for line in example["before"].split("\n")]
+            lines += _fenced("diff", "\n".join([*body, *(f"+{line}" for line in example["after"].split("\n"))]))
+    return "\n".join(lines)
+
+
+def _fenced(language: str, text: str) -> list[str]:
+    return [f"```{language}", text, "```", ""]
