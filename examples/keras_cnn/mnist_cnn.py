@@ -31,9 +31,9 @@ def load_data(data_dir):
 def build_model(dropout, seed):
     init = [tf.keras.initializers.glorot_uniform(seed=seed + i) for i in range(4)]
     model = Sequential()
-    model.add(Conv2D(16, kernel_size=(3, 3), activation='relu', input_shape=(16, 16, 1),
+    model.add(Conv2D(16, kernel_size=(3, 3), padding='same', activation='relu', input_shape=(16, 16, 1),
                      kernel_initializer=init[0]))
-    model.add(Conv2D(32, (3, 3), activation='relu', kernel_initializer=init[1]))
+    model.add(Conv2D(32, (3, 3), padding='same', activation='relu', kernel_initializer=init[1]))
     model.add(MaxPooling2D(pool_size=(2, 2)))
     model.add(Dropout(dropout / 2, seed=seed))
     model.add(Flatten())

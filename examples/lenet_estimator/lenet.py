@@ -11,7 +11,7 @@ def lenet5(images, is_training, dropout_rate, seed):
     net = tf.layers.conv2d(images, 6, 5, padding='same', activation=tf.nn.relu,
                            kernel_initializer=weights(1), name='conv1')
     net = tf.layers.max_pooling2d(net, 2, 2, name='pool1')
-    net = tf.layers.conv2d(net, 16, 5, activation=tf.nn.relu,
+    net = tf.layers.conv2d(net, 16, 5, padding='same', activation=tf.nn.relu,
                            kernel_initializer=weights(2), name='conv2')
     net = tf.layers.max_pooling2d(net, 2, 2, name='pool2')
     net = tf.layers.flatten(net)

@@ -41,10 +41,14 @@ def _is_within(name: str, package: str) -> bool:
 
 
 def run_script(script: str, arguments: list[str]) -> None:
-    """Runs `script` as `python script arguments` would."""
+    """Runs `script` as `python script arguments` would; returns also where the script ends by `sys.exit(0)`."""
     sys.argv = [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
-    runpy.run_path(script, run_name="__main__")
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise
 
 
 if __name__ == "__main__":

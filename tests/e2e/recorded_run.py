@@ -20,13 +20,8 @@ def main(side: str, mode: str, checkpoint: str, record: str, script: str, *argum
 
     recorder = Recorder(Path(checkpoint), restore=mode == "restore")
     recorder.install()
-    try:
-        run_script(script, list(arguments))
-    except SystemExit as end:
-        if end.code:
-            raise
-    finally:
-        recorder.write(Path(record))
+    run_script(script, list(arguments))
+    recorder.write(Path(record))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,14 @@ class Recorder:
     """Records the losses of the first graph that trains, and saves or restores its step-0 variables.
 
     checkpoint: prefix of a TensorFlow checkpoint; written when `restore` is False, else read back by name.
-    on_train_graph: called once with (graph, ops of the training step) before the first step.
+    on_traced_step: when given, every step runs traced, and it is called with (graph, ops of the step, RunMetadata).
     """
 
-    def __init__(self, checkpoint: Path, restore: bool, on_train_graph: Callable | None = None) -> None:
-        self.checkpoint, self.restore, self.on_train_graph = checkpoint, restore, on_train_graph
+    def __init__(self, checkpoint: Path, restore: bool, on_traced_step: Callable | None = None) -> None:
+        self.checkpoint, self.restore, self.on_traced_step = checkpoint, restore, on_traced_step
         self.losses: list[float] = []
         self.step_seconds: list[float] = []
+        self.is_in_step = False
         self._loss_of: dict[Any, Any] = {}
         self._steps: dict[Any, bool] = {}
         self._started = False
@@ -49,9 +51,17 @@ class Recorder:
         """Writes losses and durations as JSON; Python prints a float with all the digits it has."""
         path.write_text(json.dumps({"losses": self.losses, "step_seconds": self.step_seconds}))
 
-    def _note(self, loss: Any, started: float) -> None:
+    @contextmanager
+    def _step(self) -> Iterator[None]:
+        self.is_in_step, started = True, time.perf_counter()
+        yield
         self.step_seconds.append(time.perf_counter() - started)
+        self.is_in_step = False
+
+    def _note(self, graph, ops, loss: Any, metadata) -> None:
         self.losses.append(float(loss))
+        if self.on_traced_step:
+            self.on_traced_step(graph, ancestors([*ops, self._loss_of[graph]]), metadata)
 
     def _watch_gradients(self) -> None:
         original = gradients_util._GradientsHelper
@@ -72,9 +82,11 @@ class Recorder:
                 return original(session, fetches, feed_dict, options, run_metadata)
             self._before_first_step(session, ops)
             loss = self._loss_of[session.graph]
-            started = time.perf_counter()
-            values, loss_value = original(session, [fetches, loss], feed_dict, options, run_metadata)
-            self._note(loss_value, started)
+            if self.on_traced_step:
+                options, run_metadata = v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE), v1.RunMetadata()
+            with self._step():
+                values, loss_value = original(session, [fetches, loss], feed_dict, options, run_metadata)
+            self._note(session.graph, ops, loss_value, run_metadata)
             return values
 
         session_lib.BaseSession.run = run
@@ -91,13 +103,16 @@ class Recorder:
             if name not in callable_options.fetch:
                 raise AssertionError(f"the training callable does not fetch the loss {name}")
             index = list(callable_options.fetch).index(name)
+            if self.on_traced_step:
+                callable_options.run_options.trace_level = v1.RunOptions.FULL_TRACE
             inner = original(session, callable_options)
 
-            def step(*args, **kwargs):
+            def step(*args, run_metadata=None):
                 self._before_first_step(session, ops)
-                started = time.perf_counter()
-                values = inner(*args, **kwargs)
-                self._note(values[index], started)
+                run_metadata = v1.RunMetadata() if self.on_traced_step else run_metadata
+                with self._step():
+                    values = inner(*args, run_metadata=run_metadata)
+                self._note(graph, ops, values[index], run_metadata)
                 return values
 
             return step
@@ -114,8 +129,6 @@ class Recorder:
         if self._started:
             return
         self._started = True
-        if self.on_train_graph:
-            self.on_train_graph(session.graph, ancestors([*ops, self._loss_of[session.graph]]))
         variables = session.graph.get_collection(v1.GraphKeys.GLOBAL_VARIABLES)
         if self.restore:
             restore_variables(session, variables, self.checkpoint)
