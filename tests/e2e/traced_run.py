@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,23 +15,26 @@ from pathlib import Path
 from typing import Any
 
 import npu_bridge.npu_init  # noqa: F401  before the recorder, which wraps the session class that is then in place
-from npu_runtime.importer.host import HOST_CALL_OBSERVERS
-from npu_runtime.session import run_log
 from plain_tf1 import run_script
 from recorder import Recorder
 from tensorflow.python.framework import dtypes
+
+from npu_runtime.importer.host import HOST_CALL_OBSERVERS
+from npu_runtime.session import run_log
+
+LABEL = re.compile(r" = (\w+)\(")  # the trace calls a node `name = Op(inputs)`
 
 
 class TracingRecorder(Recorder):
     """Also collects what ran inside the training steps: programs of the device, nodes of TensorFlow.
 
-    executed: for each node that TensorFlow ran on the host the data types of its outputs.
+    executed: [op, data types of its outputs] for each node that TensorFlow ran on the host.
     """
 
     def __init__(self, checkpoint: Path) -> None:
         super().__init__(checkpoint, restore=False)
         self.programs: list[Any] = []
-        self.executed: dict[str, list[str]] = {}
+        self.executed: dict[str, tuple[str, list[str]]] = {}
         HOST_CALL_OBSERVERS.append(self._observe)
 
     @contextmanager
@@ -46,8 +50,9 @@ class TracingRecorder(Recorder):
         if self.is_in_step:
             for device in metadata.step_stats.dev_stats:
                 for node in device.node_stats:
+                    op = LABEL.search(node.timeline_label)
                     types = [dtypes.as_dtype(made.tensor_description.dtype).name for made in node.output]
-                    self.executed[node.node_name] = types
+                    self.executed[node.node_name] = (op.group(1) if op else "", types)
 
 
 def programs_of_device() -> list[Any]:
