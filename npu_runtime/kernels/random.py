@@ -138,13 +138,13 @@ def random_shuffle(
     return np.take(value, order, axis=0, out=made)
 
 
-def _samples_shape(logits: Spec, num_samples: Spec, /, **attrs: Any) -> Shape:
+def samples_shape(logits: Spec, num_samples: Spec, /, *others: Spec, **attrs: Any) -> Shape:
     count = constant_ints(num_samples)
     return (logits.shape[0] if logits.shape else None, count[0] if count else None)
 
 
 @kernel(
-    "Multinomial", unit="vector", shape=_samples_shape, dtypes={"T": dt.FLOATS, "output_dtype": dt.INDICES},
+    "Multinomial", unit="vector", shape=samples_shape, dtypes={"T": dt.FLOATS, "output_dtype": dt.INDICES},
     estimate=per_element(30),
 )  # fmt: skip
 def multinomial(
@@ -157,17 +157,43 @@ def multinomial(
     The numbers are those of TensorFlow when it does not split the batch over threads; where it does (large batches) its
     own result depends on the number of threads.  Source: TensorFlow op `Multinomial`.
     """
+    n_rows, count = _checked(logits, num_samples)
+    if n_rows * count:
+        stream = reserve(state, seed, seed2, n_rows * (-(-count // 4) * 4) * 2 * RESERVED_PER_OUTPUT)
+        return choose(logits, num_samples, stream, output_dtype)
+    return np.empty((n_rows, count), dt.to_numpy(output_dtype))
+
+
+def _checked(logits: np.ndarray, num_samples: np.ndarray) -> tuple[int, int]:
+    """(rows, samples)."""
     if logits.ndim != 2:
         raise InvalidArgument(f"logits should be a matrix, got shape {shape_text(logits.shape)}")
-    count = int(num_samples)
-    if count < 0:
-        raise InvalidArgument(f"num_samples should be nonnegative, got {count}")
+    if num_samples.ndim:
+        raise InvalidArgument(f"num_samples should be a scalar, got shape {shape_text(num_samples.shape)}")
+    if num_samples < 0:
+        raise InvalidArgument(f"num_samples should be nonnegative, got {num_samples}")
     if logits.shape[1] == 0:
         raise InvalidArgument("num_classes should be positive, got 0")
-    if logits.shape[0] * count == 0:
-        return np.empty((logits.shape[0], count), dt.to_numpy(output_dtype))
-    stream = reserve(state, seed, seed2, logits.shape[0] * (-(-count // 4) * 4) * 2 * RESERVED_PER_OUTPUT)
-    return _choose(_cumulative(logits), _doubles(stream, logits.shape[0] * count).reshape(logits.shape[0], count), output_dtype)
+    return logits.shape[0], int(num_samples)
+
+
+def choose(logits: np.ndarray, num_samples: np.ndarray, stream: Stream, dtype: str) -> np.ndarray:
+    """The first class whose running sum is above the chance, for all rows in one search.
+
+    Complex numbers are ordered by their real part, then by their imaginary part: (row, sum) is one sorted sequence.
+    """
+    n_rows, count = _checked(logits, num_samples)
+    cumulative, chances = _cumulative(logits), _doubles(stream, n_rows * count).reshape(n_rows, count)
+    rows = np.arange(n_rows, dtype=np.float64)[:, None]
+    sequence, sought = _pairs(rows, cumulative), _pairs(rows, chances * cumulative[:, -1:])
+    found = np.searchsorted(sequence.reshape(-1), sought.reshape(-1), side="right").reshape(sought.shape)
+    return (found - rows.astype(np.int64) * logits.shape[1]).astype(dt.to_numpy(dtype))
+
+
+def _pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    made = np.empty(second.shape, np.complex128)
+    made.real, made.imag = first, second
+    return made
 
 
 def _cumulative(logits: np.ndarray) -> np.ndarray:
@@ -185,21 +211,3 @@ def _doubles(stream: Stream, count: int) -> np.ndarray:
     words = stream.blocks(np.arange(-(-count // 2), dtype=np.uint64)).reshape(-1)[: 2 * count].astype(np.uint64)
     mantissa = ((words[0::2] & np.uint64(0xFFFFF)) << np.uint64(32)) | words[1::2]
     return (mantissa | np.uint64(0x3FF << 52)).view(np.float64) - 1.0
-
-
-def _choose(cumulative: np.ndarray, chances: np.ndarray, dtype: str) -> np.ndarray:
-    """The first class whose running sum is above the chance, for all rows in one search.
-
-    Complex numbers are ordered by their real part, then by their imaginary part: (row, sum) is one sorted sequence.
-    """
-    n_rows, n_classes = cumulative.shape
-    rows = np.arange(n_rows, dtype=np.float64)[:, None]
-    sequence, sought = _pairs(rows, cumulative), _pairs(rows, chances * cumulative[:, -1:])
-    found = np.searchsorted(sequence.reshape(-1), sought.reshape(-1), side="right").reshape(sought.shape)
-    return (found - rows.astype(np.int64) * n_classes).astype(dt.to_numpy(dtype))
-
-
-def _pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    made = np.empty(second.shape, np.complex128)
-    made.real, made.imag = first, second
-    return made
