@@ -1,0 +1,223 @@
+"""One file converted: decode, parse, walk once, ask the rules, splice, parse the result again. Pure: no file is touched.
+
+Two phases over a project: `gather_facts` for every file, `ProjectFacts.merge`, then `convert_file` for every file.
+Nothing that user code can hold makes these functions raise; what cannot be converted becomes a finding.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import lru_cache
+
+import libcst as cst
+
+from tf2npu.config import Config
+from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
+from tf2npu.rules import Rule, rule_parts
+from tf2npu.scanner.edits import Change, Fix, select_compatible, splice, spliced_range, to_edits
+from tf2npu.scanner.facts import FileFacts, ProjectFacts, gather_facts, mentions_relevant_module
+from tf2npu.scanner.imports import plan_import
+from tf2npu.scanner.notebook import Notebook
+from tf2npu.scanner.pragmas import Pragmas
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.source import SourceError, decode
+from tf2npu.scanner.tree import parse, run_with_deep_stack
+
+__all__ = ["FileFacts", "ProjectFacts", "convert_file", "convert_source", "gather_facts", "mentions_relevant_module"]
+
+_IMPORT_RULE = "NPU100"
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """Text after conversion, the edits that lead to it, and what there is to say."""
+
+    text: str
+    edits: list[Edit]
+    findings: list[Finding]
+
+
+def convert_source(data: bytes | str, path: str = "<stdin>", config: Config | None = None) -> FileResult:
+    """Convert one file that stands alone."""
+    raw = data.encode("utf-8") if isinstance(data, str) else data
+    project = ProjectFacts.merge([gather_facts(path, raw)])
+    return convert_file(path, raw, config or Config(), project)
+
+
+def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
+    """Convert one file of a project.
+
+    path: POSIX path relative to the root of the tree, as given to `gather_facts`.  Returns: the new bytes and all findings;
+    a file that cannot be converted keeps its bytes, has status FAILED and a finding that names line, column and reason.
+    """
+    if not mentions_relevant_module(data) and path not in project.reaching:
+        return FileResult(path, Status.COPIED, before=data, after=data)
+    try:
+        return run_with_deep_stack(lambda: _convert(path, data, config, project))
+    except SourceError as error:
+        span = Span(error.line, error.column, error.line, error.column + 1)
+        finding = Finding("NPU900", Level.SKIPPED, span, f"Not converted: {error}")
+        return FileResult(path, Status.FAILED, [finding], before=data, after=data)
+
+
+def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
+    if path.endswith(".ipynb"):
+        return _convert_notebook(path, data, config, project)
+    source = decode(data)
+    outcome = convert_text(source.text, path, config, project)
+    after = source.encode(outcome.text) if outcome.edits else data
+    status = Status.CONVERTED if after != data else Status.UNCHANGED
+    return FileResult(path, status, outcome.findings, outcome.edits, data, after)
+
+
+def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
+    notebook = Notebook(data)
+    own = ProjectFacts.merge([*project.files.values(), dataclasses.replace(gather_facts("x.py", notebook.code.encode()), path=path)])
+    outcome = convert_text(notebook.code, path, config, own)
+    findings = [notebook.skipped_finding(f) for f in notebook.skipped] + [notebook.relocate(f) for f in outcome.findings]
+    after = notebook.with_edits(outcome.edits)
+    status = Status.CONVERTED if after != data else Status.UNCHANGED
+    return FileResult(path, status, findings, [], data, after)
+
+
+def convert_text(text: str, path: str, config: Config, project: ProjectFacts) -> Outcome:
+    """Convert decoded source.
+
+    Raises: SourceError when the source, or what the fixes would make of it, cannot be parsed.
+    """
+    script = Script(path, parse(text), config, project)
+    fixes = _ask_rules(script)
+    composition = select_compatible([f for f in fixes if f.changes])
+    kept = composition.kept
+    import_fix = _import_fix(script, kept)
+    edits = to_edits(kept + ([import_fix] if import_fix else []))
+    after = splice(text, edits)
+    if edits:
+        _check_output(after)
+    voided = {id(f) for f in [*composition.absorbed, *composition.refused]}
+    said = [f for f in fixes if id(f) not in voided] + ([import_fix] if import_fix else [])
+    findings = [_with_after(script, finding, fix, edits) for fix in said for finding in fix.findings]
+    findings += [_refused(script, fix) for fix in composition.refused]
+    return Outcome(after, edits, _sorted(findings))
+
+
+def _check_output(text: str) -> None:
+    try:
+        cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        raise SourceError(
+            f"the converted text would not parse ({error.message.splitlines()[0]}), so the file is left as it was; "
+            "this is a defect of tf2npu",
+            error.raw_line,
+            error.raw_column + 1,
+        ) from None
+
+
+def _with_after(script: Script, finding: Finding, fix: Fix, edits: list[Edit]) -> Finding:
+    if finding.level is not Level.FIXED:
+        return _with_doc(finding)
+    after = spliced_range(script.text, edits, *fix.site)
+    return dataclasses.replace(_with_doc(finding), after=after)
+
+
+def _with_doc(finding: Finding) -> Finding:
+    return dataclasses.replace(finding, doc=f"rules.md#{finding.rule.lower()}")
+
+
+def _refused(script: Script, fix: Fix) -> Finding:
+    message = f"{fix.rule} was not applied: another fix changes the same text; convert this place by hand"
+    return Finding("NPU901", Level.MANUAL, script.span(*fix.site), message, before=script.text[slice(*fix.site)])
+
+
+def _sorted(findings: list[Finding]) -> list[Finding]:
+    unique = {(f.span, f.rule, f.level, f.message): f for f in findings}
+    return [unique[key] for key in sorted(unique, key=lambda k: (k[0], k[1], k[2].value, k[3]))]
+
+
+def _import_fix(script: Script, kept: list[Fix]) -> Fix | None:
+    symbols = [symbol for fix in kept for symbol in fix.symbols]
+    side_effect = script.is_entry and script.uses_tensorflow
+    change = plan_import(script, symbols, side_effect) if symbols or side_effect else None
+    if change is None:
+        return None
+    fix = Fix(_IMPORT_RULE, [change], site=(change.start, change.end))
+    span = script.span(change.start, change.end)
+    before = script.text[change.start : change.end]
+    fix.findings.append(Finding(_IMPORT_RULE, Level.FIXED, span, "Imports what the file now uses from npu_bridge.", "", before))
+    return fix
+
+
+@lru_cache(maxsize=8)
+def _table(config: Config) -> dict[str, dict[str, tuple[Rule, ...]]]:
+    """Enabled rules by kind of site and by the name they look for; "" holds those that look at every site of the kind."""
+    table: dict[str, dict[str, list[Rule]]] = {}
+    for part in rule_parts():
+        if config.is_enabled(part.id):
+            for name in part.matches or ("",):
+                table.setdefault(part.on, {}).setdefault(name, []).append(part)
+    return {kind: {name: tuple(rules) for name, rules in names.items()} for kind, names in table.items()}
+
+
+def _ask_rules(script: Script) -> list[Fix]:
+    return _Asker(script).ask()
+
+
+class _Asker:
+    """Shows every site of a script to the rules that want to see it."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.table = _table(script.config)
+        self.pragmas = Pragmas(script.text)
+        self.fixes: list[Fix] = []
+
+    def ask(self) -> list[Fix]:
+        walked, script = self.script.walked, self.script
+        for call, scope in walked.calls:
+            self._call(call, scope)
+        for node, scope in walked.references:
+            parent = walked.parents.get(id(node))
+            if not (isinstance(parent, cst.Call) and parent.func is node):
+                self._named("reference", node, scope)
+        for target, _, scope in walked.attribute_assigns:
+            self._every("assign", Site(script, "", target, scope))
+        for function, outer, _ in walked.functions:
+            self._every("function", Site(script, "", function, outer, function.name.value))
+        for lambda_, outer, _ in walked.lambdas:
+            self._every("lambda", Site(script, "", lambda_, outer))
+        for statement, scope in walked.imports:
+            self._every("import", Site(script, "", statement, scope))
+        self._every("module", Site(script, "", script.tree.module, script.module_scope))
+        return self.fixes
+
+    def _call(self, call: cst.Call, scope: object) -> None:
+        name = self.script.name_of(call.func, scope)
+        if name is not None:
+            for rule in self.table.get("call", {}).get(name, ()):
+                self._run(rule, Call(self.script, rule.id, call, scope, name))
+        elif isinstance(call.func, cst.Attribute) and self.script.uses_tensorflow:
+            for rule in self.table.get("unknown_method", {}).get(call.func.attr.value, ()):
+                self._run(rule, Call(self.script, rule.id, call, scope, call.func.attr.value))
+
+    def _named(self, kind: str, node: cst.BaseExpression, scope: object) -> None:
+        table = self.table.get(kind)
+        name = self.script.name_of(node, scope) if table else None
+        for rule in table.get(name, ()) if table and name else ():
+            self._run(rule, Site(self.script, rule.id, node, scope, name))
+
+    def _every(self, kind: str, site: Site) -> None:
+        for rule in self.table.get(kind, {}).get("", ()):
+            self._run(rule, Site(self.script, rule.id, site.node, site.scope, site.name))
+
+    def _run(self, rule: Rule, site: Site) -> None:
+        rule.check(site)
+        fix = site.fix
+        if not fix.changes and not fix.findings:
+            return
+        span = self.script.span(*fix.site)
+        if rule.on != "module" and self.pragmas.ignores(rule.id, span.line, span.end_line):
+            message = f"{rule.id} ({rule.title}) is switched off here by a comment; the code stays as it is."
+            before = self.script.text[slice(*fix.site)]
+            fix = Fix(rule.id, findings=[Finding("NPU902", Level.SKIPPED, span, message, before=before)], site=fix.site)
+        self.fixes.append(fix)

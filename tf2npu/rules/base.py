@@ -1,0 +1,89 @@
+"""How a rule is declared. Its examples are its tests and its documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tf2npu.config import Config
+
+KINDS = ("call", "unknown_method", "reference", "assign", "function", "lambda", "import", "module", "engine")
+
+
+@dataclass(frozen=True)
+class Example:
+    """Source before and after; the same text twice shows what a rule leaves alone.
+
+    Short examples are converted below `import tensorflow as tf`; one that has its own import is taken as it is.
+    `note` says why nothing changes.  `config` holds settings it needs.  `level` is the finding expected, if any.
+    """
+
+    before: str
+    after: str
+    note: str = ""
+    config: Config = Config()
+    level: str = ""
+
+    @classmethod
+    def same(cls, before: str, note: str = "", config: Config | None = None, level: str = "") -> Example:
+        """An example that stays as it is."""
+        return cls(before, before, note, config or Config(), level)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing the converter knows how to do or to find.
+
+    id: stable for ever.  on: what kind of site it looks at.  matches: qualified names (or method names) of these sites.
+    what, why: one sentence each.  source: where the behaviour is documented.
+    """
+
+    id: str
+    title: str
+    what: str
+    why: str
+    source: str
+    examples: tuple[Example, ...]
+    on: str
+    matches: tuple[str, ...]
+    check: Callable[[Any], None]
+
+    @property
+    def before(self) -> str:
+        """The first example that changes, as written."""
+        return next((e.before for e in self.examples if e.before != e.after), "")
+
+    @property
+    def after(self) -> str:
+        """The first example that changes, converted."""
+        return next((e.after for e in self.examples if e.before != e.after), "")
+
+
+_REGISTRY: dict[str, list[Rule]] = {}
+
+
+def rule(
+    *, id: str, title: str, why: str, source: str, examples: tuple[Example, ...], matches: tuple[str, ...] = (), on: str = "call"
+) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """Register a function as (a part of) a rule; a rule that looks at several kinds of sites is declared once a kind.
+
+    Raises: ValueError for an unknown kind, or parts of one rule that disagree about its title.
+    """
+    if on not in KINDS:
+        raise ValueError(f"{id}: unknown kind of site {on!r}")
+
+    def register(check: Callable[[Any], None]) -> Callable[[Any], None]:
+        what = (check.__doc__ or "").strip().split("\n")[0]
+        parts = _REGISTRY.setdefault(id, [])
+        if parts and parts[0].title != title:
+            raise ValueError(f"{id} is already called {parts[0].title!r}")
+        parts.append(Rule(id, title, what, why, source, examples, on, matches, check))
+        return check
+
+    return register
+
+
+def registered() -> dict[str, list[Rule]]:
+    """Every registered part, by rule id."""
+    return _REGISTRY

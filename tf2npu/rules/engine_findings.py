@@ -1,0 +1,62 @@
+"""What the converter itself reports about a file or a site; these rules have no site to look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tf2npu.rules.base import Example, rule
+
+
+@rule(
+    id="NPU100",
+    title="npu_bridge import",
+    on="engine",
+    why="Importing npu_bridge.npu_init makes every later session of the process an NPU session, and binds the names used.",
+    source="npu_bridge.npu_init: replaces Session.__init__ on import",
+    examples=(
+        Example(
+            "import tensorflow as tf\nif __name__ == '__main__':\n    tf.compat.v1.app.run()",
+            "import npu_bridge.npu_init  # noqa: F401  puts sessions on the NPU\n"
+            "import tensorflow as tf\nif __name__ == '__main__':\n    tf.compat.v1.app.run()",
+        ),
+        Example.same("import math\nif __name__ == '__main__':\n    print(math.pi)", note="does not reach TensorFlow"),
+    ),
+)
+def npu_import(site: Any) -> None:
+    """Adds one import of npu_bridge before the first statement that imports TensorFlow, in files that need it."""
+
+
+@rule(
+    id="NPU900",
+    title="File not converted",
+    on="engine",
+    why="A file that cannot be parsed is copied as it is, so that the other files of the project are still converted.",
+    source="Python language reference, lexical analysis and PEP 263",
+    examples=(Example.same("print 'hello'", note="Python 2 source", level="skipped"),),
+)
+def file_not_converted(site: Any) -> None:
+    """Reports a file that could not be read, parsed or converted, with the place and the reason."""
+
+
+@rule(
+    id="NPU901",
+    title="Fixes contradict each other",
+    on="engine",
+    why="Two rules want to change the same text differently; only one of the changes is made.",
+    source="docs/adding_a_rule.md",
+    examples=(),
+)
+def fixes_contradict(site: Any) -> None:
+    """Reports a fix that was not made because another one changes the same text."""
+
+
+@rule(
+    id="NPU902",
+    title="Switched off by a comment",
+    on="engine",
+    why="A comment `# tf2npu: ignore` on the line keeps the code as it is.",
+    source="docs/adding_a_rule.md",
+    examples=(Example.same("s = tf.Session()  # tf2npu: ignore[NPU101]", note="kept on request", level="skipped"),),
+)
+def switched_off(site: Any) -> None:
+    """Reports a site that a comment kept from being converted."""

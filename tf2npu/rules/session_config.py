@@ -1,0 +1,71 @@
+"""Sessions get a config with the NpuOptimizer entry."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.sites import Call
+
+_POSITION = {
+    "tensorflow.Session": 2,
+    "tensorflow.InteractiveSession": 2,
+    "tensorflow.train.MonitoredTrainingSession": 9,
+    "tensorflow.train.Supervisor().managed_session": 1,
+    "tensorflow.train.Supervisor().prepare_or_wait_for_session": 1,
+    "tensorflow.train.ChiefSessionCreator": 2,
+    "tensorflow.train.WorkerSessionCreator": 2,
+    "tensorflow.train.SingularMonitoredSession": 3,
+    "tensorflow.contrib.slim.learning.train": None,
+}
+_KEYWORD = {"tensorflow.contrib.slim.learning.train": "session_config"}
+
+
+@rule(
+    id="NPU101",
+    title="Session config",
+    matches=tuple(_POSITION),
+    why="A session runs on the NPU only when its config names the NpuOptimizer; without it the graph stays on the host CPU.",
+    source="npu_bridge.npu_init.npu_config_proto; positions from the signatures of TensorFlow 1.15",
+    examples=(
+        Example("s = tf.Session()", "s = tf.Session(config=npu_config_proto())"),
+        Example("s = tf.Session('', g, cfg)", "s = tf.Session('', g, npu_config_proto(cfg))"),
+        Example(
+            "s = tf.train.MonitoredTrainingSession(checkpoint_dir='d', config=cfg)",
+            "s = tf.train.MonitoredTrainingSession(checkpoint_dir='d', config=npu_config_proto(cfg))",
+        ),
+        Example.same("s = tf.Session(**kw)", note="the config may be inside kw", level="manual"),
+        Example.same("import requests\ns = requests.Session()", note="another library's Session"),
+    ),
+)
+def session_config(call: Call) -> None:
+    """Passes `npu_config_proto(config)` as the config of a session."""
+    keyword = _KEYWORD.get(call.name, "config")
+    if call.has_star_args:
+        return call.manual(
+            f"The config may come out of *args or **kwargs: pass {keyword}=npu_config_proto(...) by hand. "
+            "Importing npu_bridge.npu_init in the entry script covers this session as well."
+        )
+    config = call.arg(keyword, _POSITION[call.name])
+    if config is None:
+        wrapper = call.need("npu_config_proto")
+        call.add_keyword(f"{keyword}={wrapper}()")
+        return call.fixed("The session gets a config that puts it on the NPU.")
+    if is_npu_config(call, config.value):
+        return None
+    wrapper = call.need("npu_config_proto")
+    if call.resolve(config.value) == "None":
+        call.replace(config.value, f"{wrapper}()")
+    else:
+        call.wrap_in_call(config.value, wrapper)
+    return call.fixed("The config is extended by what puts the session on the NPU.")
+
+
+def is_npu_config(call: Call, value: object) -> bool:
+    """Whether a config expression is already made by npu_config_proto."""
+    while isinstance(value, cst.Call):
+        name = call.resolve(value.func)
+        if name == "npu_bridge.npu_init.npu_config_proto":
+            return True
+        value = value.args[0].value if value.args and name is None else None
+    return False

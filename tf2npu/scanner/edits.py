@@ -1,0 +1,134 @@
+"""Fixes as small changes of the text, and how the fixes of a file are put together without stepping on each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tf2npu.findings import Edit, Finding
+
+
+@dataclass(frozen=True)
+class Change:
+    """Replace [start, end) by `new`, or, when `closing` is given, put `new` before and `closing` behind the range."""
+
+    start: int
+    end: int
+    new: str
+    closing: str | None = None
+
+    @property
+    def replaces(self) -> bool:
+        """Whether text of the original goes away."""
+        return self.closing is None and self.end > self.start
+
+
+@dataclass
+class Fix:
+    """What one rule does at one site: all of its changes are made, or none."""
+
+    rule: str
+    changes: list[Change] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    site: tuple[int, int] = (0, 0)
+    symbols: list[tuple[str, object]] = field(default_factory=list)  # npu_bridge names used, with the scope of use
+
+
+@dataclass
+class Composition:
+    """Result of putting fixes together: what is done, what a larger fix made void, and what contradicts another fix."""
+
+    kept: list[Fix]
+    absorbed: list[Fix]
+    refused: list[Fix]
+
+
+def select_compatible(fixes: list[Fix]) -> Composition:
+    """Keep the fixes that do not contradict each other; a fix inside text that another one replaces is absorbed by it."""
+    kept: list[Fix] = []
+    absorbed: list[Fix] = []
+    refused: list[Fix] = []
+    taken: list[tuple[int, int, Fix]] = []
+    for fix in sorted(fixes, key=_widest_first):
+        relation = _relation(fix, taken)
+        (absorbed if relation == "inside" else refused if relation == "conflict" else kept).append(fix)
+        if relation == "free":
+            taken.extend((c.start, c.end, fix) for c in fix.changes if c.replaces)
+    order = {id(fix): number for number, fix in enumerate(fixes)}
+    kept.sort(key=lambda fix: order[id(fix)])
+    return Composition(kept, absorbed, refused)
+
+
+def _widest_first(fix: Fix) -> tuple[int, int]:
+    widths = [c.end - c.start for c in fix.changes if c.replaces]
+    return (-max(widths, default=0), min((c.start for c in fix.changes), default=0))
+
+
+def _relation(fix: Fix, taken: list[tuple[int, int, Fix]]) -> str:
+    relation = "free"
+    for change in fix.changes:
+        for start, end, _ in taken:
+            if _encloses(start, end, change):
+                return "inside"
+            if _crosses(start, end, change):
+                relation = "conflict"
+    return relation
+
+
+def _encloses(start: int, end: int, change: Change) -> bool:
+    if change.start == change.end:
+        return start < change.start < end
+    return start <= change.start and change.end <= end
+
+
+def _crosses(start: int, end: int, change: Change) -> bool:
+    if change.end <= start or end <= change.start:
+        return False
+    return change.replaces or not (change.start <= start and end <= change.end)
+
+
+def to_edits(fixes: list[Fix]) -> list[Edit]:
+    """Non-overlapping edits in source order; insertions that meet at one place are joined, inner ones nearest the code."""
+    pieces: list[tuple[tuple[int, ...], int, int, str, str]] = []
+    for number, fix in enumerate(fixes):
+        for change in fix.changes:
+            pieces.extend(_pieces(change, fix.rule, number))
+    pieces.sort(key=lambda piece: piece[0])
+    edits: list[Edit] = []
+    for _, start, end, new, rule in pieces:
+        last = edits[-1] if edits else None
+        if last is not None and last.end == start and (last.start == last.end or start == end):
+            edits[-1] = Edit(last.start, end, last.new + new, last.rule)
+        else:
+            edits.append(Edit(start, end, new, rule))
+    return edits
+
+
+def _pieces(change: Change, rule: str, number: int) -> list[tuple[tuple[int, ...], int, int, str, str]]:
+    """At one offset: closings (inner first), then insertions, then openings (outer first), then the replacement."""
+    if change.closing is not None:
+        width = change.end - change.start
+        return [
+            ((change.start, 2, -width, number), change.start, change.start, change.new, rule),
+            ((change.end, 0, width, -number), change.end, change.end, change.closing, rule),
+        ]
+    kind = 1 if change.start == change.end else 3
+    return [((change.start, kind, 0, number), change.start, change.end, change.new, rule)]
+
+
+def splice(text: str, edits: list[Edit]) -> str:
+    """Text with the edits made."""
+    parts: list[str] = []
+    position = 0
+    for edit in edits:
+        parts.append(text[position : edit.start])
+        parts.append(edit.new)
+        position = edit.end
+    parts.append(text[position:])
+    return "".join(parts)
+
+
+def spliced_range(text: str, edits: list[Edit], start: int, end: int) -> str:
+    """What [start, end) of the text becomes."""
+    inside = [e for e in edits if start <= e.start and e.end <= end]
+    moved = [Edit(e.start - start, e.end - start, e.new, e.rule) for e in inside]
+    return splice(text[start:end], moved)

@@ -1,0 +1,167 @@
+"""Where the npu_bridge import goes: one statement, immediately before the first one that imports TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.scanner.edits import Change
+from tf2npu.scanner.names import NPU_INIT, is_tensorflow
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.walk import dotted_name
+
+SIDE_EFFECT = f"import {NPU_INIT}  # noqa: F401  puts sessions on the NPU"
+
+
+def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect: bool) -> Change | None:
+    """The one change that makes the symbols available, or None when nothing is missing.
+
+    symbols: names of npu_init with the scope each is used in.  side_effect: the file is run and must import npu_init anyway.
+    """
+    wanted = {symbol: scope for symbol, scope in symbols if script.imported_as(symbol) is None}
+    if _has_star(script):
+        return None
+    if not wanted:
+        needs_line = side_effect and not _imports_npu_init(script)
+        return _insert(script, SIDE_EFFECT, [script.module_scope]) if needs_line else None
+    if script.config.import_style == "star":
+        return _insert(script, f"from {NPU_INIT} import *", [script.module_scope])
+    names = sorted(_spelling(script, symbol) for symbol in wanted)
+    existing = _existing(script)
+    if existing is not None:
+        return _merge(script, existing, names)
+    return _insert(script, f"from {NPU_INIT} import {', '.join(names)}", list(wanted.values()))
+
+
+def _spelling(script: Script, symbol: str) -> str:
+    local = script.local_name(symbol)
+    return symbol if local == symbol else f"{symbol} as {local}"
+
+
+def _has_star(script: Script) -> bool:
+    return any(star.target == NPU_INIT and star.level == 0 for star in script.module_scope.stars)
+
+
+def _imports_npu_init(script: Script) -> bool:
+    for node, scope in script.walked.imports:
+        if scope is not script.module_scope:
+            continue
+        if isinstance(node, cst.ImportFrom):
+            if node.module is not None and not node.relative and dotted_name(node.module).startswith(NPU_INIT):
+                return True
+        elif any(dotted_name(alias.name).startswith(NPU_INIT) for alias in node.names):
+            return True
+    return False
+
+
+def _existing(script: Script) -> cst.ImportFrom | None:
+    """A module-level `from npu_bridge.npu_init import ...` that stands before any use."""
+    for node, scope in script.walked.imports:
+        is_from = isinstance(node, cst.ImportFrom) and node.module is not None and not node.relative
+        if is_from and scope is script.module_scope and dotted_name(node.module) == NPU_INIT:
+            return node
+    return None
+
+
+def _merge(script: Script, node: cst.ImportFrom, names: list[str]) -> Change:
+    assert not isinstance(node.names, cst.ImportStar)
+    first, last = node.names[0], node.names[-1]
+    start, end = script.tree.span(first)[0], script.tree.span(last.asname or last.name)[1]
+    old = script.text[start:end]
+    if "\n" in old or "#" in old or "\\" in old:
+        return Change(end, end, ", " + ", ".join(names))
+    present = [part.strip() for part in old.split(",")]
+    return Change(start, end, ", ".join(sorted({*present, *names})))
+
+
+def _insert(script: Script, line: str, scopes: list[Scope]) -> Change:
+    """A line of its own before the right statement, in the indentation of that statement."""
+    anchor = _anchor(script, scopes)
+    offset = script.lines.line_start(script.tree.span(anchor)[0]) if anchor is not None else _after_preamble(script)
+    indent = ""
+    if anchor is not None:
+        start = script.tree.span(anchor)[0]
+        indent = script.text[offset:start]
+    newline = "\r\n" if "\r\n" in script.text[: offset + 2000] else "\n"
+    if offset == len(script.text) and script.text and not script.text.endswith(("\n", "\r")):
+        return Change(offset, offset, newline + line)
+    return Change(offset, offset, f"{indent}{line}{newline}")
+
+
+def _anchor(script: Script, scopes: list[Scope]) -> cst.CSTNode | None:
+    """Statement before which the import goes; None when nothing in the file imports TensorFlow."""
+    sites = [(node, scope) for node, scope in script.walked.imports if reaches_tensorflow(script, node)]
+    if not sites:
+        return _first_import_statement(script)
+    node, scope = sites[0]
+    line = _statement_line(script, node)
+    if scope.function is not None:
+        if len(sites) == 1 and line is not None and all(s.is_inside(scope.function) for s in scopes):
+            return line
+        return _top_level(script, node)
+    top = _top_level(script, node)
+    if line is None or line is top:
+        return top
+    others = [n for n, _ in sites[1:] if _top_level(script, n) is top]
+    outside = [n for n, _ in sites[1:] if _top_level(script, n) is not top]
+    return line if not others and not outside else top
+
+
+def _first_import_statement(script: Script) -> cst.CSTNode | None:
+    for node, scope in script.walked.imports:
+        is_future = isinstance(node, cst.ImportFrom) and node.module is not None and dotted_name(node.module) == "__future__"
+        if scope is script.module_scope and not is_future:
+            return _top_level(script, node)
+    return None
+
+
+def _after_preamble(script: Script) -> int:
+    """Offset behind docstring and `__future__` imports."""
+    for statement in script.tree.module.body:
+        if not _is_preamble(statement):
+            return script.lines.line_start(script.tree.span(statement)[0])
+    return len(script.text)
+
+
+def _is_preamble(statement: Any) -> bool:
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return False
+    first = statement.body[0]
+    if isinstance(first, cst.Expr):
+        return isinstance(first.value, (cst.SimpleString, cst.ConcatenatedString))
+    return isinstance(first, cst.ImportFrom) and first.module is not None and dotted_name(first.module) == "__future__"
+
+
+def reaches_tensorflow(script: Script, node: cst.Import | cst.ImportFrom) -> bool:
+    """Whether a statement imports TensorFlow, itself or through a module of the project."""
+    if isinstance(node, cst.Import):
+        return any(_module_reaches(script, 0, dotted_name(alias.name)) for alias in node.names)
+    module = dotted_name(node.module) if node.module is not None else ""
+    level = len(node.relative)
+    if _module_reaches(script, level, module):
+        return True
+    if isinstance(node.names, cst.ImportStar):
+        return False
+    names = [dotted_name(alias.name) for alias in node.names]
+    return any(_module_reaches(script, level, f"{module}.{name}" if module else name) for name in names)
+
+
+def _module_reaches(script: Script, level: int, module: str) -> bool:
+    if level == 0 and is_tensorflow(module):
+        return True
+    target = script.project.find_module(script.path, level, module)
+    return target is not None and target != script.path and target in script.project.reaching
+
+
+def _statement_line(script: Script, node: cst.CSTNode) -> cst.CSTNode | None:
+    """The line that holds an import; None for one in a one-line suite."""
+    parent = script.walked.parents.get(id(node))
+    return parent if isinstance(parent, cst.SimpleStatementLine) else None
+
+
+def _top_level(script: Script, node: cst.CSTNode) -> cst.CSTNode:
+    chain = [node, *script.walked.ancestors(node)]
+    return chain[-2] if len(chain) > 1 else node

@@ -1,0 +1,107 @@
+"""One name for each TensorFlow API, whatever module it was reached through."""
+
+from __future__ import annotations
+
+import re
+
+# TF1 names stay bare ("tensorflow.nn.dropout"); compat.v2 names keep their prefix, because they mean something else.
+_PREFIXES = (
+    ("tensorflow.compat.v1", "tensorflow"),
+    ("tensorflow_core", "tensorflow"),
+    ("tensorflow.python.keras", "tensorflow.keras"),
+    ("tensorflow.python.data.experimental", "tensorflow.data.experimental"),
+    ("tensorflow.contrib.data", "tensorflow.data.experimental"),
+    ("tensorflow.contrib.tpu", "tensorflow.estimator.tpu"),
+    ("tensorflow.contrib.keras", "tensorflow.keras"),
+    ("tensorflow.contrib.slim.python.slim", "tensorflow.contrib.slim"),
+    ("tf_slim", "tensorflow.contrib.slim"),
+    ("tensorflow.keras.api", "tensorflow.keras"),
+)
+# Where TensorFlow 1.15 defines what it exports; the module part may have changed between versions, the names did not.
+_PRIVATE = (
+    (re.compile(r"tensorflow\.python\.client\.session\.(Session|InteractiveSession)$"), r"tensorflow.\1"),
+    (re.compile(r"tensorflow\.python\.framework\.ops\.(device|Graph|get_default_graph)$"), r"tensorflow.\1"),
+    (re.compile(r"tensorflow\.python\.ops\.(?:nn|nn_ops|nn_impl)\.(\w+)$"), r"tensorflow.nn.\1"),
+    (re.compile(r"tensorflow\.python\.ops\.gradients(?:_impl)?\.gradients$"), r"tensorflow.gradients"),
+    (re.compile(r"tensorflow\.python\.ops\.(?:math_ops|array_ops|variables|variable_scope)\.(\w+)$"), r"tensorflow.\1"),
+    (re.compile(r"tensorflow\.python\.training\.\w+\.([A-Z]\w+)$"), r"tensorflow.train.\1"),
+    (re.compile(r"tensorflow\.python\.training\.training\.(\w+)$"), r"tensorflow.train.\1"),
+    (re.compile(r"tensorflow(?:_estimator)?\.python\.estimator\.(?:\w+\.)*([A-Z]\w+)$"), r"tensorflow.estimator.\1"),
+    (re.compile(r"tensorflow_estimator\.(?:python|_api|compat)\.(?:\w+\.)*([A-Z]\w+)$"), r"tensorflow.estimator.\1"),
+    (re.compile(r"tensorflow\.python\.data\.ops\.\w+\.([A-Z]\w+)$"), r"tensorflow.data.\1"),
+    (re.compile(r"tensorflow\.core\.protobuf\.config_pb2\.(\w+)$"), r"tensorflow.\1"),
+    (re.compile(r"tensorflow\.contrib\.slim\.(dropout|conv2d|fully_connected)$"), r"tensorflow.contrib.layers.\1"),
+    (re.compile(r"tensorflow\.layers\.core\.(\w+)$"), r"tensorflow.layers.\1"),
+    (re.compile(r"tensorflow\.math\.(erf|tanh|sqrt|pow|multiply|is_finite|is_nan|is_inf)$"), r"tensorflow.\1"),
+    (re.compile(r"tensorflow\.keras\.models\.(Model|Sequential)$"), r"tensorflow.keras.\1"),
+    (re.compile(r"tensorflow\.data\.DatasetV[12]$"), r"tensorflow.data.Dataset"),
+    (re.compile(r"tensorflow\.ConfigProto\.Experimental$"), r"tensorflow.ConfigProto.Experimental"),
+)
+_ROOTS = frozenset(
+    "tensorflow tensorflow_core tensorflow_estimator tf_slim keras horovod npu_bridge npu_device hccl tf_keras".split()
+)
+
+# What `from npu_bridge.npu_init import *` binds; the names are the adapter's public interface.
+NPU_INIT_NAMES = frozenset(
+    "os tf npu_ops npu_rnn npu_scope keras_to_npu npu_strategy util npu_plugin npu_cpu_ops hccl_ops profiler "
+    "scoped_graph_manager config_pb2 rewriter_config_pb2 session session_run_hook backend npu_unary_ops NPURunConfig "
+    "ProfilingConfig MemoryConfig DumpConfig DynamicInputConfig NPUEstimator NPUEstimatorSpec NPUCheckpointSaverHook "
+    "NPUOutputTensorHook NPUBroadcastGlobalVariablesHook SetIterationsVarHook TellMeStepOrLossHook "
+    "NPUDistributedOptimizer KerasDistributeOptimizer NPUOptimizer NPULossScaleOptimizer FixedLossScaleManager "
+    "ExponentialUpdateLossScaleManager NPUBroadcastGlobalVariablesCallback NpuEmptyHook RewriterConfig "
+    "decorator_tf_session npu_distributed_optimizer_wrapper npu_allreduce create_group destroy_group get_rank_size "
+    "get_local_rank_size get_rank_id get_local_rank_id get_world_rank_from_group_rank get_group_rank_from_world_rank "
+    "set_split_strategy_by_idx set_split_strategy_by_size experimental_options npu_config_proto npu_graph_options "
+    "npu_optimizer_options npu_run_config_init npu_hooks_append npu_callbacks_append set_keras_session_npu_config "
+    "init_resource shutdown_resource close_session get_npu_rank_id get_npu_local_rank_id get_npu_rank_size "
+    "get_npu_local_rank_size npu_keras_optimizer npu_tf_optimizer npu_clear_session".split()
+)
+NPU_INIT = "npu_bridge.npu_init"
+_NPU_INIT_TARGETS = {"tf": "tensorflow", "os": "os", "backend": "tensorflow.keras.backend", "config_pb2": "tensorflow"}
+
+
+def root_of(name: str) -> str:
+    """First component of a dotted name."""
+    return name.partition(".")[0]
+
+
+def is_framework(name: str) -> bool:
+    """Whether a dotted name belongs to a package the converter knows."""
+    return root_of(name) in _ROOTS
+
+
+def is_tensorflow(name: str) -> bool:
+    """Whether importing this module imports TensorFlow."""
+    return root_of(name) in {"tensorflow", "tensorflow_core", "tensorflow_estimator", "tf_slim"}
+
+
+def canonical(name: str) -> str:
+    """The one spelling of a dotted name under which rules and tables know it.
+
+    Source: module layout of TensorFlow 1.15 (`tensorflow/python`, `tensorflow_estimator/python`).
+    """
+    if name.startswith("npu_bridge."):
+        return _canonical_npu(name)
+    if not name.startswith(("tensorflow", "tf_slim")):
+        return name
+    for prefix, replacement in _PREFIXES:
+        if name == prefix or name.startswith(prefix + "."):
+            name = replacement + name[len(prefix) :]
+    for pattern, replacement in _PRIVATE:
+        changed, count = pattern.subn(replacement, name)
+        if count:
+            return changed
+    return name
+
+
+def _canonical_npu(name: str) -> str:
+    last = name.rpartition(".")[2]
+    if last not in NPU_INIT_NAMES or last in {"tf", "os"} and not name.startswith(NPU_INIT):
+        return name
+    if name.startswith(NPU_INIT) and last in _NPU_INIT_TARGETS:
+        return _NPU_INIT_TARGETS[last]
+    head = name.rpartition(".")[0]
+    inner = head.rpartition(".")[2]
+    if last == "npu_unary_ops" and name == "npu_bridge.estimator.npu_unary_ops":
+        return name  # the module; the handle of the same name lives in it
+    return f"{NPU_INIT}.{last}" if inner not in NPU_INIT_NAMES or inner == "npu_unary_ops" else name

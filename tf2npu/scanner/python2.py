@@ -1,0 +1,25 @@
+"""Names the Python 2 construct on a line that a Python 3 parser refused."""
+
+from __future__ import annotations
+
+import re
+
+_CONSTRUCTS = (
+    (re.compile(r"^\s*(?:.*[:;]\s*)?print\s+[^\s(=.,)\]]"), "print statement"),
+    (re.compile(r"^\s*(?:.*[:;]\s*)?print\s*>>"), "print statement"),
+    (re.compile(r"^\s*(?:.*[:;]\s*)?print\s+\("), "print statement"),
+    (re.compile(r"^\s*except\s+.+?,\s*\w+\s*:"), "except clause with a comma"),
+    (re.compile(r"^\s*raise\s+[\w.]+\s*,"), "raise statement with a comma"),
+    (re.compile(r"^\s*exec\s+[^(=\s]"), "exec statement"),
+    (re.compile(r"<>"), "<> operator"),
+    (re.compile(r"`[^`]*`"), "backquotes for repr"),
+    (re.compile(r"(?<![\w.])0[0-7]+(?![\w.])"), "octal number without 0o"),
+    (re.compile(r"(?<![\w])[uU][rR]['\"]"), "ur'' string"),
+    (re.compile(r"(?<![\w.])\d+[lL](?!\w)"), "long number with L"),
+    (re.compile(r"^\s*def\s+\w+\(.*\(\s*\w+\s*,"), "tuple parameter"),
+)
+
+
+def explain_python2(line: str) -> str:
+    """The Python 2 construct on this line, or an empty text."""
+    return next((name for pattern, name in _CONSTRUCTS if pattern.search(line)), "")

@@ -1,0 +1,203 @@
+"""Expressions to qualified names: `tf.nn.dropout` -> "tensorflow.nn.dropout", `ds.map(f)` -> "tensorflow.data.Dataset()".
+
+A name that ends in "()" is an instance of what stands before. "user:N" is the N-th class of the file, "user:N()" an instance
+of it. None means unknown: rules then leave the code alone.
+"""
+
+from __future__ import annotations
+
+import builtins
+
+import libcst as cst
+
+from tf2npu.scanner.facts import ProjectFacts
+from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework
+from tf2npu.scanner.returns import returned
+from tf2npu.scanner.scopes import Binding, Scope
+from tf2npu.scanner.walk import Walked
+
+_BUILTINS = frozenset(dir(builtins))
+_CYCLE = "<cycle>"
+_MAX_DEPTH = 60
+
+
+class Resolver:
+    """Resolves expressions of one file, with the exports of its project."""
+
+    def __init__(self, walked: Walked, path: str, project: ProjectFacts) -> None:
+        self.walked = walked
+        self.path = path
+        self.project = project
+        self._known: dict[int, str | None] = {}
+        self._busy: set[int] = set()
+        self._classes = {id(node): number for number, (node, _, _) in enumerate(walked.classes)}
+
+    def qualify(self, node: cst.BaseExpression, scope: Scope) -> str | None:
+        """Qualified name of an expression, or None."""
+        name = self._qualify(node, scope)
+        return None if name == _CYCLE else name
+
+    def _qualify(self, node: cst.BaseExpression, scope: Scope) -> str | None:
+        key = id(node)
+        if key in self._known:
+            return self._known[key]
+        if key in self._busy or len(self._busy) > _MAX_DEPTH:
+            return _CYCLE
+        self._busy.add(key)
+        try:
+            name = self._compute(node, scope)
+        finally:
+            self._busy.discard(key)
+        if name != _CYCLE and not self._busy:
+            self._known[key] = name
+        return name
+
+    def _compute(self, node: cst.BaseExpression, scope: Scope) -> str | None:
+        if isinstance(node, cst.Name):
+            return self._name(node.value, scope)
+        if isinstance(node, cst.Attribute):
+            return self._attribute(node, scope)
+        if isinstance(node, cst.Call):
+            return self._call(node, scope)
+        if isinstance(node, cst.NamedExpr):
+            return self._qualify(node.value, scope)
+        if isinstance(node, cst.IfExp):
+            return self._agreed([self._qualify(node.body, scope), self._qualify(node.orelse, scope)])
+        if isinstance(node, cst.BooleanOperation):
+            return self._agreed([self._qualify(node.left, scope), self._qualify(node.right, scope)])
+        return None
+
+    def _name(self, name: str, scope: Scope) -> str | None:
+        if name in ("None", "True", "False"):
+            return name
+        bindings = scope.lookup(name)
+        if bindings:
+            return self._agreed([self._binding(b, name) for b in bindings])
+        return self._from_stars(name, scope) or (f"builtins.{name}" if name in _BUILTINS else None)
+
+    def _from_stars(self, name: str, scope: Scope) -> str | None:
+        found = []
+        for star in scope.module.stars:
+            if star.target == NPU_INIT and star.level == 0:
+                if name in NPU_INIT_NAMES:
+                    found.append(canonical(f"{NPU_INIT}.{name}"))
+            elif star.level == 0 and is_framework(star.target):
+                found.append(canonical(f"{star.target}.{name}"))
+            else:
+                target = f"{star.target}.{name}" if star.target else name
+                found.append(self.project.resolve(self.path, star.level, target))
+        known = [f for f in found if f]
+        return known[-1] if known else None
+
+    def _binding(self, binding: Binding, name: str) -> str | None:
+        if binding.kind == "import":
+            return self._import(binding)
+        if binding.kind == "value" and binding.scope is not None:
+            return self._qualify(binding.node, binding.scope)
+        if binding.kind == "class":
+            return f"user:{self._classes[id(binding.node)]}"
+        if binding.kind == "param":
+            return self._self_parameter(binding)
+        return None
+
+    def _self_parameter(self, binding: Binding) -> str | None:
+        method = binding.scope
+        if binding.index != 0 or method is None or method.parent is None or method.parent.kind != "class":
+            return None
+        if isinstance(method.node, cst.FunctionDef) and method.node.decorators:
+            kinds = {d.decorator.value for d in method.node.decorators if isinstance(d.decorator, cst.Name)}
+            if kinds & {"staticmethod", "classmethod"}:
+                return None
+        return f"user:{self._classes[id(method.parent.node)]}()"
+
+    def _import(self, binding: Binding) -> str | None:
+        if binding.level == 0 and is_framework(binding.target):
+            return canonical(binding.target)
+        found = self.project.resolve(self.path, binding.level, binding.target)
+        if found is not None:
+            return found
+        if binding.level > 0 or self.project.defines(self.path, binding.level, binding.target):
+            return f"project:{binding.level}:{binding.target}"
+        return binding.target
+
+    def _attribute(self, node: cst.Attribute, scope: Scope) -> str | None:
+        base = self._qualify(node.value, scope)
+        if base is None or base == _CYCLE:
+            return base
+        attr = node.attr.value
+        if base.startswith("user:"):
+            return self._user_attribute(base, attr)
+        if base.startswith("project:"):
+            level, dotted = base.split(":")[1:]
+            return self.project.resolve(self.path, int(level), f"{dotted}.{attr}") or f"{base}.{attr}"
+        return canonical(f"{base}.{attr}")
+
+    def _user_attribute(self, base: str, attr: str) -> str | None:
+        """Attribute of a class of this file or of an instance: assigned, defined, or inherited."""
+        number = int(base[5:].removesuffix("()"))
+        node, outer, own = self.walked.classes[number]
+        bindings = own.attributes.get(attr, []) + own.names.get(attr, [])
+        if bindings:
+            return self._agreed([self._binding(b, attr) for b in bindings])
+        instance = "()" if base.endswith("()") else ""
+        for arg in node.bases:
+            parent = self._qualify(arg.value, outer)
+            if parent is None or parent == _CYCLE:
+                continue
+            if parent.startswith("user:"):
+                found = self._user_attribute(parent + instance, attr)
+            else:
+                found = canonical(f"{parent}{instance}.{attr}") if is_framework(parent) else None
+            if found is not None:
+                return found
+        return None
+
+    def _call(self, node: cst.Call, scope: Scope) -> str | None:
+        function = self._function(node.func, scope)
+        if function is not None:
+            return self._agreed([self._qualify(value, inner) for value, inner in function.returns])
+        name = self._qualify(node.func, scope)
+        if name is None or name == _CYCLE:
+            return name
+        if name == "builtins.super":
+            return self._super(scope)
+        if name.startswith("user:"):
+            return None if name.endswith("()") else f"{name}()"
+        return returned(name)
+
+    def _super(self, scope: Scope) -> str | None:
+        owner = scope.enclosing_class
+        if owner is None:
+            return None
+        node, outer, _ = self.walked.classes[self._classes[id(owner.node)]]
+        return self._qualify(node.bases[0].value, outer) if len(node.bases) == 1 else None
+
+    def _function(self, func: cst.BaseExpression, scope: Scope) -> Scope | None:
+        """Scope of the user's function that a call reaches, when that is certain."""
+        if not isinstance(func, cst.Name):
+            return None
+        bindings = scope.lookup(func.value)
+        if len(bindings) == 1 and bindings[0].kind == "function":
+            return self.walked.scope_of[id(bindings[0].node)]
+        return None
+
+    @staticmethod
+    def _agreed(names: list[str | None]) -> str | None:
+        """The one meaning that several bindings share; a None constant or a self-reference does not count against it."""
+        rest = {n for n in names if n not in ("None", _CYCLE)}
+        if len(rest) == 1:
+            return rest.pop()
+        if not rest and names:
+            return "None" if "None" in names else _CYCLE
+        return None
+
+    def user_base(self, name: str | None) -> str | None:
+        """Qualified name of the first known base of a class of this file ("user:N" or "user:N()")."""
+        seen: set[str] = set()
+        while name is not None and name.startswith("user:") and name not in seen:
+            seen.add(name)
+            node, outer, _ = self.walked.classes[int(name[5:].removesuffix("()"))]
+            names = [self.qualify(arg.value, outer) for arg in node.bases]
+            known = [n for n in names if n is not None and n != "builtins.object"]
+            name = known[0] if known else None
+        return name

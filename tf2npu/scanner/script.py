@@ -1,0 +1,88 @@
+"""One file under conversion: its text, tree, names, project and the npu_bridge names that fixes ask for."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from tf2npu.config import Config
+from tf2npu.findings import Span
+from tf2npu.scanner.facts import ProjectFacts
+from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework
+from tf2npu.scanner.resolve import Resolver
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.source import LineIndex
+from tf2npu.scanner.tree import Tree
+from tf2npu.scanner.walk import Walked, walk
+
+
+class Script:
+    """Everything rules may ask about a file. Nothing in here changes while rules run, except the local names handed out."""
+
+    def __init__(self, path: str, tree: Tree, config: Config, project: ProjectFacts) -> None:
+        self.path = path
+        self.tree = tree
+        self.text = tree.text
+        self.config = config
+        self.project = project
+        self.lines = LineIndex(tree.text)
+        self.walked: Walked = walk(tree.module)
+        self.resolver = Resolver(self.walked, path, project)
+        self.module_scope = self.walked.module_scope
+        self._bound = self._bound_names()
+        self._locals: dict[str, str] = {}
+
+    def span(self, start: int, end: int) -> Span:
+        """1-based span of a character range."""
+        return Span(*self.lines.position(start), *self.lines.position(end))
+
+    def name_of(self, node: cst.BaseExpression, scope: Scope) -> str | None:
+        """Qualified name of an expression, or None when it is not certain."""
+        return self.resolver.qualify(node, scope)
+
+    @property
+    def uses_tensorflow(self) -> bool:
+        """Whether this file imports TensorFlow, itself or through the project."""
+        return self.path in self.project.reaching
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether this file is run, not imported: the configured main file or one with a main guard."""
+        if self.config.main is not None:
+            return self.path == self.config.main.replace("\\", "/").removeprefix("./")
+        facts = self.project.files.get(self.path)
+        return facts is not None and facts.has_main_guard
+
+    def local_name(self, symbol: str) -> str:
+        """Name under which a symbol of `npu_bridge.npu_init` is used in this file; the user's own names are avoided."""
+        if symbol not in self._locals:
+            self._locals[symbol] = self._choose_local(symbol)
+        return self._locals[symbol]
+
+    def imported_as(self, symbol: str) -> str | None:
+        """Local name under which a symbol of npu_init is already imported at module level, or None."""
+        wanted = canonical(f"{NPU_INIT}.{symbol}")
+        for name, bindings in self.module_scope.names.items():
+            if any(b.kind == "import" and b.level == 0 and canonical(b.target) == wanted for b in bindings):
+                return name
+        if symbol in NPU_INIT_NAMES and any(s.target == NPU_INIT for s in self.module_scope.stars):
+            return symbol
+        return None
+
+    def _choose_local(self, symbol: str) -> str:
+        present = self.imported_as(symbol)
+        if present is not None:
+            return present
+        if symbol not in self._bound:
+            return symbol
+        alias = symbol if symbol.startswith("npu_") else f"npu_{symbol}"
+        while alias in self._bound:
+            alias += "_"
+        return alias
+
+    def _bound_names(self) -> set[str]:
+        scopes = [self.module_scope, *self.walked.scope_of.values()]
+        names = {name for scope in scopes for name in scope.names}
+        for star in self.module_scope.stars:
+            if not (star.level == 0 and is_framework(star.target)):
+                names |= self.project.star_names(self.path, star.level, star.target)
+        return names

@@ -1,0 +1,216 @@
+"""What a rule gets to see and do: a site of a script, with edits that are recorded, not made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.findings import Finding, Level
+from tf2npu.scanner.edits import Change, Fix
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.script import Script
+
+_ATOMS = (
+    cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float, cst.SimpleString, cst.FormattedString,
+    cst.List, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp, cst.Ellipsis,
+)  # fmt: skip
+
+
+class Site:
+    """A node that a rule looks at. Changes and findings collect in `fix`; the engine makes all of them or none."""
+
+    def __init__(self, script: Script, rule: str, node: cst.CSTNode, scope: Scope, name: str = "") -> None:
+        self.script = script
+        self.node: Any = node
+        self.scope = scope
+        self.name = name
+        self.fix = Fix(rule, site=script.tree.span(node))
+
+    def source(self, node: cst.CSTNode) -> str:
+        """Source text of a node."""
+        return self.script.tree.source(node)
+
+    def resolve(self, node: cst.BaseExpression) -> str | None:
+        """Qualified name of an expression in the scope of this site."""
+        return self.script.name_of(node, self.scope)
+
+    def fixed(self, message: str) -> None:
+        """Say what the recorded changes do."""
+        self._find(Level.FIXED, message)
+
+    def manual(self, message: str) -> None:
+        """Say what a person has to do."""
+        self._find(Level.MANUAL, message)
+
+    def unsupported(self, message: str) -> None:
+        """Say what will not work on the NPU."""
+        self._find(Level.UNSUPPORTED, message)
+
+    def info(self, message: str) -> None:
+        """Say what is good to know."""
+        self._find(Level.INFO, message)
+
+    def _find(self, level: Level, message: str) -> None:
+        start, end = self.fix.site
+        span = self.script.span(start, end)
+        before = self.script.text[start:end]
+        self.fix.findings.append(Finding(self.fix.rule, level, span, message, _public(self.name), before))
+
+    def need(self, symbol: str) -> str:
+        """Local name of a symbol of `npu_bridge.npu_init`; the import is added when the fix is made."""
+        self.fix.symbols.append((symbol, self.scope))
+        return self.script.local_name(symbol)
+
+    def replace(self, node: cst.CSTNode, new: str) -> None:
+        """Replace a node by text."""
+        self.replace_range(*self.script.tree.span(node), new)
+
+    def replace_range(self, start: int, end: int, new: str) -> None:
+        """Replace a character range by text."""
+        self.fix.changes.append(Change(start, end, new))
+
+    def insert(self, offset: int, text: str) -> None:
+        """Insert text at an offset."""
+        self.fix.changes.append(Change(offset, offset, text))
+
+    def wrap(self, node: cst.CSTNode, before: str, after: str) -> None:
+        """Put text around a node, which other fixes may still change."""
+        self.fix.changes.append(Change(*self.script.tree.span(node), before, after))
+
+    def wrap_in_call(self, node: cst.CSTNode, function: str) -> None:
+        """`node` -> `function(node)`."""
+        self.wrap(node, f"{function}(", ")")
+
+    def statement(self) -> cst.CSTNode | None:
+        """The statement line or compound statement this site is part of."""
+        nodes = [self.node, *self.script.walked.ancestors(self.node)]
+        return next((n for n in nodes if isinstance(n, (cst.SimpleStatementLine, cst.BaseCompoundStatement))), None)
+
+
+def _public(name: str) -> str:
+    """Qualified name as people write it: instances without the mark."""
+    return name.replace("()", "")
+
+
+def is_atom(node: cst.BaseExpression) -> bool:
+    """Whether an expression keeps its meaning behind a binary operator without parentheses."""
+    return isinstance(node, _ATOMS) or bool(getattr(node, "lpar", ()))
+
+
+class Call(Site):
+    """A call whose callee is known."""
+
+    node: cst.Call
+
+    @property
+    def args(self) -> list[cst.Arg]:
+        """Arguments in source order."""
+        return list(self.node.args)
+
+    @property
+    def has_star_args(self) -> bool:
+        """Whether some arguments come out of *args or **kwargs."""
+        return any(arg.star for arg in self.node.args)
+
+    def arg(self, keyword: str, position: int | None = None) -> cst.Arg | None:
+        """The argument given for a parameter, by keyword or position."""
+        positionals = [a for a in self.node.args if a.keyword is None and not a.star]
+        for arg in self.node.args:
+            if arg.keyword is not None and arg.keyword.value == keyword:
+                return arg
+        if position is not None and position < len(positionals):
+            return positionals[position]
+        return None
+
+    def value(self, keyword: str, position: int | None = None) -> cst.BaseExpression | None:
+        """The expression given for a parameter, or None."""
+        arg = self.arg(keyword, position)
+        return arg.value if arg is not None else None
+
+    def replace_callee(self, new: str) -> None:
+        """Call something else with the same arguments."""
+        self.replace(self.node.func, new)
+
+    def rename_keyword(self, arg: cst.Arg, new: str) -> None:
+        """Give a keyword argument another name; a positional one gets a name."""
+        if arg.keyword is not None:
+            self.replace(arg.keyword, new)
+        else:
+            self.insert(self.script.tree.span(arg.value)[0], f"{new}=")
+
+    def add_keyword(self, text: str) -> None:
+        """Append `name=value` as the last argument, layout kept."""
+        args = self.node.args
+        if not args:
+            self.insert(self._end_of_parentheses(), text)
+            return
+        last = args[-1]
+        end = self.script.tree.span(last.value)[1]
+        if isinstance(last.comma, cst.Comma) and self._own_line(last):
+            self.insert(self._after_comma(last), self._line_break_before(last) + text + ",")
+        elif isinstance(last.comma, cst.Comma):
+            self.insert(self._after_comma(last), f" {text}")
+        elif self._own_line(last) and len(args) > 1:
+            self.insert(end, "," + self._line_break_before(last) + text)
+        else:
+            self.insert(end, f", {text}")
+
+    def _end_of_parentheses(self) -> int:
+        start, end = self.script.tree.span(self.node)
+        return end - 1 - sum(len(self.source(p)) for p in self.node.rpar)
+
+    def _after_comma(self, arg: cst.Arg) -> int:
+        end = self.script.tree.span(arg.value)[1]
+        return self.script.text.index(",", end) + 1
+
+    def _own_line(self, arg: cst.Arg) -> bool:
+        start = self.script.tree.span(arg)[0]
+        return not self.script.text[self.script.lines.line_start(start) : start].strip()
+
+    def _line_break_before(self, arg: cst.Arg) -> str:
+        """Newline and indentation of the line on which an argument starts."""
+        start = self.script.tree.span(arg)[0]
+        line_start = self.script.lines.line_start(start)
+        newline = "\r\n" if self.script.text[:line_start].endswith("\r\n") else "\n"
+        return newline + self.script.text[line_start:start]
+
+    def remove_args(self, removed: list[cst.Arg]) -> None:
+        """Take arguments out with their commas; comments and the other arguments stay where they are."""
+        kept_after = False
+        for arg in reversed(self.node.args):
+            if arg not in removed:
+                kept_after = True
+                continue
+            start, end = self.script.tree.span(arg)[0], self.script.tree.span(arg.value)[1]
+            if isinstance(arg.comma, cst.Comma):
+                self._delete(start, self._after_comma(arg))
+            else:
+                self._delete(start, end)
+        if not kept_after or self.node.args[-1] in removed:
+            self._drop_comma_of_last_kept(removed)
+
+    def _delete(self, start: int, end: int) -> None:
+        """Delete a range with the blanks behind it, or the whole line when nothing else is on it."""
+        text, lines = self.script.text, self.script.lines
+        line_start, line_end = lines.line_start(start), lines.line_end(end)
+        if not text[line_start:start].strip() and not text[end:line_end].strip():
+            if text[line_end : line_end + 2] == "\r\n":
+                line_end += 1
+            start, end = line_start, min(line_end + 1, len(text))
+        else:
+            while end < len(text) and text[end] in " \t":
+                end += 1
+        self.replace_range(start, end, "")
+
+    def _drop_comma_of_last_kept(self, removed: list[cst.Arg]) -> None:
+        kept = [arg for arg in self.node.args if arg not in removed]
+        last = self.node.args[-1]
+        if not kept or isinstance(last.comma, cst.Comma):
+            return
+        after = self._after_comma(kept[-1])
+        end = after
+        while end < len(self.script.text) and self.script.text[end] in " \t":
+            end += 1
+        start, next_start = after - 1, self.script.tree.span(self.node.args[self.node.args.index(kept[-1]) + 1])[0]
+        self.replace_range(start, end if end == next_start else after, "")

@@ -1,0 +1,175 @@
+"""A LibCST tree together with the offset of every node in the text it was parsed from.
+
+The offsets come from one emit of the tree, which at the same time proves that the tree holds every character of the source.
+LibCST's own position provider does the same with line/column arithmetic at several times the cost.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
+
+import libcst as cst
+from libcst._nodes.internal import CodegenState
+
+from tf2npu.scanner.python2 import explain_python2
+from tf2npu.scanner.source import SourceError
+
+T = TypeVar("T")
+_STATEMENTS = (cst.SimpleStatementLine, cst.BaseCompoundStatement, cst.SimpleStatementSuite)
+_NOTHING: AbstractContextManager[None] = nullcontext()
+# Enough for a sum of some ten thousand terms; only used after a first attempt ran out of stack.
+_DEEP_STACK_BYTES = 512 * 1024 * 1024
+_DEEP_RECURSION_LIMIT = 200_000
+
+
+class TooDeepError(SourceError):
+    """Nesting that neither the parser nor a tree walk can handle."""
+
+
+class Tree:
+    """A parsed module; `span` gives the character range of a node, parentheses around an expression included."""
+
+    def __init__(self, text: str, module: cst.Module) -> None:
+        self.text = text
+        self.module = module
+        recorder = _Recorder(default_indent=module.default_indent, default_newline=module.default_newline)
+        recorder.start_recording()
+        module._codegen(recorder)
+        self.is_faithful = "".join(recorder.tokens) == text
+        self._spans = recorder.spans
+        self._code = recorder.code
+
+    def span(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Range of a node; of a statement without its leading comments, decorators included."""
+        code = self._code.get(id(node))
+        return code if code is not None else self._spans[id(node)]
+
+    def source(self, node: cst.CSTNode) -> str:
+        """Source text of a node."""
+        start, end = self.span(node)
+        return self.text[start:end]
+
+
+class _Recorder(CodegenState):
+    """Code generation that notes where each node starts and ends."""
+
+    def start_recording(self) -> None:
+        self.offset = 0
+        self.stack: list[int] = []
+        self.spans: dict[int, tuple[int, int]] = {}
+        self.code: dict[int, tuple[int, int]] = {}
+
+    def add_indent_tokens(self) -> None:
+        for token in self.indent_tokens:
+            self.tokens.append(token)
+            self.offset += len(token)
+
+    def add_token(self, value: str) -> None:
+        self.tokens.append(value)
+        self.offset += len(value)
+
+    def before_codegen(self, node: cst.CSTNode) -> None:
+        self.stack.append(self.offset)
+
+    def after_codegen(self, node: cst.CSTNode) -> None:
+        self.spans[id(node)] = (self.stack.pop(), self.offset)
+
+    def record_syntactic_position(self, node: Any, *, start_node: Any = None, end_node: Any = None) -> Any:
+        if isinstance(node, _STATEMENTS):
+            return _StatementSpan(self, node, end_node)
+        return _NOTHING
+
+
+class _StatementSpan:
+    """Notes the range of a statement: from its first token (or decorator) to the end of its last line or block."""
+
+    def __init__(self, recorder: _Recorder, node: cst.CSTNode, end_node: cst.CSTNode | None) -> None:
+        self.recorder, self.node, self.end_node = recorder, node, end_node
+
+    def __enter__(self) -> None:
+        self.start = self.recorder.offset
+        decorators = getattr(self.node, "decorators", ())
+        if decorators:
+            self.start = self.recorder.spans[id(decorators[0].decorator)][0] - 1
+
+    def __exit__(self, *exc: object) -> None:
+        end = self.recorder.offset if self.end_node is None else self.recorder.spans[id(self.end_node)][1]
+        self.recorder.code[id(self.node)] = (self.start, end)
+
+
+def parse(text: str) -> Tree:
+    """Parse Python source.
+
+    Raises: SourceError with line and column for a syntax error, or for source that the parser cannot give back unchanged.
+    """
+    try:
+        module = cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        raise _syntax_error(text, error) from None
+    except (ValueError, UnicodeError) as error:
+        raise SourceError(f"cannot be parsed: {error}") from None
+    tree = Tree(text, module)
+    if not tree.is_faithful:
+        raise SourceError("the parser does not give this file back unchanged, so it is left alone")
+    return tree
+
+
+def run_with_deep_stack(function: Callable[[], T]) -> T:
+    """Run a function; when it runs out of stack, once more in a thread with a large one.
+
+    Raises: TooDeepError when that is not enough either.
+    """
+    try:
+        return function()
+    except RecursionError:
+        return _run_in_deep_thread(function)
+
+
+def _run_in_deep_thread(function: Callable[[], T]) -> T:
+    outcome: list[tuple[bool, Any]] = []
+
+    def target() -> None:
+        try:
+            outcome.append((True, function()))
+        except BaseException as error:  # handed to the caller below
+            outcome.append((False, error))
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(_DEEP_STACK_BYTES)
+    sys.setrecursionlimit(max(limit, _DEEP_RECURSION_LIMIT))
+    try:
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    succeeded, value = outcome[0]
+    if succeeded:
+        return value
+    if isinstance(value, (RecursionError, MemoryError)):
+        raise TooDeepError("an expression or block is nested too deeply to be converted")
+    raise value
+
+
+def _syntax_error(text: str, error: cst.ParserSyntaxError) -> SourceError:
+    """The error at the place Python's own parser names, which is nearer the cause, when it refuses the source too."""
+    line, column, reason = error.raw_line, error.raw_column + 1, error.message.splitlines()[0]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as own:
+        line, column, reason = own.lineno or line, own.offset or column, own.msg
+    except (ValueError, RecursionError, MemoryError):
+        pass  # nothing better to say than what the first parser said
+    lines = text.splitlines()
+    construct = explain_python2(lines[line - 1]) if 0 < line <= len(lines) else ""
+    if construct:
+        return SourceError(f"Python 2 source: {construct}; make it run on Python 3 first", line, column)
+    return SourceError(f"syntax error: {reason}", line, column)
