@@ -1,14 +1,15 @@
-"""The converted examples, made once for each worker."""
+"""The converted programs, made once for each worker."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.programs import EXAMPLES
+from tests.e2e.programs import ProgramUnderTest
 
 TF2NPU = Path(sys.executable).with_name("tf2npu")
 
@@ -21,6 +22,13 @@ def convert(source: Path, out: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def converted(tmp_path_factory) -> Path:
-    """A folder with the converted examples."""
-    return convert(EXAMPLES, tmp_path_factory.mktemp("converted") / "out")
+def converted(tmp_path_factory) -> Callable[[ProgramUnderTest], Path]:
+    """Gives the folder that holds a program's converted source; every source folder is converted once."""
+    folders: dict[Path, Path] = {}
+
+    def folder(program: ProgramUnderTest) -> Path:
+        if program.source not in folders:
+            folders[program.source] = convert(program.source, tmp_path_factory.mktemp("converted") / "out")
+        return folders[program.source]
+
+    return folder

@@ -28,7 +28,7 @@ def child(script: str, program: ProgramUnderTest, source: Path, work: Path, envi
 def trained(request, converted, tmp_path_factory):
     """A program, and the record of its traced run on the shim."""
     work = tmp_path_factory.mktemp(request.param.name)
-    return request.param, child("traced_run.py", request.param, converted, work, {})
+    return request.param, child("traced_run.py", request.param, converted(request.param), work, {})
 
 
 def host_work(executed: dict) -> dict[str, list[str]]:

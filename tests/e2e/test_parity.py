@@ -26,7 +26,7 @@ def tolerances(name: str) -> list[float]:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 def test_first_losses_agree(program: ProgramUnderTest, converted, tmp_path, record_property):
     original = record_losses(program, "plain", "save", program.source, tmp_path)
-    migrated = record_losses(program, "shim", "restore", converted, tmp_path)
+    migrated = record_losses(program, "shim", "restore", converted(program), tmp_path)
     differences = [abs(ours - theirs) / abs(theirs) for ours, theirs in zip(migrated, original, strict=True)]
     allowed = tolerances(program.name)
     record_property("figure", f"parity {program.name:16} largest difference of {len(original)} losses "

@@ -48,8 +48,8 @@ def scalars(folder: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 def test_both_ways_give_the_same_bits(program, converted, tmp_path):
-    run([sys.executable], program, converted, tmp_path / "python")
-    run([TF2NPU, "run"], program, converted, tmp_path / "launcher")
+    run([sys.executable], program, converted(program), tmp_path / "python")
+    run([TF2NPU, "run"], program, converted(program), tmp_path / "launcher")
     left, right = checkpoints(tmp_path / "python"), checkpoints(tmp_path / "launcher")
     assert left and left.keys() == right.keys()
     assert [name for name in left if left[name].tobytes() != right[name].tobytes()] == []
