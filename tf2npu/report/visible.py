@@ -22,5 +22,5 @@ def code_point(character: str) -> str:
 
 
 def visible(text: str) -> str:
-    """`text` on one line, with each odd character written as <U+XXXX>."""
+    """`text` on one line, with each odd character written as <U+hhhh>, h a hex digit."""
     return ODD.sub(lambda match: f"<{code_point(match.group())}>", text.replace("\r\n", " ").replace("\n", " "))
