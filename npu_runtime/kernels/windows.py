@@ -40,6 +40,14 @@ class Axis:
         """The input range [start, stop) that outputs [first, last) read; it may leave the input on both sides."""
         return first * self.stride - self.before, (last - 1) * self.stride - self.before + self.span
 
+    def tap(self, index: int, first: int, last: int) -> tuple[slice, slice]:
+        """Which of the outputs [first, last) have tap `index` inside the input: (outputs counted from first, inputs)."""
+        offset = index * self.dilation - self.before
+        low = max(first, -(offset // self.stride))
+        high = max(low, min(last, (self.extent - 1 - offset) // self.stride + 1))
+        start = low * self.stride + offset
+        return slice(low - first, high - first), slice(start, start + (high - low) * self.stride, self.stride)
+
     def valid_counts(self) -> np.ndarray:
         """How many taps of each window lie inside the input.  Returns: (out,) int64."""
         starts = np.arange(self.out) * self.stride - self.before
@@ -125,6 +133,9 @@ class Layout:
     def original(self, x: np.ndarray) -> np.ndarray:
         """A view of a channels-last array in the op's own order."""
         return x.transpose(0, 3, 1, 2) if self.is_channels_first else x
+
+    def original_shape(self, batch: int, rows: int, cols: int, channels: int) -> tuple[int, ...]:
+        return (batch, channels, rows, cols) if self.is_channels_first else (batch, rows, cols, channels)
 
     def channels(self, shape: Shape) -> int | None:
         return None if shape is None else shape[1 if self.is_channels_first else 3]

@@ -1,0 +1,175 @@
+"""Pools of images on the vector unit: rows first, where whole lines are contiguous, then columns."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import n_elements
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.precision import NARROW, compute_dtype
+from npu_runtime.kernels.shapes import constant_ints
+from npu_runtime.kernels.windows import Axis, Layout, check_rank
+
+Combine = Callable[..., Any]
+BAND_ELEMENTS = 65536
+"""Inputs that one step of a pool works on: they stay in the L2 cache from the rows' pass to the columns'."""
+
+
+def lowest(dtype: np.dtype) -> Any:
+    """What TensorFlow's maximum starts from: -FLT_MAX, not minus infinity, for floats."""
+    return np.iinfo(dtype).min if dtype.kind in "iu" else np.float32(ml_dtypes.finfo(dtype).min)
+
+
+def bands(n_images: int, rows: Axis, line: int) -> list[tuple[int, int, int]]:
+    """(image, first row, end row) of outputs, so that a band reads about BAND_ELEMENTS.  line: elements of an input row."""
+    height = max(1, BAND_ELEMENTS // max(1, line * rows.stride))
+    steps = -(-rows.out // height)
+    edges = [rows.out * index // steps for index in range(steps + 1)] if steps else [0]
+    return [(image, a, b) for image in range(n_images) for a, b in itertools.pairwise(edges)]
+
+
+def gather_axis(x: np.ndarray, axis: Axis, first: int, last: int, place: int, combine: Combine, out: np.ndarray) -> None:
+    """out = the taps of outputs [first, last) along array axis `place`, combined.  out: already holds the neutral value."""
+    before = (slice(None),) * place
+    for index in range(axis.kernel):
+        outputs, inputs = axis.tap(index, first, last)
+        if outputs.stop > outputs.start:
+            combine(out[(*before, outputs)], x[(*before, inputs)], out=out[(*before, outputs)])
+
+
+def pool(x: np.ndarray, rows: Axis, cols: Axis, combine: Combine, neutral: Any, out: np.ndarray,
+         finish: Callable[[np.ndarray, int, int], None] | None = None) -> None:  # fmt: skip
+    """out = windows of x combined.  x: (N, H, W, C).  out: (N, rows, columns, C).  finish(block, first row, end row)."""
+    todo = bands(len(x), rows, x.shape[2] * x.shape[3])
+    wide = compute_dtype(x.dtype)
+
+    def work(start: int, stop: int) -> None:
+        for image, first, last in todo[start:stop]:
+            lines = scratch("pool lines", (last - first, *x.shape[2:]), wide)
+            lines.fill(neutral)
+            gather_axis(x[image], rows, first, last, 0, combine, lines)
+            block = scratch("pool block", (last - first, *out.shape[2:]), wide)
+            block.fill(neutral)
+            gather_axis(lines, cols, 0, cols.out, 1, combine, block)
+            if finish is not None:
+                finish(block, first, last)
+            np.copyto(out[image, first:last], block, casting="unsafe")
+
+    parallel_ranges(len(todo), work)
+
+
+def pool_layout(ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str,
+                explicit_paddings: Sequence[int] = ()) -> tuple[Layout, tuple[int, int]]:  # fmt: skip
+    """Layout and kernel of a pool node.  Source: TensorFlow core/kernels/pooling_ops_common.cc."""
+    if ksize[0] != 1 or strides[0] != 1:
+        raise InvalidArgument("Pooling is not yet supported on the batch dimension.")
+    layout = Layout.of(strides, padding, data_format, explicit_paddings=explicit_paddings)
+    return layout, (ksize[2], ksize[3]) if layout.is_channels_first else (ksize[1], ksize[2])
+
+
+def refuse_depth_pool(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
+    channels = 1 if attrs.get("data_format") == "NCHW" else 3
+    if "ksize" in attrs and attrs["ksize"][channels] != 1:
+        return "a pool over channels"
+    ranks = [spec.rank for spec in specs if spec.rank not in (None, 1)]
+    return f"a pool of rank {ranks[0]}, not 4" if ranks and ranks[0] != 4 else None
+
+
+def pool_shape(value: Spec, *sizes: Spec, ksize: Sequence[int] = (), strides: Sequence[int] = (), padding: str,
+               data_format: str = "NHWC", explicit_paddings: Sequence[int] = ()) -> Shape:  # fmt: skip
+    if sizes:
+        known = [constant_ints(size) for size in sizes]
+        if known[0] is None or known[1] is None:
+            return (None,) * 4
+        ksize, strides = known
+    if value.shape is not None:
+        check_rank("tensor_in", value.shape)
+    layout, kernel_extents = pool_layout(ksize, strides, padding, data_format, explicit_paddings)
+    return layout.out_shape(value.shape, kernel_extents, layout.channels(value.shape))
+
+
+def pool_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
+    """One a tap.  Source: TensorFlow python/profiler/internal/flops_registry.py, _pool_flops."""
+    ksize = attrs["ksize"] if "ksize" in attrs else constant_ints(inputs[1]) or (1,)
+    return float(math.prod(ksize) * n_elements(outputs[0]))
+
+
+def _run(x: np.ndarray, layout: Layout, extents: tuple[int, int], out: np.ndarray | None, is_max: bool) -> np.ndarray:
+    check_rank("tensor_in", x.shape)
+    image = layout.channels_last(x)
+    rows, cols = layout.axes(image.shape[1:3], extents)
+    shape = layout.original_shape(len(x), rows.out, cols.out, image.shape[3])
+    result = np.empty(shape, x.dtype) if out is None else out
+    target = layout.channels_last(result)
+    if is_max:
+        neutral = lowest(compute_dtype(x.dtype))
+        pool(image, rows, cols, np.maximum if x.dtype.kind in "iu" else np.fmax, neutral, target, _restore_lowest(x.dtype))
+    else:
+        share = reciprocal_counts(rows, cols)
+        pool(image, rows, cols, np.add, 0, target, lambda block, first, last: np.multiply(block, share[first:last], out=block))
+    return result
+
+
+def _restore_lowest(dtype: np.dtype) -> Callable[[np.ndarray, int, int], None] | None:
+    """For 16-bit floats: a window of nothing but NaN gives the lowest value of the narrow type, not of fp32."""
+    if dtype not in NARROW:
+        return None
+    floor = lowest(dtype)
+    return lambda block, first, last: np.maximum(block, floor, out=block)
+
+
+def reciprocal_counts(rows: Axis, cols: Axis) -> np.ndarray:
+    """1 / number of taps inside the image.  Returns: (rows, columns, 1) fp32."""
+    counts = np.maximum(rows.valid_counts()[:, None] * cols.valid_counts(), 1)
+    return (1.0 / counts).astype(np.float32)[:, :, None]
+
+
+@kernel(
+    "MaxPool", unit="vector", shape=pool_shape, dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    estimate=pool_flops, refuse=refuse_depth_pool,
+)  # fmt: skip
+def max_pool(
+    input: np.ndarray, /, *, ksize: Sequence[int], strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = (),
+    data_format: str = "NHWC", out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Largest value of each window; padding and NaN never win.
+
+    input: (N, H, W, C), or (N, C, H, W) with data_format NCHW.  Returns: the windows' grid in the same layout.
+    Source: TensorFlow op `MaxPool`: the maximum starts from the lowest finite value, so a window of NaN gives that.
+    """
+    return _run(input, *pool_layout(ksize, strides, padding, data_format, explicit_paddings), out, is_max=True)
+
+
+@kernel(
+    "MaxPoolV2", unit="vector", shape=pool_shape, dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    estimate=pool_flops, refuse=refuse_depth_pool,
+)  # fmt: skip
+def max_pool_v2(
+    input: np.ndarray, ksize: np.ndarray, strides: np.ndarray, /, *, padding: str, data_format: str = "NHWC",
+    out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """MaxPool with window and stride as tensors.  ksize, strides: (4,) int32.  Source: TensorFlow op `MaxPoolV2`."""
+    return _run(input, *pool_layout(ksize.tolist(), strides.tolist(), padding, data_format), out, is_max=True)
+
+
+@kernel("AvgPool", unit="vector", shape=pool_shape, dtypes=dt.FLOATS, estimate=pool_flops, refuse=refuse_depth_pool)
+def avg_pool(
+    value: np.ndarray, /, *, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = "NHWC",
+    out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Mean of each window; padding does not count.
+
+    value: (N, H, W, C), or (N, C, H, W) with data_format NCHW.  Returns: the windows' grid in the same layout.
+    Source: TensorFlow op `AvgPool`.
+    """
+    return _run(value, *pool_layout(ksize, strides, padding, data_format), out, is_max=False)

@@ -1,0 +1,228 @@
+"""Gradients of pools: to the first largest input of a window, or shared by all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import n_elements
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.pooling import bands, pool_layout, reciprocal_counts, refuse_depth_pool
+from npu_runtime.kernels.precision import compute_dtype, widen
+from npu_runtime.kernels.shapes import constant_ints, same_as
+from npu_runtime.kernels.windows import Axis, Layout
+
+Slices = tuple[slice, slice]
+NO_TAP = -1
+
+
+def tap_slices(rows: Axis, cols: Axis, first: int, last: int) -> list[tuple[int, Slices, Slices]]:
+    """(tap number, outputs counted from row `first`, inputs) of every tap that reaches into the image, in TensorFlow's order."""
+    found = []
+    for row in range(rows.kernel):
+        for col in range(cols.kernel):
+            (out_rows, in_rows), (out_cols, in_cols) = rows.tap(row, first, last), cols.tap(col, 0, cols.out)
+            if out_rows.stop > out_rows.start and out_cols.stop > out_cols.start:
+                found.append((row * cols.kernel + col, (out_rows, out_cols), (in_rows, in_cols)))
+    return found
+
+
+def choose_taps(x: np.ndarray, rows: Axis, cols: Axis, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """(value, tap number) that each window of one image settles on: its first input, replaced by any strictly greater one.
+
+    x: (H, W, C).  Returns: (last - first, columns, C) each; NO_TAP where a window holds no input.
+    Source: TensorFlow core/kernels/maxpooling_op.cc, SpatialMaxPoolWithArgMaxHelper.
+    """
+    best = np.zeros((last - first, cols.out, x.shape[2]), x.dtype)
+    chosen = np.full(best.shape, NO_TAP, np.int16)
+    for tap, outputs, inputs in tap_slices(rows, cols, first, last):
+        value, current, number = x[inputs], best[outputs], chosen[outputs]
+        take = (number == NO_TAP) | (value > current)
+        np.copyto(current, value, where=take)
+        np.copyto(number, np.int16(tap), where=take)
+    return best, chosen
+
+
+def _route_plain(
+    x: np.ndarray, y: np.ndarray, dy: np.ndarray, dx: np.ndarray, rows: Axis, cols: Axis, band: tuple[int, int]
+) -> None:
+    """dx += dy at the first input equal to y.  All fp32 and one image, inputs finite or +inf; bit masks instead of products.
+
+    dy: scratch, used up.
+    """
+    left = dy.view(np.int32)
+    touches = dx.view(np.int32) if rows.stride >= rows.kernel and cols.stride >= cols.kernel else None
+    for _, outputs, inputs in tap_slices(rows, cols, *band):
+        current = left[outputs]
+        is_it = scratch("pool equal", current.shape, np.bool_)
+        share = scratch("pool share", current.shape, np.int32)
+        np.equal(x[inputs], y[outputs], out=is_it)
+        np.copyto(share, is_it.view(np.int8))
+        np.negative(share, out=share)
+        np.bitwise_and(share, current, out=share)
+        np.bitwise_xor(current, share, out=current)
+        if touches is not None:
+            touches[inputs] = share
+        else:
+            dx[inputs] += share.view(np.float32)
+
+
+def _route_exact(x: np.ndarray, dy: np.ndarray, dx: np.ndarray, rows: Axis, cols: Axis, band: tuple[int, int]) -> None:
+    """dx += dy at the input that `choose_taps` settles on, whatever the values."""
+    _, chosen = choose_taps(x, rows, cols, *band)
+    for tap, outputs, inputs in tap_slices(rows, cols, *band):
+        dx[inputs] += np.where(chosen[outputs] == tap, dy[outputs], dy.dtype.type(0))
+
+
+def _is_plain(x: np.ndarray) -> bool:
+    """Whether equality with the maximum finds the input that was chosen: no NaN, no minus infinity."""
+    return x.dtype == np.float32 and bool(x.size) and bool(x.min() > -np.inf)
+
+
+def max_gradient(x: np.ndarray, y: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
+    """dx = the gradient of each window at its chosen input.  Channels last; dx: as x, of the type sums are formed in."""
+    per_image = bands(1, rows, x.shape[2] * x.shape[3])
+
+    def work(start: int, stop: int) -> None:
+        for image in range(start, stop):
+            dx[image] = 0
+            values = widen(x[image])
+            plain = _is_plain(values)
+            for _, first, last in per_image:
+                part = scratch("pool gradient", (last - first, *dy.shape[2:]), dx.dtype)
+                np.copyto(part, dy[image, first:last])
+                if plain:
+                    _route_plain(values, widen(y[image, first:last]), part, dx[image], rows, cols, (first, last))
+                else:
+                    _route_exact(values, part, dx[image], rows, cols, (first, last))
+
+    parallel_ranges(len(x), work)
+
+
+def mean_gradient(dy: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
+    """dx = each window's gradient shared by its inputs: spread over columns, then over rows."""
+    share = reciprocal_counts(rows, cols)
+    per_image = bands(1, rows, dx.shape[2] * dx.shape[3])
+
+    def work(start: int, stop: int) -> None:
+        for image in range(start, stop):
+            dx[image] = 0
+            for _, first, last in per_image:
+                part = scratch("pool gradient", (last - first, *dy.shape[2:]), dx.dtype)
+                np.multiply(dy[image, first:last], share[first:last], out=part)
+                lines = scratch("pool lines", (last - first, *dx.shape[2:]), dx.dtype)
+                lines.fill(0)
+                _spread(part, cols, 0, cols.out, 1, lines)
+                _spread(lines, rows, first, last, 0, dx[image])
+
+    parallel_ranges(len(dx), work)
+
+
+def _spread(source: np.ndarray, axis: Axis, first: int, last: int, place: int, target: np.ndarray) -> None:
+    """target += source of outputs [first, last) at every tap along array axis `place`."""
+    before = (slice(None),) * place
+    for index in range(axis.kernel):
+        outputs, inputs = axis.tap(index, first, last)
+        if outputs.stop > outputs.start:
+            target[(*before, inputs)] += source[(*before, outputs)]
+
+
+def gradient_into(shape: tuple[int, ...], dtype: np.dtype, layout: Layout, out: np.ndarray | None,
+                  fill: Callable[[np.ndarray], None]) -> np.ndarray:  # fmt: skip
+    """A result of `shape` that `fill` writes, channels last and in the wide type, rounded once into the node's."""
+    wide = compute_dtype(dtype)
+    result = np.empty(shape, dtype) if out is None else out
+    target = layout.channels_last(result)
+    if wide == dtype and target.flags.c_contiguous:
+        fill(target)
+        return result
+    dx = np.empty(target.shape, wide)
+    fill(dx)
+    np.copyto(target, dx, casting="unsafe")
+    return result
+
+
+def _max_grad_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
+    """The pool again and one an output.  Source: TensorFlow flops_registry.py, _max_pool_grad_flops."""
+    ksize = attrs["ksize"] if "ksize" in attrs else constant_ints(inputs[3]) or (1,)
+    return float((math.prod(ksize) + 1) * n_elements(inputs[1]))
+
+
+def _max_pool_grad(x: np.ndarray, y: np.ndarray, dy: np.ndarray, layout: Layout, extents: tuple[int, int],
+                   out: np.ndarray | None) -> np.ndarray:  # fmt: skip
+    image, result, gradient = (layout.channels_last(v) for v in (x, y, dy))
+    rows, cols = layout.axes(image.shape[1:3], extents)
+    expected = (len(x), rows.out, cols.out, image.shape[3])
+    if result.shape != expected:
+        raise InvalidArgument(f"Expected orig_output shape to be {list(expected)}, but got {list(result.shape)}")
+    if gradient.shape != expected:
+        raise InvalidArgument(f"Expected grad shape to be {list(expected)}, but got {list(gradient.shape)}")
+    return gradient_into(x.shape, x.dtype, layout, out, lambda dx: max_gradient(image, result, gradient, rows, cols, dx))
+
+
+@kernel(
+    "MaxPoolGrad", unit="vector", shape=same_as(0), dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    estimate=_max_grad_flops, refuse=refuse_depth_pool,
+)  # fmt: skip
+def max_pool_grad(
+    orig_input: np.ndarray, orig_output: np.ndarray, grad: np.ndarray, /, *, ksize: Sequence[int], strides: Sequence[int],
+    padding: str, explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Gradient of MaxPool: each window's goes to its first largest input, in row-major order.
+
+    orig_input: the pool's input.  orig_output: its result.  grad: in the shape of the result.  Returns: as orig_input.
+    Raises: InvalidArgument when the shapes do not belong together.
+    Source: TensorFlow core/kernels/maxpooling_op.cc: a later input wins only when it is strictly greater.
+    """
+    layout, extents = pool_layout(ksize, strides, padding, data_format, explicit_paddings)
+    return _max_pool_grad(orig_input, orig_output, grad, layout, extents, out)
+
+
+@kernel(
+    "MaxPoolGradV2", unit="vector", shape=same_as(0), dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    estimate=_max_grad_flops, refuse=refuse_depth_pool,
+)  # fmt: skip
+def max_pool_grad_v2(
+    orig_input: np.ndarray, orig_output: np.ndarray, grad: np.ndarray, ksize: np.ndarray, strides: np.ndarray, /, *,
+    padding: str, data_format: str = "NHWC", out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """MaxPoolGrad with window and stride as (4,) int32 tensors.  Source: TensorFlow op `MaxPoolGradV2`."""
+    layout, extents = pool_layout(ksize.tolist(), strides.tolist(), padding, data_format)
+    return _max_pool_grad(orig_input, orig_output, grad, layout, extents, out)
+
+
+def _avg_grad_shape(orig_input_shape: Spec, grad: Spec, **attrs: Any) -> Shape:
+    return constant_ints(orig_input_shape) or (None,) * 4
+
+
+def _avg_grad_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
+    """Two a tap.  Source: TensorFlow flops_registry.py, _avg_pool_grad_flops."""
+    return 2.0 * math.prod(attrs["ksize"]) * n_elements(inputs[1])
+
+
+@kernel("AvgPoolGrad", unit="vector", shape=_avg_grad_shape, dtypes=dt.FLOATS, estimate=_avg_grad_flops, refuse=refuse_depth_pool)
+def avg_pool_grad(
+    orig_input_shape: np.ndarray, grad: np.ndarray, /, *, ksize: Sequence[int], strides: Sequence[int], padding: str,
+    data_format: str = "NHWC", out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Gradient of AvgPool: each window's in equal parts to the inputs it covers.
+
+    orig_input_shape: (4,) int32.  grad: in the shape of AvgPool's result.  Returns: shape orig_input_shape.
+    Raises: InvalidArgument when grad has another shape.  Source: TensorFlow op `AvgPoolGrad`.
+    """
+    layout, extents = pool_layout(ksize, strides, padding, data_format)
+    shape = tuple(int(n) for n in orig_input_shape)
+    spatial = shape[2:] if layout.is_channels_first else shape[1:3]
+    rows, cols = layout.axes(spatial, extents)
+    expected = layout.original_shape(shape[0], rows.out, cols.out, layout.channels(shape) or 0)
+    if grad.shape != expected:
+        raise InvalidArgument(f"Expected grad shape to be {list(expected)}, but got {list(grad.shape)}")
+    gradient = layout.channels_last(grad)
+    return gradient_into(shape, grad.dtype, layout, out, lambda dx: mean_gradient(gradient, rows, cols, dx))

@@ -1,0 +1,56 @@
+"""Cases of npu_runtime.kernels.pooling_gradients: the geometry of every forward case again, ties above all."""
+
+from typing import Any
+
+import numpy as np
+
+from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels.pooling import max_pool, pool_shape
+from tests.kernels.cases import pooling as forward
+from tests.kernels.harness import Case, arr, case, i32
+
+
+def max_grad(x: np.ndarray, id: str, **attrs: Any) -> Case:
+    """A MaxPoolGrad whose forward result is ours, which the forward cases hold against TensorFlow's."""
+    y = max_pool(x, **attrs)
+    return case("MaxPoolGrad", x, y, arr(*y.shape, dtype=x.dtype.name, seed=3), id=id, **attrs)
+
+
+def avg_grad(x: np.ndarray, id: str, **attrs: Any) -> Case:
+    shape = pool_shape(Spec(x.shape), **attrs)
+    dy = arr(*(n or 0 for n in shape or ()), dtype=x.dtype.name, seed=3)
+    return case("AvgPoolGrad", np.array(x.shape, np.int32), dy, id=id, **attrs)
+
+
+def of_forward(one: Case) -> Case:
+    made = max_grad if one.op == "MaxPool" else avg_grad
+    return made(one.inputs[0], one.id, **one.attrs)
+
+
+def tied(one: Case) -> Case:
+    """The same with values that are equal in most windows, as after a relu."""
+    x = np.maximum(np.rint(one.inputs[0]), 0).astype(one.inputs[0].dtype)
+    return max_grad(x, f"ties-{one.id}", **one.attrs)
+
+
+SAME = {"ksize": [1, 3, 2, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
+WITH_HARD_EDGES = arr(2, 5, 6, 3)
+WITH_HARD_EDGES[0, :, 0] = np.nan
+WITH_HARD_EDGES[1, 0] = -np.inf
+WITH_HARD_EDGES[1, :, 4:] = -np.inf
+WITH_HARD_EDGES[1, 2, 2] = np.inf
+
+BY_SHAPE = [of_forward(one) for one in forward.BY_SHAPE + forward.BY_TYPE]
+TIES = [tied(one) for one in forward.BY_SHAPE + forward.BY_TYPE if one.op == "MaxPool"]
+MORE = [
+    max_grad(forward.HARD, "nan", ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID"),
+    max_grad(WITH_HARD_EDGES, "nan-at-edges", **SAME),
+    max_grad(np.zeros((2, 5, 6, 3), "f"), "zeros", **SAME),
+    case("MaxPoolGrad", arr(1, 2, 2, 1), arr(1, 2, 2, 1).max(axis=(1, 2), keepdims=True), np.full((1, 1, 1, 1), np.inf, "f"),
+         id="infinite gradient", ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID"),
+    max_grad(arr(2, 7, 6, 3), "explicit", ksize=[1, 3, 3, 1], strides=[1, 2, 2, 1], padding="EXPLICIT",
+             explicit_paddings=[0, 0, 1, 0, 2, 1, 0, 0]),
+    case("MaxPoolGradV2", *max_grad(arr(2, 7, 6, 3), "", **SAME).inputs, i32(1, 3, 2, 1), i32(1, 2, 2, 1), padding="SAME"),
+]  # fmt: skip
+
+CASES = BY_SHAPE + TIES + MORE
