@@ -21,6 +21,7 @@ from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.windows import Axis, Layout, check_rank
 
 Combine = Callable[..., Any]
+Finish = Callable[[np.ndarray, int, int], Any]
 BAND_ELEMENTS = 65536
 """Inputs that one step of a pool works on: they stay in the L2 cache from the rows' pass to the columns'."""
 
@@ -44,11 +45,12 @@ def gather_axis(x: np.ndarray, axis: Axis, first: int, last: int, place: int, co
     for index in range(axis.kernel):
         outputs, inputs = axis.tap(index, first, last)
         if outputs.stop > outputs.start:
-            combine(out[(*before, outputs)], x[(*before, inputs)], out=out[(*before, outputs)])
+            to, of = (*before, outputs), (*before, inputs)
+            combine(out[to], x[of], out=out[to])
 
 
 def pool(x: np.ndarray, rows: Axis, cols: Axis, combine: Combine, neutral: Any, out: np.ndarray,
-         finish: Callable[[np.ndarray, int, int], None] | None = None) -> None:  # fmt: skip
+         finish: Finish | None = None) -> None:  # fmt: skip
     """out = windows of x combined.  x: (N, H, W, C).  out: (N, rows, columns, C).  finish(block, first row, end row)."""
     todo = bands(len(x), rows, x.shape[2] * x.shape[3])
     wide = compute_dtype(x.dtype)
@@ -89,9 +91,9 @@ def pool_shape(value: Spec, *sizes: Spec, ksize: Sequence[int] = (), strides: Se
                data_format: str = "NHWC", explicit_paddings: Sequence[int] = ()) -> Shape:  # fmt: skip
     if sizes:
         known = [constant_ints(size) for size in sizes]
-        if known[0] is None or known[1] is None:
+        ksize, strides = known[0] or (), known[1] or ()
+        if not ksize or not strides:
             return (None,) * 4
-        ksize, strides = known
     if value.shape is not None:
         check_rank("tensor_in", value.shape)
     layout, kernel_extents = pool_layout(ksize, strides, padding, data_format, explicit_paddings)
@@ -120,7 +122,7 @@ def _run(x: np.ndarray, layout: Layout, extents: tuple[int, int], out: np.ndarra
     return result
 
 
-def _restore_lowest(dtype: np.dtype) -> Callable[[np.ndarray, int, int], None] | None:
+def _restore_lowest(dtype: np.dtype) -> Finish | None:
     """For 16-bit floats: a window of nothing but NaN gives the lowest value of the narrow type, not of fp32."""
     if dtype not in NARROW:
         return None

@@ -131,7 +131,8 @@ def _spread(source: np.ndarray, axis: Axis, first: int, last: int, place: int, t
     for index in range(axis.kernel):
         outputs, inputs = axis.tap(index, first, last)
         if outputs.stop > outputs.start:
-            target[(*before, inputs)] += source[(*before, outputs)]
+            to, of = (*before, inputs), (*before, outputs)
+            target[to] += source[of]
 
 
 def gradient_into(shape: tuple[int, ...], dtype: np.dtype, layout: Layout, out: np.ndarray | None,
