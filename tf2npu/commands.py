@@ -16,7 +16,7 @@ from tf2npu.project.conversion import Conversion, Request, UsageProblem, convert
 from tf2npu.project.progress import Bar
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
-from tf2npu.report import as_json, as_sarif, as_text, folder
+from tf2npu.report import as_json, as_text, folder
 from tf2npu.report.build import build
 from tf2npu.report.model import Distribution, Report, exit_code
 
@@ -72,13 +72,19 @@ def render_again(file: Path, formats: list[str], target: Path | None) -> int:
     if target is None and formats == ["text"]:
         as_text.show(as_text.full(report), sys.stdout)
     elif target is None and formats in (["json"], ["sarif"]):
-        click.echo((as_json if formats == ["json"] else as_sarif).render(report), nl=False)
+        click.echo(as_json.render(report) if formats == ["json"] else _sarif(report), nl=False)
     else:
         target = target or file.parent
         _check_report_folder(target, formats, target == file.parent)
         folder.write(report, target, formats, keep=True)
         click.echo(f"report: {target}")
     return 0
+
+
+def _sarif(report: Report) -> str:
+    from tf2npu.report import as_sarif  # brings the rules with it, which convert and scan may not need
+
+    return as_sarif.render(report)
 
 
 def run(words: list[str], *, module: str | None, pairs: tuple[str, ...], report: Path | None, **options) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tf2npu.findings import Edit
-from tf2npu.report.changes import offsets_of, splice
+from tf2npu.report.changes import changes_by_line, offsets_of, splice
 from tf2npu.report.model import Change, Lines
 
 Marks = dict[int, list[tuple[int, int]]]  # line -> changed character ranges [start, end), 0-based
@@ -48,6 +48,14 @@ def compare(text: str, changes: list[Change]) -> Comparison:
     before = Lines(text)
     edits = sorted((offsets_of(before, change) for change in changes), key=lambda e: (e.start, e.end))
     after = Lines(splice(text, edits))
+    comparison = _comparison(before, after, edits)
+    if _covers_both(comparison):
+        return comparison
+    # An edit put a CR before an LF or took one away, so that it moved a line's border outside itself: compare lines.
+    return _comparison(before, after, [offsets_of(before, c) for c in changes_by_line(text, after.text)])
+
+
+def _comparison(before: Lines, after: Lines, edits: list[Edit]) -> Comparison:
     result = Comparison(before, after, list(_rows(before, after, _blocks(before, after, edits))))
     shift = 0
     for edit in edits:
@@ -55,6 +63,20 @@ def compare(text: str, changes: list[Change]) -> Comparison:
         _mark(after, edit.start + shift, edit.start + shift + len(edit.new), result.after_marks)
         shift += len(edit.new) - (edit.end - edit.start)
     return result
+
+
+def _covers_both(comparison: Comparison) -> bool:
+    """Whether each line of both texts stands in one row, and those that stand together as unchanged are equal."""
+    before, after = comparison.before, comparison.after
+    return (
+        [row.before for row in comparison.rows if row.before] == list(range(1, len(before) + 1))
+        and [row.after for row in comparison.rows if row.after] == list(range(1, len(after) + 1))
+        and all(
+            before.line_text(row.before) == after.line_text(row.after)
+            for row in comparison.rows
+            if not row.changed and row.before and row.after
+        )
+    )
 
 
 def _blocks(before: Lines, after: Lines, edits: list[Edit]) -> list[_Block]:

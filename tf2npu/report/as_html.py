@@ -76,7 +76,8 @@ def _asset(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def _hash_source(text: str) -> str:
+def hash_source(text: str) -> str:
+    """The source expression of a content security policy that admits exactly this inline text."""
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
@@ -87,7 +88,7 @@ def _environment(report: Report) -> Environment:
     )
     environment.filters |= {"seen": seen, "plain": visible}
     style, script = _asset("report.css"), _asset("report.js")
-    policy = f"default-src 'none'; style-src {_hash_source(style)}; script-src {_hash_source(script)}; img-src data:"
+    policy = f"default-src 'none'; style-src {hash_source(style)}; script-src {hash_source(script)}; img-src data:"
     policy += "; base-uri 'none'; form-action 'none'"
     environment.globals |= {
         "report": report, "policy": policy, "style": Markup(style), "script": Markup(script), "counted": _counted,
@@ -124,8 +125,9 @@ def _verdict(report: Report) -> str:
     if not left and not statuses["failed"]:
         return "Nothing is left to do."
     n_files = sum(1 for file in report.files if any(f.level in WORK_LEVELS for f in file.findings))
-    failed = f"; {_counted(statuses['failed'], 'file')} failed" if statuses["failed"] else ""
-    return f"{_counted(left, 'finding')} in {_counted(n_files, 'file')} for a person to look at{failed}."
+    work = [f"{_counted(left, 'finding')} in {_counted(n_files, 'file')} for a person to look at"] if left else []
+    failed = [f"{_counted(statuses['failed'], 'file')} failed"] if statuses["failed"] else []
+    return "; ".join([*failed, *work]) + "."
 
 
 def _groups(report: Report, rules: dict[str, RuleFacts]) -> list[Group]:
@@ -134,11 +136,18 @@ def _groups(report: Report, rules: dict[str, RuleFacts]) -> list[Group]:
     groups: dict[tuple[str, str], Group] = {}
     for file in report.files:
         for number, finding in enumerate(file.findings, 1):
-            if finding.level in WORK_LEVELS:
-                label = "failed" if file.status is Status.FAILED else finding.level.value
+            label = _label_of_work(file, finding)
+            if label:
                 group = groups.setdefault((label, finding.rule), Group(label, rules[finding.rule]))
                 group.sites.append(_site(file, finding, number))
     return sorted(groups.values(), key=lambda g: (order.index(g.label), -len(g.sites), g.facts.id))
+
+
+def _label_of_work(file: FileReport, finding: Finding) -> str:
+    """Under what a finding stands in the list of work; "" for one that needs nobody."""
+    if file.status is Status.FAILED and finding.level not in (Level.FIXED, Level.INFO):
+        return "failed"
+    return finding.level.value if finding.level in WORK_LEVELS else ""
 
 
 def _site(file: FileReport, finding: Finding, number: int) -> Site:

@@ -28,7 +28,7 @@ def render(report: Report) -> str:
         "tool": {"driver": _driver(report, rules)},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"SRC": {"description": {"text": "The folder given to tf2npu as SRC."}}},
-        "artifacts": [{"location": _location(file), "roles": ["analysisTarget"]} for file in report.files],
+        "artifacts": [{"location": place, "roles": ["analysisTarget"]} for place in _places(report)],
         "invocations": [{"executionSuccessful": not report.statuses()["failed"]}],
         "results": results,
     }
@@ -110,6 +110,11 @@ def _region(span: Span) -> dict[str, int]:
 def _location(file: FileReport) -> dict[str, str]:
     """A relative URI; bytes of the name that are no UTF-8 are percent-encoded as they are."""
     return {"uri": quote(_name_bytes(file.path)), "uriBaseId": "SRC"}
+
+
+def _places(report: Report) -> list[dict[str, str]]:
+    """Each file's location once, as the schema asks."""
+    return list({place["uri"]: place for place in map(_location, report.files)}.values())
 
 
 def _name_bytes(path: str) -> bytes:

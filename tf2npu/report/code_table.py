@@ -77,6 +77,7 @@ class _Table:
         self._comparison = comparison
         self._notes_at = notes_at
         self._is_single = is_single
+        self._has_head = False
         self._before = highlight(comparison.before.text)
         self._after = self._before if is_single else highlight(comparison.after.text)
 
@@ -85,7 +86,8 @@ class _Table:
         columns = Markup('<col class="n"><col>') * (1 if self._is_single else 2)
         first, last = self._first_and_last(run)
         label = f"lines {first} to {last}"
-        head = Markup("") if run.is_folded else self._head()
+        head = Markup("") if run.is_folded or self._has_head else self._head()
+        self._has_head = self._has_head or not run.is_folded
         table = Markup('<table class="diff" aria-label="{}"><colgroup>{}</colgroup>{}<tbody>\n{}\n</tbody></table>')
         html = table.format(label, columns, head, body)
         if not run.is_folded:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
-from tf2npu.report import as_json, as_sarif, as_text
+from tf2npu.report import as_json, as_text
 from tf2npu.report.model import Report
 
 FORMATS = ("html", "json", "sarif", "text")
@@ -24,10 +24,16 @@ def _html(report: Report) -> Iterator[tuple[str, str]]:
     return as_html.render(report)
 
 
+def _sarif(report: Report) -> Iterator[tuple[str, str]]:
+    from tf2npu.report import as_sarif  # brings the rules with it
+
+    yield "report.sarif", as_sarif.render(report)
+
+
 _RENDERERS: dict[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
     "html": _html,
     "json": lambda report: iter([("report.json", as_json.render(report))]),
-    "sarif": lambda report: iter([("report.sarif", as_sarif.render(report))]),
+    "sarif": _sarif,
     "text": lambda report: iter([("report.txt", as_text.render(report))]),
 }
 

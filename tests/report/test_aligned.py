@@ -1,0 +1,80 @@
+"""Side by side: whatever is changed, the left column is the original, the right one the output, in order."""
+
+from hypothesis import given
+
+from tests.report import samples
+from tf2npu.findings import Span
+from tf2npu.report.aligned import compare
+from tf2npu.report.changes import apply_changes, changes_by_line
+from tf2npu.report.code_table import line_html, runs
+from tf2npu.report.highlight import highlight
+from tf2npu.report.model import Change, Lines
+
+
+@given(samples.changed_texts())
+def test_columns_are_the_two_texts(case):
+    text, changes = case
+    comparison = compare(text, changes)
+    after = apply_changes(text, changes)
+    assert [r.before for r in comparison.rows if r.before] == list(range(1, len(Lines(text)) + 1))
+    assert [r.after for r in comparison.rows if r.after] == list(range(1, len(Lines(after)) + 1))
+    for row in comparison.rows:
+        if not row.changed:
+            assert comparison.before.line_text(row.before) == comparison.after.line_text(row.after)
+
+
+@given(samples.changed_texts())
+def test_unmarked_characters_are_common_to_both(case):
+    text, changes = case
+    comparison = compare(text, changes)
+    left = _unmarked(comparison.before, comparison.before_marks)
+    right = _unmarked(comparison.after, comparison.after_marks)
+    assert left == right
+
+
+def _unmarked(lines: Lines, marks) -> str:
+    """The text outside the marks, line ends left out."""
+    kept = []
+    for number in range(1, len(lines) + 1):
+        line = lines.line_text(number)
+        marked = {at for low, high in marks.get(number, ()) for at in range(low, high)}
+        kept += [character for at, character in enumerate(line) if at not in marked]
+    return "".join(kept)
+
+
+@given(samples.sources, samples.sources)
+def test_changes_found_by_line_make_the_second_text(before, after):
+    assert apply_changes(before, changes_by_line(before, after)) == after
+
+
+@given(samples.sources)
+def test_coloured_pieces_are_the_lines(text):
+    lines = Lines(text)
+    assert ["".join(piece for _, piece in line) for line in highlight(text)] == [
+        lines.line_text(number) for number in range(1, len(lines) + 1)
+    ]
+
+
+def test_an_inserted_line_stands_alone():
+    comparison = compare("a\nb\n", [Change("R", Span(2, 1, 2, 1), "new\n")])
+    assert [(r.before, r.after, r.changed) for r in comparison.rows] == [(1, 1, False), (None, 2, True), (2, 3, False)]
+
+
+def test_a_line_with_an_insertion_above_it_keeps_its_partner():
+    changes = [Change("R", Span(1, 1, 1, 1), "import x\n"), Change("R", Span(1, 3, 1, 4), "X")]
+    comparison = compare("s=f()\n", changes)
+    assert [(r.before, r.after, r.changed) for r in comparison.rows] == [(None, 1, True), (1, 2, True)]
+    assert comparison.after_marks == {1: [(0, 8)], 2: [(2, 3)]}
+
+
+def test_long_unchanged_runs_are_folded_but_never_a_note():
+    rows = compare("".join(f"{n}\n" for n in range(100)), [Change("R", Span(50, 1, 50, 2), "x")]).rows
+    split = runs(rows, {90})
+    assert [(run.is_folded, run.rows[0].before, run.rows[-1].before) for run in split] == [
+        (True, 1, 46), (False, 47, 53), (True, 54, 86), (False, 87, 100)
+    ]  # fmt: skip
+
+
+def test_marks_cut_through_coloured_pieces():
+    html = line_html([("k", "import"), ("", " <os>")], [(3, 8)], "ins")
+    assert html == '<span class="k">imp</span><ins><span class="k">ort</span></ins><ins> &lt;</ins>os&gt;'

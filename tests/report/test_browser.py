@@ -1,0 +1,155 @@
+"""The report in real Chromium, without a network: what a person would see and click."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.report import samples
+from tf2npu.report import as_html, folder
+
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-default-apps",
+    "--enable-logging=stderr", "--v=0", "--proxy-server=127.0.0.1:9", "--virtual-time-budget=3000",
+)  # fmt: skip
+
+# Runs inside a copy of a page: drives it as a person would and leaves what it found in the document.
+PROBE = """
+const answers = {};
+const count = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility()).length;
+addEventListener("securitypolicyviolation", (event) => { answers.violation = event.violatedDirective + " " + event.blockedURI; });
+setTimeout(() => {
+  try { %s } catch (error) { answers.error = String(error); }
+  document.body.textContent = "ANSWERS" + JSON.stringify(answers) + "ANSWERS";
+}, 300);
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not found:
+        pytest.fail("Chromium is not installed: the report is tested in it; on Debian: apt-get install chromium")
+    return found
+
+
+@pytest.fixture(scope="module")
+def report_folder(tmp_path_factory) -> Path:
+    target = tmp_path_factory.mktemp("report")
+    folder.write(samples.sample(), target, ["html"])
+    return target
+
+
+def browse(chromium: str, url: str, profile: Path) -> tuple[str, str]:
+    """The document after its scripts ran, and what Chromium logged."""
+    command = [chromium, *FLAGS, f"--user-data-dir={profile}", "--dump-dom", url]
+    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    return done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+
+
+def probe(chromium: str, page: Path, code: str, profile: Path, fragment: str = "") -> dict:
+    """Answers of `code`, which fills the object `answers`, run in a copy of the page that admits this one script too."""
+    script = PROBE % code
+    text = page.read_text(encoding="utf-8")
+    policy = f"script-src {html.escape(as_html.hash_source(script))} "
+    copy = page.with_name(f"probe-{page.name}")
+    copy.write_text(text.replace("script-src ", policy).replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
+    document, log = browse(chromium, copy.as_uri() + fragment, profile)
+    found = re.search(r"ANSWERS(\{.*\})ANSWERS", document, re.DOTALL)
+    assert found, document[-2000:] + log
+    answers = json.loads(html.unescape(found.group(1)))
+    assert not answers.keys() & {"error", "violation"}, answers
+    assert "CONSOLE" not in log, log
+    return answers
+
+
+def test_no_page_runs_foreign_code_or_complains(chromium, report_folder, tmp_path):
+    for number, page in enumerate([report_folder / "index.html", *sorted((report_folder / "files").glob("*.html"))]):
+        document, log = browse(chromium, page.as_uri(), tmp_path / str(number))
+        assert 'class="js"' in document  # our own script ran
+        assert "<title>owned" not in document
+        assert "CONSOLE" not in log, log  # neither errors nor refusals of the content security policy
+
+
+def test_the_index_filters_and_sorts(chromium, report_folder, tmp_path):
+    code = """
+    const tools = document.querySelector('[data-for="file-table"]');
+    answers.all = count("#file-table tbody tr");
+    const field = tools.querySelector("input");
+    field.value = "plain"; field.dispatchEvent(new Event("input"));
+    answers.found = count("#file-table tbody tr");
+    answers.said = tools.querySelector("[role=status]").textContent;
+    field.value = ""; field.dispatchEvent(new Event("input"));
+    const level = document.querySelector('[data-for="todo-list"] select');
+    level.value = "unsupported"; level.dispatchEvent(new Event("change"));
+    answers.groups = [...document.querySelectorAll("#todo-list details")].filter((e) => !e.hidden).length;
+    const head = document.querySelector("#api-table th");
+    const first = () => document.querySelector("#api-table tbody th").textContent;
+    head.querySelector("button").click();
+    answers.up = [first(), head.getAttribute("aria-sort")];
+    head.querySelector("button").click();
+    answers.down = [first(), head.getAttribute("aria-sort")];
+    """
+    answers = probe(chromium, report_folder / "index.html", code, tmp_path)
+    total = 5 + len(samples.HOSTILE_NAMES)
+    assert (answers["all"], answers["found"], answers["said"]) == (total, 1, f"1 of {total} shown")
+    assert answers["groups"] == 1
+    assert answers["up"] == ["tensorflow.Session", "ascending"]
+    assert answers["down"] == ["tensorflow.x", "descending"]
+
+
+def test_a_page_folds_and_unfolds_and_stands_side_by_side(chromium, report_folder, tmp_path):
+    code = """
+    const seen = (n) => document.getElementById("L" + n).checkVisibility();
+    answers.folded = [seen(35), seen(15)];
+    document.querySelector("[data-unfold]").click();
+    answers.open = [seen(35), seen(15)];
+    const cells = document.getElementById("L35").querySelectorAll(".t");
+    const [left, right] = [...cells].map((cell) => cell.getBoundingClientRect());
+    answers.aligned = left.top === right.top && left.right <= right.left + 60;
+    answers.inserted = document.querySelector("ins").textContent;
+    answers.wide = document.documentElement.scrollWidth <= document.documentElement.clientWidth;
+    """
+    page = report_folder / as_html.page_name("train.py")
+    answers = probe(chromium, page, code, tmp_path)
+    assert answers["folded"] == [True, False]
+    assert answers["open"] == [True, True]
+    assert answers["aligned"]
+    assert answers["inserted"] == "from"  # the first coloured piece of the inserted import
+    assert answers["wide"]  # nothing sticks out of the page sideways
+
+
+def test_a_link_to_a_folded_line_opens_it(chromium, report_folder, tmp_path):
+    code = 'answers.seen = document.getElementById("L15").checkVisibility();'
+    page = report_folder / as_html.page_name("train.py")
+    assert probe(chromium, page, code, tmp_path, "#L15") == {"seen": True}
+
+
+def test_text_has_contrast_in_light_and_in_dark(report_folder):
+    css = (Path(as_html.__file__).parent / "htmlfiles" / "report.css").read_text(encoding="utf-8")
+    light, dark = re.findall(r":root \{(.*?)\n? *\}", css, re.DOTALL)[:2]
+    for scheme in (light, dark):
+        colour = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", scheme))
+        for ink in ("ink", "soft", "link", "fixed", "manual", "unsupported", "info", "k", "s", "c", "m", "b", "d", "f"):
+            assert contrast(colour[ink], colour["paper"]) >= 4.5, (ink, colour[ink])
+        for level in ("fixed", "manual", "unsupported", "skipped", "info"):
+            assert contrast(colour[level], colour[f"{level}-bg"]) >= 4.5, level
+        for side in ("old", "new", "old-mark", "new-mark"):
+            assert contrast(colour["ink"], colour[side]) >= 4.5, side
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of WCAG 2.1; 4.5 is what it asks for text."""
+
+    def luminance(colour: str) -> float:
+        channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)

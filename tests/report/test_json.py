@@ -1,0 +1,67 @@
+"""report.json: fits its schema, and is the report again when it is read, whatever text a project holds."""
+
+import json
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tests.report import samples
+from tf2npu.report import as_json
+
+SCHEMA = json.loads(as_json.SCHEMA_FILE.read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_keys_of_a_report_and_of_a_finding():
+    document = json.loads(as_json.render(samples.sample()))
+    assert list(document) == ["schema_version", "tool", "summary", "files"]
+    assert document["tool"]["name"] == "tf2npu"
+    finding = next(f for f in document["files"] if f["path"] == "train.py")["findings"][2]
+    place = {"line": 35, "column": 6, "end_line": 35, "end_column": 18}
+    message = "the session gets npu_config_proto"
+    assert finding == {
+        "rule": "NPU101", "level": "fixed", "api": "tensorflow.Session", **place, "message": message,
+        "before": "tf.Session()", "after": "", "doc": "",
+    }  # fmt: skip
+
+
+def test_the_summary_counts_files_and_findings():
+    summary = json.loads(as_json.render(samples.sample()))["summary"]
+    n_pages = 1 + len(samples.HOSTILE_NAMES)
+    assert summary["files"] == {"converted": n_pages, "unchanged": 1, "copied": 1, "conflict": 1, "failed": 1}
+    assert summary["findings"] == {
+        "fixed": 2 * n_pages, "manual": n_pages + 1, "unsupported": n_pages, "skipped": 1, "info": n_pages
+    }  # fmt: skip
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(samples.reports)
+def test_any_report_fits_the_schema_and_comes_back_unchanged(report):
+    text = as_json.render(report)
+    VALIDATOR.validate(json.loads(text))
+    assert as_json.load(text) == report
+    assert as_json.render(as_json.load(text)) == text
+    text.encode("ascii")
+
+
+def test_the_sample_fits_the_schema():
+    VALIDATOR.validate(json.loads(as_json.render(samples.sample())))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "nonsense", '{"schema_version": 3}', '{"schema_version": "1.0"}', "[" * 100_000]
+)
+def test_what_is_no_report_is_named_so(text):
+    with pytest.raises(as_json.NotAReport, match="not a tf2npu report"):
+        as_json.load(text)
+
+
+def test_a_later_schema_is_refused():
+    text = as_json.render(samples.sample()).replace('"schema_version": "1.0"', '"schema_version": "2.0"')
+    with pytest.raises(as_json.NotAReport, match=r"schema version 2\.0"):
+        as_json.load(text)
