@@ -1,0 +1,55 @@
+"""Running sums and products along one axis."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import per_element
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.shapes import same_as
+from npu_runtime.kernels.tiles import NARROW
+
+TYPES = {"T": dt.NUMBERS, "Tidx": dt.INDICES}
+
+
+def _scan(
+    ufunc: np.ufunc, x: np.ndarray, axis: np.ndarray, exclusive: bool, reverse: bool, out: np.ndarray | None
+) -> np.ndarray:
+    place = int(axis.reshape(-1)[0])
+    if not -x.ndim <= place < x.ndim:
+        raise InvalidArgument(f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {place}")
+    values = np.moveaxis(x.astype(np.float32) if x.dtype in NARROW else x, place, 0)
+    made = np.empty(x.shape, x.dtype) if out is None else out
+    target = np.moveaxis(made, place, 0)
+    if reverse:
+        values, target = values[::-1], target[::-1]
+    if exclusive:
+        target[:1] = ufunc.identity
+        values, target = values[:-1], target[1:]
+    if x.dtype in NARROW:
+        np.copyto(target, ufunc.accumulate(values, axis=0), casting="unsafe")
+    else:
+        ufunc.accumulate(values, axis=0, dtype=x.dtype, out=target)
+    return made
+
+
+@kernel("Cumsum", unit="vector", shape=same_as(0), dtypes=TYPES, estimate=per_element(1))
+def cumulative_sum(
+    x: np.ndarray, axis: np.ndarray, /, *, exclusive: bool = False, reverse: bool = False, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Sums of all elements up to each one along an axis.
+
+    exclusive: without the element itself, beginning with 0.  reverse: from the end.
+    Raises: InvalidArgument for an axis outside the rank.  Source: TensorFlow op `Cumsum`.
+    """
+    return _scan(np.add, x, axis, exclusive, reverse, out)
+
+
+@kernel("Cumprod", unit="vector", shape=same_as(0), dtypes=TYPES, estimate=per_element(1))
+def cumulative_product(
+    x: np.ndarray, axis: np.ndarray, /, *, exclusive: bool = False, reverse: bool = False, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Products of all elements up to each one along an axis; see `Cumsum`, beginning with 1. Source: TensorFlow op `Cumprod`."""
+    return _scan(np.multiply, x, axis, exclusive, reverse, out)
