@@ -1,0 +1,27 @@
+"""``npu_bridge`` for a simulated Ascend device.
+
+Importing it gives ``tensorflow`` TF1 meaning in this process and sets the environment variables that a host exports.
+"""
+
+if __name__ != "npu_bridge":
+    raise ImportError(f"import npu_bridge, not {__name__}: a second copy would patch TensorFlow twice")
+
+import importlib.util as _importlib_util
+import sys as _sys
+
+if _importlib_util.find_spec("tensorflow") is None:
+    raise ImportError(
+        "npu_bridge needs TensorFlow 2.15, which this Python "
+        f"{_sys.version_info[0]}.{_sys.version_info[1]} does not have; use Python 3.10 or 3.11"
+    )
+
+from npu_bridge import _environment, _tf1
+
+_environment.set_defaults()
+_tf1.install()
+
+from npu_bridge.estimator.npu import npu_estimator  # noqa: E402
+from npu_bridge.hccl import hccl_ops  # noqa: E402
+from npu_bridge.helper import helper  # noqa: E402
+
+__all__ = ["hccl_ops", "helper", "npu_estimator"]

@@ -1,0 +1,28 @@
+"""Values for environment variables that a real Ascend host exports and migrated scripts read with int()."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+DEFAULTS = {
+    "JOB_ID": "1",
+    "RANK_ID": "0",
+    "RANK_SIZE": "1",
+    "DEVICE_ID": "0",
+    "ASCEND_DEVICE_ID": "0",
+    "DEVICE_INDEX": "0",
+}
+
+
+def set_defaults() -> list[str]:
+    """Set what is absent and say so in one line on standard error; the names that were set."""
+    absent = [name for name in DEFAULTS if name not in os.environ]
+    if "CM_WORKER_SIZE" in os.environ and "RANK_SIZE" in absent:
+        absent.remove("RANK_SIZE")  # both together are an error
+    for name in absent:
+        os.environ[name] = DEFAULTS[name]
+    if absent:
+        values = " ".join(f"{name}={DEFAULTS[name]}" for name in absent)
+        print(f"npu_bridge: set {values}; a real Ascend host needs them exported", file=sys.stderr)
+    return absent

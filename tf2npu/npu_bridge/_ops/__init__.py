@@ -1,0 +1,1 @@
+"""The device's own operators, each expressed in operators that any TensorFlow has."""

@@ -1,0 +1,67 @@
+"""Makes ``import tensorflow as tf`` mean TensorFlow 1 in this process, and takes it back on request.
+
+Every public submodule's dictionary is changed in place to that of its compat.v1 twin, so that the spelling and the order of
+imports do not matter. ``tf.__version__`` becomes 1.15.0 as well: scripts branch on it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from npu_bridge._tf1 import quiet
+from npu_bridge._tf1.journal import Journal
+
+VERSION = "1.15.0"
+_active: Journal | None = None
+
+
+def is_installed() -> bool:
+    """Whether ``tensorflow`` has TF1 meaning now."""
+    return _active is not None
+
+
+def install() -> None:
+    """Give ``tensorflow`` TF1 meaning; a second call does nothing."""
+    global _active
+    if _active is not None:
+        return
+    quiet.before_tensorflow()
+    import tensorflow
+    from npu_bridge._tf1 import contrib, finder, keras_spellings, library_view, private_aliases, twins
+
+    journal = Journal()
+    quiet.apply(journal)
+    view = library_view.make_view()
+    private_aliases.add(journal)
+    keras_spellings.unify(journal)
+    twins.swap(journal)
+    for name in ("__version__", "VERSION"):
+        journal.set(vars(tensorflow), name, VERSION)
+    library_view.apply(journal, view)
+    contrib.offer(journal)
+    finder.add(journal)
+    _use_v1_behavior(journal)
+    _active = journal
+
+
+def uninstall() -> None:
+    """Give ``tensorflow`` its own meaning back, as if npu_bridge had never been imported."""
+    global _active
+    if _active is not None:
+        _active.undo()
+        _active = None
+
+
+def _use_v1_behavior(journal: Journal) -> None:
+    v2_compat = import_module("tensorflow.python.compat.v2_compat")
+    logging = import_module("tensorflow.python.platform.tf_logging")
+    level = logging.get_verbosity()
+    logging.set_verbosity(logging.ERROR)  # it warns that non-resource variables are on their way out
+    try:
+        v2_compat.disable_v2_behavior()
+    finally:
+        logging.set_verbosity(level)
+    journal.on_undo(v2_compat.enable_v2_behavior)
+
+
+__all__ = ["VERSION", "install", "is_installed", "uninstall"]

@@ -1,0 +1,134 @@
+"""Several training steps in one ``session.run``: the loop variables and the operation that the device repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import tensorflow as tf
+from npu_bridge._ops.composite import mark
+from npu_bridge._sessions import is_npu_config
+from tensorflow.python.client import session as session_lib
+
+LOOP_VARIABLES = "npu_runconfig"
+COLLECTION = "npu_iterations_per_loop"
+ITERATION_OP = "IterationOp"
+NAMES = ("iterations_per_loop", "loop_cond", "zero", "one")
+
+
+def create_or_get_var(var_name: str) -> tf.Variable:
+    """The int64 loop variable ``npu_runconfig/<var_name>`` of the default graph, made when absent.
+
+    Raises: RuntimeError when the graph holds it twice.
+    """
+    full = f"{LOOP_VARIABLES}/{var_name}"
+    found = [variable for variable in tf.get_collection(COLLECTION) if variable.op.name == full]
+    if len(found) > 1:
+        raise RuntimeError(f"the graph holds the loop variable {full} {len(found)} times")
+    if found:
+        return found[0]
+    with tf.variable_scope(LOOP_VARIABLES, reuse=tf.AUTO_REUSE):
+        return tf.get_variable(
+            var_name,
+            shape=[],
+            dtype=tf.int64,
+            initializer=tf.zeros_initializer(),
+            trainable=False,
+            collections=[COLLECTION, tf.GraphKeys.LOCAL_VARIABLES],
+            use_resource=True,
+        )
+
+
+def register_func(var_name: str) -> Callable[[], None]:
+    """A function that makes the loop variable when it is called."""
+
+    def make() -> None:
+        create_or_get_var(var_name)
+
+    return make
+
+
+def _check_count(iterations_per_loop: int) -> None:
+    if not isinstance(iterations_per_loop, int) or isinstance(iterations_per_loop, bool):
+        raise TypeError(f"iterations_per_loop must be an int, got {iterations_per_loop!r}")
+    if iterations_per_loop < 1:
+        raise ValueError(f"iterations_per_loop must be > 0, got {iterations_per_loop}")
+
+
+def _check_train_op(train_op: tf.Operation) -> None:
+    if not isinstance(train_op, tf.Operation):
+        raise ValueError(f"train_op must be an Operation, got {train_op!r}; of a tensor take its .op")
+
+
+class IterationPerLoop:
+    """The loop in two halves, for sessions that are made after the graph is final."""
+
+    def __init__(self) -> None:
+        self._variables: dict[str, tf.Variable] = {}
+
+    def create_iteration_per_loop_var(self, train_op: tf.Operation) -> tf.Operation:
+        """Make the loop variables and group ``train_op`` as ``IterationOp``, the operation to run."""
+        _check_train_op(train_op)
+        self._variables = {name: create_or_get_var(name) for name in NAMES}
+        repeat_in_session_run()
+        return mark(tf.group(train_op, name=ITERATION_OP), ITERATION_OP)
+
+    def load_iteration_per_loop_var(self, sess: tf.Session, iterations_per_loop: int = 1) -> None:
+        """Tell the device of ``sess`` how many steps an ``IterationOp`` is."""
+        _check_count(iterations_per_loop)
+        for name, value in zip(NAMES, (iterations_per_loop - 1, 0, 0, 1), strict=True):
+            variable = self._variables.get(name)
+            if variable is None:
+                raise RuntimeError("call create_iteration_per_loop_var before load_iteration_per_loop_var")
+            variable.load(value, sess)
+
+
+def set_iteration_per_loop(sess: tf.Session, train_op: tf.Operation, iterations_per_loop: int = 1) -> tf.Operation:
+    """An operation that does ``iterations_per_loop`` steps of ``train_op`` in one run of ``sess``; 1 gives ``train_op``.
+
+    Raises: ValueError when train_op is no Operation or the number is below 1, TypeError when it is no int.
+    """
+    _check_count(iterations_per_loop)
+    _check_train_op(train_op)
+    if iterations_per_loop == 1:
+        return train_op
+    loop = IterationPerLoop()
+    iteration = loop.create_iteration_per_loop_var(train_op)
+    loop.load_iteration_per_loop_var(sess, iterations_per_loop)
+    return iteration
+
+
+def _iteration_op(fetches: Any, graph: tf.Graph) -> tf.Operation | None:
+    """The operation among ``fetches`` that stands for a whole loop."""
+    if isinstance(fetches, dict):
+        fetches = list(fetches.values())
+    if isinstance(fetches, list | tuple):
+        return next((op for op in (_iteration_op(item, graph) for item in fetches) if op is not None), None)
+    if isinstance(fetches, str) and fetches.rpartition("/")[2] == ITERATION_OP:
+        fetches = graph.as_graph_element(fetches)
+    if isinstance(fetches, tf.Operation) and fetches.name.rpartition("/")[2] == ITERATION_OP:
+        return fetches
+    return None
+
+
+def repeat_in_session_run() -> None:
+    """From now on a run that fetches an ``IterationOp`` does as many steps as were loaded, in sessions on the device.
+
+    The steps before the last run the loop operation alone; the last one gives the fetches, as on the device.
+    """
+    inner = session_lib.BaseSession.run
+    if getattr(inner, "_npu_repeats", False):
+        return
+
+    @wraps(inner)
+    def run(self: Any, fetches: Any, feed_dict: Any = None, *args: Any, **kwargs: Any) -> Any:
+        operation = _iteration_op(fetches, self.graph)
+        if operation is not None and is_npu_config(self._config):
+            variables = [v for v in self.graph.get_collection(COLLECTION) if v.op.name == f"{LOOP_VARIABLES}/{NAMES[0]}"]
+            for _ in range(int(inner(self, variables[0])) if variables else 0):
+                inner(self, operation, feed_dict)
+        return inner(self, fetches, feed_dict, *args, **kwargs)
+
+    run._npu_repeats = True
+    session_lib.BaseSession.run = run

@@ -1,0 +1,112 @@
+"""The device outside a session."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NoReturn
+
+from npu_bridge._log import recorded
+from npu_bridge._refuse import refuse
+from npu_bridge.estimator.npu import util
+
+_started: dict[str, Any] | None = None
+_saturation_mode = 0  # 0: values saturate, 1: infinities and NaN appear
+
+
+def check_graph_run_mode(graph_run_mode: int) -> None:
+    """Raises: ValueError for a mode above 1."""
+    if graph_run_mode > 1:
+        raise ValueError(f"graph_run_mode must be 0 (inference) or 1 (training), got {graph_run_mode}")
+
+
+def init_op_compiler_cache_mode(init: dict[str, str], op_compiler_cache_mode: str | None) -> None:
+    """Put the mode of the compiler's cache into ``init``."""
+    if op_compiler_cache_mode is not None:
+        init["ge.op_compiler_cache_mode"] = str(op_compiler_cache_mode)
+
+
+def init_op_compiler_cache_dir(init: dict[str, str], op_compiler_cache_dir: str | None) -> None:
+    """Put the folder of the compiler's cache into ``init``."""
+    if op_compiler_cache_dir is not None:
+        init["ge.op_compiler_cache_dir"] = str(op_compiler_cache_dir)
+
+
+def init_debug_dir(init: dict[str, str], debug_dir: str | None) -> None:
+    """Put the folder for compiler debug files into ``init``."""
+    if debug_dir is not None:
+        init["ge.debugDir"] = str(debug_dir)
+
+
+# fmt: off
+def npu_resource_init(
+    graph_run_mode: int = 1, op_debug_level: int = 0, enable_profiling: bool = False, profiling_options: str | None = None,
+    precision_mode: str | None = None, enable_scope_fusion_passes: str | None = None, enable_exception_dump: int = 2,
+    aoe_mode: str | None = None, work_path: str | None = None, op_compiler_cache_mode: str | None = None,
+    op_compiler_cache_dir: str | None = None, debug_dir: str | None = None, hcom_multi_mode: bool = False,
+    distribute_config: str | None = None, aoe_config_file: str | None = None, precision_mode_v2: str | None = None,
+    export_compile_stat: int = 1, aicore_num: str | None = None, oo_constant_folding: bool = True, input_batch_cpy: bool = False,
+    oo_level: str = "O3", optimization_switch: str | None = None, auto_tune_mode: str | None = None,
+    mstune_mode: str | None = None,
+) -> None:
+    """Start the device with options for the whole process; on the simulated device they are checked and recorded.
+
+    Raises: ValueError for a graph_run_mode above 1, profiling without options, an unknown aoe_mode or a bad path; TypeError
+    for a flag that is no bool.
+    """
+    # fmt: on
+    global _started
+    options = dict(locals())
+    check_graph_run_mode(graph_run_mode)
+    for name in ("enable_profiling", "hcom_multi_mode", "oo_constant_folding", "input_batch_cpy"):
+        util.check_bool_type(options[name], name)
+    util.check_nonnegative_integer(op_debug_level, "op_debug_level")
+    if enable_profiling:
+        util.check_profiling_options(profiling_options)
+    if aoe_mode is not None:
+        util.check_aoe_mode(aoe_mode)
+        util.check_path(work_path or os.getcwd())
+    _started = options
+    recorded("npu_plugin.npu_resource_init", "put the options into the session's parameter_map")
+
+
+def npu_resource_shutdown() -> None:
+    """Stop the device."""
+    global _started
+    _started = None
+
+
+def npu_close() -> None:
+    """Stop the device at the end of the process."""
+    npu_resource_shutdown()
+
+
+def set_device_sat_mode(mode: int) -> None:
+    """How overflow shows: 0 saturates, 1 gives infinities and NaN.  ValueError for another mode."""
+    global _saturation_mode
+    if mode not in (0, 1):
+        raise ValueError(f"mode must be 0 (saturation) or 1 (infinities and NaN), got {mode!r}")
+    if mode == 0:
+        recorded("npu_plugin.set_device_sat_mode(0)", "numbers are TensorFlow's, so overflow shows as infinities")
+    _saturation_mode = mode
+
+
+def is_inf_nan_enabled() -> bool:
+    """Whether overflow shows as infinities and NaN, which decides how loss scaling finds it."""
+    return _saturation_mode == 1
+
+
+def _shared_memory(name: str) -> Any:
+    def call(*args: Any, **kwargs: Any) -> NoReturn:
+        refuse(f"npu_plugin.{name}", "shared device memory for embeddings is not simulated; keep the table in a tf.Variable")
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = "Refused: shared device memory for embeddings is not simulated."
+    return call
+
+
+init_rdma_pool = _shared_memory("init_rdma_pool")
+rdma_remote_register = _shared_memory("rdma_remote_register")
+rdma_remote_init = _shared_memory("rdma_remote_init")
+get_var_addr_and_size = _shared_memory("get_var_addr_and_size")
+malloc_shared_memory = _shared_memory("malloc_shared_memory")
+get_rdma_cache = _shared_memory("get_rdma_cache")

@@ -1,0 +1,177 @@
+"""Collective operations as graph operations; with one rank each is an identity with the right container type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import tensorflow as tf
+from hccl._groups import WORLD, group_size
+from npu_bridge._ops.composite import mark
+from npu_bridge._refuse import refuse
+
+REDUCTIONS = ("min", "max", "prod", "sum")
+DTYPES = (tf.int8, tf.int16, tf.int32, tf.int64, tf.float16, tf.float32, tf.bfloat16)
+_MAX_FUSION_ID = 0x7FFFFFFF
+
+
+def _check_fusion(fusion: int, fusion_id: int, allowed: Sequence[int]) -> None:
+    if fusion not in allowed:
+        raise ValueError(f"fusion must be one of {', '.join(map(str, allowed))}, got {fusion}")
+    if fusion == 2 and not 0 <= fusion_id <= _MAX_FUSION_ID:
+        raise ValueError(f"fusion 2 needs a fusion_id between 0 and {_MAX_FUSION_ID}, got {fusion_id}")
+
+
+def _check_reduction(reduction: str) -> None:
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}")
+
+
+def _one_rank(call: str, group: str) -> None:
+    size = group_size(group)
+    if size > 1:
+        reason = f"the group {group!r} has {size} ranks; the simulated device runs one rank (RANK_SIZE=1) so far"
+        refuse(f"hccl_ops.{call}", reason)
+
+
+def _collective(npu_op: str, tensor: Any, check_dtype: bool = True, **attributes: int | str) -> tf.Tensor:
+    value = tf.convert_to_tensor(tensor)
+    if check_dtype and value.dtype.base_dtype not in DTYPES:
+        names = ", ".join(dtype.name for dtype in DTYPES)
+        raise TypeError(f"{npu_op} of {value.name}: dtype {value.dtype.name} is not one of {names}")
+    result = tf.identity(value, name=npu_op)
+    mark(result.op, npu_op, **attributes)
+    return result
+
+
+def allreduce(tensor: Any, reduction: str, fusion: int = 1, fusion_id: int = -1, group: str = WORLD) -> tf.Tensor:
+    """Combine ``tensor`` over the ranks of ``group``; same shape.  A list is stacked first.  Its gradient is an allreduce sum.
+
+    reduction: 'min', 'max', 'prod' or 'sum'.  Raises: ValueError for another reduction, TypeError for an unsupported dtype.
+    """
+    _check_reduction(reduction)
+    _check_fusion(fusion, fusion_id, (0, 1, 2))
+    _one_rank("allreduce", group)
+    return _collective("HcomAllReduce", tensor, reduction=reduction, fusion=fusion, fusion_id=fusion_id, group=group)
+
+
+def allgather(tensor: Any, rank_size: int, group: str = WORLD, fusion: int = 0, fusion_id: int = -1) -> tf.Tensor:
+    """Join ``tensor`` of every rank along the first axis; the first dimension grows by ``rank_size``."""
+    _check_fusion(fusion, fusion_id, (0, 2))
+    _one_rank("allgather", group)
+    _check_rank_size(rank_size, group)
+    return _collective("HcomAllGather", tensor, rank_size=rank_size, group=group)
+
+
+def _check_rank_size(rank_size: int, group: str) -> None:
+    if rank_size != group_size(group):
+        raise ValueError(f"rank_size is {rank_size}, but the group {group!r} has {group_size(group)} ranks")
+
+
+def broadcast(
+    tensor: Sequence[Any], root_rank: int, fusion: int = 2, fusion_id: int = 0, group: str = WORLD
+) -> list[tf.Tensor]:
+    """Give every rank the root's values: a list of tensors in, a list of tensors out."""
+    _check_fusion(fusion, fusion_id, (0, 2))
+    _one_rank("broadcast", group)
+    if not isinstance(tensor, list | tuple):
+        raise TypeError(f"broadcast takes a list of tensors, got {type(tensor).__name__}")
+    return [_collective("HcomBroadcast", value, False, root_rank=root_rank, group=group) for value in tensor]
+
+
+def reduce(tensor: Any, reduction: str, root_rank: int, fusion: int = 0, fusion_id: int = -1, group: str = WORLD) -> tf.Tensor:
+    """Combine ``tensor`` over the ranks; the result is on the root."""
+    _check_reduction(reduction)
+    _check_fusion(fusion, fusion_id, (0, 2))
+    _one_rank("reduce", group)
+    return _collective("HcomReduce", tensor, reduction=reduction, root_rank=root_rank, group=group)
+
+
+def reduce_scatter(
+    tensor: Any, reduction: str, rank_size: int, group: str = WORLD, fusion: int = 0, fusion_id: int = -1
+) -> tf.Tensor:
+    """Combine ``tensor`` over the ranks and give each an equal part of its first axis."""
+    _check_reduction(reduction)
+    _check_fusion(fusion, fusion_id, (0, 2))
+    _one_rank("reduce_scatter", group)
+    _check_rank_size(rank_size, group)
+    return _collective("HcomReduceScatter", tensor, reduction=reduction, rank_size=rank_size, group=group)
+
+
+def _mailbox(group: str, sr_tag: int, dtype: tf.DType) -> tf.FIFOQueue:
+    return tf.FIFOQueue(64, [dtype], shared_name=f"npu_send_{group}_{sr_tag}_{dtype.name}")
+
+
+def send(tensor: Any, sr_tag: int, dest_rank: int, group: str = WORLD) -> tf.Operation:
+    """Send ``tensor`` under a tag; on one rank the only destination is rank 0, oneself."""
+    _one_rank("send", group)
+    _check_peer("dest_rank", dest_rank)
+    value = tf.convert_to_tensor(tensor)
+    operation = _mailbox(group, sr_tag, value.dtype.base_dtype).enqueue([value], name="HcomSend")
+    return mark(operation, "HcomSend", sr_tag=sr_tag, group=group)
+
+
+def receive(shape: Sequence[int], data_type: tf.DType, sr_tag: int, src_rank: int, group: str = WORLD) -> tf.Tensor:
+    """Wait for the tensor that was sent under the tag."""
+    _one_rank("receive", group)
+    _check_peer("src_rank", src_rank)
+    value = _mailbox(group, sr_tag, tf.as_dtype(data_type)).dequeue(name="HcomReceive")
+    value.set_shape(shape)
+    return value
+
+
+def _check_peer(name: str, rank: int) -> None:
+    if rank != 0:
+        raise ValueError(f"{name} is {rank}, but the only rank is 0")
+
+
+def all_to_all_v(
+    send_data: Any, send_counts: Any, send_displacements: Any, recv_counts: Any, recv_displacements: Any, group: str = WORLD
+) -> tf.Tensor:
+    """Exchange parts of different length between all ranks; on one rank, one's own part.
+
+    send_data: [n].  counts and displacements: int64 [rank size], in elements.  Returns: [sum of what was received].
+    """
+    _one_rank("all_to_all_v", group)
+    start, count = (tf.cast(tf.convert_to_tensor(v), tf.int32)[0] for v in (send_displacements, send_counts))
+    at = tf.cast(tf.convert_to_tensor(recv_displacements), tf.int32)[0]
+    part = tf.convert_to_tensor(send_data)[start : start + count]
+    return _collective("HcomAllToAllV", tf.pad(part, [[at, 0]]), False, group=group)
+
+
+def all_to_all_v_c(
+    send_data: Any, send_count_matrix: Any, rank: int, fusion: int = 0, fusion_id: int = -1, group: str = WORLD
+) -> tf.Tensor:
+    """As ``all_to_all_v`` with the counts of all pairs as a square matrix, parts following each other."""
+    _check_fusion(fusion, fusion_id, (0, 2))
+    _one_rank("all_to_all_v_c", group)
+    count = tf.cast(tf.reshape(send_count_matrix, [-1]), tf.int32)[0]
+    return _collective("HcomAllToAllVC", tf.convert_to_tensor(send_data)[:count], False, group=group)
+
+
+def gather_all_to_all_v(
+    addrinfo: Any,
+    addrinfo_count_per_rank: Any,
+    recv_counts: Any,
+    recv_displacements: Any,
+    dtype: tf.DType,
+    addr_length: int,
+    group: str = WORLD,
+) -> NoReturn:
+    """Refused: it reads device addresses."""
+    refuse("hccl_ops.gather_all_to_all_v", "it reads raw device addresses, which the simulated device does not have")
+
+
+def _remote(name: str) -> Any:
+    def call(*args: Any, **kwargs: Any) -> NoReturn:
+        refuse(f"hccl_ops.{name}", "remote memory access between hosts is not simulated")
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = "Refused: remote memory access between hosts is not simulated."
+    return call
+
+
+remote_read = _remote("remote_read")
+remote_ref_read = _remote("remote_ref_read")
+remote_write = _remote("remote_write")
+remote_scatter_write = _remote("remote_scatter_write")
