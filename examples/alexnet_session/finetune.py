@@ -1,6 +1,6 @@
 """Trains a small AlexNet on the handwritten digits with a plain session loop.
 
-    python finetune.py --num_epochs 10 --keep_prob 0.5
+    python finetune.py --num_epochs 10 --keep_prob 0.7
 """
 from __future__ import print_function
 
@@ -23,7 +23,7 @@ parser.add_argument('--num_epochs', type=int, default=10)
 parser.add_argument('--steps', type=int, default=0, help='stop after that many steps (0: after all epochs)')
 parser.add_argument('--batch_size', type=int, default=50)
 parser.add_argument('--learning_rate', type=float, default=0.01)
-parser.add_argument('--keep_prob', type=float, default=0.5, help='probability to keep a unit in dropout')
+parser.add_argument('--keep_prob', type=float, default=0.7, help='probability to keep a unit in dropout')
 parser.add_argument('--display_step', type=int, default=5, help='how often to write the summaries')
 parser.add_argument('--seed', type=int, default=12)
 args = parser.parse_args()

@@ -15,7 +15,7 @@ tf.app.flags.DEFINE_string('data_dir', os.path.join(HERE, '..', 'data'), 'Direct
 tf.app.flags.DEFINE_string('model_dir', os.path.join(HERE, 'model'), 'Where checkpoints and summaries go')
 tf.app.flags.DEFINE_integer('steps', 300, 'Number of training steps')
 tf.app.flags.DEFINE_integer('batch_size', 50, 'Images in a batch')
-tf.app.flags.DEFINE_float('learning_rate', 1e-3, 'Learning rate of Adam')
+tf.app.flags.DEFINE_float('learning_rate', 2e-3, 'Learning rate of Adam')
 tf.app.flags.DEFINE_float('dropout_rate', 0.4, 'Share of the units dropped after the first dense layer')
 tf.app.flags.DEFINE_integer('seed', 2018, 'Random seed')
 tf.app.flags.DEFINE_boolean('clean', False, 'Remove model_dir first')
