@@ -1,0 +1,168 @@
+"""Rows and slices written by index: into variables, into copies of tensors, into zeros."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import no_work, per_input_element
+from npu_runtime.device.variable import Variable
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels import access, rows
+from npu_runtime.kernels.access import shape_text
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.shapes import constant_ints, same_as
+
+Array = np.ndarray
+Combine = Callable[[Array, Array, Array], None]
+"""combine(target rows, row numbers, updates) changes the target in place, one update after the other."""
+
+
+def _replace(target: Array, numbers: Array, updates: Array) -> None:
+    """The last of several updates of one row stays, as when they are written one by one."""
+    target[numbers] = updates
+
+
+def _by(operation: np.ufunc) -> Combine:
+    return lambda target, numbers, updates: rows.combine(operation, target, numbers, updates)
+
+
+COMBINES: dict[str, tuple[Combine, frozenset[str]]] = {
+    "Update": (_replace, dt.ALL),
+    "Add": (_by(np.add), dt.NUMBERS),
+    "Sub": (_by(np.subtract), dt.NUMBERS),
+    "Mul": (_by(np.multiply), dt.NUMBERS),
+    "Div": (_by(np.divide), dt.FLOATS),
+    "Min": (_by(np.minimum), dt.NUMBERS),
+    "Max": (_by(np.maximum), dt.NUMBERS),
+}
+
+
+def _register_rows(name: str, combine: Combine, dtypes: frozenset[str]) -> None:
+    """Scatter<name> and ResourceScatter<name>: updates go to the rows that indices name."""
+
+    def scatter(ref: Variable, indices: Array, updates: Array, /) -> Variable | tuple[()]:
+        access.require(ref)
+        target = ref.writable()
+        _check_rows(target, indices, updates, is_replacing=name == "Update" and not ref.is_ref)
+        n_rows, inner = target.shape[0], math.prod(target.shape[1:])
+        if indices.size and inner:
+            given = np.broadcast_to(updates, (indices.size, inner)) if updates.ndim == 0 else updates.reshape(-1, inner)
+            combine(target.reshape(n_rows, inner), indices.reshape(-1), given)
+        return access.result(ref)
+
+    scatter.__doc__ = f"{name} rows of a variable.  Source: TensorFlow ops `Scatter{name}`, `ResourceScatter{name}`."
+    estimate = no_work if name == "Update" else per_input_element(1, index=2)
+    indices = {"Tindices": dt.INDICES}
+    kernel(f"Scatter{name}", unit="vector", shape=same_as(0), dtypes={"T": dtypes, **indices}, estimate=estimate,
+           ignores=("use_locking",))(scatter)  # fmt: skip
+    kernel(f"ResourceScatter{name}", unit="vector", shape=access.no_outputs, dtypes={"dtype": dtypes, **indices},
+           estimate=estimate)(scatter)  # fmt: skip
+
+
+def _check_rows(target: Array, indices: Array, updates: Array, is_replacing: bool) -> None:
+    if target.ndim == 0:
+        raise InvalidArgument(f"params must be at least 1-D, got shape {shape_text(target.shape)}")
+    if updates.ndim and updates.shape != indices.shape + target.shape[1:]:
+        if is_replacing and updates.shape[: indices.ndim] != indices.shape:
+            prefix = f"The shape of indices ({shape_text(indices.shape)}) must be a prefix of the shape of updates"
+            raise InvalidArgument(f"{prefix} ({shape_text(updates.shape)})")
+        raise InvalidArgument(
+            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
+            f"updates.shape {shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, "
+            f"params.shape {shape_text(target.shape)}"
+        )
+    rows.check_range(indices, target.shape[0])
+
+
+def _register_slices(name: str, combine: Combine, dtypes: frozenset[str]) -> None:
+    """ScatterNd<name>, ResourceScatterNd<name> and TensorScatter<name>: updates go to slices that index tuples name."""
+
+    def scatter(ref: Variable, indices: Array, updates: Array, /) -> Variable | tuple[()]:
+        access.require(ref)
+        _scatter_slices(combine, ref.writable(), indices, updates, shows_extents=True)
+        return access.result(ref)
+
+    def copy(tensor: Array, indices: Array, updates: Array, /, *, out: Array | None = None) -> Array:
+        made = np.empty(tensor.shape, tensor.dtype) if out is None else out
+        if made is not tensor:
+            np.copyto(made, tensor)
+        _scatter_slices(combine, made, indices, updates)
+        return made
+
+    scatter.__doc__ = f"{name} slices of a variable.  Source: TensorFlow ops `ScatterNd{name}`, `ResourceScatterNd{name}`."
+    copy.__doc__ = f"{name} slices of a copy.  Source: TensorFlow op `TensorScatter{name}`."
+    estimate = no_work if name == "Update" else per_input_element(1, index=2)
+    fixed: dict[str, Any] = {"unit": "vector", "dtypes": {"T": dtypes, "Tindices": dt.INDICES}, "estimate": estimate}
+    kernel(f"ScatterNd{name}", shape=same_as(0), ignores=("use_locking",), **fixed)(scatter)
+    kernel(f"ResourceScatterNd{name}", shape=access.no_outputs, ignores=("use_locking",), **fixed)(scatter)
+    copies = (f"TensorScatter{name}", "ScatterNdNonAliasingAdd") if name == "Add" else (f"TensorScatter{name}",)
+    kernel(*copies, shape=same_as(0), inplace=(0,), **fixed)(copy)
+
+
+def _scatter_slices(combine: Combine, target: Array, indices: Array, updates: Array, shows_extents: bool = False) -> None:
+    depth = _check_slices(target.shape, indices, updates, "input", shows_extents)
+    tuples = indices.reshape(math.prod(indices.shape[:-1]), depth)
+    numbers, wrong = rows.linear(tuples, target.shape)
+    if wrong >= 0:
+        where = f"indices{rows.position_text(indices.shape[:-1], wrong)} = [{', '.join(map(str, tuples[wrong]))}]"
+        raise InvalidArgument(f"{where} does not index into shape {shape_text(target.shape)}")
+    inner = math.prod(target.shape[depth:])
+    if numbers.size and inner:
+        combine(target.reshape(-1, inner), numbers, updates.reshape(-1, inner))
+
+
+def _check_slices(shape: tuple[int, ...], indices: Array, updates: Array, target: str, shows_extents: bool) -> int:
+    """The length of an index tuple. Raises: InvalidArgument when shapes do not fit."""
+    if indices.ndim == 0 or not shape:
+        raise InvalidArgument(f"{'Indices' if indices.ndim == 0 else 'Output'} shape must have rank at least one.")
+    n_outer, depth = indices.ndim - 1, indices.shape[-1]
+    if depth > len(shape):
+        raise InvalidArgument(f"The inner {depth} dimensions of indices do not index into shape {shape_text(shape)}")
+    outer = (indices.shape[:-1], updates.shape[:n_outer], f"[0,{n_outer}) of indices", indices.shape, f"[0,{n_outer})")
+    inner = (shape[depth:], updates.shape[n_outer:], f"[{depth},{len(shape)}) of {target}", shape,
+             f"[{n_outer},{updates.ndim})")  # fmt: skip
+    for mine, theirs, text, whole, part in (outer, inner):
+        if mine != theirs:
+            first, second = (f" = {n}" if shows_extents else "" for n in (_product_text(mine), _product_text(theirs)))
+            raise InvalidArgument(
+                f"Dimensions {text}[shape={shape_text(whole)}]{first} must match "
+                f"dimensions {part} of updates[shape={shape_text(updates.shape)}]{second}"
+            )
+    return depth
+
+
+def _product_text(shape: tuple[int, ...]) -> str:
+    return str(shape[0]) if len(shape) == 1 else shape_text(shape)
+
+
+def _named_shape(indices: Spec, updates: Spec, shape: Spec, /, **attrs: Any) -> Shape:
+    extents = constant_ints(shape)
+    if extents is not None:
+        return extents
+    return (None,) * (shape.shape[0] or 0) if shape.shape and shape.shape[0] is not None else None
+
+
+@kernel("ScatterNd", unit="vector", shape=_named_shape, dtypes={"T": dt.NUMBERS, "Tindices": dt.INDICES},
+        estimate=per_input_element(1, index=1))  # fmt: skip
+def scatter_nd(indices: Array, updates: Array, shape: Array, /, *, out: Array | None = None) -> Array:
+    """Zeros of a shape with updates added to the slices that index tuples name.
+
+    Raises: InvalidArgument for a tuple outside the shape.  Source: TensorFlow op `ScatterNd`.
+    """
+    made = np.empty(tuple(int(n) for n in shape), updates.dtype) if out is None else out
+    made[...] = 0
+    if indices.size or updates.size:
+        _scatter_slices(COMBINES["Add"][0], made, indices, updates)
+    return made
+
+
+for _name, (_combine, _dtypes) in COMBINES.items():
+    _register_rows(_name, _combine, _dtypes)
+    if _name not in ("Mul", "Div"):
+        _register_slices(_name, _combine, _dtypes)
