@@ -20,6 +20,12 @@ from npu_bridge import _environment, _tf1
 _environment.set_defaults()
 _tf1.install()
 
+from npu_bridge import _session_hooks  # noqa: E402
+
+# As the real package does when its native library is loaded: sessions whose config names NpuOptimizer, which scripts of the
+# first release add themselves, run on the device with or without npu_init.
+_session_hooks.install()
+
 from npu_bridge.estimator.npu import npu_estimator  # noqa: E402
 from npu_bridge.hccl import hccl_ops  # noqa: E402
 from npu_bridge.helper import helper  # noqa: E402

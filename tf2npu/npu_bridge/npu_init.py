@@ -17,7 +17,8 @@ from hccl.manage.api import (
     get_world_rank_from_group_rank,
 )
 from hccl.split.api import set_split_strategy_by_idx, set_split_strategy_by_size
-from npu_bridge import _session_hooks
+from npu_bridge._lenient import accept
+from npu_bridge._process import patch_sessions
 from npu_bridge._sessions import apply_npu_settings
 from npu_bridge.estimator import npu_ops
 from npu_bridge.estimator.npu import keras_to_npu, npu_plugin, npu_rnn, npu_scope, npu_strategy, util
@@ -171,6 +172,7 @@ def _remembered(key: str, default: int) -> int:
     try:
         return util.get_value(key, default)
     except NameError:
+        accept(f"get_{key} before init_resource", NameError("the global dictionary is not defined; call init_resource first"))
         return default
 
 
@@ -210,11 +212,4 @@ def npu_clear_session(config: Any = None) -> None:
     set_keras_session_npu_config(config)
 
 
-def _patch_sessions() -> None:
-    for session_class in (session.Session, session.InteractiveSession):
-        if not getattr(session_class.__init__, "_npu_patched", False):
-            session_class.__init__ = decorator_tf_session(session_class.__init__)
-
-
-_patch_sessions()
-_session_hooks.install()
+patch_sessions()

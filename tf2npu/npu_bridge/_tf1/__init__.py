@@ -6,8 +6,6 @@ imports do not matter. ``tf.__version__`` becomes 1.15.0 as well: scripts branch
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from npu_bridge._tf1 import quiet
 from npu_bridge._tf1.journal import Journal
 
@@ -27,7 +25,7 @@ def install() -> None:
         return
     quiet.before_tensorflow()
     import tensorflow
-    from npu_bridge._tf1 import contrib, finder, keras_spellings, library_view, private_aliases, twins
+    from npu_bridge._tf1 import behavior, contrib, finder, keras_spellings, library_view, private_aliases, twins
 
     journal = Journal()
     quiet.apply(journal)
@@ -40,7 +38,7 @@ def install() -> None:
     library_view.apply(journal, view)
     contrib.offer(journal)
     finder.add(journal)
-    _use_v1_behavior(journal)
+    behavior.use_v1(journal)
     _active = journal
 
 
@@ -50,18 +48,6 @@ def uninstall() -> None:
     if _active is not None:
         _active.undo()
         _active = None
-
-
-def _use_v1_behavior(journal: Journal) -> None:
-    v2_compat = import_module("tensorflow.python.compat.v2_compat")
-    logging = import_module("tensorflow.python.platform.tf_logging")
-    level = logging.get_verbosity()
-    logging.set_verbosity(logging.ERROR)  # it warns that non-resource variables are on their way out
-    try:
-        v2_compat.disable_v2_behavior()
-    finally:
-        logging.set_verbosity(level)
-    journal.on_undo(v2_compat.enable_v2_behavior)
 
 
 __all__ = ["VERSION", "install", "is_installed", "uninstall"]

@@ -112,14 +112,18 @@ def _iteration_op(fetches: Any, graph: tf.Graph) -> tf.Operation | None:
     return None
 
 
+_before: list[Callable[..., Any]] = []
+
+
 def repeat_in_session_run() -> None:
     """From now on a run that fetches an ``IterationOp`` does as many steps as were loaded, in sessions on the device.
 
     The steps before the last run the loop operation alone; the last one gives the fetches, as on the device.
     """
-    inner = session_lib.BaseSession.run
-    if getattr(inner, "_npu_repeats", False):
+    if _before:
         return
+    inner = session_lib.BaseSession.run
+    _before.append(inner)
 
     @wraps(inner)
     def run(self: Any, fetches: Any, feed_dict: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -130,5 +134,10 @@ def repeat_in_session_run() -> None:
                 inner(self, operation, feed_dict)
         return inner(self, fetches, feed_dict, *args, **kwargs)
 
-    run._npu_repeats = True
     session_lib.BaseSession.run = run
+
+
+def run_once_again() -> None:
+    """Let a run be one step, whatever was loaded."""
+    if _before:
+        session_lib.BaseSession.run = _before.pop()

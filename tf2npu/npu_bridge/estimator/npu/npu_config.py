@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any
 
 import tensorflow as tf
-from npu_bridge._log import once
+from npu_bridge._lenient import accept
 from npu_bridge._sessions import apply_npu_settings
 from npu_bridge.estimator.npu import util
 from npu_bridge.estimator.npu._parameter_map import write_parameter_map
@@ -246,7 +246,8 @@ def set_npu_default_config(
     values = list(args)
     if len(values) > position:
         if values[position] is None:
-            once("a session got config=None by position; that works here, npu_bridge on a host fails: leave it out")
+            missing = AttributeError("'NoneType' object has no attribute 'graph_options'")
+            accept("a session with config=None given by position", missing)
         values[position] = apply_npu_settings(values[position])
     else:
         kwargs = {**kwargs, "config": apply_npu_settings(kwargs.get("config"))}
@@ -261,5 +262,4 @@ def decorator_tf_session(func: Callable[..., Any]) -> Callable[..., Any]:
         args, kwargs = set_npu_default_config(func, args, kwargs)
         return func(*args, **kwargs)
 
-    init._npu_patched = True
     return init

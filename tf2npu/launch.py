@@ -1,0 +1,141 @@
+"""``tf2npu run``: prepare this process as a simulated Ascend host, then run a script as ``python script.py`` would."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import runpy
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType, TracebackType
+
+USAGE = 2
+OPTIONS_VARIABLE = "TF2NPU_OPTIONS"  # JSON object, read by npu_runtime.config
+ALL_SESSIONS_VARIABLE = "TF2NPU_ALL_SESSIONS"  # read by npu_bridge._session_hooks
+STRICT_VARIABLE = "TF2NPU_STRICT"  # read by npu_bridge._lenient
+INTERRUPTED = 130  # what a shell reports for a process that SIGINT ended
+
+
+def run_script(
+    argv: Sequence[str],
+    *,
+    module: str | None = None,
+    script: str | Path | None = None,
+    devices: int = 1,
+    soc: str | None = None,
+    options: Mapping[str, str] | None = None,
+    all_sessions: bool = False,
+    strict: bool = False,
+    report: Path | None = None,
+) -> int:
+    """Run a script or module on the simulated device and give its exit code; 2 when it cannot even be started.
+
+    argv: the script's own arguments.  soc: name of a chip.  options: session options that win over the script's.
+    all_sessions: sessions without the NpuOptimizer entry go to the device too.  strict: what a host would refuse is refused.
+    """
+    problem = _why_not(module, script, devices)
+    if problem:
+        print(f"tf2npu run: {problem}", file=sys.stderr)
+        return USAGE
+    if report is not None:
+        print(f"tf2npu run: --report {report}: a run adds nothing to the report yet", file=sys.stderr)
+    _hand_over(dict(options or {}), soc, all_sessions, strict)
+    problem = _prepare()
+    if problem:
+        print(f"tf2npu run: {problem}", file=sys.stderr)
+        return USAGE
+    if module is not None:
+        sys.argv[:] = [module, *argv]
+        sys.path[0] = os.getcwd()
+        return _exit_code(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
+    path = str(script)
+    sys.argv[:] = [path, *argv]
+    return _exit_code(lambda: _run_file(path))
+
+
+def _why_not(module: str | None, script: str | Path | None, devices: int) -> str | None:
+    if devices != 1:
+        return f"--devices {devices}: the simulated device runs one rank so far; leave --devices out"
+    if (module is None) == (script is None):
+        return "name either a script or a module"
+    if script is not None and not os.path.exists(script):
+        return f"can't open file {str(script)!r}: no such file"
+    return None
+
+
+def _hand_over(options: dict[str, str], soc: str | None, all_sessions: bool, strict: bool) -> None:
+    """Put the launcher's options into the environment, where this process and its children find them."""
+    if soc is not None:
+        options["soc"] = soc
+    if options:
+        inherited = json.loads(os.environ.get(OPTIONS_VARIABLE) or "{}")
+        os.environ[OPTIONS_VARIABLE] = json.dumps({**inherited, **options}, sort_keys=True)
+    for name, is_on in ((ALL_SESSIONS_VARIABLE, all_sessions), (STRICT_VARIABLE, strict)):
+        if is_on:
+            os.environ[name] = "1"
+
+
+def _prepare() -> str | None:
+    """Import npu_bridge, which gives TensorFlow its TF1 meaning; say what is wrong when it cannot be done."""
+    try:
+        npu_bridge = importlib.import_module("npu_bridge")
+    except ImportError as error:
+        return str(error)
+    if not hasattr(npu_bridge, "_tf1"):
+        return f"the npu_bridge of {npu_bridge.__file__} is the real one: run the script with python"
+    return None
+
+
+def _run_file(path: str) -> None:
+    """Run a file as ``__main__``; the module stays, so that threads and exit handlers find their names.
+
+    Source: Python's documentation of ``__main__`` and of ``sys.path`` for a script given on the command line.
+    """
+    if not path.endswith(".py") and (os.path.isdir(path) or _is_zip(path)):
+        sys.path[0] = path
+        runpy.run_path(path, run_name="__main__")
+        return
+    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    full = os.path.abspath(path)
+    loader = SourceFileLoader("__main__", full)
+    code = compile(loader.get_data(full), full, "exec", dont_inherit=True)
+    main = ModuleType("__main__")
+    main.__dict__.update(__file__=full, __loader__=loader, __package__=None, __spec__=None, __cached__=None, __annotations__={})
+    main.__dict__["__builtins__"] = sys.modules["builtins"]
+    sys.modules["__main__"] = main
+    exec(code, main.__dict__)
+
+
+def _is_zip(path: str) -> bool:
+    import zipfile
+
+    return zipfile.is_zipfile(path)
+
+
+def _exit_code(run: Callable[[], object]) -> int:
+    """Run and answer as the interpreter does: exit codes, texts given to sys.exit, tracebacks of the user's frames."""
+    try:
+        run()
+    except SystemExit as stop:
+        if stop.code is None or isinstance(stop.code, int):
+            return stop.code or 0
+        print(stop.code, file=sys.stderr)
+        return 1
+    except BaseException as error:
+        error.__traceback__ = _users_part(error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+    return 0
+
+
+def _users_part(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from the first frame that is neither ours nor runpy's."""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file != __file__ and "runpy" not in os.path.basename(file):
+            return trace
+        trace = trace.tb_next
+    return None
