@@ -6,7 +6,7 @@
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
 STAMP = $(VENV)/.installed
-CONVERTER_TESTS = $(wildcard tests/convert tests/converter tests/rules tests/scanner tests/cli tests/report)
+CONVERTER_TESTS = $(wildcard tests/converter tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .PHONY: setup demo test lint unit converter-suite bench spreads clean
