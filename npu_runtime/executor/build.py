@@ -24,7 +24,10 @@ from npu_runtime.passes.prune import FEED
 
 STRUCTURAL: Mapping[str, Callable[..., Any]] = {
     "Switch": control_flow.switch,
+    "RefSwitch": control_flow.switch,
     "Merge": control_flow.merge,
+    "RefMerge": control_flow.merge,
+    "RefIdentity": control_flow.identity,
     "PlaceholderWithDefault": control_flow.identity,
 }
 """Ops the executor does itself, for every element type."""
@@ -142,7 +145,8 @@ class _Builder:
         return tuple(i for i, value in enumerate(node.inputs) if i not in node.ref_inputs and self._is_ref(value))
 
     def _is_ref(self, value: Value) -> bool:
-        return value.index in self.graph[value.node].ref_outputs
+        producer = self.graph[value.node]
+        return producer.host_reason is None and value.index in producer.ref_outputs
 
     def _function(self, node: Node) -> Callable[..., Any]:
         if node.op in ("Const", CONSTANT):

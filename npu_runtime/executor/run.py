@@ -13,6 +13,7 @@ from npu_runtime.device.memory import Arena
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import DeviceError, InvalidArgument
 from npu_runtime.executor.program import DEAD, HostStep, Program, Task, to_user
+from npu_runtime.passes.placement import MERGES
 
 Bound = list[tuple[Callable[..., Any], "Task | HostStep"]]
 
@@ -98,7 +99,7 @@ def _run_step(function: Callable[..., Any], step: Task | HostStep, slots: list[A
 
 def _run_step_with_branches(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:
     """As _run_step, but what has a dead input does not run and makes its outputs dead."""
-    is_merge = isinstance(step, Task) and step.op == "Merge"
+    is_merge = isinstance(step, Task) and step.op in MERGES
     dead = any(slots[i] is DEAD for i in step.controls) or (not is_merge and any(slots[i] is DEAD for i in step.ins))
     if dead:
         for slot in step.outs:

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 import tensorflow.compat.v1 as tf
-from tensorflow.core.framework import graph_pb2, node_def_pb2
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.ops import gen_state_ops
 
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.order import topological
 from npu_runtime.passes.partition import is_free_constant, is_virtual
 
 HOST_CALL_OBSERVERS: list[Callable[[Any], None]] = []
@@ -101,77 +103,87 @@ class HostSide:
 
 
 class _ShadowImport:
-    """One addition to the shadow graph.
+    """One addition to the shadow graph, an operation at a time.
 
+    Importing a GraphDef would rename a node that is also the prefix of another ("batch" beside "batch/fifo_queue").
     present: for each node already there the shadow tensors it reads; extended by what is added.
     """
 
     def __init__(self, user_graph: Any, shadow: Any, present: dict[str, list[str]], graph: Graph, groups: DisjointSets) -> None:
         self.user_graph, self.shadow, self.present, self.graph, self.groups = user_graph, shadow, present, graph, groups
-        self.definition = graph_pb2.GraphDef()
-        self.definition.versions.CopyFrom(user_graph.graph_def_versions)
-        self.adding: set[str] = set()
-        self.mapped: set[str] = set()
+        self.back_edges: list[tuple[str, int, str]] = []
 
     def run(self, names: Sequence[str]) -> None:
-        self.adding |= set(names)
-        for name in names:
-            self._add(self.graph[name])
-        if any(attr.HasField("func") or attr.list.func for node in self.definition.node for attr in node.attr.values()):
-            self.definition.library.CopyFrom(self.user_graph.as_graph_def().library)
+        nodes = [self.graph[name] for name in names]
+        self._add_functions(nodes)
         with self.shadow.as_default():
-            input_map = {name: self.shadow.get_tensor_by_name(name) for name in sorted(self.mapped)}
-            tf.import_graph_def(self.definition, input_map=input_map, name="")
+            for name in _creation_order(self.graph, nodes):
+                self._add(self.graph[name])
+            for name, position, source in self.back_edges:
+                tensor = self.shadow.get_tensor_by_name(source)
+                self.shadow.get_operation_by_name(name)._update_input(position, tensor)
+
+    def _add_functions(self, nodes: Sequence[Node]) -> None:
+        """Bodies of tf.data and call functions; all of the user's graph, as they may call each other."""
+        definitions = [self.user_graph.get_operation_by_name(node.name).node_def for node in nodes]
+        if any(attr.HasField("func") or attr.list.func for made in definitions for attr in made.attr.values()):
+            library = graph_pb2.GraphDef(library=self.user_graph.as_graph_def().library)
+            with self.shadow.as_default():
+                tf.import_graph_def(library, name="")
 
     def _add(self, node: Node) -> None:
-        made = self._copy_without_edges(node)
-        sources = [self._source(value) for value in node.inputs]
-        made.input.extend(sources)
-        made.input.extend(f"^{name}" for name in node.controls if self._keeps_control(node, name))
+        operation = self.user_graph.get_operation_by_name(node.name)
+        sources = [self._source(node, position) for position in range(len(node.inputs))]
+        inputs = [self.shadow.get_tensor_by_name(name) for name in sources]
+        controls = [name for name in node.controls if name in self.present and self._keeps_control(node, name)]
+        attrs = {name: value for name, value in operation.node_def.attr.items() if name not in ("_class", "_output_shapes")}
+        with self.shadow.control_dependencies([self.shadow.get_operation_by_name(name) for name in controls]):
+            self._create(node.op, node.name, inputs, attrs)
         self.present[node.name] = sources
-        self.definition.node.append(made)
+        for position, value in enumerate(node.inputs):
+            if _is_back_edge(self.graph, node, value):
+                self.back_edges.append((node.name, position, str(value)))
 
-    def _copy_without_edges(self, node: Node) -> node_def_pb2.NodeDef:
-        made = node_def_pb2.NodeDef()
-        made.CopyFrom(self.user_graph.get_operation_by_name(node.name).node_def)
-        made.device = ""
-        made.attr.pop("_class", None)
-        del made.input[:]
-        return made
+    def _create(self, op: str, name: str, inputs: Sequence[Any], attrs: dict[str, Any]) -> None:
+        """A name that ends in a slash is taken as it is."""
+        self.shadow._create_op_internal(op, inputs, name=f"{name}/", attrs=attrs, compute_device=False)
 
     def _keeps_control(self, node: Node, control: str) -> bool:
-        return control in self.adding and self.groups.find(control) == self.groups.find(node.name)
+        return self.groups.find(control) == self.groups.find(node.name)
 
-    def _source(self, value: Value) -> str:
+    def _source(self, node: Node, position: int) -> str:
         """The shadow tensor for an input: a host node's output, a constant of our own, or a boundary placeholder."""
+        value = node.inputs[position]
+        if _is_back_edge(self.graph, node, value):
+            value = node.inputs[1 - position]  # until the loop is closed
         value = through_switches(self.graph, value)
         producer = self.graph[value.node]
-        if producer.name not in self.adding and producer.name not in self.present and is_free_constant(producer):
-            self.adding.add(producer.name)
+        if producer.name not in self.present and is_free_constant(producer):
             self._add(producer)
-        if producer.name not in self.adding and producer.name not in self.present:
-            return self._boundary(value)
-        return self._named(f"{value.node}:{value.index}", value.node)
-
-    def _named(self, tensor: str, node: str) -> str:
-        if node not in self.adding:
-            self.mapped.add(tensor)
-        return tensor
+        return str(value) if producer.name in self.present else self._boundary(value)
 
     def _boundary(self, value: Value) -> str:
         name = f"{_BOUNDARY}{value.node}_{value.index}"
-        if name not in self.present and name not in self.adding:
-            self.adding.add(name)
+        if name not in self.present:
+            spec = self.graph.spec(value)
+            attrs = {"dtype": AttrValue(type=tf.as_dtype(spec.dtype).as_datatype_enum)}
+            attrs["shape"] = AttrValue(shape=tf.TensorShape(spec.shape).as_proto())
+            self._create("Placeholder", name, [], attrs)
             self.present[name] = []
-            self.definition.node.append(self._placeholder(name, value))
-        return self._named(f"{name}:0", name)
+        return f"{name}:0"
 
-    def _placeholder(self, name: str, value: Value) -> node_def_pb2.NodeDef:
-        spec = self.graph.spec(value)
-        made = node_def_pb2.NodeDef(name=name, op="Placeholder")
-        made.attr["dtype"].type = tf.as_dtype(spec.dtype).as_datatype_enum
-        made.attr["shape"].shape.CopyFrom(tf.TensorShape(spec.shape).as_proto())
-        return made
+
+def _is_back_edge(graph: Graph, node: Node, value: Value) -> bool:
+    return node.op in ("Merge", "RefMerge") and graph[value.node].op in ("NextIteration", "RefNextIteration")
+
+
+def _creation_order(graph: Graph, nodes: Sequence[Node]) -> list[str]:
+    """Producers first; the edge that closes a loop does not count."""
+    loose = []
+    for node in nodes:
+        inputs = [through_switches(graph, value) for value in node.inputs if not _is_back_edge(graph, node, value)]
+        loose.append(Node(node.name, node.op, inputs, node.controls))
+    return [node.name for node in topological(loose)]
 
 
 def through_switches(graph: Graph, value: Value) -> Value:

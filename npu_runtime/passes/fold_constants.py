@@ -14,6 +14,7 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.infer_shapes import device_nodes, infer_node
+from npu_runtime.passes.placement import SWITCHES
 
 CONSTANT = "_Constant"
 MAX_ELEMENTS = 1 << 20
@@ -45,7 +46,7 @@ def _inherited_controls(graph: Graph, node: Node) -> list[str]:
     for value in node.inputs:
         producer = graph[value.node]
         controls += producer.controls if _is_constant(producer) else [producer.name]
-    return controls if any(other.op == "Switch" for other in graph) else []
+    return controls if any(other.op in SWITCHES for other in graph) else []
 
 
 def _is_constant(node: Node) -> bool:

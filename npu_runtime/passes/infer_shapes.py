@@ -9,9 +9,9 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.shapes import merge
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.placement import HANDLES
+from npu_runtime.passes.placement import HANDLES, MERGES, SWITCHES
 
-PASS_THROUGH = frozenset({"PlaceholderWithDefault", "Identity"})
+PASS_THROUGH = frozenset({"PlaceholderWithDefault", "Identity", "RefIdentity"})
 
 
 @graph_pass(provides=("shapes",))
@@ -42,9 +42,9 @@ def infer_node(graph: Graph, node: Node) -> int:
 
 def _shapes(graph: Graph, node: Node) -> list[Shape]:
     inputs = [graph.spec(value) for value in node.inputs]
-    if node.op == "Switch":
+    if node.op in SWITCHES:
         return [inputs[0].shape] * 2
-    if node.op == "Merge":
+    if node.op in MERGES:
         first = inputs[0].shape
         return [first if all(spec.shape == first for spec in inputs) else None, ()]
     if node.op in PASS_THROUGH and inputs and inputs[0].dtype not in HANDLES:

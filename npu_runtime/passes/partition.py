@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
-from npu_runtime.passes.placement import HANDLES
+from npu_runtime.passes.placement import HANDLES, MERGES, SWITCHES
 from npu_runtime.passes.prune import FEED
 
 Branch = tuple[Value, int]
@@ -83,7 +83,7 @@ def is_free_constant(node: Node) -> bool:
 
 def is_virtual(node: Node) -> bool:
     """A Switch of a host handle: only its predicate counts, the handle itself stays where it is."""
-    return node.op == "Switch" and node.host_reason is not None and node.outputs[0].dtype in HANDLES
+    return node.op in SWITCHES and node.host_reason is not None and node.outputs[0].dtype in HANDLES
 
 
 def is_handle_source(node: Node) -> bool:
@@ -127,7 +127,7 @@ def _liveness_before(graph: Graph, node: Node, known: Mapping[str, Liveness]) ->
     """Source: a node is dead when any input is; Merge is dead only when all its data inputs are."""
     controls: Liveness = frozenset().union(*(known.get(name, frozenset()) for name in node.controls))
     inputs = [_liveness_of(graph, value, known) for value in node.inputs]
-    if node.op == "Merge" and inputs:
+    if node.op in MERGES and inputs:
         return frozenset.intersection(*inputs)
     return controls.union(*inputs)
 
@@ -135,7 +135,7 @@ def _liveness_before(graph: Graph, node: Node, known: Mapping[str, Liveness]) ->
 def _liveness_of(graph: Graph, value: Value, known: Mapping[str, Liveness]) -> Liveness:
     node = graph[value.node]
     liveness = known.get(value.node, frozenset())
-    return liveness | {(node.inputs[1], value.index)} if node.op == "Switch" else liveness
+    return liveness | {(node.inputs[1], value.index)} if node.op in SWITCHES else liveness
 
 
 def _collect_calls(graph: Graph, result: Partition) -> list[HostCall]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from npu_runtime import dtypes as dt
 from npu_runtime.graph.disjoint import DisjointSets
@@ -15,7 +16,10 @@ from npu_runtime.passes.host_by_nature import TEXT, nature_of
 VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 SOURCES = frozenset({"Const", "Placeholder", "PlaceholderV2", "NoOp"})
 """Needed by both sides or by none: they never decide where a neighbour goes."""
-CONTROL_FLOW = frozenset({"Switch", "Merge"})
+SWITCHES = frozenset({"Switch", "RefSwitch"})
+MERGES = frozenset({"Merge", "RefMerge"})
+STRUCTURAL = SWITCHES | MERGES | {"PlaceholderWithDefault", "RefIdentity"}
+"""Done by the executor for every element type."""
 HANDLES = frozenset({"resource", "variant"})
 STEP_RESOURCES = ("Stack", "TensorArray")
 """Ops whose resource lives for one host call only. Source: they are kept in the step container of an executor."""
@@ -55,19 +59,25 @@ def reason_for_host(node: Node, graph: Graph) -> str | None:
         return None
     if node.op in VARIABLES:
         return _refuse_dtype(node.attrs["dtype"])
-    if node.op in CONTROL_FLOW or _is_handle_identity(node):
+    if node.op in STRUCTURAL or _is_handle_identity(node):
         return None
     made = all_kernels().get(node.op)
     if made is None:
         return nature_of(node.op) or f"the device has no kernel for op {node.op}"
     for attr, allowed in made.dtypes.items():
-        if node.attrs.get(attr, "float32") not in allowed and isinstance(node.attrs.get(attr), str):
-            return _refuse_dtype(node.attrs[attr]) or f"{node.op} is not done for {attr}={node.attrs[attr]}"
+        for dtype in _types(node.attrs.get(attr)):
+            if dtype not in allowed:
+                return _refuse_dtype(dtype) or f"{node.op} is not done for {attr}={dtype}"
     inputs = [graph.spec(value) for value in node.inputs]
     for spec in [*inputs, *node.outputs]:
         if spec.dtype not in HANDLES and (reason := _refuse_dtype(spec.dtype)):
             return reason
     return made.refuse(inputs, made.bind(node.attrs)) if made.refuse else None
+
+
+def _types(attr: Any) -> list[str]:
+    """A type attribute as a list of names; other attributes name no type."""
+    return [attr] if isinstance(attr, str) else attr if isinstance(attr, list) else []
 
 
 def _is_handle_identity(node: Node) -> bool:
