@@ -1,46 +1,72 @@
-"""Sums over the rows of a tall matrix: what bias and normalisation gradients come down to."""
+"""Channel by channel over all pixels: sums, and element-wise work with one value a channel.
+
+Pixels stand side by side in long lines, so that numpy's inner loop does not end after each pixel's few channels.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from npu_runtime.kernels.parallel import parallel_ranges
+from npu_runtime.kernels.parallel import parallel_ranges, scratch
 
 BLOCK_ELEMENTS = 32768
-"""Elements of a block of rows: it stays in the L2 cache between the passes over it, and bounds the rounding error."""
-
-RowSums = Callable[[int, int, np.ndarray], None]
-"""(start, stop, sums): fills `sums`, (n_sums, channels), from rows [start, stop)."""
+"""Elements of a block: it stays in the L2 cache between the passes over it, and bounds the rounding error of a sum."""
+LINE_ELEMENTS = 4096
 
 
-def block_rows(channels: int) -> int:
-    return max(16, BLOCK_ELEMENTS // max(channels, 1))
+def pixels_a_line(pixels: int, channels: int) -> int:
+    """How many pixels to put side by side: a divisor of `pixels`."""
+    most = max(1, LINE_ELEMENTS // max(channels, 1))
+    return next((n for n in range(min(most, pixels), 1, -1) if pixels % n == 0), 1)
 
 
-def sum_rows(rows: int, channels: int, n_sums: int, body: RowSums) -> np.ndarray:
-    """`n_sums` sums over rows at once, each block of rows by `body`, the blocks added in float64.
+def _in_lines(matrices: Sequence[np.ndarray]) -> tuple[int, list[np.ndarray]]:
+    pixels, channels = matrices[0].shape
+    times = pixels_a_line(pixels, channels)
+    return times, [m.reshape(pixels // times, channels * times) for m in matrices]
 
-    Returns: (n_sums, channels) float64, the same on any number of threads.
+
+def each_block(matrices: Sequence[np.ndarray], body: Callable[..., object]) -> None:
+    """body(times, *blocks) for every block of lines, `times` pixels each, over the worker threads.
+
+    matrices: (pixels, channels) each, contiguous.
     """
-    block = block_rows(channels)
-    partial = np.zeros((max(1, -(-rows // block)), n_sums, channels), np.float32)
+    if matrices[0].size == 0:
+        return
+    times, lines = _in_lines(matrices)
+    grain = max(1, BLOCK_ELEMENTS // lines[0].shape[1])
+    parallel_ranges(len(lines[0]), lambda start, stop: body(times, *[m[start:stop] for m in lines]), grain)
+
+
+def block_sums(matrices: Sequence[np.ndarray], n_sums: int, body: Callable[..., object]) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over the pixels of each block of (pixels, channels) matrices.
+
+    body(times, *blocks, totals) fills totals, (n_sums, times * channels) fp32.
+    Returns: pixels of each block (blocks, 1) and its sums (blocks, n_sums, channels), float64; the same on any machine size.
+    """
+    channels = matrices[0].shape[1]
+    times, lines = _in_lines(matrices)
+    height = max(4, BLOCK_ELEMENTS // max(channels * times, 1))
+    edges = np.append(np.arange(0, len(lines[0]), height), len(lines[0])) if matrices[0].size else np.zeros(1, np.int64)
+    sums = np.zeros((len(edges) - 1, n_sums, channels))
 
     def work(start: int, stop: int) -> None:
         for index in range(start, stop):
-            body(index * block, min((index + 1) * block, rows), partial[index])
+            totals = scratch("column totals", (n_sums, times * channels))
+            body(times, *[m[edges[index] : edges[index + 1]] for m in lines], totals)
+            totals.reshape(n_sums, times, channels).sum(axis=1, dtype=np.float64, out=sums[index])
 
-    parallel_ranges(len(partial) if rows else 0, work, 2)
-    return partial.sum(axis=0, dtype=np.float64)
+    parallel_ranges(len(sums), work)
+    return np.diff(edges)[:, None] * times, sums
 
 
 def add_up(block: np.ndarray, sums: np.ndarray) -> None:
-    """sums = the sum of the rows of a block, by BLAS.  block: (rows, channels) fp32.  sums: (channels,) fp32."""
+    """sums = the sum of the rows of a block, by BLAS.  block: (rows, width) fp32.  sums: (width,) fp32."""
     np.matmul(np.ones(len(block), np.float32), block, out=sums)
 
 
 def column_sums(matrix: np.ndarray) -> np.ndarray:
-    """Sum of each column.  matrix: (rows, channels) fp32 contiguous.  Returns: (channels,) float64."""
-    rows, channels = matrix.shape
-    return sum_rows(rows, channels, 1, lambda start, stop, sums: add_up(matrix[start:stop], sums[0]))[0]
+    """Sum of each column.  matrix: (pixels, channels) fp32 contiguous.  Returns: (channels,) float64."""
+    return block_sums([matrix], 1, lambda times, block, totals: add_up(block, totals[0]))[1].sum(axis=0)[0]

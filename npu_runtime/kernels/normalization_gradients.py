@@ -1,0 +1,122 @@
+"""Gradients of fused batch normalisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npu_runtime.cost.work import per_element
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.columns import add_up, block_sums, each_block
+from npu_runtime.kernels.normalization import (
+    ONE_TYPE,
+    TYPES,
+    Outputs,
+    as_matrix,
+    channels_of,
+    check_channels,
+    matrix_buffer,
+    stored,
+    stored_vectors,
+)
+from npu_runtime.kernels.parallel import scratch
+from npu_runtime.kernels.shapes import merge
+
+
+def gradient_sums(dy: np.ndarray, x: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of dy and of dy * (x - mean) by column.  dy, x: (pixels, C) fp32.  Returns: (C,) float64 each."""
+
+    def body(times: int, gradient: np.ndarray, block: np.ndarray, totals: np.ndarray) -> None:
+        add_up(gradient, totals[0])
+        product = scratch("normalization", block.shape)
+        np.subtract(block, np.tile(mean, times), out=product)
+        np.multiply(product, gradient, out=product)
+        add_up(product, totals[1])
+
+    sums = block_sums([dy, x], 2, body)[1].sum(axis=0)
+    return sums[0], sums[1]
+
+
+def _input_gradient(
+    dy: np.ndarray, x: np.ndarray, mean: np.ndarray, factor: np.ndarray, dy_mean: np.ndarray, slope: np.ndarray, dx: np.ndarray
+) -> None:
+    """dx = (dy - dy_mean - (x - mean) * slope) * factor by column.  dx may be dy or x."""
+
+    def body(times: int, gradient: np.ndarray, block: np.ndarray, target: np.ndarray) -> None:
+        back = scratch("normalization", block.shape)
+        np.subtract(block, np.tile(mean, times), out=back)
+        np.multiply(back, np.tile(slope, times), out=back)
+        np.subtract(gradient, back, out=target)
+        np.subtract(target, np.tile(dy_mean, times), out=target)
+        np.multiply(target, np.tile(factor, times), out=target)
+
+    each_block([dy, x, dx], body)
+
+
+def _scaled(dy: np.ndarray, factor: np.ndarray, dx: np.ndarray) -> None:
+    """dx = dy * factor by column."""
+    each_block([dy, dx], lambda times, block, target: np.multiply(block, np.tile(factor, times), out=target))
+
+
+def _shapes(y_backprop: Spec, x: Spec, scale: Spec, *others: Spec, data_format: str = "NHWC", **attrs: Any) -> list[Shape]:
+    vector = merge((channels_of(x.shape, data_format),), scale.shape)
+    return [merge(y_backprop.shape, x.shape), vector, vector, (), ()]
+
+
+def _backward(
+    dy: np.ndarray, x: np.ndarray, scale: np.ndarray, mean: np.ndarray, variance: np.ndarray, epsilon: float,
+    data_format: str, is_training: bool, out: tuple[np.ndarray | None, ...],
+) -> Outputs:  # fmt: skip
+    if dy.shape != x.shape:
+        raise InvalidArgument(
+            f"x and y_backprop must have same shape, but x has shape {list(x.shape)} and y_backprop has shape {list(dy.shape)}"
+        )
+    check_channels(x, {"scale": scale, "reserve_space_1": mean, "reserve_space_2": variance}, data_format)
+    gradient, matrix = as_matrix(dy, data_format), as_matrix(x, data_format)
+    pixels = max(len(matrix), 1)
+    inverse = 1.0 / np.sqrt(variance.astype(np.float64) + epsilon)
+    total, product = gradient_sums(gradient, matrix, mean)
+    factor = (scale * inverse).astype(np.float32)
+    dx = matrix_buffer(matrix.shape, x, data_format, out[0])
+    if is_training:
+        slope = (product * inverse * inverse / pixels).astype(np.float32)
+        _input_gradient(gradient, matrix, mean, factor, (total / pixels).astype(np.float32), slope, dx)
+    else:
+        _scaled(gradient, factor, dx)
+    nothing = np.zeros((), np.float32)
+    return (stored(dx, x, data_format, out[0]), *stored_vectors([product * inverse, total, nothing, nothing], out[1:5]))
+
+
+@kernel("FusedBatchNormGrad", unit="vector", shape=_shapes, dtypes=ONE_TYPE, estimate=per_element(12), inplace=(0,))
+@kernel("FusedBatchNormGradV2", unit="vector", shape=_shapes, dtypes=TYPES, estimate=per_element(12), inplace=(0,))
+def fused_batch_norm_grad(
+    y_backprop: np.ndarray, x: np.ndarray, scale: np.ndarray, reserve_space_1: np.ndarray, reserve_space_2: np.ndarray, /, *,
+    epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True,
+    out: tuple[np.ndarray | None, ...] | None = None,
+) -> Outputs:  # fmt: skip
+    """Gradients of FusedBatchNorm by x, scale and offset.
+
+    y_backprop: gradient of y.  x, scale: the forward inputs.  reserve_space_1, reserve_space_2: (C,) fp32, mean and variance
+    that the forward pass used.  Returns: gradient of x as x; of scale and of offset (C,) fp32; two scalar zeros.
+    Raises: InvalidArgument for another rank, shape or number of channels.
+    Source: TensorFlow core/kernels/fused_batch_norm_op.cc, FusedBatchNormGrad and FusedBatchNormFreezeGrad.
+    """
+    buffers = out or (None,) * 5
+    return _backward(y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon, data_format, is_training, buffers)
+
+
+@kernel("FusedBatchNormGradV3", unit="vector", shape=_shapes, dtypes=TYPES, estimate=per_element(12), inplace=(0,))
+def fused_batch_norm_grad_v3(
+    y_backprop: np.ndarray, x: np.ndarray, scale: np.ndarray, reserve_space_1: np.ndarray, reserve_space_2: np.ndarray,
+    reserve_space_3: np.ndarray, /, *, epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True,
+    out: tuple[np.ndarray | None, ...] | None = None,
+) -> Outputs:  # fmt: skip
+    """FusedBatchNormGrad with the forward pass's empty sixth output as an input that is not used.
+
+    Source: TensorFlow op `FusedBatchNormGradV3`.
+    """
+    buffers = out or (None,) * 5
+    return _backward(y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon, data_format, is_training, buffers)
