@@ -86,7 +86,7 @@ def _run_step(function: Callable[..., Any], step: Task | HostStep, slots: list[A
     if isinstance(step, HostStep):
         results = function([np.array(value) for value in inputs])
         for slot, value in zip(step.outs, results, strict=True):
-            slots[slot] = np.asarray(value)
+            slots[slot] = _as_array(value)
     elif len(step.outs) == 1:
         slots[step.outs[0]] = function(*inputs)
     else:
@@ -95,6 +95,11 @@ def _run_step(function: Callable[..., Any], step: Task | HostStep, slots: list[A
             slots[slot] = value
     for slot in step.frees:
         slots[slot] = None
+
+
+def _as_array(value: Any) -> np.ndarray:
+    """What a host call returned. numpy would cut the trailing zero bytes of a text scalar, so it stays an object."""
+    return np.array(value, object) if isinstance(value, bytes | str) else np.asarray(value)
 
 
 def _run_step_with_branches(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:

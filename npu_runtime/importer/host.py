@@ -95,10 +95,11 @@ class HostSide:
         """Give a variable that moved to the host the value it had on the device."""
         with self._lock, self._shadow.as_default():
             handle = self._shadow.get_tensor_by_name(f"{name}:0")
-            if handle.dtype == tf.resource:
-                write = tf.raw_ops.AssignVariableOp(resource=handle, value=tf.constant(value))
-            else:
-                write = gen_state_ops.assign(handle, tf.constant(value), validate_shape=False).op
+            with tf.name_scope(f"{_BOUNDARY}moved/{name}/"):
+                if handle.dtype == tf.resource:
+                    write = tf.raw_ops.AssignVariableOp(resource=handle, value=tf.constant(value))
+                else:
+                    write = gen_state_ops.assign(handle, tf.constant(value), validate_shape=False).op
         self.session.run(write)
 
 

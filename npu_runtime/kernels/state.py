@@ -153,3 +153,12 @@ def destroy_resource(resource: Variable, /, *, ignore_lookup_error: bool = True)
         raise NotFound(f"Resource localhost/{resource.name}/N10tensorflow3VarE does not exist.")
     resource.reset()
     return ()
+
+
+@kernel("DisableCopyOnRead", unit="memory", shape=access.no_outputs)
+def disable_copy_on_read(resource: Variable, /) -> tuple[()]:
+    """Nothing: our variables never change mode.
+
+    Source: TensorFlow op `DisableCopyOnRead` undoes a mode that sparse writes switch on; values stay as they are.
+    """
+    return ()

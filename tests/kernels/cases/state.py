@@ -35,4 +35,5 @@ CASES = [
     case("DestroyResourceOp", res(2), ignore_lookup_error=False),
     *[case("CountUpTo", Var(scalar(3, t), "ref"), limit=9) for t in ("int32", "int64")],
     *[case("ResourceCountUpTo", Var(scalar(3, t)), limit=9, T=t) for t in ("int32", "int64")],
+    case("DisableCopyOnRead", Var(arr(3))),
 ]
