@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.kernels.harness import Case, arr, case, i32, scalar
@@ -34,6 +35,31 @@ WRONG = [
     case("SparseSegmentSumWithNumSegments", arr(2, 3), i32(1, 1), i32(0, 4), scalar(3, "int32")),
     case("SparseSegmentMeanGrad", arr(2), i32(1, 9), i32(0, 1), scalar(3, "int32")),
     case("SparseSegmentMeanGrad", arr(2), i32(1, 1), i32(1, 5), scalar(3, "int32")),
+    case("TopKV2", arr(2, 3), scalar(5, "int32")),
+    case("TopKV2", arr(2, 3), scalar(-1, "int32")),
+    case("NthElement", arr(2, 3), scalar(3, "int32")),
+    case("NthElement", arr(2, 3), scalar(-1, "int32")),
+    case("InTopKV2", arr(2, 3), i32(0), scalar(1, "int32")),
+    case("Unique", arr(2, 2)),
+    case("LowerBound", arr(2, 2), arr(3, 2)),
+    case("RandomUniform", i32(2, -1), dtype="float32"),
+    case("RandomUniformInt", i32(2), scalar(3, "int32"), scalar(2, "int32")),
+    case("Multinomial", arr(3), scalar(2, "int32")),
+    case("Multinomial", arr(3, 2), scalar(-1, "int32")),
+    case("StatelessRandomNormal", i32(2), i32(1, 2, 3), dtype="float32"),
+    case("StatelessRandomUniformV2", i32(2), np.zeros(2, np.uint64), np.zeros(2, np.uint64), scalar(1, "int32"), dtype="float32"),
+    case("Bincount", i32(1, -1), scalar(3, "int32"), np.zeros(0, np.float32)),
+    case("Bincount", i32(1, 1), scalar(-3, "int32"), np.zeros(0, np.float32)),
+    case("HistogramFixedWidth", arr(3), np.float32([2, 1]), scalar(3, "int32")),
+    case("HistogramFixedWidth", arr(3), np.float32([1, 2]), scalar(-3, "int32")),
+    case("SparseToDense", i32(5), i32(3), arr(1), scalar(0.0)),
+    case("SparseToDense", i32(2, 1), i32(3), arr(2), scalar(0.0)),
+    case("SparseToDense", i32(1, 1), i32(3), arr(2), scalar(0.0)),
+    case("SparseToDense", i32([[0, 1], [1, 3]]), i32(3, 3), arr(2), scalar(0.0)),
+    case("SparseToDense", i32(1, 2), i32(3), arr(3), scalar(0.0)),
+    case("SparseTensorDenseMatMul", np.array([[0, 5]]), arr(1), np.array([2, 2]), arr(2, 1)),
+    case("SparseTensorDenseMatMul", np.array([[4, 1]]), arr(1), np.array([2, 2]), arr(2, 1)),
+    case("SparseTensorDenseMatMul", np.array([[0, 1]]), arr(1), np.array([2, 2]), arr(3, 1)),
 ]
 
 

@@ -1,0 +1,136 @@
+"""The largest entries of rows, and whether a class is among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import per_input_element
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.shapes import constant_ints
+
+Array = np.ndarray
+
+
+def _top_shapes(input: Spec, k: Spec, /, **attrs: Any) -> list[Shape]:
+    known = constant_ints(k)
+    shape = None if not input.shape else (*input.shape[:-1], known[0] if known else None)
+    return [shape, shape]
+
+
+@kernel(
+    "TopKV2", unit="vector", shape=_top_shapes, estimate=per_input_element(1), ignores=("sorted",),
+    dtypes={"T": dt.NUMBERS, "Tk": frozenset({"int16", "int32", "int64"}), "index_type": dt.INDICES},
+)  # fmt: skip
+def top_k_v2(input: Array, k: Array, /, *, index_type: str = "int32") -> tuple[Array, Array]:
+    """The k largest entries of the last axis, largest first, of equal ones the first first, and where they are.
+
+    The order is the same whether it was asked for or not (`sorted`), which TensorFlow leaves open.
+    Raises: InvalidArgument when an axis has fewer than k entries.  Source: TensorFlow op `TopKV2`.
+    """
+    if k.ndim:
+        raise InvalidArgument(f"k must be scalar, got shape {shape_text(k.shape)}")
+    if k < 0:
+        raise InvalidArgument(f"Need k >= 0, got {k}")
+    if input.ndim == 0:
+        raise InvalidArgument("input must be >= 1-D, got shape []")
+    if input.shape[-1] < k:
+        raise InvalidArgument(f"input must have at least k columns. Had {input.shape[-1]}, needed {k}")
+    places = _places(as_sortable(input), int(k))
+    return np.take_along_axis(input, places, axis=-1), places.astype(dt.to_numpy(index_type))
+
+
+def as_sortable(input: Array) -> Array:
+    """The same order in a dtype that numpy sorts fast."""
+    return input.astype(np.float32) if input.dtype.itemsize == 2 and input.dtype.kind not in "iu" else input
+
+
+def _places(keys: Array, k: int) -> Array:
+    """(..., k) positions of the largest, in order."""
+    n = keys.shape[-1]
+    if k == 1 and keys.size:
+        return np.argmax(keys, axis=-1, keepdims=True)
+    has_nan = keys.dtype.kind == "f" and bool(np.isnan(keys).any())
+    if 0 < k <= n // 4 and not has_nan:
+        chosen = _chosen(keys, k)
+        order = np.argsort(_falling(np.take_along_axis(keys, chosen, axis=-1)), axis=-1, kind="stable")
+        return np.take_along_axis(chosen, order, axis=-1)
+    return np.argsort(_falling(keys), axis=-1, kind="stable")[..., :k]
+
+
+def _falling(keys: Array) -> Array:
+    """Keys whose rising order is the falling order of the given ones; complement instead of minus cannot overflow."""
+    return np.invert(keys) if keys.dtype.kind in "iu" else -keys
+
+
+def _chosen(keys: Array, k: int) -> Array:
+    """(..., k) positions of the k largest in rising position; of equal ones at the border the first are taken."""
+    n = keys.shape[-1]
+    border = np.partition(keys, n - k, axis=-1)[..., n - k, None]
+    is_above, is_equal = keys > border, keys == border
+    n_missing = k - is_above.sum(axis=-1, keepdims=True)
+    is_chosen = is_above | (is_equal & (np.cumsum(is_equal, axis=-1) <= n_missing))
+    return np.nonzero(is_chosen)[-1].reshape(*keys.shape[:-1], k)
+
+
+def _one_a_row(predictions: Spec, targets: Spec, /, *others: Spec, **attrs: Any) -> Shape:
+    return targets.shape
+
+
+@kernel("InTopK", unit="vector", shape=_one_a_row, dtypes=dt.INDICES, estimate=per_input_element(1))
+def in_top_k(predictions: Array, targets: Array, /, *, k: int) -> Array:
+    """As InTopKV2 with an attribute for k.  Source: TensorFlow op `InTopK`."""
+    return _is_among(predictions, targets, k)
+
+
+@kernel("InTopKV2", unit="vector", shape=_one_a_row, dtypes=dt.INDICES, estimate=per_input_element(1))
+def in_top_k_v2(predictions: Array, targets: Array, k: Array, /) -> Array:
+    """Whether fewer than k classes have a larger prediction than the target: (B, C) fp32, (B,) -> (B,) bool.
+
+    False for a target that is no class, and where a prediction of the row is not finite.
+    Source: TensorFlow op `InTopKV2`.
+    """
+    return _is_among(predictions, targets, int(k))
+
+
+def _is_among(predictions: Array, targets: Array, k: int) -> Array:
+    if predictions.ndim != 2 or targets.ndim != 1:
+        which = "predictions must be 2-dimensional" if predictions.ndim != 2 else "targets must be 1-dimensional"
+        raise InvalidArgument(which)
+    if predictions.shape[0] != targets.size:
+        both = f"{predictions.shape[0]} must match length of targets {targets.size}"
+        raise InvalidArgument(f"First dimension of predictions {both}")
+    n_classes = predictions.shape[1]
+    if predictions.size == 0:
+        return np.zeros(targets.shape, bool)
+    is_class = (targets >= 0) & (targets < n_classes)
+    own = np.take_along_axis(predictions, np.where(is_class, targets, 0)[:, None], axis=1)
+    n_larger = np.count_nonzero(predictions > own, axis=1)
+    result: Array = is_class & np.isfinite(predictions).all(axis=1) & (n_larger < k)
+    return result
+
+
+def _without_last(input: Spec, n: Spec, /, **attrs: Any) -> Shape:
+    return None if input.shape is None else input.shape[:-1]
+
+
+@kernel("NthElement", unit="vector", shape=_without_last, dtypes=dt.NUMBERS, estimate=per_input_element(1))
+def nth_element(input: Array, n: Array, /, *, reverse: bool = False) -> Array:
+    """The n-th smallest (reverse: largest) entry of the last axis, from 0: (..., N) -> (...).
+
+    Raises: InvalidArgument when n is not in the axis.  Source: TensorFlow op `NthElement`.
+    """
+    place = int(n)
+    if place < 0:
+        raise InvalidArgument(f"n must be non-negative, got {place}")
+    if input.ndim == 0:
+        raise InvalidArgument("input must be at least rank 1, got shape []")
+    if input.shape[-1] <= place:
+        raise InvalidArgument(f"Input must have last dimension > n = {place}")
+    place = input.shape[-1] - 1 - place if reverse else place
+    return np.partition(as_sortable(input), place, axis=-1)[..., place].astype(input.dtype)
