@@ -14,11 +14,10 @@ import libcst as cst
 from tf2npu.config import Config
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.rules import Rule, rule_parts
-from tf2npu.scanner.edits import Change, Fix, select_compatible, splice, spliced_range, to_edits
+from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
 from tf2npu.scanner.facts import FileFacts, ProjectFacts, gather_facts, mentions_relevant_module
 from tf2npu.scanner.imports import plan_import
 from tf2npu.scanner.notebook import Notebook
-from tf2npu.scanner.pragmas import Pragmas
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.source import SourceError, decode
@@ -73,7 +72,8 @@ def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> F
 
 def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
     notebook = Notebook(data)
-    own = ProjectFacts.merge([*project.files.values(), dataclasses.replace(gather_facts("x.py", notebook.code.encode()), path=path)])
+    facts = dataclasses.replace(gather_facts("x.py", notebook.code.encode()), path=path)
+    own = ProjectFacts.merge([*project.files.values(), facts])
     outcome = convert_text(notebook.code, path, config, own)
     findings = [notebook.skipped_finding(f) for f in notebook.skipped] + [notebook.relocate(f) for f in outcome.findings]
     after = notebook.with_edits(outcome.edits)
@@ -88,7 +88,7 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
     """
     script = Script(path, parse(text), config, project)
     fixes = _ask_rules(script)
-    composition = select_compatible([f for f in fixes if f.changes])
+    composition = select_compatible([f for f in fixes if f.changes or f.symbols])
     kept = composition.kept
     import_fix = _import_fix(script, kept)
     edits = to_edits(kept + ([import_fix] if import_fix else []))
@@ -97,7 +97,7 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
         _check_output(after)
     voided = {id(f) for f in [*composition.absorbed, *composition.refused]}
     said = [f for f in fixes if id(f) not in voided] + ([import_fix] if import_fix else [])
-    findings = [_with_after(script, finding, fix, edits) for fix in said for finding in fix.findings]
+    findings = [_with_after(script, finding, fix, kept) for fix in said for finding in fix.findings]
     findings += [_refused(script, fix) for fix in composition.refused]
     return Outcome(after, edits, _sorted(findings))
 
@@ -114,10 +114,13 @@ def _check_output(text: str) -> None:
         ) from None
 
 
-def _with_after(script: Script, finding: Finding, fix: Fix, edits: list[Edit]) -> Finding:
+def _with_after(script: Script, finding: Finding, fix: Fix, kept: list[Fix]) -> Finding:
+    """The finding with the text of its site after this fix and those inside its site."""
     if finding.level is not Level.FIXED:
         return _with_doc(finding)
-    after = spliced_range(script.text, edits, *fix.site)
+    start, end = fix.site
+    inside = [f for f in kept if start <= f.site[0] and f.site[1] <= end and f is not fix]
+    after = spliced_range(script.text, to_edits([fix, *inside]), start, end)
     return dataclasses.replace(_with_doc(finding), after=after)
 
 
@@ -138,12 +141,13 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
 def _import_fix(script: Script, kept: list[Fix]) -> Fix | None:
     symbols = [symbol for fix in kept for symbol in fix.symbols]
     side_effect = script.is_entry and script.uses_tensorflow
-    change = plan_import(script, symbols, side_effect) if symbols or side_effect else None
-    if change is None:
+    changes = plan_import(script, symbols, side_effect) if symbols or side_effect else []
+    if not changes:
         return None
-    fix = Fix(_IMPORT_RULE, [change], site=(change.start, change.end))
-    span = script.span(change.start, change.end)
-    before = script.text[change.start : change.end]
+    start, end = min(c.start for c in changes), max(c.end for c in changes)
+    fix = Fix(_IMPORT_RULE, changes, site=(start, end))
+    span = script.span(start, end)
+    before = script.text[start:end]
     fix.findings.append(Finding(_IMPORT_RULE, Level.FIXED, span, "Imports what the file now uses from npu_bridge.", "", before))
     return fix
 
@@ -169,7 +173,6 @@ class _Asker:
     def __init__(self, script: Script) -> None:
         self.script = script
         self.table = _table(script.config)
-        self.pragmas = Pragmas(script.text)
         self.fixes: list[Fix] = []
 
     def ask(self) -> list[Fix]:
@@ -216,7 +219,7 @@ class _Asker:
         if not fix.changes and not fix.findings:
             return
         span = self.script.span(*fix.site)
-        if rule.on != "module" and self.pragmas.ignores(rule.id, span.line, span.end_line):
+        if rule.on != "module" and self.script.pragmas.ignores(rule.id, span.line, span.end_line):
             message = f"{rule.id} ({rule.title}) is switched off here by a comment; the code stays as it is."
             before = self.script.text[slice(*fix.site)]
             fix = Fix(rule.id, findings=[Finding("NPU902", Level.SKIPPED, span, message, before=before)], site=fix.site)

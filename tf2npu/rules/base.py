@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tf2npu.config import Config
@@ -22,7 +22,7 @@ class Example:
     before: str
     after: str
     note: str = ""
-    config: Config = Config()
+    config: Config = field(default_factory=Config)
     level: str = ""
 
     @classmethod

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from tf2npu.scanner.input_roles import CallFact, FunctionFact, InputUse, RoleGatherer, Target, spread_roles
 from tf2npu.scanner.names import canonical, is_framework, is_tensorflow, root_of
 from tf2npu.scanner.source import SourceError, decode
 
@@ -45,6 +46,8 @@ class FileFacts:
     has_main_guard: bool = False
     uses_keras_net: bool = False
     distribution: tuple[tuple[str, Seen], ...] = ()
+    functions: dict[str, FunctionFact] = field(default_factory=dict)
+    calls: tuple[CallFact, ...] = ()
 
     @property
     def module_path(self) -> tuple[str, ...]:
@@ -97,6 +100,7 @@ class _Gatherer:
         self.keras_imported_line = 0
         self.has_keras_net = False
         self.has_keras_part = False
+        self.targets: dict[str, Target] = {}  # local names of imported modules and objects that are not frameworks
 
     def gather(self, module: ast.Module) -> FileFacts:
         nodes = list(ast.walk(module))
@@ -107,11 +111,13 @@ class _Gatherer:
         for node in nodes:
             if isinstance(node, (ast.Attribute, ast.Name)):
                 self.reference(node)
+        roles = RoleGatherer(self.targets)
+        roles.gather(module)
         uses_keras = self.has_keras_net or (self.keras_imported_line > 0 and not self.has_keras_part)
         return FileFacts(
             self.path, tuple(self.imports), self.exports, tuple(self.stars), frozenset(self.definitions),
             any(isinstance(n, ast.If) and is_main_guard(n.test) for n in nodes), uses_keras,
-            tuple(self.distribution),
+            tuple(self.distribution), {n: f for n, f in roles.functions.items() if f is not None}, tuple(roles.calls),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -120,6 +126,7 @@ class _Gatherer:
                 self.imports.append((0, alias.name))
                 local = alias.asname or root_of(alias.name)
                 self.alias(local, alias.name if alias.asname else root_of(alias.name), node.lineno)
+                self.target(local, 0, alias.name if alias.asname else root_of(alias.name))
                 self.seen_module(alias.name, node.lineno)
             return
         module = node.module or ""
@@ -131,6 +138,7 @@ class _Gatherer:
                 continue
             target = f"{module}.{alias.name}" if module else alias.name
             self.imports.append((node.level, target))
+            self.target(alias.asname or alias.name, node.level, target)
             if node.level == 0:
                 self.alias(alias.asname or alias.name, target, node.lineno)
 
@@ -140,6 +148,10 @@ class _Gatherer:
             if canonical(target) == "tensorflow.keras" and local != "tensorflow":
                 self.keras_imported_line = line
             self.note(canonical(target), line)
+
+    def target(self, local: str, level: int, dotted: str) -> None:
+        if level > 0 or not is_framework(dotted):
+            self.targets[local] = (level, dotted)
 
     def seen_module(self, module: str, line: int) -> None:
         if root_of(module) == "horovod":
@@ -226,6 +238,7 @@ class ProjectFacts:
     reaching: frozenset[str] = frozenset()  # files that import TensorFlow, directly or through the project
     keras_nets: frozenset[str] = frozenset()  # files that use a Keras model, directly or through the project
     imported: frozenset[str] = frozenset()  # files that another file imports
+    input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
 
     @classmethod
     def merge(cls, facts: Iterable[FileFacts]) -> ProjectFacts:
@@ -236,6 +249,9 @@ class ProjectFacts:
         tensorflow = {p for p, f in files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in f.imports)}
         project.reaching = _spread(tensorflow, edges)
         project.keras_nets = _spread({p for p, f in files.items() if f.uses_keras_net}, edges)
+        functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
+        calls = [(p, call) for p, f in files.items() for call in f.calls]
+        project.input_uses = spread_roles(functions, calls, project._find_function)
         project.imported = frozenset(t for path, targets in edges.items() for t in targets if t != path)
         return project
 
@@ -293,6 +309,20 @@ class ProjectFacts:
             if found is not None:
                 return found
         return None
+
+    def _find_function(self, path: str, target: Target, depth: int = 0) -> tuple[str, str] | None:
+        """File and name of the project function that a call target refers to, through re-exports."""
+        level, dotted = target
+        if level < 0:
+            return path, dotted
+        module, _, name = dotted.rpartition(".")
+        found = self.find_module(path, level, module) if module or level else None
+        if found is None or depth > 10:
+            return None
+        facts = self.files[found]
+        if name in facts.functions:
+            return found, name
+        return self._find_function(found, facts.exports[name], depth + 1) if name in facts.exports else None
 
     def star_names(self, path: str, level: int, module: str) -> frozenset[str]:
         """Names that `from module import *` binds, as far as the tree tells."""

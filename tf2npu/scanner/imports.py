@@ -13,27 +13,41 @@ from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.walk import dotted_name
 
+_REASONS = {"npu_convert_dropout": "dropout layers use the dropout of the NPU"}
 SIDE_EFFECT = f"import {NPU_INIT}  # noqa: F401  puts sessions on the NPU"
 
 
-def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect: bool) -> Change | None:
-    """The one change that makes the symbols available, or None when nothing is missing.
+def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect: bool) -> list[Change]:
+    """The changes that make the symbols available; none when nothing is missing.
 
-    symbols: names of npu_init with the scope each is used in.  side_effect: the file is run and must import npu_init anyway.
+    symbols: names of npu_init, or `module:name` for what npu_init does not export, with the scope each is used in.
+    side_effect: the file is run and must import npu_init anyway.
     """
     wanted = {symbol: scope for symbol, scope in symbols if script.imported_as(symbol) is None}
-    if _has_star(script):
-        return None
-    if not wanted:
-        needs_line = side_effect and not _imports_npu_init(script)
-        return _insert(script, SIDE_EFFECT, [script.module_scope]) if needs_line else None
-    if script.config.import_style == "star":
-        return _insert(script, f"from {NPU_INIT} import *", [script.module_scope])
-    names = sorted(_spelling(script, symbol) for symbol in wanted)
+    others = sorted(symbol for symbol in wanted if ":" in symbol)
+    names = sorted(_spelling(script, symbol) for symbol in wanted if ":" not in symbol)
+    lines: list[str] = []
+    changes: list[Change] = []
     existing = _existing(script)
-    if existing is not None:
-        return _merge(script, existing, names)
-    return _insert(script, f"from {NPU_INIT} import {', '.join(names)}", list(wanted.values()))
+    if _has_star(script):
+        pass
+    elif script.config.import_style == "star" and (names or (side_effect and not _imports_npu_init(script))):
+        lines.append(f"from {NPU_INIT} import *")
+    elif names and existing is not None:
+        changes.append(_merge(script, existing, names))
+    elif names:
+        lines.append(f"from {NPU_INIT} import {', '.join(names)}")
+    elif side_effect and not _imports_npu_init(script):
+        lines.append(SIDE_EFFECT)
+    lines.extend(_other_line(symbol) for symbol in others)
+    if lines:
+        changes.append(_insert(script, lines, list(wanted.values()) or [script.module_scope]))
+    return changes
+
+
+def _other_line(symbol: str) -> str:
+    module, name = symbol.split(":")
+    return f"from {module} import {name}  # noqa: F401  {_REASONS.get(name, '')}".rstrip()
 
 
 def _spelling(script: Script, symbol: str) -> str:
@@ -77,8 +91,8 @@ def _merge(script: Script, node: cst.ImportFrom, names: list[str]) -> Change:
     return Change(start, end, ", ".join(sorted({*present, *names})))
 
 
-def _insert(script: Script, line: str, scopes: list[Scope]) -> Change:
-    """A line of its own before the right statement, in the indentation of that statement."""
+def _insert(script: Script, lines: list[str], scopes: list[Scope]) -> Change:
+    """Lines of their own before the right statement, in the indentation of that statement."""
     anchor = _anchor(script, scopes)
     offset = script.lines.line_start(script.tree.span(anchor)[0]) if anchor is not None else _after_preamble(script)
     indent = ""
@@ -87,8 +101,8 @@ def _insert(script: Script, line: str, scopes: list[Scope]) -> Change:
         indent = script.text[offset:start]
     newline = "\r\n" if "\r\n" in script.text[: offset + 2000] else "\n"
     if offset == len(script.text) and script.text and not script.text.endswith(("\n", "\r")):
-        return Change(offset, offset, newline + line)
-    return Change(offset, offset, f"{indent}{line}{newline}")
+        return Change(offset, offset, "".join(newline + line for line in lines))
+    return Change(offset, offset, "".join(f"{indent}{line}{newline}" for line in lines))
 
 
 def _anchor(script: Script, scopes: list[Scope]) -> cst.CSTNode | None:

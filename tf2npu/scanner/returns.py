@@ -11,14 +11,32 @@ _DATASET_MAKERS = re.compile(
     r"(?:Dataset\.(?:from_\w+|range|zip|list_files)|\w+Dataset|Dataset|make_\w+_dataset|sample_from_datasets"
     r"|choose_from_datasets)$"
 )
-_DATASET_METHODS = frozenset(
-    "apply batch cache concatenate enumerate filter flat_map interleave map padded_batch prefetch reduce_dataset repeat "
-    "shard shuffle skip take unbatch window with_options map_with_legacy_function filter_with_legacy_function".split()
-)
+_DATASET_METHODS = frozenset({
+    "apply",
+    "batch",
+    "cache",
+    "concatenate",
+    "enumerate",
+    "filter",
+    "flat_map",
+    "interleave",
+    "map",
+    "padded_batch",
+    "prefetch",
+    "reduce_dataset",
+    "repeat",
+    "shard",
+    "shuffle",
+    "skip",
+    "take",
+    "unbatch",
+    "window",
+    "with_options",
+    "map_with_legacy_function",
+    "filter_with_legacy_function",
+})  # fmt: skip
 _ITERATOR_MAKERS = frozenset({"make_one_shot_iterator", "make_initializable_iterator"})
-_ITERATOR_FUNCTIONS = re.compile(
-    r"tensorflow\.data\.(?:make_one_shot_iterator|make_initializable_iterator|Iterator\.from_\w+)$"
-)
+_ITERATOR_FUNCTIONS = re.compile(r"tensorflow\.data\.(?:make_one_shot_iterator|make_initializable_iterator|Iterator\.from_\w+)$")
 _EXACT = {
     "tensorflow.get_default_session": "tensorflow.Session()",
     "tensorflow.keras.models.load_model": "tensorflow.keras.Model()",

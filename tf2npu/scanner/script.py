@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.findings import Span
 from tf2npu.scanner.facts import ProjectFacts
 from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework
+from tf2npu.scanner.pragmas import Pragmas
 from tf2npu.scanner.resolve import Resolver
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.source import LineIndex
 from tf2npu.scanner.tree import Tree
 from tf2npu.scanner.walk import Walked, walk
+
+_RUNNING = frozenset(
+    {
+        "tensorflow.Session",
+        "tensorflow.InteractiveSession",
+        "tensorflow.app.run",
+        "tensorflow.train.MonitoredTrainingSession",
+        "tensorflow.train.MonitoredSession",
+        "tensorflow.train.SingularMonitoredSession",
+        "tensorflow.estimator.train_and_evaluate",
+        "tensorflow.contrib.slim.learning.train",
+    }
+)
+_TRAINING_METHODS = ("Estimator().train", "Model().fit", "Sequential().fit", "Model().fit_generator", "Classifier().train")
 
 
 class Script:
@@ -28,8 +45,15 @@ class Script:
         self.walked: Walked = walk(tree.module)
         self.resolver = Resolver(self.walked, path, project)
         self.module_scope = self.walked.module_scope
+        self.pragmas = Pragmas(tree.text)
+        self.memo: dict[str, Any] = {}  # analyses that several rules share, by name
         self._bound = self._bound_names()
         self._locals: dict[str, str] = {}
+
+    def is_switched_off(self, rule: str, node: cst.CSTNode) -> bool:
+        """Whether a rule will not be applied to a node: disabled in the configuration, or by a comment on its lines."""
+        span = self.span(*self.tree.span(node))
+        return not self.config.is_enabled(rule) or self.pragmas.ignores(rule, span.line, span.end_line)
 
     def span(self, start: int, end: int) -> Span:
         """1-based span of a character range."""
@@ -50,7 +74,17 @@ class Script:
         if self.config.main is not None:
             return self.path == self.config.main.replace("\\", "/").removeprefix("./")
         facts = self.project.files.get(self.path)
-        return facts is not None and facts.has_main_guard
+        if facts is None:
+            return False
+        return facts.has_main_guard or (self.path not in self.project.imported and self._runs_at_top_level())
+
+    def _runs_at_top_level(self) -> bool:
+        """Whether a file without a guard opens sessions or trains when it is run."""
+        for node, scope in self.walked.calls:
+            name = self.name_of(node.func, scope) if scope.function is None and scope.kind == "module" else None
+            if name is not None and (name in _RUNNING or name.endswith(_TRAINING_METHODS)):
+                return True
+        return False
 
     def local_name(self, symbol: str) -> str:
         """Name under which a symbol of `npu_bridge.npu_init` is used in this file; the user's own names are avoided."""
@@ -60,7 +94,7 @@ class Script:
 
     def imported_as(self, symbol: str) -> str | None:
         """Local name under which a symbol of npu_init is already imported at module level, or None."""
-        wanted = canonical(f"{NPU_INIT}.{symbol}")
+        wanted = symbol.replace(":", ".") if ":" in symbol else canonical(f"{NPU_INIT}.{symbol}")
         for name, bindings in self.module_scope.names.items():
             if any(b.kind == "import" and b.level == 0 and canonical(b.target) == wanted for b in bindings):
                 return name

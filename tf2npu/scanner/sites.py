@@ -62,6 +62,10 @@ class Site:
         self.fix.symbols.append((symbol, self.scope))
         return self.script.local_name(symbol)
 
+    def need_module(self, module: str, name: str) -> None:
+        """Have `from module import name` added, for what importing it does."""
+        self.fix.symbols.append((f"{module}:{name}", self.scope))
+
     def replace(self, node: cst.CSTNode, new: str) -> None:
         """Replace a node by text."""
         self.replace_range(*self.script.tree.span(node), new)
@@ -157,7 +161,7 @@ class Call(Site):
             self.insert(end, f", {text}")
 
     def _end_of_parentheses(self) -> int:
-        start, end = self.script.tree.span(self.node)
+        _, end = self.script.tree.span(self.node)
         return end - 1 - sum(len(self.source(p)) for p in self.node.rpar)
 
     def _after_comma(self, arg: cst.Arg) -> int:

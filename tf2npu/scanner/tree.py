@@ -98,7 +98,9 @@ class _StatementSpan:
         if decorators:
             self.start = self.recorder.spans[id(decorators[0].decorator)][0] - 1
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, kind: object, *exc: object) -> None:
+        if kind is not None:
+            return
         end = self.recorder.offset if self.end_node is None else self.recorder.spans[id(self.end_node)][1]
         self.recorder.code[id(self.node)] = (self.start, end)
 

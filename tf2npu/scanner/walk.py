@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import libcst as cst
 
 from tf2npu.scanner.scopes import Binding, Scope
 
-_LAYOUT_FIELDS = frozenset(
-    "lpar rpar leading_lines lines_after_decorators header footer comma semicolon dot equal colon trailing_whitespace "
-    "lbracket rbracket lbrace rbrace newline asynchronous empty_lines indent".split()
-)
+_LAYOUT_FIELDS = frozenset({
+    "lpar",
+    "rpar",
+    "leading_lines",
+    "lines_after_decorators",
+    "header",
+    "footer",
+    "comma",
+    "semicolon",
+    "dot",
+    "equal",
+    "colon",
+    "trailing_whitespace",
+    "lbracket",
+    "rbracket",
+    "lbrace",
+    "rbrace",
+    "newline",
+    "asynchronous",
+    "empty_lines",
+    "indent",
+})  # fmt: skip
 _NESTED_BODIES = (cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)
 
 
@@ -52,7 +70,7 @@ def walk(module: cst.Module) -> Walked:
     return walker.found
 
 
-@lru_cache(maxsize=None)
+@cache
 def _child_fields(kind: type) -> tuple[str, ...]:
     names = (f.name for f in fields(kind))
     return tuple(n for n in names if n not in _LAYOUT_FIELDS and not n.startswith(("whitespace", "_")))
@@ -70,7 +88,8 @@ class _Walker:
             cst.ExceptHandler: self.except_handler, cst.ExceptStarHandler: self.except_handler,
             cst.Global: self.outer, cst.Nonlocal: self.outer, cst.Return: self.return_, cst.If: self.if_,
             cst.Del: self.delete, cst.MatchAs: self.match_capture, cst.MatchStar: self.match_capture,
-            cst.SimpleString: self.string, cst.ConcatenatedString: self.string,
+            cst.SimpleString: self.string, cst.ConcatenatedString: self.string, cst.FormattedString: self.string,
+            cst.TemplatedString: self.string,
         }  # fmt: skip
         for comprehension in _NESTED_BODIES:
             self.handlers[comprehension] = self.comprehension
@@ -117,7 +136,7 @@ class _Walker:
 
     def string(self, node: cst.BaseExpression, scope: Scope) -> None:
         self.found.strings.append(node)
-        if isinstance(node, cst.ConcatenatedString):
+        if not isinstance(node, cst.SimpleString):
             self.children(node, scope)
 
     def function(self, node: cst.FunctionDef, scope: Scope) -> None:
@@ -238,7 +257,7 @@ class _Walker:
             values: list[Any] = [None] * len(node.elements)
             if isinstance(value, (cst.Tuple, cst.List)) and len(value.elements) == len(values):
                 values = [e.value if isinstance(e, cst.Element) else None for e in value.elements]
-            for element, part in zip(node.elements, values):
+            for element, part in zip(node.elements, values, strict=True):
                 self.target(element.value, scope, part)
         elif isinstance(node, cst.CSTNode):
             self.children(node, scope)

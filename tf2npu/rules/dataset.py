@@ -1,0 +1,143 @@
+"""Batches of one size: `drop_remainder=True` where that is proven to be harmless."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from tf2npu.config import Config
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.dataset_context import Context, context_of, smallest_size
+from tf2npu.scanner.sites import Call
+
+_DATASET = "tensorflow.data.Dataset()"
+_POSITION = {
+    f"{_DATASET}.batch": 1,
+    f"{_DATASET}.padded_batch": 3,
+    "tensorflow.data.experimental.map_and_batch": 3,
+}
+_WHY = "The NPU compiles a graph for fixed shapes; a smaller last batch means a second compilation or an error."
+_SOURCE = "TensorFlow adapter porting guide: drop_remainder; tf.data.Dataset.batch of TensorFlow 1.15"
+_EVALUATION = (
+    "This batch feeds evaluation or prediction: dropping the last, smaller batch would lose examples. "
+    "Choose a batch size that divides their number, or pad the last batch and ignore the padding."
+)
+_UNPROVEN = (
+    "If this feeds training, pass drop_remainder=True, so that every batch has the same size. It is not done here, because "
+    "it is not proven that no example would be lost that matters; --unsafe-fixes does it."
+)
+
+
+@rule(
+    id="NPU601",
+    title="drop_remainder",
+    matches=tuple(_POSITION),
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example(
+            "ds = tf.data.Dataset.range(9).repeat().batch(4)",
+            "ds = tf.data.Dataset.range(9).repeat().batch(4, drop_remainder=True)",
+            note="an endless dataset has no last batch, so no value changes",
+        ),
+        Example(
+            "def train_fn():\n    return tf.data.TFRecordDataset('f').batch(32)\n"
+            "e = tf.estimator.Estimator(fn, config=npu_run_config_init())\ne.train(train_fn)",
+            "def train_fn():\n    return tf.data.TFRecordDataset('f').batch(32, drop_remainder=True)\n"
+            "e = tf.estimator.Estimator(fn, config=npu_run_config_init())\ne.train(train_fn)",
+            config=Config(select=frozenset({"NPU6"})),
+        ),
+        Example(
+            "def input_fn(training):\n    return tf.data.TFRecordDataset('f').batch(32)\n"
+            "e.train(lambda: input_fn(True))\ne.evaluate(lambda: input_fn(False))",
+            "def input_fn(training):\n    return tf.data.TFRecordDataset('f').batch(32, drop_remainder=training)\n"
+            "e.train(lambda: input_fn(True))\ne.evaluate(lambda: input_fn(False))",
+        ),
+        Example.same("ds = tf.data.TFRecordDataset('f').batch(8)", note="used for what?", level="manual"),
+        Example.same("ds = tf.data.TFRecordDataset('f').batch(8, True)", note="done already"),
+        Example.same("ds = tf.data.TFRecordDataset('f').batch(**kw)", note="may be in kw", level="manual"),
+    ),
+)
+def drop_remainder(call: Call) -> None:
+    """Drops the last, smaller batch of training data."""
+    if call.has_star_args:
+        return call.manual("The arguments come out of *args or **kwargs: for training, drop_remainder must be True.")
+    given = call.arg("drop_remainder", _POSITION[call.name])
+    value = call.resolve(given.value) if given is not None else "False"
+    context = context_of(call)
+    if value == "True" or (value != "False" and _is_right(call, given, context)):
+        return None
+    if value != "False":
+        return call.manual("When this is False the last batch is smaller, and the NPU compiles the graph a second time.")
+    wanted = _wanted(call, context)
+    if not wanted:
+        return call.manual(_EVALUATION if context.kind == "eval" else _UNPROVEN)
+    if given is None:
+        call.add_keyword(f"drop_remainder={wanted}")
+    else:
+        call.replace(given.value, wanted)
+    return call.fixed(_said(context))
+
+
+def _wanted(call: Call, context: Context) -> str:
+    if context.kind == "endless":
+        return "True"
+    size, batch = smallest_size(call), call.value("batch_size", 1 if "map_and_batch" in call.name else 0)
+    if size is not None and isinstance(batch, cst.Integer) and size < int(batch.value.replace("_", ""), 0):
+        return ""
+    if context.kind == "train":
+        return "True"
+    if context.kind == "param":
+        return context.parameter
+    return "True" if context.kind == "unknown" and call.script.config.allows_unsafe("NPU601") else ""
+
+
+def _is_right(call: Call, given: cst.Arg | None, context: Context) -> bool:
+    """Whether the expression given is the parameter that tells training from evaluation."""
+    return given is not None and context.kind == "param" and call.source(given.value) == context.parameter
+
+
+def _said(context: Context) -> str:
+    if context.kind == "endless":
+        return "The dataset repeats for ever, so no example is lost; the batch size is now known to the NPU."
+    if context.kind == "param":
+        return f"Training batches ({context.parameter} is true) all have one size; evaluation still sees every example."
+    return "Training batches all have one size; the last, smaller batch of the data is left out."
+
+
+@rule(
+    id="NPU601",
+    title="drop_remainder",
+    on="unknown_method",
+    matches=("batch", "padded_batch"),
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example.same("def f(d):\n    return d.batch(32)", note="what d is, is not known here", level="info"),
+        Example.same("class Loader(object):\n    def batch(self, n):\n        return n\nb = Loader().batch(32)"),
+    ),
+)
+def unknown_batch(call: Call) -> None:
+    """Reports a batch of something that may be a dataset."""
+    if call.arg("drop_remainder") is not None or len(call.args) > 4 or not call.args:
+        return
+    message = "If this is a tf.data.Dataset that feeds training, pass drop_remainder=True: the NPU wants batches of one size."
+    if call.name == "padded_batch":
+        call.manual(message + " Padded shapes must not depend on the batch either.")
+    else:
+        call.info(message)
+
+
+@rule(
+    id="NPU602",
+    title="One-shot iterator",
+    matches=(f"{_DATASET}.make_one_shot_iterator", "tensorflow.data.make_one_shot_iterator"),
+    why="Several steps in one call of the device (iterations_per_loop) need an iterator that is initialised.",
+    source="TensorFlow adapter porting guide: iteration offload",
+    examples=(
+        Example.same("it = tf.data.Dataset.range(9).make_one_shot_iterator()", note="works as it is", level="info"),
+        Example.same("it = tf.data.Dataset.range(9).make_initializable_iterator()", note="what offload wants"),
+    ),
+)
+def one_shot_iterator(call: Call) -> None:
+    """Reports iterators that do not allow several steps in one call."""
+    call.info("For iterations_per_loop > 1 use make_initializable_iterator and run its initializer before training.")

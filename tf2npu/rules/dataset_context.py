@@ -1,0 +1,216 @@
+"""What a batch feeds: a proven training pipeline, evaluation, or nobody knows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.sites import Call
+
+_TRAINING_CALLS = frozenset({"minimize", "apply_gradients", "create_train_op"})
+_NOT_TRAINING = re.compile(r"eval|test|val|infer|pred|dev", re.IGNORECASE)
+_ENDLESS_KEEPING = frozenset(
+    {"map", "shuffle", "prefetch", "cache", "filter", "batch", "with_options", "apply", "padded_batch", "enumerate"}
+)
+_SIZE_KEEPING = frozenset({"map", "shuffle", "prefetch", "cache", "with_options", "enumerate"})
+
+
+@dataclass(frozen=True)
+class Context:
+    """kind: endless (no last batch), train, param (training when `parameter` is true), eval, or unknown."""
+
+    kind: str
+    parameter: str = ""
+
+
+def context_of(call: Call) -> Context:
+    """What the batch made by this call feeds."""
+    if _is_endless(call, _receiver(call)):
+        return Context("endless")
+    scope = call.scope.function
+    while scope is not None:
+        context = _of_function(call, scope)
+        if context is not None:
+            return context
+        scope = scope.parent.function if scope.parent is not None else None
+    return _of_variable(call)
+
+
+def _receiver(call: Call) -> Any:
+    """The dataset that is batched; for `ds.apply(map_and_batch(...))` that is `ds`."""
+    if isinstance(call.node.func, cst.Attribute) and not call.name.startswith("tensorflow.data.experimental"):
+        return call.node.func.value
+    parent = call.script.walked.parents.get(id(call.node))
+    outer = call.script.walked.parents.get(id(parent)) if isinstance(parent, cst.Arg) else None
+    if isinstance(outer, cst.Call) and isinstance(outer.func, cst.Attribute) and outer.func.attr.value == "apply":
+        return outer.func.value
+    return None
+
+
+def _chain(call: Call, node: Any) -> list[tuple[str, cst.Call]]:
+    """Methods called on a dataset, last first, followed through assignments that are certain to have been made."""
+    found: list[tuple[str, cst.Call]] = []
+    seen: set[int] = set()
+    while node is not None and id(node) not in seen:
+        seen.add(id(node))
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            found.append((node.func.attr.value, node))
+            node = node.func.value
+        elif isinstance(node, cst.Name):
+            node = _assigned_before(call, node)
+        else:
+            break
+    return found
+
+
+def _assigned_before(call: Call, name: cst.Name) -> Any:
+    """The value that a name certainly has here: from the nearest statement before in the same block."""
+    walked = call.script.walked
+    chain = [name, *walked.ancestors(name)]
+    line = next((n for n in chain if isinstance(n, (cst.SimpleStatementLine, cst.BaseCompoundStatement))), None)
+    block: Any = walked.parents.get(id(line)) if line is not None else None
+    if line is None or not isinstance(block, (cst.IndentedBlock, cst.Module)):
+        return None
+    for statement in reversed(block.body[: list(block.body).index(line)]):
+        value = _assigns(statement, name.value)
+        if value is not None:
+            return value
+        if not isinstance(statement, cst.SimpleStatementLine) and re.search(
+            rf"\b{re.escape(name.value)}\s*=[^=]", call.source(statement)
+        ):
+            return None
+    return None
+
+
+def _assigns(statement: Any, name: str) -> Any:
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return None
+    for small in statement.body:
+        if isinstance(small, cst.Assign) and len(small.targets) == 1:
+            target = small.targets[0].target
+            if isinstance(target, cst.Name) and target.value == name:
+                return small.value
+    return None
+
+
+def _is_endless(call: Call, receiver: Any) -> bool:
+    """Whether the dataset repeats for ever before it is batched, so that there is no last, smaller batch."""
+    for method, node in _chain(call, receiver):
+        if method == "repeat":
+            values = [call.source(a.value) for a in node.args]
+            return not values or values in (["None"], ["-1"])
+        if method not in _ENDLESS_KEEPING:
+            return False
+        if method == "apply" and "shuffle_and_repeat" in call.source(node):
+            inner = node.args[0].value if node.args else None
+            return isinstance(inner, cst.Call) and len(inner.args) == 1
+    return False
+
+
+def smallest_size(call: Call) -> int | None:
+    """Number of elements that are batched, where the source text tells."""
+    for method, node in _chain(call, _receiver(call)):
+        if method == "take" and node.args:
+            return _integer(node.args[0].value)
+        if method == "range" and len(node.args) == 1:
+            return _integer(node.args[0].value)
+        if method == "from_tensor_slices" and node.args and isinstance(node.args[0].value, (cst.List, cst.Tuple)):
+            return len(node.args[0].value.elements)
+        if method not in _SIZE_KEEPING:
+            return None
+    return None
+
+
+def _integer(node: Any) -> int | None:
+    return int(node.value.replace("_", ""), 0) if isinstance(node, cst.Integer) else None
+
+
+def _of_function(call: Call, scope: Scope) -> Context | None:
+    node: Any = scope.node
+    uses = call.script.project.input_uses.get((call.script.path, node.name.value))
+    if not uses:
+        return None
+    train = [u for u in uses if u.role == "train"]
+    other = [u for u in uses if u.role != "train"]
+    if not other:
+        return Context("train")
+    if not train:
+        return Context("eval")
+    for name in sorted(scope.names):
+        bindings = scope.names[name]
+        is_parameter = len(bindings) == 1 and bindings[0].kind == "param"
+        if is_parameter and _separates(name, train, other) and not _is_shadowed(call.scope, scope, name):
+            return Context("param", name)
+    return Context("unknown")
+
+
+def _separates(name: str, train: list[Any], other: list[Any]) -> bool:
+    return all(u.constant(name) is True for u in train) and all(u.constant(name) is False for u in other)
+
+
+def _is_shadowed(inner: Scope, outer: Scope, name: str) -> bool:
+    return inner.lookup_scope(name) is not outer
+
+
+def _of_variable(call: Call) -> Context:
+    """A batch that is made where it is used: look at what happens to the variable that holds it."""
+    names = _holders(call)
+    if not names:
+        return Context("unknown")
+    roles = set()
+    for node, scope in call.script.walked.calls:
+        if scope.function is not call.scope.function or not isinstance(node.func, cst.Attribute):
+            continue
+        roles |= _roles_of_use(call, node, names)
+    if roles == {"train"} and not any(_NOT_TRAINING.search(name) for name in names):
+        return Context("train")
+    return Context("eval") if roles == {"eval"} else Context("unknown")
+
+
+def _holders(call: Call) -> set[str]:
+    """Variables that get the batched dataset, directly or by a further chain."""
+    walked = call.script.walked
+    names: set[str] = set()
+    for ancestor in walked.ancestors(call.node):
+        if isinstance(ancestor, cst.Assign):
+            names = {t.target.value for t in ancestor.targets if isinstance(t.target, cst.Name)}
+            break
+        if not isinstance(ancestor, (cst.Attribute, cst.Call, cst.Arg)):
+            break
+    return names
+
+
+def _roles_of_use(call: Call, node: cst.Call, names: set[str]) -> set[str]:
+    assert isinstance(node.func, cst.Attribute)
+    method = node.func.attr.value
+    first = node.args[0].value if node.args else None
+    base = node.func.value
+    if method in ("make_one_shot_iterator", "make_initializable_iterator") and _is_one_of(base, names):
+        return {"train"} if _file_trains(call) else {"unknown"}
+    if method in ("fit", "evaluate", "predict") and first is not None and _is_one_of(first, names):
+        return {"train" if method == "fit" else "eval"}
+    validation = [a.value for a in node.args if a.keyword is not None and a.keyword.value == "validation_data"]
+    if validation and _is_one_of(validation[0], names):
+        return {"eval"}
+    return {"unknown"} if method in ("from_structure", "make_initializer") and _mentions(call, node, names) else set()
+
+
+def _is_one_of(node: Any, names: set[str]) -> bool:
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        node = node.func.value
+    return isinstance(node, cst.Name) and node.value in names
+
+
+def _mentions(call: Call, node: cst.Call, names: set[str]) -> bool:
+    return any(re.search(rf"\b{re.escape(name)}\b", call.source(node)) for name in names)
+
+
+def _file_trains(call: Call) -> bool:
+    """Whether this file builds a train op and batches nothing else."""
+    methods = [n.func.attr.value for n, _ in call.script.walked.calls if isinstance(n.func, cst.Attribute)]
+    batches = sum(m in ("batch", "padded_batch", "map_and_batch") for m in methods)
+    return batches == 1 and any(m in _TRAINING_CALLS for m in methods)

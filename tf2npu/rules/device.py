@@ -1,0 +1,141 @@
+"""`tf.device` blocks on an accelerator."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.sites import Call, Site
+
+_ACCELERATOR = re.compile(r"gpu|tpu", re.IGNORECASE)
+_SERVER = re.compile(r"job:|task:|replica:", re.IGNORECASE)
+_SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.training.byte_size_load_fn")
+
+
+@rule(
+    id="NPU701",
+    title="tf.device",
+    matches=("tensorflow.device",),
+    why="There is no GPU beside an NPU: a block placed on one has to become neutral before the graph goes to the device.",
+    source="TensorFlow adapter porting guide: device code is removed; tf.device of TensorFlow 1.15",
+    examples=(
+        Example("with tf.device('/gpu:0'):\n    pass", "with tf.device('/cpu:0'):\n    pass"),
+        Example(
+            "with tf.device(device_name_or_function='/gpu:1'):\n    pass",
+            "with tf.device(device_name_or_function='/cpu:0'):\n    pass",
+        ),
+        Example.same("with tf.device('/cpu:0'):\n    pass", note="already on the host"),
+        Example.same("with tf.device(None):\n    pass", note="no placement"),
+        Example.same(
+            "with tf.device(tf.train.replica_device_setter(cluster=c)):\n    pass", note="parameter server", level="unsupported"
+        ),
+    ),
+)
+def device(call: Call) -> None:
+    """Turns a block on an accelerator into a neutral one."""
+    value = call.value("device_name_or_function", 0)
+    if value is None or call.has_star_args:
+        return call.manual("The device comes out of *args or **kwargs; no GPU may be named on an NPU host.")
+    if call.resolve(value) == "None":
+        return None
+    if isinstance(value, cst.Call) and call.resolve(value.func) in _SETTERS:
+        return call.unsupported(
+            "Variables on parameter servers are not supported this way; for data parallel training see --distributed."
+        )
+    text, is_computed = device_text(call, value, call.scope)
+    if text is None:
+        return call.manual("Which device this is cannot be told here; if it can be a GPU, use '/cpu:0' instead.")
+    if _SERVER.search(text):
+        return call.unsupported(f"Placement on the servers of a cluster ({text}) is not supported; see --distributed.")
+    if not _ACCELERATOR.search(text):
+        return None
+    quote = '"' if call.source(value).endswith('"') else "'"
+    call.replace(value, f"{quote}/cpu:0{quote}")
+    call.fixed("The block no longer asks for an accelerator; the NPU takes the graph whatever block it was built in.")
+    if is_computed:
+        call.manual(
+            "The device was computed, as for several towers of one model: one process drives one NPU. "
+            "Build the model once and use --distributed tf or horovod for several devices."
+        )
+    return None
+
+
+def device_text(site: Site, node: Any, scope: Scope, depth: int = 0) -> tuple[str | None, bool]:
+    """The literal text in a device expression, and whether parts of it are computed."""
+    if isinstance(node, cst.SimpleString):
+        return str(node.evaluated_value), False
+    if isinstance(node, cst.FormattedString):
+        text = "".join(p.value for p in node.parts if isinstance(p, cst.FormattedStringText))
+        return text or None, True
+    if isinstance(node, cst.BinaryOperation):
+        return device_text(site, node.left, scope, depth + 1)[0], True
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "format":
+        return device_text(site, node.func.value, scope, depth + 1)[0], True
+    if isinstance(node, cst.Lambda):
+        return device_text(site, node.body, scope, depth + 1)
+    if isinstance(node, cst.Name) and depth < 5:
+        bindings = scope.lookup(node.value)
+        if len(bindings) == 1 and bindings[0].kind == "value" and bindings[0].scope is not None:
+            return device_text(site, bindings[0].node, bindings[0].scope, depth + 1)
+    return None, True
+
+
+@rule(
+    id="NPU702",
+    title="Graph.device",
+    matches=("tensorflow.Graph().device",),
+    why="It places ops like tf.device does, but through a graph object.",
+    source="tf.Graph.device of TensorFlow 1.15",
+    examples=(
+        Example.same("with tf.Graph().device('/gpu:0'):\n    pass", note="left to a person", level="manual"),
+        Example.same("with tf.Graph().device('/cpu:0'):\n    pass", note="already on the host"),
+    ),
+)
+def graph_device(call: Call) -> None:
+    """Reports `Graph.device` on something else than the host."""
+    value = call.value("device_name_or_function", 0)
+    text = device_text(call, value, call.scope)[0] if value is not None else None
+    if text is not None and not _ACCELERATOR.search(text):
+        return
+    call.manual("Graph.device asks for an accelerator, or for a device that cannot be told here; use '/cpu:0' or drop the block.")
+
+
+@rule(
+    id="NPU703",
+    title="GPU settings of tf.config",
+    matches=(
+        "tensorflow.config.experimental.set_memory_growth",
+        "tensorflow.config.experimental.set_virtual_device_configuration",
+        "tensorflow.config.set_logical_device_configuration",
+        "tensorflow.config.set_soft_device_placement",
+    ),
+    why="They configure GPUs; without one TensorFlow raises or does nothing, while soft placement must stay on.",
+    source="tf.config of TensorFlow 1.15",
+    examples=(
+        Example(
+            "for g in gpus:\n    tf.config.experimental.set_memory_growth(g, True)",
+            "for g in gpus:\n    pass",
+        ),
+        Example(
+            "ok = tf.config.experimental.set_memory_growth(g, True)",
+            "ok = None",
+        ),
+        Example.same("ctx.gpu.set_memory_growth(True)", note="another object's method"),
+        Example.same("tf.config.set_soft_device_placement(True)", note="what the NPU wants"),
+    ),
+)
+def gpu_settings(call: Call) -> None:
+    """Takes out settings that only mean something on a GPU."""
+    if call.name.endswith("set_soft_device_placement"):
+        value = call.value("enabled", 0)
+        if value is not None and call.resolve(value) != "True":
+            call.replace(value, "True")
+            call.fixed("Soft placement stays on: what the NPU cannot run goes to the host.")
+        return
+    parent = call.script.walked.parents.get(id(call.node))
+    call.replace(call.node, "pass" if isinstance(parent, cst.Expr) else "None")
+    call.fixed("Taken out: it configures a GPU.")

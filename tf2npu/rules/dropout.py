@@ -1,0 +1,122 @@
+"""Dropout: `npu_ops.dropout` in the place of `tf.nn.dropout`, and the patched layers."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.sites import Call, Site, is_atom
+
+_SOURCE = "npu_bridge.estimator.npu_ops.dropout(x, keep_prob, noise_shape, seed, name); tf.nn.dropout of TensorFlow 1.15"
+_V2 = "tensorflow.compat.v2.nn.dropout"
+
+
+@rule(
+    id="NPU501",
+    title="Dropout",
+    matches=("tensorflow.nn.dropout", _V2),
+    why="The NPU's dropout makes its mask on the device; it takes the probability to KEEP a unit, not the rate.",
+    source=_SOURCE,
+    examples=(
+        Example("y = tf.nn.dropout(x, 0.5)", "y = npu_ops.dropout(x, 0.5)"),
+        Example("y = tf.nn.dropout(x, rate=1 - keep)", "y = npu_ops.dropout(x, keep_prob=1 - (1 - keep))"),
+        Example(
+            "import tensorflow.compat.v2 as tf\ny = tf.nn.dropout(x, 0.3)",
+            "from npu_bridge.npu_init import npu_ops\nimport tensorflow.compat.v2 as tf\n"
+            "y = npu_ops.dropout(x, keep_prob=1 - 0.3)",
+        ),
+        Example.same("y = tf.nn.dropout(x, keep_prob=.5, noise_shape=[1])", note="noise_shape", level="info"),
+        Example.same("y = tf.nn.dropout(x, **kw)", note="rate or keep_prob may be in kw", level="manual"),
+        Example.same("y = tf.nn.dropout(x, dropout_rate)", note="keep_prob or rate?", level="manual"),
+    ),
+)
+def dropout(call: Call) -> None:
+    """Calls `npu_ops.dropout` with the probability to keep."""
+    if call.has_star_args:
+        return call.manual("The arguments come out of *args or **kwargs; write npu_ops.dropout(x, keep_prob) by hand.")
+    positionals = [a for a in call.args if a.keyword is None]
+    if len(positionals) > 2 or call.arg("noise_shape") is not None:
+        return call.info("Left as it is: noise_shape is not part of the NPU's fast dropout.")
+    rate, keep = _probability(call)
+    if (rate is None) == (keep is None):
+        return call.manual("Neither or both of rate and keep_prob are given; write npu_ops.dropout(x, keep_prob) by hand.")
+    if keep is not None and _is_called_rate(keep):
+        return call.manual(
+            f"In TensorFlow 1 the second argument is the probability to keep, but this one is called {call.source(keep.value)}. "
+            "Write npu_ops.dropout(x, keep_prob) if it is the probability to keep, else keep_prob=1 - it."
+        )
+    call.replace_callee(f"{call.need('npu_ops')}.dropout")
+    if rate is not None:
+        _to_keep_prob(call, rate)
+    return call.fixed("Dropout runs on the NPU; keep_prob is the probability to keep.")
+
+
+def _probability(call: Call) -> tuple[cst.Arg | None, cst.Arg | None]:
+    """The arguments that give rate and keep_prob."""
+    if call.name == _V2:
+        return call.arg("rate", 1), None
+    return call.arg("rate"), call.arg("keep_prob", 1)
+
+
+def _is_called_rate(arg: cst.Arg) -> bool:
+    if arg.keyword is not None:
+        return False
+    node = arg.value
+    name = node.attr.value if isinstance(node, cst.Attribute) else node.value if isinstance(node, cst.Name) else ""
+    return bool(re.search(r"rate", name, re.IGNORECASE)) and "keep" not in name.lower()
+
+
+def _to_keep_prob(call: Call, rate: cst.Arg) -> None:
+    call.rename_keyword(rate, "keep_prob")
+    if is_atom(rate.value):
+        call.insert(call.script.tree.span(rate.value)[0], "1 - ")
+    else:
+        call.wrap(rate.value, "1 - (", ")")
+
+
+@rule(
+    id="NPU501",
+    title="Dropout",
+    on="reference",
+    matches=("tensorflow.nn.dropout", _V2),
+    why="A function kept in a variable or passed on is called somewhere else, with arguments that cannot be checked here.",
+    source=_SOURCE,
+    examples=(Example.same("layer = tf.keras.layers.Lambda(tf.nn.dropout)", note="called elsewhere", level="manual"),),
+)
+def dropout_reference(site: Site) -> None:
+    """Reports `tf.nn.dropout` that is not called but passed on."""
+    parent = site.script.walked.parents.get(id(site.node))
+    if isinstance(parent, cst.Assign) and all(isinstance(t.target, cst.Name) for t in parent.targets):
+        return  # a simple alias: its calls are resolved and converted
+    if isinstance(parent, (cst.Attribute, cst.AssignTarget)):
+        return
+    site.manual("tf.nn.dropout is passed on here; where it is called, use npu_ops.dropout(x, keep_prob).")
+
+
+@rule(
+    id="NPU502",
+    title="Dropout layers",
+    matches=(
+        "tensorflow.layers.dropout",
+        "tensorflow.layers.Dropout",
+        "tensorflow.keras.layers.Dropout",
+        "tensorflow.contrib.layers.dropout",
+    ),
+    why="Importing npu_convert_dropout makes the dropout layers of tf.layers and tf.keras use the NPU's dropout.",
+    source="npu_bridge.estimator.npu.npu_convert_dropout",
+    examples=(
+        Example(
+            "net = tf.layers.dropout(net, rate=0.4, training=True)",
+            "from npu_bridge.estimator.npu import npu_convert_dropout"
+            "  # noqa: F401  dropout layers use the dropout of the NPU\n"
+            "import tensorflow as tf\nnet = tf.layers.dropout(net, rate=0.4, training=True)\n",
+        ),
+        Example.same("net = tf.keras.layers.SpatialDropout2D(0.4)(net)", note="its mask has a shape of its own"),
+    ),
+)
+def dropout_layer(call: Call) -> None:
+    """Imports the module that patches dropout layers; the calls stay as they are."""
+    call.need_module("npu_bridge.estimator.npu", "npu_convert_dropout")
+    call.info("The layer uses the NPU's dropout once npu_convert_dropout is imported; the call itself needs no change.")

@@ -1,0 +1,144 @@
+"""Bracketing what an entry script runs: lines before it, and lines that run whatever happens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.sites import Site
+
+
+def entry_guard(script: Script) -> cst.If | None:
+    """The first `if __name__ == "__main__":` of a file whose body does something."""
+    guards = [node for node, scope in script.walked.ifs if scope is script.module_scope and is_guard(node.test)]
+    real = [node for node in guards if not _only_passes(node)]
+    return real[0] if real else None
+
+
+def is_guard(test: cst.BaseExpression) -> bool:
+    """Whether a condition holds in the entry script only: the comparison in either order, or as a term of `and`."""
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        return is_guard(test.left) or is_guard(test.right)
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    comparison = test.comparisons[0]
+    sides = [test.left, comparison.comparator]
+    names = [s.value for s in sides if isinstance(s, cst.Name)]
+    texts = [s.evaluated_value for s in sides if isinstance(s, cst.SimpleString)]
+    return isinstance(comparison.operator, cst.Equal) and names == ["__name__"] and texts == ["__main__"]
+
+
+def _only_passes(node: cst.If) -> bool:
+    statements: list[Any] = []
+    for line in node.body.body:
+        statements.extend(line.body if isinstance(line, cst.SimpleStatementLine) else [line])
+    return all(isinstance(s, cst.Pass) for s in statements)
+
+
+def bracket_guard(site: Site, guard: cst.If, before: list[str], closing: list[str]) -> None:
+    """Put `before` and a try around the body of a guard, and `closing` into its finally."""
+    if isinstance(guard.body, cst.SimpleStatementSuite):
+        _bracket_suite(site, guard, before, closing)
+    else:
+        _bracket_block(site, guard.body, before, closing)
+
+
+def _bracket_suite(site: Site, guard: cst.If, before: list[str], closing: list[str]) -> None:
+    """`if ...: main()` becomes a block."""
+    script = site.script
+    body: Any = guard.body
+    first = script.tree.span(body.body[0])[0]
+    colon = script.text.rindex(":", 0, first)
+    outer = _indentation(script, script.tree.span(guard)[0])
+    step = script.tree.module.default_indent
+    newline = newline_at(script, first)
+    lines = [*before, "try:"]
+    opening = "".join(f"{newline}{outer}{step}{line}" for line in lines) + f"{newline}{outer}{step}{step}"
+    site.replace_range(colon + 1, first, opening)
+    site.insert(script.lines.line_end(first), _finally(newline, outer + step, step, closing))
+
+
+def _bracket_block(site: Site, body: Any, before: list[str], closing: list[str]) -> None:
+    script = site.script
+    first, last = script.tree.span(body.body[0])[0], _last_offset(script, body)
+    indent = _indentation(script, first)
+    step = body.indent if body.indent is not None else script.tree.module.default_indent
+    newline = newline_at(script, first)
+    start = script.lines.line_start(_first_comment(script, body, first))
+    site.insert(start, "".join(f"{indent}{line}{newline}" for line in [*before, "try:"]))
+    for line_start in _code_lines(script, start, last):
+        site.insert(line_start, step)
+    site.insert(script.lines.line_end(last), _finally(newline, indent, step, closing))
+
+
+def _finally(newline: str, indent: str, step: str, closing: list[str]) -> str:
+    return f"{newline}{indent}finally:" + "".join(f"{newline}{indent}{step}{line}" for line in closing)
+
+
+def _first_comment(script: Script, body: Any, first: int) -> int:
+    """Offset of the first line of a block, a comment above its first statement included."""
+    position = script.lines.line_start(first)
+    header = script.tree.span(body)[0]
+    while position > header:
+        previous = script.lines.line_start(position - 1)
+        text = script.text[previous:position].strip()
+        if not text.startswith("#") or previous < header:
+            break
+        position = previous
+    return position
+
+
+def _last_offset(script: Script, body: Any) -> int:
+    start, end = script.tree.span(body.body[-1])
+    return start + len(script.text[start:end].rstrip()) - 1
+
+
+def _code_lines(script: Script, start: int, last: int) -> list[int]:
+    """Starts of the lines up to `last` that may be indented: not blank, not inside a string."""
+    inside = [script.tree.span(s) for s in script.walked.strings]
+    long = [(a, b) for a, b in inside if "\n" in script.text[a:b] or "\r" in script.text[a:b]]
+    found = []
+    for line_start in script.lines.starts:
+        if start <= line_start <= last:
+            blank = not script.text[line_start : script.lines.line_end(line_start)].strip()
+            if not blank and not any(a < line_start < b for a, b in long):
+                found.append(line_start)
+    return found
+
+
+def _indentation(script: Script, offset: int) -> str:
+    line = script.text[script.lines.line_start(offset) : offset]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def newline_at(script: Script, offset: int) -> str:
+    """Line end used at this place."""
+    end = script.lines.line_end(offset)
+    for newline in ("\r\n", "\n", "\r"):
+        if script.text.startswith(newline, end):
+            return newline
+    return "\r\n" if "\r\n" in script.text else "\n"
+
+
+def insert_after_imports(site: Site, lines: list[str]) -> None:
+    """Put lines before the first statement of a module that does something."""
+    script = site.script
+    for statement in script.tree.module.body:
+        if not _is_prelude(statement):
+            offset = script.lines.line_start(script.tree.span(statement)[0])
+            newline = newline_at(script, offset)
+            site.insert(offset, "".join(f"{line}{newline}" for line in lines))
+            return
+
+
+def _is_prelude(statement: Any) -> bool:
+    if isinstance(statement, cst.Try):
+        return all(_is_prelude(s) or isinstance(s, cst.SimpleStatementLine) for s in statement.body.body)
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return False
+    first = statement.body[0]
+    if isinstance(first, cst.Expr):
+        return isinstance(first.value, (cst.SimpleString, cst.ConcatenatedString))
+    return isinstance(first, (cst.Import, cst.ImportFrom))

@@ -1,0 +1,273 @@
+"""Estimators: NPUEstimator with NPURunConfig, wrapped configs for the classes that stay."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.estimator_plan import CONFIG_POSITION, ESTIMATOR, RUN_CONFIG, estimator_plan
+from tf2npu.scanner.sites import Call
+
+_CANNED = {
+    "BaselineClassifier": 5, "BaselineEstimator": 4, "BaselineRegressor": 5, "BoostedTreesClassifier": 14,
+    "BoostedTreesEstimator": 13, "BoostedTreesRegressor": 14, "DNNClassifier": 10, "DNNEstimator": 7, "DNNRegressor": 10,
+    "DNNLinearCombinedClassifier": 13, "DNNLinearCombinedEstimator": 9, "DNNLinearCombinedRegressor": 12,
+    "LinearClassifier": 7, "LinearEstimator": 4, "LinearRegressor": 6,
+}  # fmt: skip
+_ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_start_from")
+_RUN_CONFIG_PARAMETERS = (
+    "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs",
+    "session_config", "keep_checkpoint_max", "keep_checkpoint_every_n_hours", "log_step_count_steps", "train_distribute",
+    "device_fn", "protocol", "eval_distribute", "experimental_distribute", "experimental_max_worker_delay_secs",
+    "session_creation_timeout_secs",
+)  # fmt: skip
+_REMOVED = {
+    "train_distribute": "distribution over NPUs is asked for with --distributed tf",
+    "eval_distribute": "distribution over NPUs is asked for with --distributed tf",
+    "experimental_distribute": "distribution over NPUs is asked for with --distributed tf",
+    "device_fn": "the NPU places the graph itself",
+    "protocol": "servers of a cluster are not used",
+    "experimental_max_worker_delay_secs": "there are no workers that start one after another",
+    "session_creation_timeout_secs": "there is no session to wait for",
+}
+
+
+@rule(
+    id="NPU201",
+    title="Estimator",
+    matches=(ESTIMATOR,),
+    why="NPUEstimator writes the NPU's options into the session config and adds the hooks for loops and checkpoints.",
+    source="npu_bridge.estimator.npu.npu_estimator.NPUEstimator(model_fn, model_dir, config, params, job_start_file, ...)",
+    examples=(
+        Example(
+            "e = tf.estimator.Estimator(fn, config=tf.estimator.RunConfig(model_dir='d'))",
+            "e = NPUEstimator(fn, config=NPURunConfig(model_dir='d'))",
+        ),
+        Example("e = tf.estimator.Estimator(model_fn=fn)", "e = NPUEstimator(model_fn=fn, config=NPURunConfig())"),
+        Example(
+            "e = tf.estimator.Estimator(fn, 'dir', run_config)",
+            "e = tf.estimator.Estimator(fn, 'dir', npu_run_config_init(run_config=run_config))",
+            note="where run_config comes from is not known here",
+        ),
+        Example.same("e = tf.estimator.Estimator(**kw)", note="the config may be in kw", level="manual"),
+        Example.same("class Estimator(object):\n    pass\ne = Estimator()", note="the user's own class"),
+    ),
+)
+def estimator(call: Call) -> None:
+    """Turns an Estimator whose config is known into an NPUEstimator."""
+    verdict = estimator_plan(call.script).verdict.get(id(call.node), "star")
+    if verdict == "star":
+        return call.manual(
+            "The config may come out of *args or **kwargs: use NPUEstimator with an NPURunConfig, "
+            "or pass config=npu_run_config_init(run_config=...)."
+        )
+    config = call.arg("config", CONFIG_POSITION)
+    if verdict == "unresolved" and config is not None:
+        return _wrap_unresolved(call, config)
+    call.replace_callee(call.need("NPUEstimator"))
+    _name_fifth(call)
+    if verdict == "none":
+        made = f"{call.need('NPURunConfig')}()"
+        if config is None:
+            call.add_keyword(f"config={made}")
+        else:
+            call.replace(config.value, made)
+        call.info(_summary_default() + " " + _checkpoint_default())
+    return call.fixed("NPUEstimator runs the model on the NPU; it needs an NPURunConfig.")
+
+
+def _wrap_unresolved(call: Call, config: cst.Arg) -> None:
+    made_by = call.resolve(config.value)
+    if made_by == "npu_bridge.npu_init.NPURunConfig()" or _is_wrapped(call, config.value):
+        return
+    call.wrap(config.value, f"{call.need('npu_run_config_init')}(run_config=", ")")
+    call.fixed("The config is extended by what puts the Estimator's sessions on the NPU; the class stays.")
+    call.manual(
+        "Where this config is made is not known here. For the NPU's own loop and checkpoint hooks make it an NPURunConfig "
+        "and the Estimator an NPUEstimator."
+    )
+
+
+def _is_wrapped(call: Call, value: cst.BaseExpression) -> bool:
+    return isinstance(value, cst.Call) and call.resolve(value.func) == "npu_bridge.npu_init.npu_run_config_init"
+
+
+def _name_fifth(call: Call) -> None:
+    """The fifth parameter of NPUEstimator is another one, so a fifth positional gets its name."""
+    positionals = [arg for arg in call.args if arg.keyword is None]
+    for arg, name in zip(positionals[4:], _ESTIMATOR_PARAMETERS[4:], strict=False):
+        call.rename_keyword(arg, name)
+
+
+def _summary_default() -> str:
+    return "NPURunConfig writes no summaries by default; save_summary_steps=100 keeps those of RunConfig."
+
+
+def _checkpoint_default() -> str:
+    return "It saves a checkpoint every 100 steps; save_checkpoints_secs=600 keeps RunConfig's default."
+
+
+@rule(
+    id="NPU202",
+    title="RunConfig",
+    matches=(RUN_CONFIG,),
+    why="NPUEstimator takes only an NPURunConfig, whose parameters come in another order and lack those for GPUs and clusters.",
+    source="npu_bridge.estimator.npu.npu_config.NPURunConfig; tf.estimator.RunConfig of TensorFlow 1.15",
+    examples=(
+        Example(
+            "c = tf.estimator.RunConfig('d', None, 100)\ne = tf.estimator.Estimator(fn, config=c)",
+            "c = NPURunConfig(model_dir='d', tf_random_seed=None, save_summary_steps=100)\ne = NPUEstimator(fn, config=c)",
+        ),
+        Example(
+            "e = tf.estimator.Estimator(fn, config=tf.estimator.RunConfig(model_dir='d', protocol='grpc'))",
+            "e = NPUEstimator(fn, config=NPURunConfig(model_dir='d'))",
+        ),
+        Example.same("c = tf.estimator.RunConfig(save_summary_steps=50)", note="no Estimator that it reaches"),
+        Example.same("c = tf.estimator.RunConfig(**kw)\ne = make(c)", note="not resolved"),
+    ),
+)
+def run_config(call: Call) -> None:
+    """Turns a RunConfig that reaches an Estimator into an NPURunConfig."""
+    if id(call.node) in estimator_plan(call.script).configs:
+        call.replace_callee(call.need("NPURunConfig"))
+        removed = [arg for arg in call.args if _parameter(call, arg) in _REMOVED]
+        for arg in call.args:
+            if arg.keyword is None and arg not in removed:
+                call.rename_keyword(arg, _parameter(call, arg))
+        _report_defaults(call)
+    else:
+        removed = [arg for arg in call.args if arg.keyword is not None and arg.keyword.value in _REMOVED]
+    if removed:
+        call.remove_args(removed)
+    for arg in removed:
+        name = _parameter(call, arg)
+        call.manual(f"{name}={call.source(arg.value)} was removed: {_REMOVED[name]}.")
+    if call.fix.changes:
+        call.fixed("The config fits the NPU: an NPURunConfig, or a RunConfig without what the NPU does not have.")
+
+
+def _parameter(call: Call, arg: cst.Arg) -> str:
+    if arg.keyword is not None:
+        return arg.keyword.value
+    position = [a for a in call.args if a.keyword is None].index(arg)
+    return _RUN_CONFIG_PARAMETERS[position]
+
+
+def _report_defaults(call: Call) -> None:
+    given = {_parameter(call, arg) for arg in call.args}
+    if "save_summary_steps" not in given:
+        call.info(_summary_default())
+    if not given & {"save_checkpoints_steps", "save_checkpoints_secs"}:
+        call.info(_checkpoint_default())
+
+
+@rule(
+    id="NPU203",
+    title="Canned Estimator",
+    matches=tuple(f"tensorflow.estimator.{name}" for name in _CANNED),
+    why="The class stays; its sessions run on the NPU when the config carries the NpuOptimizer entry.",
+    source="npu_bridge.npu_init.npu_run_config_init",
+    examples=(
+        Example(
+            "e = tf.estimator.DNNClassifier([10], feature_columns=f)",
+            "e = tf.estimator.DNNClassifier([10], feature_columns=f, config=npu_run_config_init())",
+        ),
+        Example(
+            "e = tf.estimator.LinearRegressor(f, config=c)",
+            "e = tf.estimator.LinearRegressor(f, config=npu_run_config_init(run_config=c))",
+        ),
+        Example.same("e = tf.estimator.LinearRegressor(**kw)", note="the config may be in kw", level="manual"),
+        Example.same("from mylib import DNNClassifier\ne = DNNClassifier()", note="not TensorFlow's"),
+    ),
+)
+def canned_estimator(call: Call) -> None:
+    """Wraps the config of a canned Estimator."""
+    wrap_run_config(call, _CANNED[call.name.rpartition(".")[2]])
+
+
+def wrap_run_config(call: Call, position: int | None) -> None:
+    """Give an Estimator `config=npu_run_config_init(run_config=...)`."""
+    if call.has_star_args:
+        return call.manual("The config may come out of *args or **kwargs: wrap it with npu_run_config_init by hand.")
+    config = call.arg("config", position)
+    if config is None:
+        call.add_keyword(f"config={call.need('npu_run_config_init')}()")
+    elif _is_wrapped(call, config.value):
+        return None
+    elif call.resolve(config.value) == "None":
+        call.replace(config.value, f"{call.need('npu_run_config_init')}()")
+    else:
+        call.wrap(config.value, f"{call.need('npu_run_config_init')}(run_config=", ")")
+    return call.fixed("The config is extended by what puts the Estimator's sessions on the NPU.")
+
+
+@rule(
+    id="NPU204",
+    title="TPUEstimator",
+    matches=("tensorflow.estimator.tpu.TPUEstimator",),
+    why="Without use_tpu=False it looks for a TPU; without it it is an Estimator that the NPU can run.",
+    source="tf.estimator.tpu.TPUEstimator of TensorFlow 1.15; npu_bridge.npu_init.npu_run_config_init",
+    examples=(
+        Example(
+            "e = tf.contrib.tpu.TPUEstimator(fn, 'd', cfg, None, True)",
+            "e = tf.contrib.tpu.TPUEstimator(fn, 'd', npu_run_config_init(run_config=cfg), None, False, "
+            "eval_on_tpu=False, export_to_tpu=False)",
+        ),
+        Example.same("e = tf.contrib.tpu.TPUEstimator(**kw)", note="everything may be in kw", level="manual"),
+    ),
+)
+def tpu_estimator(call: Call) -> None:
+    """Switches the TPU off and wraps the config."""
+    if call.has_star_args:
+        return call.manual("Pass use_tpu=False, eval_on_tpu=False, export_to_tpu=False and a wrapped config by hand.")
+    wrap_run_config(call, CONFIG_POSITION)
+    for name, position in (("use_tpu", 4), ("eval_on_tpu", 9), ("export_to_tpu", 10)):
+        value = call.value(name, position)
+        if value is None:
+            call.add_keyword(f"{name}=False")
+        elif call.resolve(value) != "False":
+            call.replace(value, "False")
+    if call.fix.changes and not call.fix.findings:
+        call.fixed("The Estimator no longer looks for a TPU.")
+    return None
+
+
+@rule(
+    id="NPU205",
+    title="Subclass of Estimator",
+    matches=(f"{ESTIMATOR}.__init__",),
+    why="The base class makes the sessions; the config it gets must put them on the NPU.",
+    source="npu_bridge.npu_init.npu_run_config_init",
+    examples=(
+        Example(
+            "class My(tf.estimator.Estimator):\n    def __init__(self, cfg):\n        super(My, self).__init__(fn, config=cfg)",
+            "class My(tf.estimator.Estimator):\n    def __init__(self, cfg):\n"
+            "        super(My, self).__init__(fn, config=npu_run_config_init(run_config=cfg))",
+        ),
+        Example.same("class My(Base):\n    def __init__(self, cfg):\n        super(My, self).__init__(config=cfg)"),
+    ),
+)
+def estimator_subclass(call: Call) -> None:
+    """Wraps the config that a subclass of Estimator hands to its base."""
+    is_explicit = not isinstance(call.node.func, cst.Attribute) or not isinstance(call.node.func.value, cst.Call)
+    wrap_run_config(call, CONFIG_POSITION + is_explicit)
+
+
+@rule(
+    id="NPU206",
+    title="EstimatorSpec with a host call",
+    matches=("tensorflow.estimator.EstimatorSpec",),
+    why="Only NPUEstimatorSpec takes host_call, a function that runs on the host after each step.",
+    source="npu_bridge.estimator.npu.npu_estimator.NPUEstimatorSpec",
+    examples=(
+        Example(
+            "s = tf.estimator.EstimatorSpec(m, loss=l, host_call=(f, [l]))", "s = NPUEstimatorSpec(m, loss=l, host_call=(f, [l]))"
+        ),
+        Example.same("s = tf.estimator.EstimatorSpec(m, loss=l)", note="no host call"),
+    ),
+)
+def estimator_spec(call: Call) -> None:
+    """Renames an EstimatorSpec that has a host call."""
+    if call.arg("host_call") is not None:
+        call.replace_callee(call.need("NPUEstimatorSpec"))
+        call.fixed("NPUEstimatorSpec runs the host call after each step.")

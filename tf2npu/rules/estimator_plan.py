@@ -1,0 +1,100 @@
+"""Which RunConfig reaches which Estimator: they are renamed together or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.sites import Call
+
+ESTIMATOR = "tensorflow.estimator.Estimator"
+RUN_CONFIG = "tensorflow.estimator.RunConfig"
+CONFIG_POSITION = 2
+
+
+@dataclass
+class EstimatorPlan:
+    """Verdict for every Estimator call (by node identity), and the RunConfig calls to convert with them.
+
+    verdict: "none" no config given, "resolved" every config it can get is a RunConfig made in this file, "unresolved".
+    """
+
+    verdict: dict[int, str] = field(default_factory=dict)
+    configs: set[int] = field(default_factory=set)
+
+
+def estimator_plan(script: Script) -> EstimatorPlan:
+    """The plan of a file; made once."""
+    if "estimator_plan" not in script.memo:
+        script.memo["estimator_plan"] = _make(script)
+    return script.memo["estimator_plan"]
+
+
+def _make(script: Script) -> EstimatorPlan:
+    plan = EstimatorPlan()
+    for node, scope in script.walked.calls:
+        if script.name_of(node.func, scope) != ESTIMATOR or script.is_switched_off("NPU201", node):
+            continue
+        call = Call(script, "NPU201", node, scope, ESTIMATOR)
+        config = call.arg("config", CONFIG_POSITION)
+        if call.has_star_args:
+            plan.verdict[id(node)] = "star"
+        elif config is None or script.name_of(config.value, scope) == "None":
+            plan.verdict[id(node)] = "none"
+        else:
+            origins = _origins(script, config.value, scope, 0)
+            usable = bool(origins) and all(_is_convertible(script, o, s) for o, s in origins or [])
+            plan.verdict[id(node)] = "resolved" if usable else "unresolved"
+            if usable:
+                plan.configs.update(id(o) for o, _ in origins or [])
+    return plan
+
+
+def _is_convertible(script: Script, node: cst.Call, scope: Scope) -> bool:
+    if script.name_of(node.func, scope) != RUN_CONFIG or script.is_switched_off("NPU202", node):
+        return False
+    return not any(arg.star for arg in node.args) and sum(a.keyword is None for a in node.args) <= 16
+
+
+def _origins(script: Script, node: Any, scope: Scope, depth: int) -> list[tuple[cst.Call, Scope]] | None:
+    """The calls that make the value of an expression, or None when some source of it is unknown."""
+    if depth > 10:
+        return None
+    if isinstance(node, cst.Name):
+        return _origins_of_name(script, node.value, scope, depth)
+    if isinstance(node, cst.IfExp):
+        return _joined([_origins(script, part, scope, depth + 1) for part in (node.body, node.orelse)])
+    if not isinstance(node, cst.Call):
+        return None
+    function = _function(script, node, scope)
+    if function is not None:
+        return _joined([_origins(script, value, inner, depth + 1) for value, inner in function.returns])
+    return [(node, scope)]
+
+
+def _origins_of_name(script: Script, name: str, scope: Scope, depth: int) -> list[tuple[cst.Call, Scope]] | None:
+    found = []
+    for binding in scope.lookup(name):
+        if binding.kind != "value" or binding.scope is None:
+            return None
+        found.append(_origins(script, binding.node, binding.scope, depth + 1))
+    return _joined(found)
+
+
+def _function(script: Script, node: cst.Call, scope: Scope) -> Scope | None:
+    if not isinstance(node.func, cst.Name):
+        return None
+    bindings = scope.lookup(node.func.value)
+    if len(bindings) == 1 and bindings[0].kind == "function":
+        return script.walked.scope_of[id(bindings[0].node)]
+    return None
+
+
+def _joined(parts: list[list[tuple[cst.Call, Scope]] | None]) -> list[tuple[cst.Call, Scope]] | None:
+    if not parts or any(part is None for part in parts):
+        return None
+    return [origin for part in parts for origin in part or []]

@@ -1,0 +1,116 @@
+"""tf.keras: a session on the NPU for the whole run, and what concerns native Keras."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.entry_block import bracket_guard, entry_guard, insert_after_imports
+from tf2npu.scanner.names import root_of
+from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.walk import dotted_name
+
+_SET_SESSION = ("tensorflow.keras.backend.set_session", "keras.backend.set_session")
+_NPU_SESSION = "npu_bridge.npu_init.set_keras_session_npu_config"
+
+
+@rule(
+    id="NPU301",
+    title="Keras session",
+    on="module",
+    why="Keras makes its session behind the scenes; the one it shall use is made on the NPU and closed when the run is over.",
+    source="npu_bridge.npu_init.set_keras_session_npu_config, close_session",
+    examples=(
+        Example(
+            "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    m.fit(x, y)",
+            "m = tf.keras.Sequential()\nif __name__ == '__main__':\n"
+            "    npu_keras_sess = set_keras_session_npu_config()\n    try:\n        m.fit(x, y)\n"
+            "    finally:\n        close_session(npu_keras_sess)",
+        ),
+        Example(
+            "tf.keras.Sequential().fit(x, y)",
+            "import atexit\nnpu_keras_sess = set_keras_session_npu_config()\n"
+            "atexit.register(close_session, npu_keras_sess)\ntf.keras.Sequential().fit(x, y)",
+        ),
+        Example.same("m = tf.keras.Sequential()\nif __name__ != '__main__':\n    register(m)", note="not an entry script"),
+        Example.same("layer = tf.keras.layers.Dense(4)\nif __name__ == '__main__':\n    pass", note="layers only"),
+    ),
+)
+def keras_session(site: Site) -> None:
+    """Makes the Keras session of an entry script on the NPU and closes it at the end."""
+    script = site.script
+    if not script.is_entry or script.path not in script.project.keras_nets:
+        return
+    called = [script.name_of(node.func, scope) for node, scope in script.walked.calls]
+    if any(name == _NPU_SESSION or name in _SET_SESSION for name in called):
+        return  # done already, or the user's own session, which the session rule puts on the NPU
+    guard = entry_guard(script)
+    if guard is None and any(node for node, scope in script.walked.ifs if scope is script.module_scope and _is_main(node)):
+        return
+    make, close = site.need("set_keras_session_npu_config"), site.need("close_session")
+    if guard is not None:
+        start, end = script.tree.span(guard)
+        site.fix.site = (start, start + len(script.text[start:end].rstrip()))
+        bracket_guard(site, guard, [f"npu_keras_sess = {make}()"], [f"{close}(npu_keras_sess)"])
+    else:
+        _without_guard(site, make, close)
+    site.fixed("Keras uses a session on the NPU; it is closed when the run is over.")
+
+
+def _is_main(node: cst.If) -> bool:
+    return "__main__" in cst.Module([]).code_for_node(node.test)
+
+
+def _without_guard(site: Site, make: str, close: str) -> None:
+    lines = ["import atexit", f"npu_keras_sess = {make}()", f"atexit.register({close}, npu_keras_sess)"]
+    insert_after_imports(site, lines)
+    if site.fix.changes:
+        place = site.fix.changes[0].start
+        site.fix.site = (place, place)
+
+
+@rule(
+    id="NPU302",
+    title="Keras clear_session",
+    matches=("tensorflow.keras.backend.clear_session",),
+    why="After clear_session Keras would make a plain session of its own; npu_clear_session makes one on the NPU.",
+    source="npu_bridge.npu_init.npu_clear_session",
+    examples=(
+        Example(
+            "from tensorflow.keras.backend import clear_session\nclear_session()",
+            "from npu_bridge.npu_init import npu_clear_session\n"
+            "from tensorflow.keras.backend import clear_session\nnpu_clear_session()",
+        ),
+        Example.same("ctx.cache.clear_session()", note="another object's method"),
+    ),
+)
+def clear_session(call: Call) -> None:
+    """Calls npu_clear_session."""
+    if call.args:
+        call.manual("clear_session takes no argument; use npu_clear_session() by hand.")
+        return
+    call.replace_callee(call.need("npu_clear_session"))
+    call.fixed("The new Keras session is on the NPU again.")
+
+
+@rule(
+    id="NPU303",
+    title="Native Keras",
+    on="import",
+    why="The keras package brings its own backend and optimizers, which the NPU adapter does not know; tf.keras it does.",
+    source="TensorFlow adapter porting guide: only tf.keras is supported",
+    examples=(
+        Example.same("from keras.models import Sequential", note="use tensorflow.keras", level="unsupported"),
+        Example.same("from tensorflow.keras.models import load_model", note="tf.keras"),
+    ),
+)
+def native_keras(site: Site) -> None:
+    """Reports imports of the keras package."""
+    node = site.node
+    if isinstance(node, cst.Import):
+        modules = [dotted_name(alias.name) for alias in node.names]
+    else:
+        modules = [dotted_name(node.module)] if node.module is not None and not node.relative else []
+    if any(root_of(m) == "keras" or m.startswith("horovod.keras") for m in modules):
+        site.name = modules[0]
+        site.unsupported("Native Keras does not run on the NPU; import the same names from tensorflow.keras.")

@@ -1,0 +1,232 @@
+"""Which functions make the input of training and which that of evaluation, followed through calls and files.
+
+A function given to `train(input_fn=...)`, a lambda or partial around it, a factory called there, and every function these
+call, get the role "train", together with the constants they are called with; likewise "eval" for evaluate and predict.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+Target = tuple[int, str]  # level of a relative import, dotted name; level -1: a name of the same file
+Value = tuple[str, object]  # ("const", value), ("param", name) or ("other", None)
+_METHOD_ROLES = {"train": "train", "evaluate": "eval", "predict": "eval", "fit": "train", "fit_generator": "train"}
+_SPEC_ROLES = {"TrainSpec": "train", "EvalSpec": "eval"}
+_MAX_USES = 40
+
+
+@dataclass(frozen=True)
+class CallFact:
+    """A call of a function: who calls, what is called, with which arguments; `role` when the result feeds a model."""
+
+    caller: str
+    target: Target
+    arguments: tuple[tuple[str | int, Value], ...]
+    role: str = ""
+
+
+@dataclass(frozen=True)
+class FunctionFact:
+    """Parameters of a function and the constants they default to."""
+
+    parameters: tuple[str, ...]
+    defaults: tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True)
+class InputUse:
+    """One way a function is used as input: the role, and the constants of its parameters."""
+
+    role: str
+    constants: tuple[tuple[str, object], ...]
+
+    def constant(self, name: str) -> object:
+        """Value of a parameter, or None when it is not a constant."""
+        return dict(self.constants).get(name)
+
+
+class RoleGatherer:
+    """Collects functions and calls of one file."""
+
+    def __init__(self, targets: dict[str, Target]) -> None:
+        self.targets = targets
+        self.functions: dict[str, FunctionFact | None] = {}
+        self.calls: list[CallFact] = []
+        self.assigned: dict[tuple[str, str], list[ast.expr]] = {}
+
+    def gather(self, module: ast.Module) -> None:
+        """Walk a module; a function name that is defined twice is ambiguous and dropped."""
+        self._block(module.body, "", ())
+        self._visit_calls(module.body, "", ())
+
+    def _block(self, body: Iterable[ast.AST], owner: str, params: tuple[str, ...]) -> None:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self._function(node)
+                self._block(node.body, node.name, ())
+            else:
+                if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                    self.assigned.setdefault((owner, node.targets[0].id), []).append(node.value)
+                self._block(ast.iter_child_nodes(node), owner, params)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        args = [*node.args.posonlyargs, *node.args.args]
+        names = tuple(a.arg for a in [*args, *node.args.kwonlyargs])
+        pairs = list(zip(args[len(args) - len(node.args.defaults) :], node.args.defaults, strict=True))
+        pairs += [(a, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None]
+        defaults = tuple((a.arg, d.value) for a, d in pairs if isinstance(d, ast.Constant))
+        self.functions[node.name] = None if node.name in self.functions else FunctionFact(names, defaults)
+
+    def _visit_calls(self, body: Iterable[ast.AST], owner: str, params: tuple[str, ...]) -> None:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                fact = self.functions.get(node.name)
+                self._visit_calls(node.body, node.name, (*params, *(fact.parameters if fact else ())))
+                continue
+            if isinstance(node, ast.Call):
+                self._call(node, owner, params)
+            self._visit_calls(ast.iter_child_nodes(node), owner, params)
+
+    def _call(self, node: ast.Call, owner: str, params: tuple[str, ...]) -> None:
+        fact = self._fact(node, owner, params, "")
+        if fact is not None:
+            self.calls.append(fact)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        for role, expression in _fed(node, name):
+            self.calls.extend(self._uses(expression, owner, params, role, 0))
+
+    def _uses(self, node: ast.expr, owner: str, params: tuple[str, ...], role: str, depth: int) -> list[CallFact]:
+        if depth > 8:
+            return []
+        if isinstance(node, ast.Lambda):
+            return self._uses(node.body, owner, params, role, depth + 1)
+        if isinstance(node, ast.Call):
+            if _last_name(node.func) == "partial" and node.args:
+                inner = ast.Call(node.args[0], node.args[1:], node.keywords)
+                return [f for f in [self._fact(inner, owner, params, role)] if f]
+            if isinstance(node.func, ast.Attribute) and self._is_value(node.func.value, owner):
+                chained = self._uses(node.func.value, owner, params, role, depth + 1)
+                if chained:
+                    return chained
+            return [f for f in [self._fact(node, owner, params, role)] if f]
+        if isinstance(node, ast.Name):
+            values = self.assigned.get((owner, node.id)) or self.assigned.get(("", node.id)) or []
+            if values and node.id not in self.functions:
+                return [use for value in values for use in self._uses(value, owner, params, role, depth + 1)]
+        target = self._target(node)
+        return [CallFact(owner, target, (), role)] if target else []
+
+    def _is_value(self, node: ast.expr, owner: str) -> bool:
+        """Whether a method is called on the result of a call, not on a module."""
+        if isinstance(node, ast.Name):
+            return (owner, node.id) in self.assigned or ("", node.id) in self.assigned
+        return isinstance(node, ast.Call)
+
+    def _fact(self, node: ast.Call, owner: str, params: tuple[str, ...], role: str) -> CallFact | None:
+        target = self._target(node.func)
+        if target is None:
+            return None
+        pairs: list[tuple[str | int, Value]] = []
+        for position, arg in enumerate(node.args):
+            if isinstance(arg, ast.Starred):
+                break
+            pairs.append((position, _value(arg, params)))
+        pairs.extend((k.arg, _value(k.value, params)) for k in node.keywords if k.arg)
+        return CallFact(owner, target, tuple(pairs), role)
+
+    def _target(self, node: ast.expr) -> Target | None:
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return None
+        if node.id in self.targets:
+            level, dotted = self.targets[node.id]
+            return level, ".".join([dotted, *reversed(parts)])
+        return (-1, node.id) if not parts and node.id in self.functions else None
+
+
+def _fed(node: ast.Call, name: str) -> list[tuple[str, ast.expr]]:
+    """Expressions that feed a model in this call, with their role."""
+    keywords = {k.arg: k.value for k in node.keywords if k.arg}
+    if name in _SPEC_ROLES:
+        value = keywords.get("input_fn") or (node.args[0] if node.args else None)
+        return [(_SPEC_ROLES[name], value)] if value is not None else []
+    if name not in _METHOD_ROLES or not isinstance(node.func, ast.Attribute):
+        return []
+    found = []
+    value = keywords.get("input_fn") or keywords.get("x") or (node.args[0] if node.args else None)
+    if value is not None:
+        found.append((_METHOD_ROLES[name], value))
+    if "validation_data" in keywords:
+        found.append(("eval", keywords["validation_data"]))
+    return found
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _value(node: ast.expr, params: tuple[str, ...]) -> Value:
+    if isinstance(node, ast.Constant) and isinstance(node.value, (bool, str, int, float, type(None))):
+        return "const", node.value
+    if isinstance(node, ast.Name) and node.id in params:
+        return "param", node.id
+    return "other", None
+
+
+Finder = Callable[[str, Target], tuple[str, str] | None]
+
+
+def spread_roles(
+    functions: dict[tuple[str, str], FunctionFact], calls: list[tuple[str, CallFact]], find: Finder
+) -> dict[tuple[str, str], frozenset[InputUse]]:
+    """Roles of every function of a project, (file, name) -> its uses.
+
+    find: (file, target) -> the function it refers to, or None.
+    """
+    uses: dict[tuple[str, str], set[InputUse]] = {}
+    edges: dict[tuple[str, str], list[tuple[tuple[str, str], CallFact]]] = {}
+    todo: list[tuple[str, str]] = []
+
+    def add(key: tuple[str, str], use: InputUse) -> None:
+        known = uses.setdefault(key, set())
+        if use not in known and len(known) < _MAX_USES:
+            known.add(use)
+            todo.append(key)
+
+    for path, call in calls:
+        key = find(path, call.target)
+        if key is None or key not in functions:
+            continue
+        if call.role:
+            add(key, InputUse(call.role, _bind(functions[key], call, {})))
+        else:
+            edges.setdefault((path, call.caller), []).append((key, call))
+    while todo:
+        caller = todo.pop()
+        for use in list(uses[caller]):
+            for key, call in edges.get(caller, ()):
+                add(key, InputUse(use.role, _bind(functions[key], call, dict(use.constants))))
+    return {key: frozenset(found) for key, found in uses.items()}
+
+
+def _bind(function: FunctionFact, call: CallFact, known: dict[str, object]) -> tuple[tuple[str, object], ...]:
+    """Constants of the parameters of a called function."""
+    bound = dict(function.defaults)
+    for key, (kind, value) in call.arguments:
+        if isinstance(key, int):
+            if key >= len(function.parameters):
+                continue
+            name = function.parameters[key]
+        else:
+            name = key
+        bound.pop(name, None)
+        if kind == "const":
+            bound[name] = value
+        elif kind == "param" and value in known:
+            bound[name] = known[str(value)]
+    return tuple(sorted(bound.items(), key=lambda item: item[0]))
