@@ -14,7 +14,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import broadcast, merge
-from npu_runtime.kernels.tiles import elementwise, of_ufunc, run_tiled, widened
+from npu_runtime.kernels.tiles import choose, elementwise, keep_where, of_ufunc, run_tiled, widened
 
 BOTH = (0, 1)
 for _op, _ufunc in {"Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply}.items():
@@ -26,13 +26,20 @@ elementwise("Atan2", shape=broadcast, inplace=BOTH)(of_ufunc(np.arctan2))
 @elementwise("Maximum", dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)
 def maximum(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     """The larger one; NaN where either is NaN."""
-    np.maximum(x, y, out=out)
+    np.maximum(*_alike(out, x, y), out=out)
 
 
 @elementwise("Minimum", dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)
 def minimum(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     """The smaller one; NaN where either is NaN."""
-    np.minimum(x, y, out=out)
+    np.minimum(*_alike(out, x, y), out=out)
+
+
+def _alike(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scalars repeated: numpy's minimum and maximum are slow on them."""
+    if x.size == y.size or out.size < 256:
+        return x, y
+    return np.full(out.shape, x) if x.size == 1 else x, np.full(out.shape, y) if y.size == 1 else y
 
 
 @elementwise("SquaredDifference", flops=2, dtypes=dt.FLOATS | dt.INDICES, shape=broadcast, inplace=BOTH)
@@ -83,8 +90,7 @@ def floor_modulo(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     rest = np.fmod(x, y)
     shifted = rest + y
     keeps = (rest == 0) | ((rest < 0) == (np.asarray(y) < 0))
-    np.copyto(out, shifted)
-    np.copyto(out, rest, where=keeps)
+    choose(out, keeps, rest, shifted)
 
 
 @elementwise("Mod", "TruncateMod", dtypes=dt.INDICES | {"float32"}, shape=broadcast, inplace=BOTH)
@@ -110,25 +116,25 @@ def power(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
 @elementwise("DivNoNan", shape=broadcast, inplace=BOTH)
 def divide_or_zero(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     """x / y, 0 where y is 0."""
-    is_zero = y == 0
+    counts = y != 0
     np.divide(x, y, out=out)
-    np.copyto(out, np.float32(0), where=is_zero)
+    keep_where(out, counts)
 
 
 @elementwise("MulNoNan", shape=broadcast, inplace=BOTH)
 def multiply_or_zero(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     """x * y, 0 where y is 0 even if x is not finite."""
-    is_zero = y == 0
+    counts = y != 0
     np.multiply(x, y, out=out)
-    np.copyto(out, np.float32(0), where=is_zero)
+    keep_where(out, counts)
 
 
 @elementwise("Xdivy", shape=broadcast, inplace=BOTH)
 def x_divided_by_y(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     """x / y, 0 where x is 0 even if y is."""
-    is_zero = x == 0
+    counts = x != 0
     np.divide(x, y, out=out)
-    np.copyto(out, np.float32(0), where=is_zero)
+    keep_where(out, counts)
 
 
 @elementwise("Xlogy", flops=2, shape=broadcast, inplace=BOTH)
@@ -144,9 +150,9 @@ def x_log1p_y(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
 
 
 def _x_times(out: np.ndarray, x: np.ndarray, factor: np.ndarray) -> None:
-    is_zero = x == 0
+    counts = x != 0
     np.multiply(x, factor, out=out)
-    np.copyto(out, np.float32(0), where=is_zero)
+    keep_where(out, counts)
 
 
 def _add_n_flops() -> Estimate:

@@ -7,7 +7,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import same_as
-from npu_runtime.kernels.tiles import NARROW, Body, run_tiled
+from npu_runtime.kernels.tiles import NARROW, Body, run_tiled, to_float32
 
 _DROPPED_BITS = {dt.to_numpy("float16"): 13, dt.to_numpy("bfloat16"): 16}
 """Bits of fp32's mantissa that a 16-bit float has no place for."""
@@ -17,7 +17,9 @@ def _convert(out: np.ndarray, x: np.ndarray) -> None:
     """C's conversion: towards zero to an integer, what is not zero (NaN too) is true, rounded to a narrower float."""
     if out.dtype == bool:
         np.not_equal(x, x.dtype.type(0), out=out)
-    elif x.dtype in NARROW or (out.dtype in NARROW and x.dtype != np.float32):
+    elif x.dtype in NARROW:
+        np.copyto(out, to_float32(x), casting="unsafe")
+    elif out.dtype in NARROW and x.dtype != np.float32:
         np.copyto(out, x.astype(np.float32), casting="unsafe")
     else:
         np.copyto(out, x, casting="unsafe")

@@ -13,7 +13,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import broadcast, merge, same_as
-from npu_runtime.kernels.tiles import elementwise, of_ufunc, result_buffer, run_tiled, widened
+from npu_runtime.kernels.tiles import choose, elementwise, of_ufunc, result_buffer, run_tiled, widened
 
 BOOL = np.dtype(bool)
 FREE: dict[str, frozenset[str]] = {}
@@ -101,18 +101,10 @@ def approximate_equal(x: np.ndarray, y: np.ndarray, /, *, tolerance: float = 1e-
     return run_tiled(body, result_buffer((x,), BOOL, out), x, y)
 
 
-def _choose(out: np.ndarray, condition: np.ndarray, yes: np.ndarray, no: np.ndarray) -> None:
-    if np.may_share_memory(out, yes):
-        np.copyto(out, no, where=~condition)
-    else:
-        np.copyto(out, no)
-        np.copyto(out, yes, where=condition)
-
-
 @kernel("SelectV2", unit="vector", shape=broadcast, inplace=(1, 2))
 def select_v2(condition: np.ndarray, t: np.ndarray, e: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """t where the condition holds, else e; all three broadcast. Source: TensorFlow op `SelectV2`."""
-    return run_tiled(_choose, result_buffer((condition, t, e), t.dtype, out), condition, t, e)
+    return run_tiled(choose, result_buffer((condition, t, e), t.dtype, out), condition, t, e)
 
 
 def _select_shape(condition: Spec, t: Spec, e: Spec) -> Shape:
@@ -135,7 +127,7 @@ def select(condition: np.ndarray, t: np.ndarray, e: np.ndarray, /, *, out: np.nd
             f"Inputs to operation Select must have the same size and shape, or 'cond' must be a vector along axis 0: "
             f"cond {list(condition.shape)}, then {list(t.shape)}"
         )
-    return run_tiled(_choose, result_buffer((t,), None, out), condition, t, e)
+    return run_tiled(choose, result_buffer((t,), None, out), condition, t, e)
 
 
 def _where_shape(x: Spec) -> Shape:
@@ -154,8 +146,13 @@ def where(x: np.ndarray, /) -> np.ndarray:
 
 
 def _clip(out: np.ndarray, t: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-    np.minimum(t, high, out=out)
-    np.maximum(out, low, out=out)
+    np.minimum(t, _repeated(high, t), out=out)
+    np.maximum(out, _repeated(low, t), out=out)
+
+
+def _repeated(bound: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """A scalar in the shape of t: numpy's minimum and maximum are five times faster on two arrays."""
+    return np.full(t.shape, bound) if bound.ndim == 0 and t.size >= 256 else bound
 
 
 @kernel("ClipByValue", unit="vector", shape=same_as(0), dtypes=dt.NUMBERS, estimate=per_element(2), inplace=(0,))

@@ -12,7 +12,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import same_as
-from npu_runtime.kernels.tiles import elementwise, of_ufunc, result_buffer, run_tiled, widened
+from npu_runtime.kernels.tiles import choose, elementwise, filled, of_ufunc, result_buffer, run_tiled, widened
 
 SIGNED = dt.NUMBERS - {"uint8"}
 _FLOAT_UFUNCS = {
@@ -74,7 +74,7 @@ def softplus(out: np.ndarray, x: np.ndarray) -> None:
     np.negative(tail, out=tail)
     np.exp(tail, out=tail)
     np.log1p(tail, out=tail)
-    np.maximum(x, np.float32(0), out=out)
+    np.maximum(x, filled(0, x), out=out)
     out += tail
 
 
@@ -89,24 +89,30 @@ def softsign(out: np.ndarray, x: np.ndarray) -> None:
 @elementwise("Relu", dtypes=dt.NUMBERS)
 def relu(out: np.ndarray, x: np.ndarray) -> None:
     """max(x, 0); NaN stays NaN."""
-    np.maximum(x, x.dtype.type(0), out=out)
+    np.maximum(x, filled(0, x), out=out)
 
 
 @elementwise("Relu6", flops=2, dtypes=dt.NUMBERS)
 def relu6(out: np.ndarray, x: np.ndarray) -> None:
     """min(max(x, 0), 6); NaN stays NaN."""
-    np.maximum(x, x.dtype.type(0), out=out)
-    np.minimum(out, x.dtype.type(6), out=out)
+    np.maximum(x, filled(0, x), out=out)
+    np.minimum(out, filled(6, x), out=out)
 
 
 @elementwise("Elu", flops=2)
 def elu(out: np.ndarray, x: np.ndarray) -> None:
     """exp(x) - 1 where x < 0, else x."""
-    low = np.exp(x)
+    low = _below_zero(x)
+    np.maximum(x, filled(0, x), out=out)
+    out += low
+
+
+def _below_zero(x: np.ndarray) -> np.ndarray:
+    """exp(x) - 1 where x < 0, else 0: added to the positive part this needs no choice."""
+    low = np.minimum(x, filled(0, x))
+    np.exp(low, out=low)
     low -= np.float32(1)
-    negative = x < 0
-    np.copyto(out, x)
-    np.copyto(out, low, where=negative)
+    return low
 
 
 SELU_SCALE = np.float32(1.0507009873554804934193349852946)
@@ -116,12 +122,11 @@ SELU_SCALE_ALPHA = np.float32(1.7580993408473768599402175208123)
 @elementwise("Selu", flops=3)
 def selu(out: np.ndarray, x: np.ndarray) -> None:
     """scale * alpha * (exp(x) - 1) where x < 0, else scale * x."""
-    low = np.exp(x)
-    low -= np.float32(1)
+    low = _below_zero(x)
     low *= SELU_SCALE_ALPHA
-    negative = x < 0
-    np.multiply(x, SELU_SCALE, out=out)
-    np.copyto(out, low, where=negative)
+    np.maximum(x, filled(0, x), out=out)
+    out *= SELU_SCALE
+    out += low
 
 
 @kernel("LeakyRelu", unit="vector", shape=same_as(0), dtypes=dt.FLOATS, estimate=per_element(2), inplace=(0,))
@@ -132,9 +137,6 @@ def leaky_relu(x: np.ndarray, /, *, alpha: float = 0.2, out: np.ndarray | None =
     """
 
     def body(out: np.ndarray, x: np.ndarray) -> None:
-        positive = x > 0
-        scaled = x * np.float32(alpha)
-        np.copyto(out, x)
-        np.copyto(out, scaled, where=~positive)
+        choose(out, x > 0, x, x * np.float32(alpha))
 
     return run_tiled(widened(body), result_buffer((x,), None, out), x)

@@ -14,7 +14,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.elementwise import SELU_SCALE, SELU_SCALE_ALPHA
 from npu_runtime.kernels.shapes import merge
-from npu_runtime.kernels.tiles import elementwise, result_buffer, run_tiled, widened
+from npu_runtime.kernels.tiles import choose, elementwise, filled, result_buffer, run_tiled, widened
 
 BOTH = (0, 1)
 ONE = np.float32(1)
@@ -67,7 +67,7 @@ def reciprocal_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
 @elementwise("ReluGrad", dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH)
 def relu_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
     """The gradient where the input (or the output: the same) is positive."""
-    np.multiply(gradients, features > 0, out=out)
+    np.multiply(gradients, (features > 0).astype(gradients.dtype), out=out)
 
 
 @elementwise("Relu6Grad", flops=2, dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH)
@@ -75,17 +75,15 @@ def relu6_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> 
     """The gradient where the input lies inside (0, 6)."""
     inside = features > 0
     inside &= features < 6
-    np.multiply(gradients, inside, out=out)
+    np.multiply(gradients, inside.astype(gradients.dtype), out=out)
 
 
 @elementwise("EluGrad", flops=2, shape=_same_shape, inplace=BOTH)
 def elu_grad(out: np.ndarray, gradients: np.ndarray, outputs: np.ndarray) -> None:
     """gradient * (y + 1) where the result y is negative, else the gradient."""
-    low = outputs + ONE
-    low *= gradients
-    negative = outputs < 0
-    np.copyto(out, gradients)
-    np.copyto(out, low, where=negative)
+    slope = np.fmin(outputs, filled(0, outputs))
+    slope += ONE
+    np.multiply(gradients, slope, out=out)
 
 
 @elementwise("SeluGrad", flops=2, shape=_same_shape, inplace=BOTH)
@@ -93,9 +91,7 @@ def selu_grad(out: np.ndarray, gradients: np.ndarray, outputs: np.ndarray) -> No
     """gradient * (y + scale * alpha) where the result y is negative, else gradient * scale."""
     low = outputs + SELU_SCALE_ALPHA
     low *= gradients
-    negative = outputs < 0
-    np.multiply(gradients, SELU_SCALE, out=out)
-    np.copyto(out, low, where=negative)
+    choose(out, outputs < 0, low, gradients * SELU_SCALE)
 
 
 @elementwise("SoftplusGrad", flops=3, shape=_same_shape, inplace=BOTH)
@@ -126,10 +122,7 @@ def leaky_relu_grad(
     """
 
     def body(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
-        low = gradients * np.float32(alpha)
-        positive = features > 0
-        np.copyto(out, gradients)
-        np.copyto(out, low, where=~positive)
+        choose(out, features > 0, gradients, gradients * np.float32(alpha))
 
     if gradients.shape != features.shape:
         raise InvalidArgument(f"gradients and features differ in shape: {gradients.shape} and {features.shape}")

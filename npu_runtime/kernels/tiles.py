@@ -27,6 +27,50 @@ NARROW = frozenset({dt.to_numpy("float16"), dt.to_numpy("bfloat16")})
 """Stored in 16 bits, computed in fp32 and rounded once, as Eigen's packet math does."""
 
 
+_HALF = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
+"""Every fp16 value: looking one up takes half the time of numpy's conversion."""
+_BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+_FILLED: dict[tuple[float, np.dtype], np.ndarray] = {}
+
+
+def to_float32(x: np.ndarray) -> np.ndarray:
+    """The values of a 16-bit float array in fp32."""
+    if x.dtype == np.float16:
+        return np.asarray(_HALF.take(x.view(np.uint16)))
+    return x.astype(np.float32)
+
+
+def filled(value: float, like: np.ndarray) -> np.ndarray | float:
+    """`value` in the shape and type of a tile: numpy's minimum and maximum are five times faster on two arrays.
+
+    Small tiles get the scalar. One array a value is kept: only for constants of a formula.
+    """
+    if like.size < 256 or like.size > SMALL:
+        return like.dtype.type(value)
+    kept = _FILLED.get((value, like.dtype))
+    if kept is None:
+        kept = _FILLED[value, like.dtype] = np.full(SMALL, value, like.dtype)
+    return kept[: like.size].reshape(like.shape)
+
+
+def choose(out: np.ndarray, condition: np.ndarray, yes: np.ndarray, no: np.ndarray) -> None:
+    """out = yes where the condition holds, else no, on the bits: five times faster than a masked copy.
+
+    All broadcast to out's shape and have its type; out may be one of them.
+    """
+    bits = _BITS[out.itemsize]
+    mask = np.negative(condition.astype(bits))
+    difference = yes.view(bits) ^ no.view(bits)
+    np.bitwise_xor(difference & mask, no.view(bits), out=out.view(bits))
+
+
+def keep_where(out: np.ndarray, condition: np.ndarray) -> None:
+    """Set to zero, on the bits, what does not satisfy the condition."""
+    bits = _BITS[out.itemsize]
+    mask = np.negative(condition.astype(bits))
+    np.bitwise_and(out.view(bits), mask, out=out.view(bits))
+
+
 def widened(body: Body) -> Body:
     """The body for 16-bit floats too: inputs to fp32, one rounding at the end."""
 
@@ -35,7 +79,7 @@ def widened(body: Body) -> Body:
             body(out, *inputs)
             return
         wide = np.empty(out.shape, np.float32)
-        body(wide, *[x.astype(np.float32) if x.dtype in NARROW else x for x in inputs])
+        body(wide, *[to_float32(x) if x.dtype in NARROW else x for x in inputs])
         np.copyto(out, wide, casting="unsafe")
 
     return run

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from npu_runtime.kernels.parallel import parallel_ranges
+from npu_runtime.kernels.parallel import parallel_ranges, scratch
 
 SMALL = 1 << 15
-BLOCK_ROWS = 64
-"""Rows of the source in one block, so that the cache lines of a block stay in the L1 cache until they are used up."""
+BLOCK_ROWS, BLOCK_COLUMNS = 64, 128
+"""Of the target, in one block: its 32 KB stay in the L1 cache until every cache line is used up."""
 
 
 def transpose_into(out: np.ndarray, view: np.ndarray) -> None:
@@ -60,10 +60,10 @@ def _copy_blocks(target: np.ndarray, source: np.ndarray, inner: int) -> None:
     def work(start: int, stop: int) -> None:
         for flat in range(start, stop):
             place = np.unravel_index(flat, outer) if outer else ()
-            _transpose_matrix(to[place], of[place], n_last)
+            _transpose_matrix(to[place], of[place])
 
     def rows(start: int, stop: int) -> None:
-        _transpose_matrix(to[(*first, slice(start, stop))], of[(*first, slice(start, stop))], n_last)
+        _transpose_matrix(to[(*first, slice(start, stop))], of[(*first, slice(start, stop))])
 
     if n_outer == 1:
         parallel_ranges(n_inner, rows, max(BLOCK_ROWS, SMALL // n_last))
@@ -71,6 +71,15 @@ def _copy_blocks(target: np.ndarray, source: np.ndarray, inner: int) -> None:
         parallel_ranges(n_outer, work, max(1, SMALL // (n_inner * n_last)))
 
 
-def _transpose_matrix(target: np.ndarray, source: np.ndarray, n_columns: int) -> None:
-    for column in range(0, n_columns, BLOCK_ROWS):
-        target[:, column : column + BLOCK_ROWS] = source[:, column : column + BLOCK_ROWS]
+def _transpose_matrix(target: np.ndarray, source: np.ndarray) -> None:
+    """Block by block; a block whose lines lie far apart in the source is gathered first, or they evict each other."""
+    n_rows, n_columns = target.shape
+    is_dense = source.strides[1] == n_rows * source.itemsize and n_rows <= BLOCK_ROWS
+    for row in range(0, n_rows, BLOCK_ROWS):
+        for column in range(0, n_columns, BLOCK_COLUMNS):
+            block = source[row : row + BLOCK_ROWS, column : column + BLOCK_COLUMNS]
+            if not is_dense:
+                gathered = scratch("transpose", (block.shape[1], block.shape[0]), source.dtype)
+                np.copyto(gathered, block.T)
+                block = gathered.T
+            target[row : row + BLOCK_ROWS, column : column + BLOCK_COLUMNS] = block
