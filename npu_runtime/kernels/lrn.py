@@ -1,0 +1,125 @@
+"""Local response normalisation over neighbouring channels, and its gradient."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from npu_runtime.cost.work import Estimate, n_elements
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.precision import store, wide_buffer, widen
+from npu_runtime.kernels.shapes import same_as
+from npu_runtime.kernels.windows import check_rank, refuse_ranks
+
+TYPES = frozenset({"float16", "float32"})
+BLOCK_ELEMENTS = 16384
+
+
+def _flops(each: float, passes: int) -> Estimate:
+    """`each` an element and a window's additions in each of `passes`; TensorFlow's profiler registers none."""
+    return lambda inputs, outputs, attrs: n_elements(inputs[0]) * (each + passes * 2.0 * attrs.get("depth_radius", 5))
+
+
+def window_sums(values: np.ndarray, radius: int, name: str) -> np.ndarray:
+    """Sum of each channel and its `radius` neighbours on both sides.  values: (pixels, C).  Returns: (pixels, C) in scratch.
+
+    The pixels lie in one line with zeros between them, so every addition is one contiguous pass; sums over 1, 2, 4, 8 ...
+    neighbours double, and those that make up the window are added.
+    """
+    pixels, channels = values.shape
+    width = channels + 2 * radius
+    line = scratch(f"{name} line", (pixels * width + 2 * radius,))
+    framed = line[: pixels * width].reshape(pixels, width)
+    framed[:, :radius] = 0
+    framed[:, radius + channels :] = 0
+    framed[:, radius : radius + channels] = values
+    line[pixels * width :] = 0
+    total = scratch(f"{name} sums", (pixels * width,))
+    total.fill(0)
+    spare = scratch(f"{name} spare", line.shape)
+    done, span, window = 0, 1, 2 * radius + 1
+    while span <= window:
+        if window & span:
+            np.add(total, line[done : done + total.size], out=total)
+            done += span
+        np.add(line[:-span], line[span:], out=spare[:-span])
+        line, spare, span = spare[:-span], line[:-span], 2 * span
+    return total.reshape(pixels, width)[:, :channels]
+
+
+def inverse_power(base: np.ndarray, beta: float) -> np.ndarray:
+    """base ** -beta; the usual exponents by square roots, which are exact to the last bit or two and fast."""
+    if beta == 1.0:
+        return np.reciprocal(base)
+    root = np.sqrt(base)
+    if beta == 0.5:
+        return np.reciprocal(root, out=root)
+    if beta == 0.75:
+        return np.reciprocal(np.multiply(root, np.sqrt(root), out=root), out=root)
+    return np.power(base, np.float32(-beta))
+
+
+def _norm(x: np.ndarray, radius: int, bias: float, alpha: float) -> np.ndarray:
+    """bias + alpha * sum of squares around each channel, in scratch."""
+    squares = scratch("lrn squares", x.shape)
+    np.multiply(x, x, out=squares)
+    norm = window_sums(squares, radius, "lrn")
+    np.multiply(norm, np.float32(alpha), out=norm)
+    return np.add(norm, np.float32(bias), out=squares)
+
+
+def _each_block(arrays: list[np.ndarray], body: Callable[..., None]) -> None:
+    """body(*blocks) over blocks of pixels.  arrays: (N, H, W, C) each."""
+    channels = arrays[0].shape[-1]
+    if arrays[0].size:
+        flat = [a.reshape(math.prod(a.shape[:-1]), channels) for a in arrays]
+        grain = max(1, BLOCK_ELEMENTS // channels)
+        parallel_ranges(len(flat[0]), lambda start, stop: body(*[a[start:stop] for a in flat]), grain)
+
+
+@kernel("LRN", unit="vector", shape=same_as(0), dtypes=TYPES, estimate=_flops(6, 1), inplace=(0,), refuse=refuse_ranks(0))
+def lrn(
+    input: np.ndarray, /, *, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
+    out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """input / (bias + alpha * sum of squares of depth_radius channels on both sides) ** beta.
+
+    input: (N, H, W, C).  Returns: same shape.  Raises: InvalidArgument for another rank.  Source: TensorFlow op `LRN`.
+    """
+    check_rank("in", input.shape)
+    result = wide_buffer(input.shape, input.dtype, out)
+
+    def body(x: np.ndarray, y: np.ndarray) -> None:
+        np.multiply(x, inverse_power(_norm(x, depth_radius, bias, alpha), beta), out=y)
+
+    _each_block([widen(input), result], body)
+    return store(result, input.dtype, out)
+
+
+@kernel("LRNGrad", unit="vector", shape=same_as(0), dtypes=TYPES, estimate=_flops(11, 2), refuse=refuse_ranks(0, 1, 2))
+def lrn_grad(
+    input_grads: np.ndarray, input_image: np.ndarray, output_image: np.ndarray, /, *, depth_radius: int = 5, bias: float = 1.0,
+    alpha: float = 1.0, beta: float = 0.5, out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Gradient of LRN by its input.
+
+    input_grads: gradient of the result.  input_image, output_image: LRN's input and result, (N, H, W, C) all.
+    Returns: same shape.  Source: TensorFlow core/kernels/lrn_op.cc, LaunchLRNGrad.
+    """
+    check_rank("in_grads", input_grads.shape)
+    result = wide_buffer(input_grads.shape, input_grads.dtype, out)
+
+    def body(dy: np.ndarray, x: np.ndarray, y: np.ndarray, dx: np.ndarray) -> None:
+        norm = _norm(x, depth_radius, bias, alpha)
+        direct = np.multiply(inverse_power(norm, beta), dy)
+        np.divide(np.multiply(dy, y, out=dx), norm, out=dx)
+        shared = window_sums(dx, depth_radius, "lrn")
+        np.multiply(shared, x, out=dx)
+        np.multiply(dx, np.float32(-2.0 * alpha * beta), out=dx)
+        np.add(dx, direct, out=dx)
+
+    _each_block([widen(input_grads), widen(input_image), widen(output_image), result], body)
+    return store(result, input_grads.dtype, out)
