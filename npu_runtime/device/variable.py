@@ -35,7 +35,7 @@ class Variable:
         Raises: FailedPrecondition when it has none yet.
         """
         if self._array is None:
-            raise FailedPrecondition(f"Attempting to use uninitialized value {self.name}", node=self.name)
+            raise FailedPrecondition(f"Attempting to use uninitialized value {self.name}")
         return self._array
 
     def assign(self, value: np.ndarray) -> None:

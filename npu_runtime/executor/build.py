@@ -205,7 +205,7 @@ class _Builder:
         kept |= {self.slots[value] for value in plan.offsets_bytes if value in self.slots} | set(self.tokens.values())
         last: dict[int, int] = {}
         for position, step in enumerate(self.program.steps):
-            last.update(dict.fromkeys((*step.ins, *step.outs), position))
+            last.update(dict.fromkeys((*step.ins, *step.outs, *step.controls), position))
         for slot, position in last.items():
             if slot not in kept:
                 self.program.steps[position].frees += (slot,)

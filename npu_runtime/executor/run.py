@@ -63,7 +63,12 @@ class Runner:
         if value is DEAD:
             name = self.program.fetch_values[position]
             raise InvalidArgument(f"Retval[{position}] does not have value: {name} is in a branch that was not taken")
-        return value.read() if isinstance(value, Variable) else value
+        if not isinstance(value, Variable):
+            return value
+        try:
+            return value.read()
+        except DeviceError as error:
+            raise error.at(self.program.fetch_values[position].node, "fetch") from None
 
 
 def _name(step: Task | HostStep) -> str:

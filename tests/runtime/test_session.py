@@ -1,0 +1,317 @@
+"""The same graph on TensorFlow's own session and on the device gives the same values."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from tests.runtime.device import device_of, device_session
+
+Step = tuple[Any, dict[Any, Any]]
+X = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def same_on_both(steps: list[Step], initialize: bool = True, rtol: float = 1e-5) -> list[Any]:
+    """Run the steps in a TensorFlow session and in a device session; returns the device's values."""
+    results = []
+    for session in (tf.Session(), device_session()):
+        with session:
+            if initialize:
+                session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
+            results.append([session.run(fetches, feeds) for fetches, feeds in steps])
+    for theirs, mine in zip(*results, strict=True):
+        tf.nest.map_structure(lambda a, b: assert_same(b, a, rtol), theirs, mine)
+    return results[1]
+
+
+def assert_same(mine: Any, theirs: Any, rtol: float) -> None:
+    assert type(mine) is type(theirs)
+    if theirs is None:
+        return
+    assert np.asarray(mine).dtype == np.asarray(theirs).dtype
+    if np.asarray(theirs).dtype.kind in "fc":
+        np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=1e-6)
+    else:
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def regression(use_resource: bool) -> tuple[Any, Any]:
+    w = tf.get_variable("w", [4, 3], initializer=tf.random_normal_initializer(seed=1), use_resource=use_resource)
+    b = tf.get_variable("b", [3], initializer=tf.zeros_initializer(), use_resource=use_resource)
+    x = tf.placeholder(tf.float32, [None, 4], name="x")
+    return x, tf.reduce_mean(tf.square(tf.nn.relu(x @ w + b) - 1.0))
+
+
+OPTIMIZERS: list[Callable[[], Any]] = [
+    lambda: tf.train.GradientDescentOptimizer(0.1),
+    lambda: tf.train.MomentumOptimizer(0.1, 0.9),
+    lambda: tf.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
+    lambda: tf.train.AdamOptimizer(0.01),
+    lambda: tf.train.AdagradOptimizer(0.1),
+    lambda: tf.train.AdadeltaOptimizer(0.1),
+    lambda: tf.train.RMSPropOptimizer(0.01, momentum=0.5),
+    lambda: tf.train.FtrlOptimizer(0.1),
+]
+
+
+@pytest.mark.parametrize("use_resource", [False, True], ids=["ref", "resource"])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_training(optimizer: Callable[[], Any], use_resource: bool) -> None:
+    x, loss = regression(use_resource)
+    train = optimizer().minimize(loss)
+    same_on_both([([loss, train], {x: X})] * 6 + [(tf.trainable_variables(), {})])
+
+
+def test_sparse_gradients_of_an_embedding() -> None:
+    table = tf.get_variable("table", [10, 4], initializer=tf.random_uniform_initializer(seed=2))
+    loss = tf.reduce_sum(tf.square(tf.nn.embedding_lookup(table, tf.constant([1, 3, 3, 9]))))
+    train = tf.train.AdamOptimizer(0.1).minimize(loss)
+    same_on_both([([loss, train], {})] * 3 + [(table, {})])
+
+
+def test_ref_read_is_an_alias() -> None:
+    v = tf.Variable(1.0, use_resource=False)
+    read = v.value()
+    with tf.control_dependencies([read]):
+        write = tf.assign_add(v, 10.0)
+    with tf.control_dependencies([write]):
+        again = tf.identity(read)
+    assert same_on_both([([read, write, again], {})])[0] == [11.0, 11.0, 11.0]
+
+
+def test_resource_read_is_a_snapshot() -> None:
+    v = tf.Variable([1.0, 2.0], use_resource=True)
+    read = v.read_value()
+    with tf.control_dependencies([read]):
+        write = v.assign_add([10.0, 10.0]).op
+    with tf.control_dependencies([write]):
+        after, before = v.read_value(), tf.identity(read)
+    same_on_both([([read, before, after], {})] * 2)
+
+
+def test_fetches_are_copies() -> None:
+    v = tf.Variable([1.0, 2.0], use_resource=False)
+    up = tf.assign_add(v, [1.0, 1.0]).op
+    with device_session() as session:
+        session.run(tf.global_variables_initializer())
+        first = session.run(v)
+        session.run(up)
+        np.testing.assert_array_equal(first, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_cond_with_host_work_and_gradient(taken: bool) -> None:
+    v = tf.Variable(3.0)
+    p = tf.placeholder(tf.bool, [])
+    y = tf.cond(p, lambda: v * 2.0, lambda: tf.py_func(lambda a: a + np.float32(7), [v], tf.float32))
+    z = tf.cond(p, lambda: tf.square(v), lambda: v - 1.0)
+    same_on_both([([y, z, tf.gradients(z, v)], {p: taken})])
+
+
+def test_side_effects_of_the_other_branch_do_not_happen() -> None:
+    p = tf.placeholder(tf.bool, [])
+    counter = tf.Variable(0, use_resource=True)
+    step = tf.cond(p, lambda: tf.identity(counter.assign_add(1)), lambda: tf.identity(counter.assign_sub(10)))
+    same_on_both([(step, {p: True}), (step, {p: False}), (counter, {})])
+
+
+def test_queue_in_a_branch() -> None:
+    p = tf.placeholder(tf.bool, [])
+    queue = tf.FIFOQueue(10, tf.float32, [[]])
+    fill = queue.enqueue_many([[1.0, 2.0, 3.0]])
+    y = tf.cond(p, lambda: queue.dequeue(), lambda: tf.constant(-1.0))
+    same_on_both([(fill, {}), (y, {p: True}), (y, {p: False}), (y, {p: True}), (queue.size(), {})])
+
+
+def test_while_loop_and_its_gradient() -> None:
+    v = tf.Variable(1.5)
+    _, y = tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, a * v), [0, tf.constant(2.0)])
+    loss = tf.square(y) - v
+    train = tf.train.GradientDescentOptimizer(1e-3).minimize(loss)
+    same_on_both([([loss, tf.gradients(loss, v)], {}), (train, {}), (v, {})])
+
+
+def test_dynamic_rnn_trains() -> None:
+    cell = tf.nn.rnn_cell.LSTMCell(5, initializer=tf.random_uniform_initializer(-0.3, 0.3, seed=1))
+    inputs = tf.constant(X.reshape(2, 8, 4))
+    outputs, _ = tf.nn.dynamic_rnn(cell, inputs, sequence_length=[8, 5], dtype=tf.float32)
+    loss = tf.reduce_mean(tf.square(outputs))
+    train = tf.train.AdamOptimizer(0.01).minimize(loss)
+    same_on_both([([loss, train], {})] * 3)
+
+
+@pytest.mark.parametrize("kind", ["one_shot", "initializable", "reinitializable"])
+def test_tf_data_with_a_smaller_last_batch(kind: str) -> None:
+    data = tf.data.Dataset.from_tensor_slices(X).map(lambda row: row * 2.0).batch(6)
+    steps: list[Step] = []
+    if kind == "one_shot":
+        iterator = data.make_one_shot_iterator()
+    elif kind == "initializable":
+        iterator = data.make_initializable_iterator()
+        steps = [(iterator.initializer, {})]
+    else:
+        iterator = tf.data.Iterator.from_structure(data.output_types, data.output_shapes)
+        steps = [(iterator.make_initializer(data), {})]
+    w = tf.get_variable("w", [4, 2], initializer=tf.ones_initializer())
+    y = iterator.get_next() @ w
+    same_on_both(steps + [(y, {})] * 3)
+    with device_session() as session:
+        session.run([tf.global_variables_initializer(), *(fetch for fetch, _ in steps)])
+        for _ in range(3):
+            session.run(y)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(y)
+
+
+def test_strings_and_tables() -> None:
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), -1)
+    words = tf.placeholder(tf.string, [None])
+    ids = table.lookup(words)
+    y = tf.cast(ids, tf.float32) * 2.0
+    feed = {words: np.array([b"b", b"x\x00\x00", b"a"], object)}
+    same_on_both([([ids, y, words, tf.strings.length(words)], feed), (tf.constant(b"z\x00"), {}), (tf.as_string(y), feed)])
+
+
+def test_feeding_what_is_not_a_placeholder() -> None:
+    data = tf.data.Dataset.from_tensors(X).make_one_shot_iterator().get_next()
+    middle = data * 2.0
+    y = tf.reduce_sum(middle + 1.0)
+    default = tf.placeholder_with_default(3.0, [])
+    same_on_both([(y, {}), (y, {middle: X}), (y, {data: X + 1.0}), (default * 2, {}), (default * 2, {default: 5.0})])
+
+
+def test_structures_of_fetches() -> None:
+    a, b = tf.constant(1.0), tf.constant([1, 2])
+    none = tf.no_op()
+    same_on_both([({"a": a, "b": [b, none], "c": (a,)}, {}), ([], {}), (none, {})])
+
+
+def test_random_numbers_are_tensorflow_s() -> None:
+    tf.set_random_seed(7)
+    numbers = [tf.random_uniform([5]), tf.random_normal([3, 3]), tf.truncated_normal([7], seed=3), tf.random.shuffle(tf.range(9))]
+    same_on_both([(numbers, {})] * 3, rtol=0)
+
+
+def test_summaries_have_the_same_bytes() -> None:
+    tf.summary.scalar("loss", tf.constant(1.5) * 2.0)
+    tf.summary.histogram("x", tf.constant(X))
+    same_on_both([(tf.summary.merge_all(), {})])
+
+
+@pytest.mark.parametrize("use_resource", [False, True], ids=["ref", "resource"])
+@pytest.mark.parametrize("writer", ["device", "tensorflow"])
+def test_checkpoints_both_ways(tmp_path: Any, writer: str, use_resource: bool) -> None:
+    x, loss = regression(use_resource)
+    train = tf.train.AdamOptimizer(0.01).minimize(loss)
+    saver = tf.train.Saver()
+    sessions = {"device": device_session(), "tensorflow": tf.Session()}
+    with sessions.pop(writer) as session:
+        session.run(tf.global_variables_initializer())
+        session.run(train, {x: X})
+        path = saver.save(session, str(tmp_path / "model"), global_step=1)
+        values = session.run(tf.global_variables())
+        after = session.run([loss, train], {x: X})[0]
+    (reader,) = sessions.values()
+    with reader as session:
+        saver.restore(session, path)
+        for mine, theirs in zip(session.run(tf.global_variables()), values, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+        np.testing.assert_allclose(session.run([loss, train], {x: X})[0], after, rtol=1e-6)
+
+
+def test_callables() -> None:
+    x, loss = regression(False)
+    two = tf.constant(2.0)
+    with device_session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.make_callable(two)() == 2.0
+        assert session.make_callable(two.op)() is None
+        run = session.make_callable([loss, two], feed_list=[x])
+        np.testing.assert_allclose(run(X), session.run([loss, two], {x: X}))
+        with pytest.raises(ValueError, match="1 positional"):
+            run()
+
+
+def test_partial_run_is_refused() -> None:
+    x = tf.placeholder(tf.float32, [])
+    with device_session() as session, pytest.raises(tf.errors.UnimplementedError, match="partial_run"):
+        session.partial_run_setup([x * 2.0], [x])
+
+
+def test_two_sessions_keep_their_variables_apart() -> None:
+    v = tf.Variable(1.0)
+    up = tf.assign_add(v, 1.0)
+    with device_session() as one, device_session() as two:
+        one.run(v.initializer)
+        two.run(v.initializer)
+        one.run(up)
+        assert (one.run(v), two.run(v)) == (2.0, 1.0)
+
+
+def test_graph_grows_between_runs() -> None:
+    v = tf.Variable([1.0, 2.0])
+    with device_session() as session:
+        session.run(v.initializer)
+        for n in range(3):
+            np.testing.assert_array_equal(session.run(v + float(n)), np.array([1.0, 2.0]) + n)
+
+
+def test_variable_moves_to_the_host_with_its_value() -> None:
+    v = tf.Variable([3.0, 4.0], use_resource=True)
+    with device_session() as session:
+        session.run(v.initializer)
+        session.run(v.assign_add([1.0, 1.0]))
+        assert v.handle.op.name not in device_of(session)._placement.reasons
+        iterator = tf.data.Dataset.range(2).map(lambda i: v[i] * 10.0).make_initializable_iterator()
+        session.run(iterator.initializer)
+        assert [session.run(iterator.get_next()) for _ in range(2)] == [40.0, 50.0]
+        assert v.handle.op.name in device_of(session)._placement.reasons
+        np.testing.assert_array_equal(session.run(v * 2.0), [8.0, 10.0])
+
+
+def test_threads_share_a_session() -> None:
+    x = tf.placeholder(tf.float32, [None, 4])
+    y = tf.reduce_sum(tf.square(x), axis=1)
+    wrong: list[Any] = []
+    with device_session() as session:
+
+        def work(seed: int) -> None:
+            for n in range(1, 40):
+                value = np.random.default_rng(seed * 100 + n).normal(size=(n % 5 + 1, 4)).astype(np.float32)
+                if not np.allclose(session.run(y, {x: value}), np.square(value).sum(1), rtol=1e-5):
+                    wrong.append((seed, n))
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not wrong
+
+
+def test_queue_runners_and_coordinator() -> None:
+    numbers = tf.train.input_producer(tf.constant(np.arange(10, dtype=np.float32)), num_epochs=2, shuffle=False)
+    batch = tf.train.batch([numbers.dequeue()], 4, allow_smaller_final_batch=True)
+    doubled = batch * 2.0
+    seen = []
+    with device_session() as session:
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            while True:
+                seen.extend(session.run(doubled))
+        coordinator.request_stop()
+        coordinator.join(threads)
+    np.testing.assert_array_equal(seen, np.tile(np.arange(10), 2) * 2.0)
