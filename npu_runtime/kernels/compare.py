@@ -140,9 +140,10 @@ def where(x: np.ndarray, /) -> np.ndarray:
 
     x: any shape and type but fp16, which TensorFlow refuses.  Returns: (n, rank) int64.  Source: TensorFlow op `Where`.
     """
-    if x.ndim:
-        return np.argwhere(x).astype(np.int64, copy=False)
-    return np.empty((int(bool(x)), 0), np.int64)
+    if not x.ndim:
+        return np.empty((int(bool(x)), 0), np.int64)
+    found = np.flatnonzero(x != 0)
+    return np.stack(np.unravel_index(found, x.shape), axis=-1).astype(np.int64, copy=False)
 
 
 def _clip(out: np.ndarray, t: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:

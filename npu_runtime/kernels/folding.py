@@ -10,6 +10,8 @@ BLOCK = 128
 """Values combined one after the other; partial results are reduced again. Keeps a sum's error near that of a pairwise one."""
 WIDE = 512
 """numpy adds whole rows: shorter ones than this are joined to rows of about this length first."""
+SHORT = 32
+"""Rows for which numpy spends more time on the call than on the elements."""
 GRAIN = 1 << 15
 """Elements of one piece of work: 128 KB of fp32."""
 
@@ -38,10 +40,10 @@ def _each(n: int, size: int, body: Body) -> None:
 
 
 def _fold_rows(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
-    """Over the last axis, which numpy adds pairwise; one long row is cut so that every thread has work."""
+    """Over the last axis; one long row is cut so that every thread has work."""
     n_rows, n = x.shape
     if n_rows > 1 or n < 2 * GRAIN:
-        _each(n_rows, x.size, lambda start, stop: ufunc.reduce(x[start:stop], axis=1, out=out[start:stop], dtype=x.dtype))
+        _each(n_rows, x.size, lambda start, stop: _each_row(ufunc, x[start:stop], out[start:stop]))
         return
     n_pieces = n // GRAIN
     pieces = x[0, : n_pieces * GRAIN].reshape(n_pieces, GRAIN)
@@ -49,6 +51,17 @@ def _fold_rows(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
     _fold_rows(ufunc, pieces, partial[:-1])
     ufunc.reduce(x[0, n_pieces * GRAIN :], out=partial[-1:].reshape(()), dtype=x.dtype)
     ufunc.reduce(partial, out=out.reshape(()), dtype=x.dtype)
+
+
+def _each_row(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
+    """fp32 sums by BLAS, whose many partial sums are as accurate as numpy's pairwise ones; short rows as columns."""
+    n_rows, n = x.shape
+    if ufunc is np.add and x.dtype == np.float32:
+        np.dot(x, np.ones(n, np.float32), out=out)
+    elif n <= SHORT and n_rows > SHORT:
+        ufunc.reduce(np.ascontiguousarray(x.T), axis=0, out=out, dtype=x.dtype)
+    else:
+        ufunc.reduce(x, axis=1, out=out, dtype=x.dtype)
 
 
 def _fold_joined(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray, n_joined: int) -> None:

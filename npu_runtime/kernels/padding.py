@@ -9,9 +9,12 @@ from npu_runtime.cost.work import per_input_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.tiles import NARROW
 
+GRAIN = 1 << 15
+"""Elements of one piece of work."""
 TYPES = {"T": dt.ALL, "Tpaddings": dt.INDICES}
 
 
@@ -42,8 +45,17 @@ def _pad(x: np.ndarray, paddings: np.ndarray, value: np.ndarray | int, out: np.n
     pairs = _pairs(paddings, x.ndim)
     shape = [n + before + after for n, (before, after) in zip(x.shape, pairs, strict=True)]
     made = np.empty(shape, x.dtype) if out is None else out
-    made.fill(value)
-    made[tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, pairs, strict=True))] = x
+    inside = tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, pairs, strict=True))
+
+    def rows(start: int, stop: int) -> None:
+        made[start:stop].fill(value)
+        made[start:stop][(slice(None), *inside[1:])] = x[start:stop]
+
+    if made.size and x.ndim and shape[0] == x.shape[0]:
+        parallel_ranges(shape[0], rows, max(1, GRAIN * shape[0] // made.size))
+    else:
+        made.fill(value)
+        made[inside] = x
     return made
 
 

@@ -17,9 +17,11 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.folding import fold
 from npu_runtime.kernels.shapes import constant_ints, normalize_axes, scalar
-from npu_runtime.kernels.tiles import NARROW
+from npu_runtime.kernels.tiles import NARROW, to_float32
 
 TYPES = {"T": dt.NUMBERS, "Tidx": dt.INDICES}
+SMALL = 2048
+"""Elements up to which one call of numpy is as accurate as sums in blocks, and faster."""
 BOOL_TYPES = {"Tidx": dt.INDICES}
 
 
@@ -57,7 +59,10 @@ def _reduce(ufunc: np.ufunc, x: np.ndarray, axes: np.ndarray, keep_dims: bool, o
     else:
         shape = tuple(n for a, n in enumerate(x.shape) if a not in chosen)
     made = np.empty(shape, x.dtype) if out is None else out
-    values = x.astype(np.float32) if x.dtype in NARROW else x
+    if 0 < x.size <= SMALL and x.dtype not in NARROW:
+        ufunc.reduce(x, axis=chosen, out=made, dtype=x.dtype, keepdims=keep_dims)
+        return made
+    values = to_float32(x) if x.dtype in NARROW else x
     for first, last in reversed(_runs(chosen, x.shape)):
         values = _over_run(ufunc, values, first, last)
     np.copyto(made, values.reshape(shape), casting="unsafe")
@@ -159,7 +164,7 @@ def mean_of(x: np.ndarray, axes: np.ndarray, /, *, keep_dims: bool = False, out:
 @kernel("EuclideanNorm", unit="vector", shape=reduced_shape, dtypes=TYPES, estimate=reduction_flops(1))
 def euclidean_norm(x: np.ndarray, axes: np.ndarray, /, *, keep_dims: bool = False, out: np.ndarray | None = None) -> np.ndarray:
     """The square root of the sum of squares over some axes. See `Sum`. Source: TensorFlow op `EuclideanNorm`."""
-    values = x.astype(np.float32) if x.dtype in NARROW else x
+    values = to_float32(x) if x.dtype in NARROW else x
     total = _reduce(np.add, np.square(values), axes, keep_dims, None)
     made = np.empty(total.shape, x.dtype) if out is None else out
     np.copyto(made, np.sqrt(total), casting="unsafe")

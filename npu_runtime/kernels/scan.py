@@ -8,6 +8,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.tiles import NARROW
 
@@ -30,9 +31,24 @@ def _scan(
         values, target = values[:-1], target[1:]
     if x.dtype in NARROW:
         np.copyto(target, ufunc.accumulate(values, axis=0), casting="unsafe")
-    else:
-        ufunc.accumulate(values, axis=0, dtype=x.dtype, out=target)
+    elif target.size:
+        _accumulate(ufunc, values, target)
     return made
+
+
+def _accumulate(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
+    """Along axis 0; side by side over the longest other axis, a few of its elements at once so that cache lines are kept."""
+    if x.ndim == 1:
+        ufunc.accumulate(x, dtype=x.dtype, out=out)
+        return
+    longest = int(np.argmax(x.shape[1:])) + 1
+    before = (slice(None),) * longest
+
+    def columns(start: int, stop: int) -> None:
+        index = (*before, slice(start, stop))
+        ufunc.accumulate(x[index], axis=0, dtype=x.dtype, out=out[index])
+
+    parallel_ranges(x.shape[longest], columns, 64)
 
 
 @kernel("Cumsum", unit="vector", shape=same_as(0), dtypes=TYPES, estimate=per_element(1))
