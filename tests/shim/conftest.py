@@ -13,7 +13,6 @@ import pytest
 
 @pytest.fixture(scope="package", autouse=True)
 def npu_process() -> Iterator[None]:
-    import npu_bridge.npu_init  # the import itself changes the process
     from npu_bridge import _process
 
     _process.enter()
@@ -32,12 +31,11 @@ def graph():
 @pytest.fixture
 def plain_session(graph) -> Iterator[Callable]:
     """Runs fetches in a session that stays on TensorFlow, after initialising variables once."""
+    from npu_bridge import _process
     from tensorflow.python.client import session
 
-    from npu_bridge import _process
-
     original = _process._inits[session.Session]
-    with session.Session.__new__(session.Session) as sess:  # noqa: F841
+    with session.Session.__new__(session.Session) as sess:
         original(sess)
         yield sess
 

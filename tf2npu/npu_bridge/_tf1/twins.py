@@ -55,7 +55,7 @@ def public_twins() -> dict[str, ModuleType]:
         for name in sorted(sys.modules):
             if _below(name, target) and name != V1 and not _below(name, f"{V1}.compat"):
                 twins[path + name[len(target) :]] = sys.modules[name]
-    return twins
+    return {path: module for path, module in twins.items() if "__internal__" not in path}
 
 
 def v2_modules() -> dict[str, ModuleType]:
@@ -123,6 +123,8 @@ def swap(journal: Journal) -> None:
     compat = tensorflow.compat
     retarget(journal, tensorflow, sys.modules[V1])
     journal.set(vars(tensorflow), "compat", compat)
+    for name in ("python", "core", "tools"):  # attributes in TF 1.15, deleted in 2.15
+        journal.set(vars(tensorflow), name, import_module(f"tensorflow.{name}"))
     for path, twin in twins.items():
         _serve(journal, path, twin)
 

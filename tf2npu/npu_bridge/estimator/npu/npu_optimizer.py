@@ -231,8 +231,14 @@ class KerasDistributeOptimizer(optimizer_v2.OptimizerV2):
         self._optimizer.iterations = variable
 
     def get_config(self) -> dict[str, Any]:
-        """Name and the inner optimizer as an object, under ``optimizer``."""
-        return {"name": self._name, "optimizer": self._optimizer}
+        """Name and, under ``optimizer``, the inner optimizer's Keras description, which a saved model can carry."""
+        return {"name": self._name, "optimizer": tf.keras.optimizers.serialize(self._optimizer)}
+
+    def _create_hypers(self) -> None:
+        self._optimizer._create_hypers()
+
+    def _create_all_weights(self, var_list: Any) -> None:
+        self._optimizer._create_all_weights(var_list)
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> KerasDistributeOptimizer:
