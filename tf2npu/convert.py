@@ -119,7 +119,7 @@ def _with_after(script: Script, finding: Finding, fix: Fix, kept: list[Fix]) -> 
     if finding.level is not Level.FIXED:
         return _with_doc(finding)
     start, end = fix.site
-    inside = [f for f in kept if start <= f.site[0] and f.site[1] <= end and f is not fix]
+    inside = [f for f in kept if start <= f.site[0] and f.site[1] <= end and f is not fix and f.site[0] < f.site[1]]
     after = spliced_range(script.text, to_edits([fix, *inside]), start, end)
     return dataclasses.replace(_with_doc(finding), after=after)
 

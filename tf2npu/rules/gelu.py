@@ -63,7 +63,11 @@ def gelu_function(site: Site) -> None:
     kind = formula.kind() if formula is not None and not _is_decorated(node) else ""
     if formula is not None and kind:
         _apply(site, kind, lambda new: _replace_body(site, node, new), formula.argument)
-    elif named_so and site.script.uses_tensorflow and (_mentions_tensorflow(site, own) or not node.params.params):
+    elif (
+        named_so
+        and site.script.uses_tensorflow
+        and (_mentions_tensorflow(site, own) or node.decorators or not node.params.params)
+    ):
         _unknown(site, node)
 
 

@@ -65,6 +65,8 @@ def is_npu_config(call: Call, value: object) -> bool:
     """Whether a config expression is already made by npu_config_proto."""
     while isinstance(value, cst.Call):
         name = call.resolve(value.func)
+        if isinstance(value.func, cst.Name) and value.func.value == "npu_config_proto":
+            return True  # imported in a way that is not seen
         if name == "npu_bridge.npu_init.npu_config_proto":
             return True
         value = value.args[0].value if value.args and name is None else None

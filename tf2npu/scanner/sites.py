@@ -106,6 +106,7 @@ class Call(Site):
     """A call whose callee is known."""
 
     node: cst.Call
+    _has_added = False  # a keyword was added to a call that has no arguments
 
     @property
     def args(self) -> list[cst.Arg]:
@@ -132,6 +133,11 @@ class Call(Site):
         arg = self.arg(keyword, position)
         return arg.value if arg is not None else None
 
+    def argument_text(self, arg: cst.Arg) -> str:
+        """An argument as written, without its comma."""
+        keyword = f"{arg.keyword.value}=" if arg.keyword is not None else arg.star
+        return keyword + self.source(arg.value)
+
     def replace_callee(self, new: str) -> None:
         """Call something else with the same arguments."""
         self.replace(self.node.func, new)
@@ -147,7 +153,8 @@ class Call(Site):
         """Append `name=value` as the last argument, layout kept."""
         args = self.node.args
         if not args:
-            self.insert(self._end_of_parentheses(), text)
+            self.insert(self._end_of_parentheses(), f", {text}" if self._has_added else text)
+            self._has_added = True
             return
         last = args[-1]
         end = self.script.tree.span(last.value)[1]

@@ -1,0 +1,215 @@
+"""Things a person has to look at: found, located and explained, but not changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.sites import Call, Site
+
+_GUIDE = "TensorFlow adapter porting guide"
+_SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
+
+
+@rule(
+    id="NPU910",
+    title="Session that nobody closes",
+    matches=_SESSIONS,
+    why="A session that is left to the interpreter's exit can keep the device busy or end in an error there.",
+    source=f"{_GUIDE}: close sessions explicitly",
+    examples=(
+        Example.same(
+            "class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())",
+            level="manual",
+        ),
+        Example.same("s = tf.Session(config=npu_config_proto())\ntry:\n    s.run(x)\nfinally:\n    s.close()", note="closed"),
+        Example.same("with tf.Session(config=npu_config_proto()) as s:\n    s.run(x)", note="closed by with"),
+    ),
+)
+def unclosed_session(call: Call) -> None:
+    """Reports a session that is neither used in a with statement nor closed."""
+    walked = call.script.walked
+    parent: Any = walked.parents.get(id(call.node))
+    if not isinstance(parent, cst.Assign) or len(parent.targets) != 1:
+        return
+    target = call.source(parent.targets[0].target)
+    text = call.script.text
+    returned = [f"return {target}", f"with {target}", f"yield {target}", f"enter_context({target})", f"closing({target})"]
+    if f"{target}.close" in text or any(use in text for use in returned):
+        return
+    call.manual(f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement.")
+
+
+_QUEUES = (
+    "batch", "batch_join", "shuffle_batch", "shuffle_batch_join", "maybe_batch", "maybe_shuffle_batch",
+    "string_input_producer", "slice_input_producer", "range_input_producer", "input_producer", "start_queue_runners",
+    "QueueRunner",
+)  # fmt: skip
+
+
+@rule(
+    id="NPU911",
+    title="Queue input",
+    matches=tuple(f"tensorflow.train.{name}" for name in _QUEUES),
+    why="Queues stay on the host; with several threads their order, and so the run, cannot be repeated on the NPU.",
+    source=f"{_GUIDE}: tf.train.batch only with num_threads=1, tf.data otherwise",
+    examples=(
+        Example.same("q = tf.train.batch([a], 8)", level="manual"),
+        Example.same("q = ds.train.batch(8)", note="another object's method"),
+    ),
+)
+def queue_input(call: Call) -> None:
+    """Reports input made with queue runners."""
+    call.manual("Use num_threads=1, or better tf.data: readers and queues are not supported on the NPU.")
+
+
+@rule(
+    id="NPU912",
+    title="Python code in the graph",
+    matches=("tensorflow.py_func", "tensorflow.numpy_function", "tensorflow.py_function"),
+    why="Python runs on the host: the graph is cut there, which needs mixed computing outside of the input pipeline.",
+    source=f"{_GUIDE}: mix_compile_mode",
+    examples=(
+        Example.same("y = tf.py_func(f, [x], tf.float32)", level="manual"),
+        Example.same("y = py_func(f)", note="not TensorFlow's"),
+    ),
+)
+def python_function(call: Call) -> None:
+    """Reports Python functions that are called from the graph."""
+    call.manual("In a tf.data pipeline this stays; elsewhere the session needs mix_compile_mode=True, or TensorFlow ops instead.")
+
+
+@rule(
+    id="NPU913",
+    title="contrib.learn",
+    matches=tuple(
+        f"tensorflow.contrib.learn.{name}"
+        for name in ("Estimator", "Experiment", "RunConfig", "DNNClassifier", "DNNRegressor", "LinearClassifier")
+    ),
+    why="It is the forerunner of tf.estimator and knows neither the NPU's config nor its hooks.",
+    source=f"{_GUIDE}: tf.contrib.learn is not supported",
+    examples=(
+        Example.same("e = tf.contrib.learn.DNNClassifier([1])", level="unsupported"),
+        Example.same("e = tf.contrib.layers.fully_connected(x, 3)", note="another part of contrib"),
+    ),
+)  # fmt: skip
+def contrib_learn(call: Call) -> None:
+    """Reports tf.contrib.learn."""
+    call.unsupported("tf.contrib.learn is not supported on the NPU: use tf.estimator.")
+
+
+@rule(
+    id="NPU914",
+    title="API looked up by its name",
+    matches=("builtins.getattr",),
+    why="What is looked up while the program runs is not seen when it is converted.",
+    source="docs/adding_a_rule.md",
+    examples=(
+        Example.same("S = getattr(tf, 'Session')", level="manual"),
+        Example.same("v = getattr(args, 'Session')", note="not TensorFlow"),
+    ),
+)
+def looked_up(call: Call) -> None:
+    """Reports getattr on TensorFlow for an API that would be converted."""
+    if len(call.args) < 2 or not isinstance(call.args[1].value, cst.SimpleString):
+        return
+    base = call.resolve(call.args[0].value)
+    name = call.args[1].value.evaluated_value
+    if base is not None and f"{base}.{name}" in {*_SESSIONS, "tensorflow.device", "tensorflow.nn.dropout"}:
+        call.manual(f"{base}.{name} is looked up here: convert its use by hand.")
+
+
+@rule(
+    id="NPU915",
+    title="Variable and iterator initialised together",
+    matches=("tensorflow.group",),
+    why="Variables live on the device and iterators on the host; one run that initialises both may do it in either order.",
+    source=f"{_GUIDE}: separate sess.run calls for variables and iterator.initializer",
+    examples=(
+        Example.same("op = tf.group(tf.global_variables_initializer(), it.initializer)", level="manual"),
+        Example.same("op = tf.group(a, b)", note="other ops"),
+    ),
+)
+def mixed_initializers(call: Call) -> None:
+    """Reports one op that initialises variables and an iterator."""
+    sources = [call.source(arg.value) for arg in call.args]
+    makes_variables = any("variables_initializer" in s or "initialize_all_variables" in s for s in sources)
+    if makes_variables and any(s.endswith(".initializer") for s in sources):
+        call.manual("Run the variables' initializer and the iterator's initializer in two calls of sess.run.")
+
+
+@rule(
+    id="NPU916",
+    title="Test session",
+    matches=("tensorflow.test.TestCase().test_session", "tensorflow.test.TestCase().session"),
+    why="A test case makes its sessions itself; they run on the NPU once npu_bridge.npu_init is imported.",
+    source="npu_bridge.npu_init: replaces Session.__init__ on import",
+    examples=(
+        Example.same(
+            "class T(tf.test.TestCase):\n    def test(self):\n        with self.test_session() as s:\n            s.run(a)",
+            level="info",
+        ),
+        Example.same("class T(object):\n    def test(self):\n        self.test_session()", note="no TensorFlow test case"),
+    ),
+)
+def test_session(call: Call) -> None:
+    """Reports sessions of test cases."""
+    call.info("This session runs on the NPU when npu_bridge.npu_init is imported before it is made.")
+
+
+@rule(
+    id="NPU917",
+    title="Executed text",
+    matches=("builtins.exec", "builtins.eval"),
+    why="TensorFlow code inside a text is not converted.",
+    source="docs/adding_a_rule.md",
+    examples=(
+        Example.same("s = 'tf.Session()'\nexec(s)", level="info"),
+        Example.same("exec('print(1)')", note="no TensorFlow in it"),
+    ),
+)
+def executed_text(call: Call) -> None:
+    """Reports exec and eval of text that uses TensorFlow."""
+    node: Any = call.args[0].value if call.args else None
+    if isinstance(node, cst.Name):
+        bindings = call.scope.lookup(node.value)
+        node = bindings[0].node if len(bindings) == 1 and bindings[0].kind == "value" else None
+    if isinstance(node, (cst.SimpleString, cst.ConcatenatedString)) and "tf." in call.source(node):
+        call.info("The text that is executed here uses TensorFlow; it is not converted.")
+
+
+@rule(
+    id="NPU918",
+    title="Variable in the input pipeline",
+    matches=("tensorflow.data.Dataset().batch", "tensorflow.data.Dataset().padded_batch"),
+    why="The pipeline runs on the host, variables live on the device.",
+    source=f"{_GUIDE}: constants in the place of variables in preprocessing",
+    examples=(
+        Example.same("bs = tf.Variable(8)\nd = tf.data.Dataset.range(9).batch(bs)", level="unsupported"),
+        Example.same("d = tf.data.Dataset.range(9).repeat().batch(4, True)", note="a constant"),
+    ),
+)
+def variable_in_pipeline(call: Call) -> None:
+    """Reports a dataset whose batch size is a variable."""
+    value = call.value("batch_size", 0)
+    if value is not None and call.resolve(value) in ("tensorflow.Variable()", "tensorflow.get_variable()"):
+        call.unsupported("A variable must not be part of the input pipeline: use a constant or a placeholder.")
+
+
+@rule(
+    id="NPU919",
+    title="Device list helper",
+    on="reference",
+    matches=("tensorflow.python.client.device_lib.list_local_devices", "tensorflow.config.experimental.list_physical_devices"),
+    why="Code that counts GPUs finds none on an NPU host and may take another path.",
+    source="tf.config of TensorFlow 1.15",
+    examples=(
+        Example.same("f = tf.config.experimental.list_physical_devices", level="info"),
+        Example.same("def check_available_gpus():\n    return [1]\ng = check_available_gpus()", note="the user's own"),
+    ),
+)
+def device_list(site: Site) -> None:
+    """Reports a look at the devices of the host."""
+    site.info("There is no GPU on an NPU host, so this list is shorter: check what the program does then.")

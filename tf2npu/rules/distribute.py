@@ -1,0 +1,296 @@
+"""tf.distribute: with `--distributed tf` one process drives each NPU and gradients are averaged; otherwise it is reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.config import Config
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.sites import Call
+
+_TF = Config(distributed="tf")
+_REPLACED = (
+    "tensorflow.distribute.MirroredStrategy", "tensorflow.distribute.experimental.MultiWorkerMirroredStrategy",
+    "tensorflow.contrib.distribute.MirroredStrategy",
+)  # fmt: skip
+_UNSUPPORTED = (
+    "tensorflow.distribute.OneDeviceStrategy", "tensorflow.contrib.distribute.OneDeviceStrategy",
+    "tensorflow.distribute.experimental.ParameterServerStrategy", "tensorflow.contrib.distribute.ParameterServerStrategy",
+    "tensorflow.distribute.experimental.CentralStorageStrategy", "tensorflow.distribute.experimental.TPUStrategy",
+    "tensorflow.contrib.distribute.CollectiveAllReduceStrategy", "tensorflow.contrib.distribute.TPUStrategy",
+)  # fmt: skip
+_TRAIN_OPTIMIZERS = (
+    "Adadelta", "Adagrad", "AdagradDA", "Adam", "Ftrl", "GradientDescent", "Momentum", "ProximalAdagrad",
+    "ProximalGradientDescent", "RMSProp",
+)  # fmt: skip
+_KERAS_OPTIMIZERS = ("SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax", "Nadam", "Ftrl")
+_CONTRIB_OPTIMIZERS = ("AdamW", "MomentumW", "LazyAdam", "Nadam", "LARS", "AdaMax", "AddSign", "PowerSign", "GGT", "Shampoo")
+_OPTIMIZERS = (
+    *(f"tensorflow.train.{name}Optimizer" for name in _TRAIN_OPTIMIZERS),
+    *(f"tensorflow.keras.optimizers.{name}" for name in _KERAS_OPTIMIZERS),
+    *(f"tensorflow.contrib.opt.{name}Optimizer" for name in _CONTRIB_OPTIMIZERS),
+)
+_WRAPPER = "npu_bridge.npu_init.npu_distributed_optimizer_wrapper"
+_ESTIMATORS = ("tensorflow.estimator.Estimator", "npu_bridge.npu_init.NPUEstimator", "tensorflow.estimator.tpu.TPUEstimator")
+_HOOKS = {
+    **{f"{name}().train": 1 for name in _ESTIMATORS},
+    "tensorflow.estimator.TrainSpec": 2,
+    "tensorflow.estimator.EvalSpec": 3,
+    "tensorflow.train.MonitoredTrainingSession": 4,
+}
+_MODELS = ("tensorflow.keras.Model()", "tensorflow.keras.Sequential()")
+
+
+def _is_on(call: Call) -> bool:
+    return call.script.config.distributed == "tf"
+
+
+@rule(
+    id="NPU411",
+    title="Distribution strategy",
+    matches=(*_REPLACED, *_UNSUPPORTED),
+    why="On NPUs each process holds one replica; NPUStrategy stands in for a strategy that mirrors variables on one host.",
+    source="npu_bridge.estimator.npu.npu_strategy.NPUStrategy",
+    examples=(
+        Example("s = tf.distribute.MirroredStrategy(devices=['/gpu:0'])", "s = npu_strategy.NPUStrategy()", config=_TF),
+        Example.same("s = tf.distribute.MirroredStrategy()", note="without --distributed tf", level="manual"),
+        Example.same("s = tf.distribute.OneDeviceStrategy('/gpu:0')", config=_TF, level="unsupported"),
+    ),
+)
+def strategy(call: Call) -> None:
+    """Uses NPUStrategy in the place of a mirrored strategy."""
+    if not _is_on(call):
+        return call.manual("Distribution found: convert with --distributed tf to train on several NPUs. The code stays as it is.")
+    if call.name in _UNSUPPORTED:
+        return call.unsupported("This strategy is not supported on NPUs; npu_strategy.NPUStrategy() trains data parallel.")
+    call.replace(call.node, f"{call.need('npu_strategy')}.NPUStrategy()")
+    return call.fixed("NPUStrategy: one replica a process; how many there are is told by RANK_SIZE.")
+
+
+@rule(
+    id="NPU412",
+    title="Distributed optimizer",
+    matches=_OPTIMIZERS,
+    why="Every rank computes gradients of its own data; they have to be averaged before they are applied.",
+    source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper",
+    examples=(
+        Example(
+            "opt = tf.train.AdamOptimizer(1e-3)",
+            "opt = npu_distributed_optimizer_wrapper(tf.train.AdamOptimizer(1e-3))",
+            config=_TF,
+        ),
+        Example.same("opt = tf.train.AdamOptimizer(1e-3)", note="one device"),
+        Example.same("opt = mylib.make_Optimizer(c)", note="not TensorFlow's", config=_TF),
+    ),
+)
+def optimizer(call: Call) -> None:
+    """Wraps an optimizer, so that gradients are averaged over the ranks."""
+    if not _is_on(call):
+        return
+    for ancestor in call.script.walked.ancestors(call.node):
+        if isinstance(ancestor, cst.Call) and call.resolve(ancestor.func) in (_WRAPPER, *_OPTIMIZERS):
+            return  # averaged once, by the outer one
+        if not isinstance(ancestor, (cst.Arg, cst.Call)):
+            break
+    call.wrap_in_call(call.node, call.need("npu_distributed_optimizer_wrapper"))
+    call.fixed("Gradients are averaged over the ranks.")
+
+
+@rule(
+    id="NPU413",
+    title="Synchronous replicas",
+    matches=("tensorflow.train.SyncReplicasOptimizer",),
+    why="It collects gradients on parameter servers, which NPUs do not have.",
+    source="TensorFlow adapter porting guide: distributed training",
+    examples=(
+        Example.same(
+            "def f(opt):\n    return tf.train.SyncReplicasOptimizer(opt, 4)", note="to be taken out", level="unsupported"
+        ),
+        Example.same("opt = mylib.SyncReplicasOptimizer(o)", note="not TensorFlow's"),
+    ),
+)
+def sync_replicas(call: Call) -> None:
+    """Reports SyncReplicasOptimizer."""
+    call.unsupported("Use the inner optimizer alone; with --distributed tf its gradients are averaged over the ranks.")
+
+
+@rule(
+    id="NPU414",
+    title="Gradients",
+    matches=("tensorflow.gradients",),
+    why="Gradients that are applied by hand are not averaged by the wrapped optimizer's compute_gradients.",
+    source="npu_bridge.npu_init.npu_allreduce",
+    examples=(
+        Example("g = tf.gradients(loss, v)", "g = npu_allreduce(tf.gradients(loss, v))", config=_TF),
+        Example.same("g = tf.gradients(loss, v)", note="one device"),
+    ),
+)
+def gradients(call: Call) -> None:
+    """Averages gradients over the ranks."""
+    if not _is_on(call):
+        return
+    parent: Any = call.script.walked.parents.get(id(call.node))
+    outer: Any = call.script.walked.parents.get(id(parent)) if isinstance(parent, cst.Arg) else None
+    if isinstance(outer, cst.Call) and call.resolve(outer.func) == "npu_bridge.npu_init.npu_allreduce":
+        return
+    call.wrap_in_call(call.node, call.need("npu_allreduce"))
+    call.fixed("The gradients are averaged over the ranks.")
+    call.info("Right for gradients that update variables; take npu_allreduce out where they are used for something else.")
+
+
+@rule(
+    id="NPU415",
+    title="Hooks of distributed training",
+    matches=tuple(_HOOKS),
+    why="All ranks must start from the same variables; a hook broadcasts those of rank 0.",
+    source="npu_bridge.npu_init.npu_hooks_append",
+    examples=(
+        Example(
+            "t = tf.estimator.TrainSpec(f, 10, (h1, h2))",
+            "t = tf.estimator.TrainSpec(f, 10, npu_hooks_append(hooks_list=list((h1, h2))))",
+            config=_TF,
+        ),
+        Example("t = tf.estimator.TrainSpec(f)", "t = tf.estimator.TrainSpec(f, hooks=npu_hooks_append())", config=_TF),
+        Example.same("t = tf.estimator.TrainSpec(f, 10)", note="one device"),
+        Example.same("def g(model):\n    model.train(f)", note="another object's method", config=_TF),
+    ),
+)
+def hooks(call: Call) -> None:
+    """Appends the hook that broadcasts the initial variables."""
+    if not _is_on(call):
+        return None
+    if call.has_star_args:
+        return call.manual("hooks may be in *args or **kwargs: pass npu_hooks_append(hooks_list=...) by hand.")
+    return _append(call, call.arg("hooks", _HOOKS[call.name]), "hooks", "npu_hooks_append")
+
+
+@rule(
+    id="NPU416",
+    title="Callbacks of distributed training",
+    matches=tuple(f"{model}.fit" for model in _MODELS),
+    why="All ranks must start from the same variables; a callback broadcasts those of rank 0.",
+    source="npu_bridge.npu_init.npu_callbacks_append; tf.keras.Model.fit of TensorFlow 1.15",
+    examples=(
+        Example.same(
+            "def f(m=None):\n    m = m or tf.keras.Model(i, o)\n    m.fit(x, y)",
+            note="m may be something else",
+            config=_TF,
+            level="info",
+        ),
+        Example(
+            "def f():\n    m = tf.keras.Model(i, o)\n    m.fit(x, y, 32, 10, 1, [cb], 0.1)",
+            "def f():\n    m = tf.keras.Model(i, o)\n    m.fit(x, y, 32, 10, 1, npu_callbacks_append(callbacks_list=[cb]), 0.1)",
+            config=_TF,
+        ),
+        Example.same("from sklearn.svm import SVC\nSVC().fit(x, y)", note="not Keras", config=_TF),
+    ),
+)
+def callbacks(call: Call) -> None:
+    """Appends the callback that broadcasts the initial variables."""
+    if not _is_on(call):
+        return None
+    if call.has_star_args:
+        return call.manual("callbacks may be in *args or **kwargs: pass npu_callbacks_append(callbacks_list=...) by hand.")
+    return _append(call, call.arg("callbacks", 5), "callbacks", "npu_callbacks_append")
+
+
+def _append(call: Call, arg: cst.Arg | None, keyword: str, helper: str) -> None:
+    if arg is None:
+        call.add_keyword(f"{keyword}={call.need(helper)}()")
+    elif isinstance(arg.value, cst.Call) and call.resolve(arg.value.func) == f"npu_bridge.npu_init.{helper}":
+        return
+    elif call.resolve(arg.value) == "None":
+        call.replace(arg.value, f"{call.need(helper)}()")
+    elif isinstance(arg.value, cst.List):
+        call.wrap(arg.value, f"{call.need(helper)}({keyword}_list=", ")")
+    elif isinstance(arg.value, cst.Tuple):
+        call.wrap(arg.value, f"{call.need(helper)}({keyword}_list=list(", "))")
+    else:  # the helper drops what is not a list
+        call.wrap(arg.value, f"{call.need(helper)}({keyword}_list=list(", " or ()))")
+    call.fixed("The initial variables of rank 0 are broadcast to all ranks.")
+
+
+@rule(
+    id="NPU417",
+    title="Keras compile",
+    matches=tuple(f"{model}.compile" for model in _MODELS),
+    why="Every rank computes gradients of its own data; they have to be averaged before they are applied.",
+    source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper",
+    examples=(
+        Example(
+            "m = tf.keras.Model(i, o)\nm.compile('adam', 'mse')",
+            "m = tf.keras.Model(i, o)\nm.compile(npu_distributed_optimizer_wrapper('adam'), 'mse')",
+            config=Config(distributed="tf", select=frozenset({"NPU417"})),
+        ),
+        Example.same("p = regex.compile('a+')", note="not Keras", config=_TF),
+    ),
+)
+def compile_(call: Call) -> None:
+    """Wraps an optimizer that is given by its name."""
+    value = call.value("optimizer", 0)
+    if _is_on(call) and isinstance(value, cst.SimpleString):
+        call.wrap_in_call(value, call.need("npu_distributed_optimizer_wrapper"))
+        call.fixed("Gradients are averaged over the ranks.")
+
+
+@rule(
+    id="NPU416",
+    title="Callbacks of distributed training",
+    on="unknown_method",
+    matches=("fit", "fit_generator"),
+    why="All ranks must start from the same variables; a callback broadcasts those of rank 0.",
+    source="npu_bridge.npu_init.npu_callbacks_append; tf.keras.Model.fit of TensorFlow 1.15",
+    examples=(Example.same("def f(m):\n    m.fit(x, y)", note="what m is, is not known", config=_TF, level="info"),),
+)
+def unknown_fit(call: Call) -> None:
+    """Reports fit of something that may be a Keras model."""
+    if _is_on(call):
+        call.info("If this is a Keras model, pass callbacks=npu_callbacks_append(callbacks_list=[...]).")
+
+
+@rule(
+    id="NPU418",
+    title="Optimizer given by its name",
+    matches=("tensorflow.contrib.layers.optimize_loss",),
+    why="The optimizer is made inside the function, where its gradients cannot be averaged over the ranks.",
+    source="tf.contrib.layers.optimize_loss of TensorFlow 1.15",
+    examples=(
+        Example.same("o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer='Adam')", config=_TF, level="manual"),
+        Example.same("o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer='Adam')", note="one device"),
+    ),
+)
+def named_optimizer(call: Call) -> None:
+    """Reports optimize_loss with the name of an optimizer."""
+    if _is_on(call) and isinstance(call.value("optimizer", 3), cst.SimpleString):
+        call.manual("Pass a function that makes npu_distributed_optimizer_wrapper(optimizer) in the place of the name.")
+
+
+@rule(
+    id="NPU603",
+    title="Shards",
+    matches=("tensorflow.data.Dataset().shard",),
+    why="With several NPUs every rank reads its own part of the data; ranks are numbered by the NPU's collectives.",
+    source="hccl.manage.api.get_rank_size, get_rank_id; tf.data.Dataset.shard of TensorFlow 1.15",
+    examples=(
+        Example(
+            "d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)",
+            "d = tf.data.Dataset.range(9).shard(num_shards=get_rank_size(), index=get_rank_id())",
+            config=_TF,
+        ),
+        Example.same("d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)", note="one device"),
+        Example.same("row = db.shard('users', key=7)", note="another object's method", config=_TF),
+    ),
+)
+def shard(call: Call) -> None:
+    """Shards a dataset by the NPU's ranks."""
+    count, index = call.value("num_shards", 0), call.value("index", 1)
+    if call.script.config.distributed not in ("tf", "horovod") or count is None or index is None or call.has_star_args:
+        return
+    known = {call.resolve(v.func) or "" for v in (count, index) if isinstance(v, cst.Call)}
+    if any(name.startswith(("horovod.", "npu_bridge.", "hccl.")) for name in known):
+        return
+    call.replace(count, f"{call.need('get_rank_size')}()")
+    call.replace(index, f"{call.need('get_rank_id')}()")
+    call.fixed("Every rank reads its own part of the data.")

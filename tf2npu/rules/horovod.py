@@ -1,0 +1,303 @@
+"""Horovod: with `--distributed horovod` its calls become those of the NPU's collectives; otherwise it is only reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.config import Config
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.entry_block import bracket_guard, entry_guard, insert_after_imports
+from tf2npu.scanner.names import root_of
+from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.walk import dotted_name
+
+HVD = Config(distributed="horovod")
+_MODULES = ("horovod.tensorflow", "horovod.tensorflow.keras")
+SOURCE = "npu_bridge.npu_init and hccl.manage.api; horovod.tensorflow 0.19"
+WHY = "Horovod's collectives run on GPUs; those of the NPU are reached through npu_bridge."
+_RANKS = {
+    "rank": "get_npu_rank_id",
+    "local_rank": "get_npu_local_rank_id",
+    "size": "get_npu_rank_size",
+    "local_size": "get_npu_local_rank_size",
+}
+_MAPPED = frozenset(
+    {*_RANKS, "init", "shutdown", "DistributedOptimizer", "BroadcastGlobalVariablesHook", "allreduce", "allgather", "broadcast",
+     "callbacks.BroadcastGlobalVariablesCallback"}
+)  # fmt: skip
+
+
+def names_of(*names: str) -> tuple[str, ...]:
+    """Qualified names of Horovod APIs in each module that has them."""
+    return tuple(f"{module}.{name}" for module in _MODULES for name in names)
+
+
+def is_on(site: Site) -> bool:
+    """Whether Horovod is to be converted."""
+    return site.script.config.distributed == "horovod"
+
+
+def short_name(name: str) -> str | None:
+    """Name of a Horovod API below its module, or None for another name."""
+    for module in reversed(_MODULES):
+        if name.startswith(module + "."):
+            return name[len(module) + 1 :]
+    return None
+
+
+@rule(
+    id="NPU401",
+    title="Horovod",
+    on="import",
+    why=WHY,
+    source=SOURCE,
+    examples=(
+        Example(
+            "import horovod.tensorflow as hvd\nimport tensorflow as tf\nn = hvd.size()",
+            "from npu_bridge.npu_init import get_npu_rank_size\nimport tensorflow as tf\nn = get_npu_rank_size()",
+            config=HVD,
+        ),
+        Example.same(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()",
+            note="without --distributed horovod",
+            level="manual",
+        ),
+        Example.same("hvd_args.size = 3", note="another object"),
+    ),
+)
+def horovod_import(site: Site) -> None:
+    """Takes the import of Horovod out once nothing uses it any more."""
+    node = site.node
+    aliases = _horovod_aliases(node)
+    if not aliases:
+        return
+    site.name = "horovod"
+    if site.script.config.distributed != "horovod":
+        site.manual("Horovod found: convert with --distributed horovod to train on several NPUs. The code stays as it is.")
+        return
+    unmapped = _unmapped(site, {local for _, local in aliases})
+    if unmapped or isinstance(node.names, cst.ImportStar) or _is_guarded(site):
+        used = ", ".join(sorted(unmapped)) or "its name in a try or an if"
+        site.manual(f"The import stays, because this still needs it: {used}.")
+        return
+    _remove_aliases(site, [alias for alias, _ in aliases])
+    site.fixed("Horovod is no longer used.")
+
+
+def _horovod_aliases(node: Any) -> list[tuple[Any, str]]:
+    if isinstance(node.names, cst.ImportStar):
+        return [(None, "")] if root_of(dotted_name(node.module)) == "horovod" else []
+    if isinstance(node, cst.ImportFrom):
+        if node.module is None or node.relative or root_of(dotted_name(node.module)) != "horovod":
+            return []
+        chosen = list(node.names)
+    else:
+        chosen = [alias for alias in node.names if root_of(dotted_name(alias.name)) == "horovod"]
+    return [(a, a.asname.name.value if a.asname else root_of(dotted_name(a.name))) for a in chosen]
+
+
+def _is_guarded(site: Site) -> bool:
+    return any(isinstance(a, (cst.Try, cst.If)) for a in site.script.walked.ancestors(site.node))
+
+
+def _unmapped(site: Site, names: set[str]) -> set[str]:
+    """Uses of the imported names that no rule converts."""
+    left: set[str] = set()
+    script = site.script
+    for node, scope in script.walked.references:
+        base: Any = node
+        while isinstance(base, cst.Attribute):
+            base = base.value
+        if not isinstance(base, cst.Name) or base.value not in names:
+            continue
+        short = short_name(script.name_of(node, scope) or "")
+        if short not in _MAPPED:
+            left.add(script.tree.source(node))
+    return left
+
+
+def _remove_aliases(site: Site, removed: list[Any]) -> None:
+    node = site.node
+    kept = [alias for alias in node.names if alias not in removed]
+    if kept:
+        first, last = node.names[0], node.names[-1]
+        start, end = site.script.tree.span(first)[0], site.script.tree.span(last.asname or last.name)[1]
+        site.replace_range(start, end, ", ".join(_alias_text(site, alias) for alias in kept))
+        return
+    line: Any = site.script.walked.parents.get(id(node))
+    block: Any = site.script.walked.parents.get(id(line))
+    if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 and len(getattr(block, "body", ())) > 1:
+        start = site.script.lines.line_start(site.script.tree.span(line)[0])
+        end = site.script.lines.line_end(start)
+        following = [s for s in site.script.lines.starts if s > start]
+        has_comment = "#" in site.script.text[start:end]
+        site.replace_range(start, following[0] if following and not has_comment else end, "")
+    else:
+        start, end = site.script.tree.span(node)
+        site.replace_range(start, start + len(site.script.text[start:end].rstrip("; \t")), "pass")
+
+
+def _alias_text(site: Site, alias: Any) -> str:
+    return site.source(alias).rstrip(", \t")
+
+
+@rule(
+    id="NPU402",
+    title="Horovod ranks",
+    on="reference",
+    matches=names_of(*_RANKS),
+    why=WHY,
+    source=SOURCE,
+    examples=(
+        Example(
+            "import tensorflow as tf\nfrom horovod.tensorflow import rank, size\nf = rank",
+            "from npu_bridge.npu_init import get_npu_rank_id\nimport tensorflow as tf\nf = get_npu_rank_id",
+            config=HVD,
+        ),
+        Example.same("import horovod.tensorflow as hvd\nf = hvd.rank", note="without --distributed horovod"),
+    ),
+)
+def rank_reference(site: Site) -> None:
+    """Uses the NPU's functions for ranks and sizes where they are passed on."""
+    if is_on(site):
+        site.replace(site.node, site.need(_RANKS[site.name.rpartition(".")[2]]))
+        site.fixed("Rank and size come from the NPU's collectives.")
+
+
+@rule(
+    id="NPU402",
+    title="Horovod ranks",
+    matches=names_of(*_RANKS),
+    why=WHY,
+    source=SOURCE,
+    examples=(
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow as hv\nlr = 0.1 * hv.size()",
+            "from npu_bridge.npu_init import get_npu_rank_size\nimport tensorflow as tf\nlr = 0.1 * get_npu_rank_size()",
+            config=HVD,
+        ),
+    ),
+)
+def rank_call(call: Call) -> None:
+    """Asks the NPU's collectives for ranks and sizes."""
+    if is_on(call):
+        call.replace_callee(call.need(_RANKS[call.name.rpartition(".")[2]]))
+        call.fixed("Rank and size come from the NPU's collectives.")
+
+
+@rule(
+    id="NPU403",
+    title="Horovod start and end",
+    matches=names_of("init", "shutdown"),
+    why="The NPU's resources are started before anything else in the entry script and released at its end.",
+    source="npu_bridge.npu_init.init_resource, shutdown_resource, close_session",
+    examples=(
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\ndef main(_):\n    hvd.init()\n"
+            "if __name__ == '__main__':\n    tf.app.run()",
+            "from npu_bridge.npu_init import close_session, init_resource, shutdown_resource\n"
+            "import tensorflow as tf\ndef main(_):\n    pass\nif __name__ == '__main__':\n"
+            "    npu_sess, npu_shutdown = init_resource()\n    try:\n        tf.app.run()\n    finally:\n"
+            "        shutdown_resource(npu_sess, npu_shutdown)\n        close_session(npu_sess)",
+            config=HVD,
+        ),
+        Example.same("import horovod.tensorflow as hvd\nhvd.init()", note="without --distributed horovod"),
+    ),
+)
+def init_and_shutdown(call: Call) -> None:
+    """Takes out Horovod's own start and end; the entry script does it for the NPU."""
+    if not is_on(call):
+        return
+    parent = call.script.walked.parents.get(id(call.node))
+    call.replace(call.node, "pass" if isinstance(parent, cst.Expr) else "None")
+    call.fixed("The entry script starts and releases the NPU's resources.")
+    if call.args:
+        call.manual("The ranks that take part are given by the rank table on the NPU, not by an argument.")
+
+
+@rule(
+    id="NPU403",
+    title="Horovod start and end",
+    on="module",
+    why="The NPU's resources are started before anything else in the entry script and released at its end.",
+    source="npu_bridge.npu_init.init_resource, shutdown_resource, close_session",
+    examples=(),
+)
+def resources(site: Site) -> None:
+    """Starts the NPU's resources in the entry script and releases them whatever happens."""
+    script = site.script
+    is_used = "horovod" in script.project.distribution_kinds
+    called = {script.name_of(node.func, scope) for node, scope in script.walked.calls}
+    starts = any(short_name(name or "") == "init" for name in called) and script.path not in script.project.imported
+    is_place = script.is_entry or starts
+    if not is_on(site) or not is_used or not is_place or "npu_bridge.npu_init.init_resource" in called:
+        return
+    init, stop, close = (site.need(n) for n in ("init_resource", "shutdown_resource", "close_session"))
+    opening = f"npu_sess, npu_shutdown = {init}()"
+    guard = entry_guard(script)
+    if guard is not None:
+        start, end = script.tree.span(guard)
+        site.fix.site = (start, start + len(script.text[start:end].rstrip()))
+        bracket_guard(site, guard, [opening], [f"{stop}(npu_sess, npu_shutdown)", f"{close}(npu_sess)"])
+    else:
+        at_exit = [f"atexit.register({close}, npu_sess)", f"atexit.register({stop}, npu_sess, npu_shutdown)"]
+        insert_after_imports(site, ["import atexit", opening, *at_exit])
+        if site.fix.changes:
+            site.fix.site = (site.fix.changes[0].start,) * 2
+    site.fixed("The NPU's resources are started here and released when the run is over.")
+
+
+@rule(
+    id="NPU404",
+    title="Horovod optimizer and broadcast",
+    matches=names_of("DistributedOptimizer", "BroadcastGlobalVariablesHook", "callbacks.BroadcastGlobalVariablesCallback"),
+    why=WHY,
+    source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper, NPUBroadcastGlobalVariablesHook",
+    examples=(
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nopt = hvd.DistributedOptimizer(opt)",
+            "from npu_bridge.npu_init import npu_distributed_optimizer_wrapper\nimport tensorflow as tf\n"
+            "opt = npu_distributed_optimizer_wrapper(opt)",
+            config=HVD,
+        ),
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nh = hvd.BroadcastGlobalVariablesHook(root_rank=2)",
+            "from npu_bridge.npu_init import NPUBroadcastGlobalVariablesHook, get_npu_rank_id\n"
+            "import tensorflow as tf\nh = NPUBroadcastGlobalVariablesHook(root_rank=2, index=get_npu_rank_id())",
+            config=HVD,
+        ),
+        Example.same("import horovod.tensorflow as hvd\nopt = hvd.DistributedOptimizer(opt)", note="without the option"),
+    ),
+)
+def optimizer_and_broadcast(call: Call) -> None:
+    """Uses the NPU's distributed optimizer and its broadcast of the initial variables."""
+    if not is_on(call):
+        return
+    if call.has_star_args:
+        call.manual("The arguments come out of *args or **kwargs; use the NPU's optimizer wrapper or hook by hand.")
+        return
+    kind = call.name.rpartition(".")[2]
+    kept = call.arg("optimizer" if kind == "DistributedOptimizer" else "root_rank", 0)
+    removed = [arg for arg in call.args if arg is not kept]
+    if removed:
+        call.remove_args(removed)
+    for arg in removed:
+        call.manual(f"{call.argument_text(arg)} was removed: the NPU's collectives have no such setting.")
+    if kind == "DistributedOptimizer":
+        call.replace_callee(call.need("npu_distributed_optimizer_wrapper"))
+    elif kind == "BroadcastGlobalVariablesHook":
+        call.replace_callee(call.need("NPUBroadcastGlobalVariablesHook"))
+        _index_after(call, kept)
+    else:
+        call.replace_callee(call.need("NPUBroadcastGlobalVariablesCallback"))
+    call.fixed("Gradients and initial variables go through the NPU's collectives.")
+
+
+def _index_after(call: Call, root: cst.Arg | None) -> None:
+    index = f"index={call.need('get_npu_rank_id')}()"
+    if root is None:
+        call.add_keyword(f"root_rank=0, {index}")
+    else:
+        call.insert(call.script.tree.span(root.value)[1], f", {index}")
