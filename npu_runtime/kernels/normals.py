@@ -39,8 +39,9 @@ _COS = (1.0, *map(_hex, ("-0x1.ffffffd0c621cp-2", "0x1.55553e1068f19p-5", "-0x1.
 _SIN = tuple(map(_hex, ("-0x1.555545995a603p-3", "0x1.1107605230bc4p-7", "-0x1.994eb3774cf24p-13")))
 _HALF_PI = _hex("0x1.921fb54442d18p0")
 _QUADRANT_SCALE = _hex("0x1.45f306dc9c883p+23")  # 2^24 * 2 / pi
-_SIGN = np.array([1.0, -1.0, -1.0, 1.0])
 _TWO_PI = 2.0 * np.pi
+CHUNK = 4096
+"""Blocks turned into normals at once: each temporary is then small enough for malloc to give the same memory again."""
 CUTOFF = np.float32(2.0)
 """Truncated normals are those nearer to 0 than this."""
 
@@ -64,7 +65,7 @@ def sincos_as_glibc(angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     quadrant = ((wide * _QUADRANT_SCALE).astype(np.int32) + 0x800000) >> 24
     x = wide - quadrant * _HALF_PI
     square = x * x
-    x *= _SIGN[quadrant & 3]
+    np.negative(x, out=x, where=((quadrant + 1) & 2) != 0)
     cube, fourth = square * x, square * square
     sine = (x + cube * _SIN[0]) + (cube * square) * (_SIN[1] + square * _SIN[2])
     cosine = (_COS[0] + square * _COS[1]) + fourth * _COS[2] + (fourth * square) * (_COS[3] + square * _COS[4])
@@ -98,14 +99,19 @@ def uniform_16_bit(dtype: np.dtype) -> Make:
 
 
 def normals(bits: np.ndarray) -> np.ndarray:
-    """Standard normals in fp32, two from two numbers."""
+    """Standard normals in fp32, two from two numbers. Uses the bits up."""
+    made = np.empty(bits.size, np.float32)
+    for first in range(0, bits.shape[0], CHUNK):
+        _box_muller(bits[first : first + CHUNK], made[4 * first : 4 * (first + CHUNK)])
+    return made
+
+
+def _box_muller(bits: np.ndarray, out: np.ndarray) -> None:
     values = uniform_float32(bits)
     radius = np.sqrt(np.float32(-2) * log_as_glibc(np.maximum(values[0::2], np.float32(1e-7))))
     sine, cosine = sincos_as_glibc((_TWO_PI * values[1::2].astype(np.float64)).astype(np.float32))
-    made = np.empty(values.size, np.float32)
-    np.multiply(sine, radius, out=made[0::2])
-    np.multiply(cosine, radius, out=made[1::2])
-    return made
+    np.multiply(sine, radius, out=out[0::2])
+    np.multiply(cosine, radius, out=out[1::2])
 
 
 def fill_truncated(out: np.ndarray, stream: Stream) -> np.ndarray:
@@ -116,26 +122,29 @@ def fill_truncated(out: np.ndarray, stream: Stream) -> np.ndarray:
         for first in range(start, stop, TILE):
             last = min(first + TILE, stop)
             place = flat[4 * first : 4 * last]
-            place[...] = _truncated_groups(stream, np.arange(first, last, dtype=np.uint64)).reshape(-1)[: place.size]
+            offsets = np.arange(first, last, dtype=np.uint64) * np.uint64(RESERVED_PER_OUTPUT)
+            place[...] = _truncated(stream, offsets).reshape(-1)[: place.size]
 
     parallel_ranges(-(-flat.size // 4), work, TILE)
     return out
 
 
-def _truncated_groups(stream: Stream, groups: np.ndarray) -> np.ndarray:
-    """(n,) group numbers -> (n, 4) fp32; one block more at a time for the groups that are not full."""
-    made = np.empty((groups.size, 4), np.float32)
-    n_made = np.zeros(groups.size, np.int64)
-    offsets = groups * np.uint64(RESERVED_PER_OUTPUT)
-    unfinished = np.arange(groups.size)
-    while unfinished.size:
-        values = normals(stream.blocks(offsets[unfinished])).reshape(-1, 4)
-        is_good = np.abs(values) < CUTOFF
-        position = n_made[unfinished, None] + np.cumsum(is_good, axis=1) - 1
-        is_taken = is_good & (position < 4)
-        row, column = np.nonzero(is_taken)
-        made[unfinished[row], position[row, column]] = values[row, column]
-        n_made[unfinished] += is_good.sum(axis=1)
-        offsets += np.uint64(1)
-        unfinished = unfinished[n_made[unfinished] < 4]
-    return made
+def _truncated(stream: Stream, offsets: np.ndarray) -> np.ndarray:
+    """(n,) offsets of groups -> (n, 4) fp32."""
+    values = normals(stream.blocks(offsets)).reshape(-1, 4)
+    short = np.flatnonzero(np.abs(values).max(axis=1) >= CUTOFF)
+    if short.size:
+        values[short] = _first_four(stream, offsets[short], values[short])
+    return values
+
+
+def _first_four(stream: Stream, offsets: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """(n, 4): the first four that are near enough to 0 out of drawn, (n, 4k) from k blocks, and what comes after."""
+    more = normals(stream.blocks(offsets + np.uint64(drawn.shape[1] // 4))).reshape(-1, 4)
+    drawn = np.concatenate([drawn, more], axis=1)
+    is_far = np.abs(drawn) >= CUTOFF
+    chosen = np.take_along_axis(drawn, np.argsort(is_far, axis=1, kind="stable")[:, :4], axis=1)
+    short = np.flatnonzero(np.count_nonzero(is_far, axis=1) > drawn.shape[1] - 4)
+    if short.size:
+        chosen[short] = _first_four(stream, offsets[short], drawn[short])
+    return chosen

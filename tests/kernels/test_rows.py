@@ -1,0 +1,62 @@
+"""Repeated rows: whatever way is taken, the result is that of one update after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npu_runtime.device.variable import Variable
+from npu_runtime.kernels import rows
+from npu_runtime.kernels.base import all_kernels
+from npu_runtime.kernels.update import rounds
+
+numbers = st.lists(st.integers(0, 6), max_size=40).map(lambda values: np.array(values, np.int64))
+
+
+@given(numbers)
+def test_rounds_keep_the_order_and_name_no_row_twice(indices: np.ndarray) -> None:
+    seen: dict[int, list[int]] = {}
+    for named, positions in rounds(indices):
+        assert np.unique(named).size == named.size
+        np.testing.assert_array_equal(indices[positions], named)
+        for row, position in zip(named.tolist(), positions.tolist(), strict=True):
+            seen.setdefault(row, []).append(position)
+    assert sorted(p for positions in seen.values() for p in positions) == list(range(indices.size))
+    assert all(positions == sorted(positions) for positions in seen.values())
+
+
+@pytest.mark.parametrize("operation", [np.add, np.subtract, np.multiply, np.maximum, np.minimum])
+@pytest.mark.parametrize("n_updates", [3, 400])
+@pytest.mark.parametrize("n_rows", [5, 4000])
+def test_combine(operation: np.ufunc, n_updates: int, n_rows: int) -> None:
+    """Small whole numbers, so that every order of adding is exact."""
+    rng = np.random.default_rng(n_updates)
+    target = rng.integers(-4, 5, (n_rows, 30)).astype(np.float32)
+    named = rng.integers(0, n_rows, n_updates)
+    updates = rng.choice(np.array([1, -1], np.float32), (n_updates, 30))
+    expected = target.copy()
+    for row, update in zip(named, updates, strict=True):
+        expected[row] = operation(expected[row], update)
+    rows.combine(operation, target, named, updates)
+    np.testing.assert_array_equal(target, expected)
+
+
+def test_sparse_optimizer_takes_repeated_rows_one_by_one() -> None:
+    momentum = all_kernels()["ResourceSparseApplyMomentum"].function
+    rng = np.random.default_rng(1)
+    indices, grad = rng.integers(0, 4, 50).astype(np.int32), rng.normal(size=(50, 6)).astype(np.float32)
+    together, alone = ([_variable(np.ones((4, 6))), _variable(np.zeros((4, 6)))] for _ in range(2))
+    scalars = np.float32(0.1).reshape(()), np.float32(0.9).reshape(())
+    momentum(*together, scalars[0], grad, indices, scalars[1])
+    for i in range(50):
+        momentum(*alone, scalars[0], grad[i : i + 1], indices[i : i + 1], scalars[1])
+    for one, other in zip(together, alone, strict=True):
+        np.testing.assert_array_equal(one.read(), other.read())
+
+
+def _variable(value: np.ndarray) -> Variable:
+    made = Variable("v", np.dtype("float32"), False)
+    made.assign(value.astype(np.float32))
+    return made
