@@ -131,7 +131,7 @@ def _register_sorted(name: str, operation: np.ufunc, empty: int, dtypes: frozens
         inner = math.prod(data.shape[1:])
         if made.size == 0:
             return made
-        target, named = made.reshape(count, inner), np.unique(segment_ids)
+        target, named = made.reshape(count, inner), segment_ids[np.append(True, segment_ids[1:] != segment_ids[:-1])]
         if name in ("Prod", "Min", "Max"):  # the first row of a segment replaces the value of an empty one
             target[named] = UNSORTED[name][1](data.dtype)
         rows.combine(operation, target, segment_ids, data.reshape(-1, inner))

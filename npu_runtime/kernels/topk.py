@@ -55,11 +55,10 @@ def _places(keys: Array, k: int) -> Array:
     n = keys.shape[-1]
     if k == 1 and keys.size:
         return np.argmax(keys, axis=-1, keepdims=True)
-    has_nan = keys.dtype.kind == "f" and bool(np.isnan(keys).any())
-    if 0 < k <= n // 4 and not has_nan:
-        chosen = _chosen(keys, k)
-        order = np.argsort(_falling(np.take_along_axis(keys, chosen, axis=-1)), axis=-1, kind="stable")
-        return np.take_along_axis(chosen, order, axis=-1)
+    if 0 < k <= n // 16 and keys.size:
+        found = _among_candidates(keys.reshape(-1, n), k)
+        if found is not None:
+            return found.reshape(*keys.shape[:-1], k)
     return np.argsort(_falling(keys), axis=-1, kind="stable")[..., :k]
 
 
@@ -68,14 +67,23 @@ def _falling(keys: Array) -> Array:
     return np.invert(keys) if keys.dtype.kind in "iu" else -keys
 
 
-def _chosen(keys: Array, k: int) -> Array:
-    """(..., k) positions of the k largest in rising position; of equal ones at the border the first are taken."""
-    n = keys.shape[-1]
-    border = np.partition(keys, n - k, axis=-1)[..., n - k, None]
-    is_above, is_equal = keys > border, keys == border
-    n_missing = k - is_above.sum(axis=-1, keepdims=True)
-    is_chosen = is_above | (is_equal & (np.cumsum(is_equal, axis=-1) <= n_missing))
-    return np.nonzero(is_chosen)[-1].reshape(*keys.shape[:-1], k)
+def _among_candidates(keys: Array, k: int) -> Array | None:
+    """(rows, k) without sorting whole rows; None when there is a NaN, which has no place among numbers.
+
+    The k-th largest of the maxima of 4k groups is a bound that at least k entries reach, and few more.
+    """
+    n_rows, n = keys.shape
+    n_groups = 4 * k
+    depth = n // n_groups
+    maxima = keys[:, : depth * n_groups].reshape(n_rows, depth, n_groups).max(axis=1)
+    if keys.dtype.kind == "f" and (np.isnan(maxima).any() or np.isnan(keys[:, depth * n_groups :]).any()):
+        return None
+    bound = np.partition(maxima, n_groups - k, axis=1)[:, n_groups - k, None]
+    row, column = np.nonzero(keys >= bound)
+    order = np.lexsort((_falling(keys[row, column]), row))
+    first = np.searchsorted(row, np.arange(n_rows))
+    chosen: Array = column[order][first[:, None] + np.arange(k)]
+    return chosen
 
 
 def _one_a_row(predictions: Spec, targets: Spec, /, *others: Spec, **attrs: Any) -> Shape:

@@ -86,16 +86,32 @@ def _axis_of(x: Array, axis: Array) -> int:
 
 def _unique(x: Array, axis: int, out_idx: str) -> tuple[Array, Array, Array]:
     kind = dt.to_numpy(out_idx)
-    if x.ndim == 1:
-        _, first, inverse, counts = np.unique(as_sortable(x), True, True, True, equal_nan=False)
-    elif x.size == 0:
+    if x.ndim > 1 and x.size == 0:
         raise InvalidArgument(f"unique along an axis needs entries, got shape {shape_text(x.shape)}")
+    if x.ndim == 1 and x.dtype.kind in "iu" and x.size:
+        first, rank = _by_table(x) if int(x.max()) - int(x.min()) <= 8 * x.size else _by_sorting(x, None)
     else:
-        _, first, inverse, counts = np.unique(as_sortable(x), True, True, True, axis=axis)
+        first, rank = _by_sorting(as_sortable(x), None if x.ndim == 1 else axis)
+    return np.take(x, first, axis=axis), rank.astype(kind), np.bincount(rank, minlength=first.size).astype(kind)
+
+
+def _by_table(x: Array) -> tuple[Array, Array]:
+    """(where each value is first, which value each entry is) by a table of all integers from the least to the greatest."""
+    offset = x.astype(np.int64) - int(x.min())
+    places = np.arange(x.size)
+    table = np.empty(int(offset.max()) + 1, np.int64)
+    table[offset[::-1]] = places[::-1]  # the last one written stays: the first place
+    first = np.flatnonzero(table[offset] == places)
+    table[offset[first]] = np.arange(first.size)
+    return first, table[offset]
+
+
+def _by_sorting(x: Array, axis: int | None) -> tuple[Array, Array]:
+    _, first, inverse = np.unique(x, True, True, axis=axis, equal_nan=False)
     order = np.argsort(first, kind="stable")
-    rank = np.empty(order.size, kind)
+    rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
-    return np.take(x, first[order], axis=axis), rank[inverse.reshape(-1)], counts[order].astype(kind)
+    return first[order], rank[inverse.reshape(-1)]
 
 
 @kernel("ListDiff", unit="vector", shape=lambda x, y, **attrs: [(None,), (None,)], dtypes=WITH_INDEX)

@@ -12,6 +12,10 @@ SORTED = np.sort(arr(3, 20, dtype="int32", low=-5, high=5), axis=1)
 CASES = [
     *[case("Unique", arr(30, dtype=d, low=-4, high=4)) for d in DTYPES],
     case("Unique", np.zeros(0, np.float32)),
+    case("Unique", np.zeros(0, np.int32)),
+    case("Unique", np.array([2**31 - 1, -(2**31), 7, 7, -(2**31)], np.int32)),
+    case("Unique", np.array([2**63 - 1, -(2**63), 7, 7, -(2**63)], np.int64)),
+    case("UniqueWithCounts", arr(5000, dtype="int32", low=-900, high=900)),
     case("Unique", i32(5, 5, 1, 5, 1, 9), out_idx="int64"),
     *[case("UniqueWithCounts", arr(30, dtype=d, low=-4, high=4)) for d in ("float32", "int32", "int64")],
     case("UniqueWithCounts", i32(5, 5, 1, 5, 1, 9), out_idx="int64"),
