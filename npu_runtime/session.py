@@ -70,7 +70,7 @@ class DeviceSession:
 
     def __init__(self, tf_graph: Any, session_config: Any, config: RuntimeConfig) -> None:
         self._importer = GraphImporter(tf_graph)
-        self._host = HostSide(tf_graph, session_config)
+        self._host = HostSide(tf_graph, self._importer.definition, session_config)
         self._config = config
         self._chip = load_chip(config.soc)
         self._placement = Placement()

@@ -7,12 +7,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from tensorflow.core.framework import attr_value_pb2, op_def_pb2, tensor_shape_pb2
+from tensorflow.core.framework import attr_value_pb2, node_def_pb2, op_def_pb2, tensor_shape_pb2
 from tensorflow.python.framework import dtypes as tf_dtypes
 from tensorflow.python.framework import op_def_registry, tensor_util
 
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.importer.functions import Inliner, device_op
 
 _INPUT = re.compile(r"^(?P<node>[^:^]+)(?::(?P<index>\d+))?$")
 
@@ -28,6 +29,7 @@ class GraphImporter:
         self.tf_graph = tf_graph
         self.graph = Graph()
         self.version = -1
+        self._inliner = Inliner(tf_graph, import_operation)
 
     def update(self) -> bool:
         """Import new operations; True when there were any."""
@@ -36,9 +38,20 @@ class GraphImporter:
             return False
         for operation in self.tf_graph.get_operations():
             if operation.name not in self.graph:
-                self.graph.add(import_operation(operation))
+                self._add(operation)
         self.version = version
         return True
+
+    def definition(self, name: str) -> node_def_pb2.NodeDef:
+        """The NodeDef of a node, also of one that came out of a function's body."""
+        inlined = self._inliner.definitions.get(name)
+        return self.tf_graph.get_operation_by_name(name).node_def if inlined is None else inlined
+
+    def _add(self, operation: Any) -> None:
+        node = import_operation(operation)
+        node.op = device_op(node) or node.op
+        for made in self._inliner.expand(operation, node):
+            self.graph.add(made)
 
 
 def import_operation(operation: Any) -> Node:

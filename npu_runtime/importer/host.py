@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow.compat.v1 as tf
-from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework import function_pb2, graph_pb2, node_def_pb2
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.ops import gen_state_ops
@@ -29,17 +29,20 @@ HOST_SIDE_MARK = "_npu_host_side"
 """Attribute of sessions that must stay on the host although every new session is given the NPU entry."""
 
 _BOUNDARY = "npu_boundary/"
+Definition = Callable[[str], node_def_pb2.NodeDef]
 HostFunction = Callable[[Sequence[np.ndarray]], "list[np.ndarray]"]
 
 
 class HostSide:
     """Shadow graph and session.
 
-    tf_graph: the user's graph, for NodeDefs and functions.  config: the user's ConfigProto; the NPU entry is removed.
+    tf_graph: the user's graph, for functions.  definition: NodeDef of a node by name.  config: the user's ConfigProto; the
+    NPU entry is removed.
     """
 
-    def __init__(self, tf_graph: Any, config: config_pb2.ConfigProto | None) -> None:
+    def __init__(self, tf_graph: Any, definition: Definition, config: config_pb2.ConfigProto | None) -> None:
         self._user_graph = tf_graph
+        self._definition = definition
         self._shadow = tf.Graph()
         self._config = _plain_config(config)
         self._session: Any = None
@@ -67,7 +70,12 @@ class HostSide:
         with self._lock:
             names = [name for name in names if name not in self._present and not is_virtual(graph[name])]
             if names:
-                _ShadowImport(self._user_graph, self._shadow, self._present, graph, groups).run(names)
+                library = self._user_graph.as_graph_def().library if self._needs_functions(names) else None
+                _ShadowImport(self._definition, self._shadow, self._present, graph, groups).run(names, library)
+
+    def _needs_functions(self, names: Iterable[str]) -> bool:
+        attrs = [attr for name in names for attr in self._definition(name).attr.values()]
+        return any(attr.HasField("func") or attr.list.func for attr in attrs)
 
     def inputs_of(self, name: str) -> list[str]:
         """The shadow tensors a host node reads, one for each data input."""
@@ -110,34 +118,28 @@ class _ShadowImport:
     present: for each node already there the shadow tensors it reads; extended by what is added.
     """
 
-    def __init__(self, user_graph: Any, shadow: Any, present: dict[str, list[str]], graph: Graph, groups: DisjointSets) -> None:
-        self.user_graph, self.shadow, self.present, self.graph, self.groups = user_graph, shadow, present, graph, groups
+    def __init__(
+        self, definition: Definition, shadow: Any, present: dict[str, list[str]], graph: Graph, groups: DisjointSets
+    ) -> None:
+        self.definition, self.shadow, self.present, self.graph, self.groups = definition, shadow, present, graph, groups
         self.back_edges: list[tuple[str, int, str]] = []
 
-    def run(self, names: Sequence[str]) -> None:
-        nodes = [self.graph[name] for name in names]
-        self._add_functions(nodes)
+    def run(self, names: Sequence[str], library: function_pb2.FunctionDefLibrary | None) -> None:
+        """library: bodies of tf.data and call functions; all of the user's graph, as they may call each other."""
         with self.shadow.as_default():
-            for name in _creation_order(self.graph, nodes):
+            if library is not None:
+                tf.import_graph_def(graph_pb2.GraphDef(library=library), name="")
+            for name in _creation_order(self.graph, [self.graph[name] for name in names]):
                 self._add(self.graph[name])
             for name, position, source in self.back_edges:
                 tensor = self.shadow.get_tensor_by_name(source)
                 self.shadow.get_operation_by_name(name)._update_input(position, tensor)
 
-    def _add_functions(self, nodes: Sequence[Node]) -> None:
-        """Bodies of tf.data and call functions; all of the user's graph, as they may call each other."""
-        definitions = [self.user_graph.get_operation_by_name(node.name).node_def for node in nodes]
-        if any(attr.HasField("func") or attr.list.func for made in definitions for attr in made.attr.values()):
-            library = graph_pb2.GraphDef(library=self.user_graph.as_graph_def().library)
-            with self.shadow.as_default():
-                tf.import_graph_def(library, name="")
-
     def _add(self, node: Node) -> None:
-        operation = self.user_graph.get_operation_by_name(node.name)
         sources = [self._source(node, position) for position in range(len(node.inputs))]
         inputs = [self.shadow.get_tensor_by_name(name) for name in sources]
         controls = [name for name in node.controls if name in self.present and self._keeps_control(node, name)]
-        attrs = {name: value for name, value in operation.node_def.attr.items() if name not in ("_class", "_output_shapes")}
+        attrs = {k: v for k, v in self.definition(node.name).attr.items() if k not in ("_class", "_output_shapes")}
         with self.shadow.control_dependencies([self.shadow.get_operation_by_name(name) for name in controls]):
             self._create(node.op, node.name, inputs, attrs)
         self.present[node.name] = sources

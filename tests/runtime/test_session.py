@@ -315,3 +315,20 @@ def test_queue_runners_and_coordinator() -> None:
         coordinator.request_stop()
         coordinator.join(threads)
     np.testing.assert_array_equal(seen, np.tile(np.arange(10), 2) * 2.0)
+
+
+def test_function_calls_are_seen_through() -> None:
+    v = tf.Variable([1.0, 2.0], use_resource=True)
+
+    @tf.function
+    def inner(a: Any) -> Any:
+        return a * v + tf.strings.to_number(tf.constant("1.5"))
+
+    @tf.function
+    def outer(a: Any) -> Any:
+        v.assign_add([1.0, 1.0])
+        return inner(a) * 2.0, tf.reduce_sum(a)
+
+    x = tf.placeholder(tf.float32, [2])
+    y, total = outer(x)
+    same_on_both([([y, total, tf.gradients(y, x)], {x: [3.0, 4.0]})] * 2 + [(v, {})])

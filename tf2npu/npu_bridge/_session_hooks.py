@@ -16,6 +16,7 @@ from tensorflow.python.framework import error_interpolation, errors_impl
 
 from npu_runtime.config import load_config
 from npu_runtime.errors import DeviceError
+from npu_runtime.importer.functions import MARK
 from npu_runtime.importer.host import HOST_SIDE_MARK
 from npu_runtime.session import DeviceSession, Request
 
@@ -133,8 +134,9 @@ def _node_in(message: str) -> str:
 
 
 def _operation(session: Any, name: str) -> Any:
+    """The user's operation; for a node of a function's body the call."""
     try:
-        return session.graph.get_operation_by_name(name)
+        return session.graph.get_operation_by_name(name.split(MARK)[0])
     except (KeyError, ValueError):
         return None
 
