@@ -13,8 +13,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import im2col
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.im2col import Epilogue
-from npu_runtime.kernels.matmul import multiply
+from npu_runtime.kernels.matmul import Epilogue, multiply
 from npu_runtime.kernels.precision import compute_dtype, store, widen
 from npu_runtime.kernels.windows import Axis, Layout, check_rank, refuse_ranks
 
@@ -32,21 +31,21 @@ def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: 
 def pointwise(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None) -> None:
     """A 1x1 convolution is one matrix product over all pixels."""
     pixels = out.reshape(-1, out.shape[3])
-    multiply(x.reshape(len(pixels), -1), w[0, 0], pixels)
-    if epilogue is not None:
-        epilogue(pixels)
+    multiply(x.reshape(len(pixels), -1), w[0, 0], pixels, epilogue)
 
 
 def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None) -> None:
     """out = x * w, channels last.
 
     x: (N, H, W, groups * C).  w: (kernel rows, kernel columns, C, K).  out: (N, rows, columns, K), any strides.
-    epilogue: applied to finished pieces of the result; only for one group.
+    epilogue: applied to finished pieces of the result, which is contiguous then.
     """
     if out.size == 0:
         return
     if w.size == 0 or x.size == 0:
         out.fill(0)
+        if epilogue is not None:
+            epilogue(out.reshape(-1, out.shape[3]))
         return
     groups = x.shape[3] // w.shape[2]
     if groups == 1:

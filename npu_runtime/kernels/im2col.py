@@ -9,11 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from npu_runtime.kernels.matmul import Epilogue
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
-
-Epilogue = Callable[[np.ndarray], None]
-"""Changes a finished block of the result in place, while it is in cache.  block: (positions, channels)."""
 
 BLOCK_BYTES = 2 << 20
 """Of the laid-out windows of one block: more repays packing the filter, less stays in cache."""

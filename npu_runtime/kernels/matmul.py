@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.precision import compute_dtype, store, wide_buffer, widen
 from npu_runtime.kernels.shapes import broadcast_pair
 
+Epilogue = Callable[[np.ndarray], None]
+"""Changes finished rows of a result in place, while they are in cache."""
 PRODUCTS = dt.FLOATS | {"int32", "int64"}
 _BYTES = frozenset({"int8", "uint8"})
 ROWS = 256
@@ -24,20 +26,30 @@ SERIAL_FLOPS = 4e6
 """A product smaller than this takes less time than waking a worker."""
 
 
-def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> np.ndarray:
+def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue | None = None) -> np.ndarray:
     """out = a @ b for matrices of one type, cut along the longer side of `out` over the worker threads.
 
-    a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  Returns: out.
+    a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  epilogue: applied to finished rows.  Returns: out.
     """
     a, b = _as_blas_takes_it(a), _as_blas_takes_it(b)
     m, n = out.shape
-    if 2.0 * m * n * a.shape[1] < SERIAL_FLOPS:
-        return np.matmul(a, b, out=out)
-    if m >= n:
-        parallel_ranges(m, lambda start, stop: np.matmul(a[start:stop], b, out=out[start:stop]), _block(m))
+    is_small = 2.0 * m * n * a.shape[1] < SERIAL_FLOPS
+    finish = epilogue or _leave
+
+    def rows(start: int, stop: int) -> None:
+        np.matmul(a[start:stop], b, out=out[start:stop])
+        finish(out[start:stop])
+
+    if is_small or m >= n:
+        parallel_ranges(m, rows, m if is_small else _block(m))
     else:
         parallel_ranges(n, lambda start, stop: np.matmul(a, b[:, start:stop], out=out[:, start:stop]), _block(n))
+        finish(out)
     return out
+
+
+def _leave(rows: np.ndarray) -> None:
+    """The epilogue of a plain product."""
 
 
 def _block(extent: int) -> int:
@@ -78,7 +90,7 @@ def _flat_batch(x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(x, (*batch, *x.shape[-2:])).reshape(math.prod(batch), *x.shape[-2:])
 
 
-def _matmul_shape(a: Spec, b: Spec, *, transpose_a: bool = False, transpose_b: bool = False) -> Shape:
+def matmul_shape(a: Spec, b: Spec, *, transpose_a: bool = False, transpose_b: bool = False) -> Shape:
     if a.shape is None or b.shape is None:
         rows, columns = None, None
     else:
@@ -108,7 +120,7 @@ def matmul_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[st
     return 2.0 * inner * math.prod(outputs[0].known_shape())
 
 
-@kernel("MatMul", unit="cube", shape=_matmul_shape, dtypes=PRODUCTS, estimate=matmul_flops)
+@kernel("MatMul", unit="cube", shape=matmul_shape, dtypes=PRODUCTS, estimate=matmul_flops)
 def matmul(
     a: np.ndarray, b: np.ndarray, /, *, transpose_a: bool = False, transpose_b: bool = False, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -118,11 +130,18 @@ def matmul(
     16-bit floats are summed in fp32 and rounded once; k = 0 gives zeros.
     Raises: InvalidArgument for ranks other than 2 or different k.  Source: TensorFlow op `MatMul`.
     """
+    return run_matmul(a, b, transpose_a, transpose_b, out)
+
+
+def run_matmul(
+    a: np.ndarray, b: np.ndarray, transpose_a: bool, transpose_b: bool, out: np.ndarray | None, epilogue: Epilogue | None = None
+) -> np.ndarray:
+    """The product of a node: checks and precision.  Returns: the result in the node's type."""
     _check_ranks(a.shape, b.shape)
     left, right = (a.T if transpose_a else a), (b.T if transpose_b else b)
     _check_inner(left.shape[1], right.shape[0], a.shape, b.shape)
     shape = (left.shape[0], right.shape[1])
-    return store(multiply(widen(left), widen(right), wide_buffer(shape, a.dtype, out)), a.dtype, out)
+    return store(multiply(widen(left), widen(right), wide_buffer(shape, a.dtype, out), epilogue), a.dtype, out)
 
 
 def _batch_shape(x: Spec, y: Spec, *, adj_x: bool = False, adj_y: bool = False, Tout: str = "") -> Shape:

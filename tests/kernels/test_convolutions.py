@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow.compat.v1 as tf
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.conv import conv2d, conv_shape
 from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input
 from tests.kernels import oracle
@@ -126,6 +128,31 @@ def test_channels_first_is_the_transposed_result(one: Case) -> None:
     dw = conv2d_backprop_filter(nchw(x), by_filter.inputs[1], nchw(by_input.inputs[2]), **keywords)
     assert_matches(dw, oracle.run(by_filter)[0][0], judged(by_filter))
     assert conv_shape(Spec(nchw(x).shape), Spec(w.shape), **keywords) == conv2d(nchw(x), w, **keywords).shape
+
+
+EMPTY = [
+    ("Conv2D", (0, 7, 6, 3), (3, 3, 3, 4)),
+    ("Conv2D", (2, 0, 6, 3), (3, 3, 3, 4)),
+    ("Conv2D", (2, 7, 6, 3), (3, 3, 3, 0)),
+    ("DepthwiseConv2dNative", (0, 7, 6, 3), (3, 3, 3, 2)),
+]
+
+
+@pytest.mark.parametrize(("op", "image", "weights"), EMPTY)
+@pytest.mark.parametrize("stride", [1, 2])
+def test_empty(op: str, image: tuple[int, ...], weights: tuple[int, ...], stride: int) -> None:
+    """Judged by TensorFlow's shape inference: its oneDNN kernels return the input's shape, its gradients are undefined."""
+    attrs = {"strides": [1, stride, stride, 1], "padding": "SAME"}
+    x, w = np.ones(image, "f"), np.ones(weights, "f")
+    y = all_kernels()[op].function(x, w, **attrs)
+    with tf.Graph().as_default():
+        inferred = (tf.raw_ops.Conv2D if op == "Conv2D" else tf.raw_ops.DepthwiseConv2dNative)(input=x, filter=w, **attrs)
+        assert list(y.shape) == inferred.shape.as_list()
+    sizes = {"Input": (np.array(image, np.int32), w, y), "Filter": (x, np.array(weights, np.int32), y)}
+    for kind, inputs in sizes.items():
+        gradient = all_kernels()[f"{op}Backprop{kind}"].function(*inputs, **attrs)
+        assert gradient.shape == (image if kind == "Input" else weights)
+        assert not gradient.any()
 
 
 BAD = [

@@ -22,9 +22,8 @@ def gradients(one: Case, types: tuple[str, ...] = ("Input", "Filter")) -> list[C
 
 
 def _is_plain(one: Case) -> bool:
-    """TensorFlow's CPU gradients have neither groups nor dilations, and leave a filter's undefined for images without rows."""
-    x, w = one.inputs
-    return x.shape[3] == w.shape[2] and set(one.attrs.get("dilations", [1])) == {1} and x.shape[1] > 0
+    """TensorFlow's CPU gradients have neither groups nor dilations."""
+    return one.inputs[0].shape[3] == one.inputs[1].shape[2] and set(one.attrs.get("dilations", [1])) == {1}
 
 
 BY_GEOMETRY = [made for one in forward.GEOMETRY + forward.EXPLICIT if _is_plain(one) for made in gradients(one)]

@@ -40,7 +40,12 @@ WITH_HARD_EDGES[1, 0] = -np.inf
 WITH_HARD_EDGES[1, :, 4:] = -np.inf
 WITH_HARD_EDGES[1, 2, 2] = np.inf
 
-BY_SHAPE = [of_forward(one) for one in forward.BY_SHAPE + forward.BY_TYPE]
+def _is_defined(one: Case) -> bool:
+    """TensorFlow refuses the mean's gradient for an image without channels."""
+    return one.op == "MaxPool" or one.inputs[0].shape[3] > 0
+
+
+BY_SHAPE = [of_forward(one) for one in forward.BY_SHAPE + forward.BY_TYPE if _is_defined(one)]
 TIES = [tied(one) for one in forward.BY_SHAPE + forward.BY_TYPE if one.op == "MaxPool"]
 MORE = [
     max_grad(forward.HARD, "nan", ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID"),
