@@ -43,6 +43,7 @@ class RunLog:
     """All device sessions of the process."""
 
     def __init__(self) -> None:
+        self.device = "simulated NPU"
         self.sessions: list[SessionRecord] = []
         self._lock = Lock()
 
@@ -57,7 +58,7 @@ class RunLog:
             self.sessions.clear()
 
     def summary(self) -> list[str]:
-        """Lines for a person: what ran where, and why not on the device."""
+        """Lines for a person who looks closely: every program, what ran where, and why not on the device."""
         lines = []
         for session in self.sessions:
             if any(program.n_runs for program in session.programs):
@@ -65,18 +66,43 @@ class RunLog:
                 lines += [line for program in session.programs if program.n_runs for line in _program_lines(program)]
         return lines
 
+    def digest(self) -> list[str]:
+        """A few lines for everybody: sessions, steps, the device's share, and the reasons of all host nodes."""
+        programs = [program for session in self.sessions for program in session.programs if program.n_runs]
+        if not programs:
+            return []
+        n_sessions = sum(any(program.n_runs for program in session.programs) for session in self.sessions)
+        on_device = sum(program.device_flops * program.n_runs for program in programs)
+        total = on_device + sum(program.host_flops * program.n_runs for program in programs)
+        n_recompiled = sum(max(0, program.n_compilations - 1) for program in programs)
+        recompiled = f", {n_recompiled} recompilations for new shapes" if n_recompiled else ""
+        lines = [
+            f"{self.device}: {_count(n_sessions, 'session')}, {_count(sum(p.n_runs for p in programs), 'run')}, "
+            f"{100 * on_device / total if total else 100:.2f} % of {total:.3g} floating-point operations on the device{recompiled}"
+        ]
+        return lines + _reason_lines({name: why for program in programs for name, why in program.host_nodes.items()})
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _reason_lines(reasons: dict[str, str]) -> list[str]:
+    """One line a reason, the most frequent first, with the first node as an example."""
+    lines = []
+    for reason, count in sorted(Counter(reasons.values()).items(), key=lambda item: (-item[1], item[0])):
+        example = next(name for name, why in reasons.items() if why == reason)
+        others = f" and {count - 1} more" if count > 1 else ""
+        lines.append(f"  on the host: {example}{others}: {reason}")
+    return lines
+
 
 def _program_lines(program: ProgramRecord) -> list[str]:
     shown = ", ".join(program.fetches[:3]) + (", ..." if len(program.fetches) > 3 else "")
     recompiled = f", compiled {program.n_compilations} times for new shapes" if program.n_compilations > 1 else ""
-    lines = [
-        f"  run of [{shown}]: {program.n_runs} steps, {len(program.device_nodes)} nodes on the device with "
+    head = (
+        f"  run of [{shown}]: {_count(program.n_runs, 'step')}, {len(program.device_nodes)} nodes on the device with "
         f"{100 * program.device_share:.2f} % of {program.device_flops + program.host_flops:.4g} floating-point operations, "
         f"{len(program.host_nodes)} on the host{recompiled}"
-    ]
-    reasons = Counter(program.host_nodes.values())
-    for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0])):
-        example = next(name for name, why in program.host_nodes.items() if why == reason)
-        others = f" and {count - 1} more" if count > 1 else ""
-        lines.append(f"    host: {example}{others}: {reason}")
-    return lines
+    )
+    return [head, *(f"  {line}" for line in _reason_lines(program.host_nodes))]

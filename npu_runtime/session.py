@@ -79,6 +79,7 @@ class DeviceSession:
         self._generators: dict[str, dict[str, Any]] = {}
         self._plans: dict[Request, _Plan] = {}
         self._record = _RUN_LOG.open_session()
+        _RUN_LOG.device = f"simulated {self._chip.name}"
         self._lock = RLock()
         self._is_closed = False
 

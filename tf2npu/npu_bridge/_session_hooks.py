@@ -6,7 +6,9 @@ callable from options; queue runners build plain callables; partial runs go stra
 
 from __future__ import annotations
 
+import atexit
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,11 +20,14 @@ from npu_runtime.config import load_config
 from npu_runtime.errors import DeviceError
 from npu_runtime.importer.functions import MARK
 from npu_runtime.importer.host import HOST_SIDE_MARK
-from npu_runtime.session import DeviceSession, Request
+from npu_runtime.session import DeviceSession, Request, run_log
 
 OPTIMIZER_NAME = "NpuOptimizer"
 ALL_SESSIONS_VARIABLE = "TF2NPU_ALL_SESSIONS"
 """Set to 1 by the launcher to run sessions without the NPU entry on the device too."""
+
+LOG_VARIABLE = "TF2NPU_LOG"
+"""Set to "full" for a line on every program instead of the totals."""
 
 _DEVICE = "_npu_device_session"
 _REQUESTS = "_npu_requests"
@@ -33,6 +38,7 @@ def install() -> None:
     """Patch BaseSession once; sessions that are not for the device behave as before."""
     if _original:
         return
+    atexit.register(_print_log)
     for name, replacement in _REPLACEMENTS.items():
         _original[name] = getattr(tf_session.BaseSession, name)
         setattr(tf_session.BaseSession, name, replacement)
@@ -43,6 +49,15 @@ def uninstall() -> None:
     for name, function in _original.items():
         setattr(tf_session.BaseSession, name, function)
     _original.clear()
+    atexit.unregister(_print_log)
+
+
+def _print_log() -> None:
+    """The run log, on stderr at the end of the process; whole when TF2NPU_LOG is "full"."""
+    log = run_log()
+    lines = log.digest() + (log.summary() if os.environ.get(LOG_VARIABLE) == "full" else [])
+    if lines:
+        print("\n".join(f"npu_runtime: {line}" for line in lines), file=sys.stderr)
 
 
 def device_of(session: Any) -> DeviceSession | None:

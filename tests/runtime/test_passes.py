@@ -1,0 +1,232 @@
+"""Each pass: what it does to a graph, and that the graph stays sound and its values stay the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npu_runtime import dtypes as dt
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.order import strongly_connected, topological
+from npu_runtime.graph.spec import Spec
+from npu_runtime.graph.verify import verify
+from npu_runtime.importer.graphdef import GraphImporter
+from npu_runtime.kernels.base import all_kernels
+from npu_runtime.passes.base import Pass, check_order, graph_pass, run_passes
+from npu_runtime.passes.fold_constants import CONSTANT, fold_constants
+from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
+from npu_runtime.passes.partition import partition, split_prologue
+from npu_runtime.passes.pipeline import pipeline
+from npu_runtime.passes.placement import place
+from npu_runtime.passes.plan_memory import FOREVER, may_alias, plan_memory
+from npu_runtime.passes.prune import FEED, feed_name, prune
+from npu_runtime.passes.remove_unused import remove_unused
+from tests.runtime.device import device_session
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def imported(fetch: Any, feeds: dict[Any, tuple[int, ...]] | None = None) -> Graph:
+    """The default graph, placed and pruned to one fetch, its feeds with these shapes."""
+    importer = GraphImporter(tf.get_default_graph())
+    importer.update()
+    reasons = place(importer.graph).reasons
+    for node in importer.graph:
+        node.host_reason = reasons.get(node.name)
+    shapes = {Value(t.op.name): Spec(shape, t.dtype.name) for t, shape in (feeds or {}).items()}
+    return prune(importer.graph, [Value(fetch.op.name, fetch.value_index)], [], shapes)
+
+
+def ops(graph: Graph) -> list[str]:
+    return sorted(node.op for node in graph)
+
+
+def test_prune_keeps_ancestors_and_cuts_at_feeds() -> None:
+    x = tf.placeholder(tf.float32, [None], name="x")
+    y = tf.exp(x, name="y")
+    tf.sin(y)
+    z = tf.log(y)
+    graph = imported(z, {y: (3,)})
+    verify(graph)
+    assert ops(graph) == ["Log", FEED]
+    assert graph["Log"].inputs == [Value(feed_name(Value("y")))]
+
+
+def test_shapes_of_the_feeds_make_reshape_static() -> None:
+    x = tf.placeholder(tf.float32, [None, 4], name="x")
+    flat = tf.reshape(x, [tf.shape(x)[0] * 2, -1])
+    graph = imported(flat, {x: (6, 4)})
+    assert fold_constants.run(graph) >= 3
+    remove_unused.run(graph)
+    verify(graph)
+    assert ops(graph) == ["Reshape", CONSTANT, FEED]
+    assert graph.spec(graph.fetches[0]).shape == (12, 2)
+
+
+def test_constants_of_a_branch_not_taken_stay_dead() -> None:
+    p = tf.placeholder(tf.bool, [])
+    y = tf.cond(p, lambda: tf.constant(1.0) + tf.constant(2.0), lambda: tf.constant(5.0) * 2.0)
+    with device_session() as session:
+        assert [session.run(y, {p: taken}) for taken in (True, False)] == [3.0, 10.0]
+
+
+def test_random_numbers_are_not_folded() -> None:
+    y = tf.random_uniform([2], seed=1) * 0.0
+    graph = imported(y)
+    fold_constants.run(graph)
+    assert "RandomUniform" in ops(graph)
+
+
+@pytest.mark.parametrize("kept", ["nothing", "bias", "head"])
+def test_bias_and_activation_are_fused_when_nobody_looks_between(kept: str) -> None:
+    x = tf.placeholder(tf.float32, [2, 3], name="x")
+    head = tf.matmul(x, tf.constant(np.arange(12, dtype=np.float32).reshape(3, 4)))
+    bias = tf.nn.bias_add(head, tf.constant([1.0, -50.0, 2.0, 3.0]))
+    y = tf.nn.relu(bias)
+    if kept != "nothing":
+        y = tf.add_n([y, {"bias": bias, "head": head}[kept]])
+    graph = imported(y, {x: (2, 3)})
+    fold_constants.run(graph)
+    n_fused = fuse_bias_activation.run(graph)
+    verify(graph)
+    assert n_fused == {"nothing": 1, "bias": 1, "head": 0}[kept]
+    assert ("Relu" in ops(graph)) == (kept != "nothing")
+    value = np.ones((2, 3), np.float32)
+    with tf.Session() as plain, device_session() as device:
+        np.testing.assert_allclose(device.run(y, {x: value}), plain.run(y, {x: value}), rtol=1e-6)
+
+
+def test_every_pass_keeps_the_graph_sound_and_the_values() -> None:
+    x = tf.placeholder(tf.float32, [None, 8, 8, 1], name="x")
+    hidden = tf.layers.conv2d(x, 4, 3, activation=tf.nn.relu, kernel_initializer=tf.ones_initializer())
+    logits = tf.layers.dense(
+        tf.layers.flatten(tf.layers.max_pooling2d(hidden, 2, 2)), 3, kernel_initializer=tf.ones_initializer()
+    )
+    loss = tf.losses.sparse_softmax_cross_entropy(tf.zeros([tf.shape(x)[0]], tf.int32), logits)
+    gradients = tf.gradients(loss, tf.trainable_variables())
+    graph = imported(gradients[0], {x: (5, 8, 8, 1)})
+    run_passes(graph, pipeline(fusion=True), check=True)
+    with tf.Session() as plain:
+        plain.run(tf.global_variables_initializer())
+        expected = plain.run([loss, gradients], {x: np.ones((5, 8, 8, 1), np.float32)})
+    for fusion in ("on", "off"):
+        with device_session(fusion=fusion) as session:
+            session.run(tf.global_variables_initializer())
+            actual = session.run([loss, gradients], {x: np.ones((5, 8, 8, 1), np.float32)})
+            tf.nest.map_structure(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), actual, expected)
+
+
+def test_order_that_lacks_a_fact_is_refused() -> None:
+    @graph_pass(requires=("layout",))
+    def needs_layout(graph: Graph) -> int:
+        return 0
+
+    @graph_pass(provides=("layout",))
+    def makes_layout(graph: Graph) -> int:
+        return 0
+
+    @graph_pass(breaks=("layout",))
+    def breaks_layout(graph: Graph) -> int:
+        return 0
+
+    check_order([makes_layout, needs_layout])
+    orders: list[list[Pass]] = [[needs_layout, makes_layout], [makes_layout, breaks_layout, needs_layout]]
+    for order in orders:
+        with pytest.raises(ValueError, match="needs_layout needs"):
+            check_order(order)
+
+
+def test_verify_names_what_is_wrong() -> None:
+    graph = Graph()
+    graph.add(Node("a", "Relu", [Value("b")], outputs=[Spec(())]))
+    with pytest.raises(ValueError, match="input of a: node b"):
+        verify(graph)
+
+
+def test_host_calls_and_device_segments_alternate() -> None:
+    data = tf.data.Dataset.from_tensors(np.ones((2, 2), np.float32)).make_one_shot_iterator().get_next()
+    summary = tf.summary.scalar("mean", tf.reduce_mean(tf.exp(data)))
+    graph = imported(summary)
+    parts = partition(graph, place(graph).groups)
+    assert [call.time for call in parts.calls] == [0, 2]
+    assert all(parts.times[node.name] % 2 == (node.host_reason is None) for node in graph)
+    for node in graph:
+        for value in node.inputs:
+            assert parts.times[value.node] <= parts.times[node.name] or graph[value.node].op == "Const"
+
+
+def test_unknown_batch_makes_a_prologue() -> None:
+    data = tf.data.Dataset.from_tensor_slices(np.ones((5, 2), np.float32)).batch(2).make_one_shot_iterator().get_next()
+    graph = imported(tf.exp(data))
+    split = split_prologue(graph, partition(graph, place(graph).groups))
+    assert split is not None
+    prologue, main = split
+    verify(prologue)
+    verify(main)
+    assert [node.op for node in main if node.host_reason is None] == ["Exp", FEED]
+
+
+def test_components_and_orders() -> None:
+    assert strongly_connected({"a": ["b"], "b": ["c"], "c": ["a", "d"], "d": []}) == [["c", "b", "a"]]
+    late, early = Node("late", "X", [Value("early")]), Node("early", "X")
+    assert topological([late, early]) == [early, late]
+    with pytest.raises(ValueError, match="cycle"):
+        topological([Node("a", "X", [Value("b")]), Node("b", "X", [Value("a")])])
+
+
+ELEMENTWISE = ["Relu", "Tanh", "Add", "Mul", "Reshape"]
+
+
+@st.composite
+def programs(draw: Any) -> tuple[Graph, list[Node]]:
+    """Random straight-line programs over a few shapes, with views among them."""
+    graph = Graph()
+    graph.add(Node("x0", FEED, outputs=[Spec((4, 8))]))
+    for i in range(1, draw(st.integers(2, 25))):
+        op = draw(st.sampled_from(ELEMENTWISE))
+        n_inputs = 2 if op in ("Add", "Mul") else 1
+        inputs = [Value(f"x{draw(st.integers(max(0, i - 6), i - 1))}") for _ in range(n_inputs)]
+        graph.add(Node(f"x{i}", op, inputs, outputs=[Spec((4, 8))]))
+    graph.fetches = [Value(name) for name in draw(st.sets(st.sampled_from(sorted(graph.nodes)), min_size=1, max_size=3))]
+    return graph, [node for node in graph if node.op != FEED]
+
+
+@given(programs())
+@settings(max_examples=150, deadline=None)
+def test_buffers_alive_at_one_time_never_overlap(program: tuple[Graph, list[Node]]) -> None:
+    """Executes the plan symbolically: every read must find the bytes that its writer left there."""
+    graph, order = program
+    plan = plan_memory(graph, order, dict.fromkeys(graph.fetches, FOREVER))
+    owner: dict[int, Value] = {}
+    shows: dict[Value, list[Value]] = {}
+
+    def bytes_of(value: Value) -> range:
+        offset = plan.offsets_bytes[value]
+        return range(offset, offset + 4 * 8 * dt.itemsize_bytes("float32"), 64)
+
+    def check(value: Value) -> None:
+        for origin in shows.get(value, []):
+            assert all(owner[block] == origin for block in bytes_of(origin)), f"{value} lost {origin}"
+
+    for node in order:
+        for value in node.inputs:
+            check(value)
+        result = Value(node.name)
+        if may_alias(node):
+            shows[result] = shows.get(node.inputs[0], [])
+        else:
+            shows[result] = [result]
+            owner.update(dict.fromkeys(bytes_of(result), result))
+    for value in graph.fetches:
+        check(value)
+    assert plan.live_bytes <= plan.arena_bytes
+    assert all(kernel in all_kernels() for kernel in ELEMENTWISE)
