@@ -78,7 +78,8 @@ class RunLog:
         recompiled = f", {n_recompiled} recompilations for new shapes" if n_recompiled else ""
         lines = [
             f"{self.device}: {_count(n_sessions, 'session')}, {_count(sum(p.n_runs for p in programs), 'run')}, "
-            f"{100 * on_device / total if total else 100:.2f} % of {total:.3g} floating-point operations on the device" + recompiled
+            f"{100 * on_device / total if total else 100:.2f} % of {total:.3g} floating-point operations on the device"
+            + recompiled
         ]
         return lines + _reason_lines({name: why for program in programs for name, why in program.host_nodes.items()})
 
