@@ -1,6 +1,13 @@
-"""Figures that tests record with `record_property("figure", line)` are printed after the run, workers' too."""
+"""Figures that tests record with `record_property("figure", line)` are printed after the run, workers' too.
+
+Golden tests rewrite their files with `--regen`.
+"""
 
 from __future__ import annotations
+
+
+def pytest_addoption(parser):
+    parser.addoption("--regen", action="store_true", help="rewrite golden files that differ, then fail listing them")
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -75,7 +75,7 @@ def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFa
     facts = dataclasses.replace(gather_facts("x.py", notebook.code.encode()), path=path)
     own = ProjectFacts.merge([*project.files.values(), facts])
     outcome = convert_text(notebook.code, path, config, own)
-    findings = [notebook.skipped_finding(f) for f in notebook.skipped] + [notebook.relocate(f) for f in outcome.findings]
+    findings = notebook.cell_findings() + [notebook.relocate(f) for f in outcome.findings]
     after = notebook.with_edits(outcome.edits)
     status = Status.CONVERTED if after != data else Status.UNCHANGED
     return FileResult(path, status, findings, [], data, after)
@@ -95,11 +95,18 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
     after = splice(text, edits)
     if edits:
         _check_output(after)
-    voided = {id(f) for f in [*composition.absorbed, *composition.refused]}
+    voided = {id(f) for f in [*composition.absorbed, *composition.refused, *_gone(fixes, kept)]}
     said = [f for f in fixes if id(f) not in voided] + ([import_fix] if import_fix else [])
     findings = [_with_after(script, finding, fix, kept) for fix in said for finding in fix.findings]
     findings += [_refused(script, fix) for fix in composition.refused]
     return Outcome(after, edits, _sorted(findings))
+
+
+def _gone(fixes: list[Fix], kept: list[Fix]) -> list[Fix]:
+    """Remarks about code that another fix takes out."""
+    replaced = [(c.start, c.end, fix) for fix in kept for c in fix.changes if c.replaces]
+    remarks = [f for f in fixes if not f.changes]
+    return [f for f in remarks if any(a <= f.site[0] and f.site[1] <= b and fix is not f for a, b, fix in replaced)]
 
 
 def _check_output(text: str) -> None:

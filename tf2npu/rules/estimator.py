@@ -141,7 +141,8 @@ def run_config(call: Call) -> None:
         call.remove_args(removed)
     for arg in removed:
         name = _parameter(call, arg)
-        call.manual(f"{name}={call.source(arg.value)} was removed: {_REMOVED[name]}.")
+        say = call.info if call.resolve(arg.value) == "None" else call.manual
+        say(f"{name}={call.source(arg.value)} was removed: {_REMOVED[name]}.")
     if call.fix.changes:
         call.fixed("The config fits the NPU: an NPURunConfig, or a RunConfig without what the NPU does not have.")
 

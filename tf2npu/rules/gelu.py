@@ -99,7 +99,8 @@ def _apply(site: Site, kind: str, make: Any, argument: str) -> None:
 
 
 def _header(site: Site, node: cst.FunctionDef) -> tuple[int, int]:
-    return site.script.tree.span(node)
+    start, end = site.script.tree.span(node)
+    return start, start + len(site.script.text[start:end].rstrip())
 
 
 def _is_decorated(node: cst.FunctionDef) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # TF1 names stay bare ("tensorflow.nn.dropout"); compat.v2 names keep their prefix, because they mean something else.
 _PREFIXES = (
@@ -143,6 +144,7 @@ def is_tensorflow(name: str) -> bool:
     return root_of(name) in {"tensorflow", "tensorflow_core", "tensorflow_estimator", "tf_slim"}
 
 
+@lru_cache(maxsize=20_000)
 def canonical(name: str) -> str:
     """The one spelling of a dotted name under which rules and tables know it.
 

@@ -8,10 +8,9 @@ import re
 from dataclasses import dataclass
 from json.decoder import JSONDecodeError, JSONDecoder, scanstring
 
-import libcst as cst
-
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.scanner.source import SourceError
+from tf2npu.scanner.tree import parse
 
 _MAGIC = re.compile(r"^([ \t]*)([%!?][^\n]*|[^\n#'\"]*\?\??[ \t]*)$", re.MULTILINE)
 _ASSIGNED_MAGIC = re.compile(r"^([ \t]*[\w.,\[\] ]+=[ \t]*)([%!][^\n]*)$", re.MULTILINE)
@@ -36,6 +35,7 @@ class Notebook:
     """A notebook of any 4.x format.
 
     code: Python of all code cells, magics blanked out at equal length.  skipped: cells that are not Python, with the reason.
+    broken: cells that do not parse.
     Raises: SourceError when it is not a notebook.
     """
 
@@ -48,6 +48,7 @@ class Notebook:
             raise SourceError(f"not a readable notebook: {error}") from None
         self.cells: list[Cell] = []
         self.skipped: list[tuple[int, str]] = []
+        self.broken: list[tuple[int, SourceError]] = []
         self.code = ""
         for index, start, end, text in found:
             self._add(index, start, end, text)
@@ -59,9 +60,9 @@ class Notebook:
             return
         python = _blank_magics(text)
         try:
-            cst.parse_module(python)
-        except cst.ParserSyntaxError as error:
-            self.skipped.append((index, f"syntax error: {error.message.splitlines()[0]}"))
+            parse(python)
+        except SourceError as error:
+            self.broken.append((index, error))
             return
         self.cells.append(Cell(index, start, end, text, len(self.code)))
         self.code += python if python.endswith("\n") else python + "\n"
@@ -78,10 +79,17 @@ class Notebook:
         moved = Span(span.line - first, span.column, span.end_line - first, span.end_column)
         return dataclasses.replace(finding, span=moved, cell=cell.index)
 
-    def skipped_finding(self, skipped: tuple[int, str]) -> Finding:
-        """A finding for a cell that was left alone."""
-        index, reason = skipped
-        return Finding("NPU900", Level.SKIPPED, Span(1, 1, 1, 1), f"Cell {index} not converted: {reason}", cell=index)
+    def cell_findings(self) -> list[Finding]:
+        """A finding for each cell that was left alone."""
+        skipped = [
+            Finding("NPU900", Level.SKIPPED, Span(1, 1, 1, 1), f"Cell {index} not converted: {reason}", cell=index)
+            for index, reason in self.skipped
+        ]
+        broken = []
+        for index, error in self.broken:
+            span = Span(error.line, error.column, error.line, error.column + 1)
+            broken.append(Finding("NPU900", Level.MANUAL, span, f"Cell {index} not converted: {error}", cell=index))
+        return skipped + broken
 
     def with_edits(self, edits: list[Edit]) -> bytes:
         """The notebook with edits of `code` made in its cells; bytes outside the changed cells' sources stay."""

@@ -158,14 +158,22 @@ class Call(Site):
             return
         last = args[-1]
         end = self.script.tree.span(last.value)[1]
-        if isinstance(last.comma, cst.Comma) and self._own_line(last):
-            self.insert(self._after_comma(last), self._line_break_before(last) + text + ",")
-        elif isinstance(last.comma, cst.Comma):
-            self.insert(self._after_comma(last), f" {text}")
-        elif self._own_line(last) and len(args) > 1:
-            self.insert(end, "," + self._line_break_before(last) + text)
+        has_comma = isinstance(last.comma, cst.Comma)
+        if has_comma:
+            end = self._after_comma(last)
+        if not self._own_line(last) or (len(args) == 1 and not has_comma):
+            self.insert(end, f" {text}" if has_comma else f", {text}")
+        elif self._only_comment_follows(end):  # a comment behind the argument stays on its line
+            if not has_comma:
+                self.insert(end, ",")
+            new_line = self._line_break_before(last) + text + ("," if has_comma else "")
+            self.insert(self.script.lines.line_end(end), new_line)
         else:
-            self.insert(end, f", {text}")
+            self.insert(end, ("" if has_comma else ",") + self._line_break_before(last) + text)
+
+    def _only_comment_follows(self, offset: int) -> bool:
+        rest = self.script.text[offset : self.script.lines.line_end(offset)].strip()
+        return not rest or rest.startswith("#")
 
     def _end_of_parentheses(self) -> int:
         _, end = self.script.tree.span(self.node)

@@ -21,7 +21,12 @@ from tf2npu.scanner.python2 import explain_python2
 from tf2npu.scanner.source import SourceError
 
 T = TypeVar("T")
-_STATEMENTS = (cst.SimpleStatementLine, cst.BaseCompoundStatement, cst.SimpleStatementSuite)
+_STATEMENTS = frozenset(
+    {
+        cst.SimpleStatementLine, cst.SimpleStatementSuite, cst.If, cst.For, cst.While, cst.Try, cst.TryStar, cst.With,
+        cst.FunctionDef, cst.ClassDef, cst.Match,
+    }
+)  # fmt: skip
 _NOTHING: AbstractContextManager[None] = nullcontext()
 # Enough for a sum of some ten thousand terms; only used after a first attempt ran out of stack.
 _DEEP_STACK_BYTES = 512 * 1024 * 1024
@@ -81,7 +86,7 @@ class _Recorder(CodegenState):
         self.spans[id(node)] = (self.stack.pop(), self.offset)
 
     def record_syntactic_position(self, node: Any, *, start_node: Any = None, end_node: Any = None) -> Any:
-        if isinstance(node, _STATEMENTS):
+        if type(node) in _STATEMENTS:
             return _StatementSpan(self, node, end_node)
         return _NOTHING
 
