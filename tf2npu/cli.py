@@ -39,9 +39,9 @@ class RunCommand(click.Command):
         with_value = {name for p in self.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
         at = 0
         while at < len(args) and args[at].startswith("-") and args[at] != "--":
-            if args[at] == "-m" or (args[at].startswith("-m") and not args[at].startswith("--")):
-                at += 2 if args[at] == "-m" else 1
-                args = [*args[:at], "--", *args[at:]]
+            if args[at].startswith("-m"):
+                end_of_ours = at + (2 if args[at] == "-m" else 1)
+                args = [*args[:end_of_ours], "--", *args[end_of_ours:]] if end_of_ours <= len(args) else args
                 break
             at += 2 if args[at] in with_value else 1
         return super().parse_args(ctx, args)

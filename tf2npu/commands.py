@@ -6,7 +6,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -19,11 +19,21 @@ from tf2npu.project.workers import default_jobs
 from tf2npu.report import as_json, as_text, folder
 from tf2npu.report.build import build
 from tf2npu.report.model import Distribution, Report, exit_code
+from tf2npu.report.visible import visible
 
 if TYPE_CHECKING:
     from tf2npu.convert import ProjectFacts
 
 STDIN = Path("-")
+
+
+class Refusal(click.ClickException):
+    """A request that cannot be carried out: one line, exit code 2."""
+
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"tf2npu: {visible(self.message)}", file=file, err=file is None)
 
 
 def convert(src: Path, out: Path | None, *, diff: bool, dry_run: bool, check: bool, data: str, **options) -> int:
@@ -32,7 +42,7 @@ def convert(src: Path, out: Path | None, *, diff: bool, dry_run: bool, check: bo
     if src == STDIN:
         return _convert_stdin(out, diff=diff, check=check, writes=writes, **options)
     if out is None and writes:
-        raise click.UsageError("OUT is missing: name a folder to write to, or use --diff, --dry-run or --check")
+        raise Refusal("OUT is missing: name a folder to write to, or use --diff, --dry-run or --check")
     report_folder = options.pop("report_folder")
     formats, force = options["formats"], options["force"]
     request = _request(src, out if writes else None, data=data, **options)
@@ -50,7 +60,7 @@ def convert(src: Path, out: Path | None, *, diff: bool, dry_run: bool, check: bo
 def scan(src: Path, **options) -> int:
     """`tf2npu scan`; returns the exit code."""
     if src == STDIN:
-        raise click.UsageError("scan reads files and folders; for one file on stdin use `tf2npu convert - --dry-run`")
+        raise Refusal("scan reads files and folders; for one file on stdin use `tf2npu convert - --dry-run`")
     report_folder = options.pop("report_folder") or Path(REPORT_FOLDER)
     formats, force = options["formats"], options["force"]
     request = _request(src, None, data="link", **options)
@@ -66,9 +76,9 @@ def render_again(file: Path, formats: list[str], target: Path | None) -> int:
     try:
         report = as_json.load(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise click.UsageError(f"{file}: cannot be read: {error.strerror}") from None
+        raise Refusal(f"{file}: cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, as_json.NotAReport) as error:
-        raise click.UsageError(f"{file}: {error}") from None
+        raise Refusal(f"{file}: {error}") from None
     if target is None and formats == ["text"]:
         as_text.show(as_text.full(report), sys.stdout)
     elif target is None and formats in (["json"], ["sarif"]):
@@ -90,13 +100,13 @@ def _sarif(report: Report) -> str:
 def run(words: list[str], *, module: str | None, pairs: tuple[str, ...], report: Path | None, **options) -> int:
     """`tf2npu run`; returns the script's exit code."""
     if module is None and not words:
-        raise click.UsageError("name a SCRIPT, or a module with -m MODULE")
+        raise Refusal("name a SCRIPT, or a module with -m MODULE")
     settings = dict(_key_and_value(pair) for pair in pairs)
     from tf2npu.doctor import why_not_run
 
     reason = why_not_run()
     if reason:
-        raise click.UsageError(reason)
+        raise Refusal(reason)
     script = None if module is not None else words.pop(0)
     from tf2npu.launch import run_script
 
@@ -106,7 +116,7 @@ def run(words: list[str], *, module: str | None, pairs: tuple[str, ...], report:
 def _key_and_value(pair: str) -> tuple[str, str]:
     key, equals, value = pair.partition("=")
     if not equals or not key:
-        raise click.UsageError(f"--option {pair}: write KEY=VALUE")
+        raise Refusal(f"--option {pair}: write KEY=VALUE")
     return key, value
 
 
@@ -124,9 +134,9 @@ def _config(src: Path, *, distributed, main, select, ignore, unsafe_fixes: bool 
             start, distributed=distributed, main=main, select=select, ignore=ignore, unsafe_fixes=unsafe
         )
     except ConfigError as error:
-        raise click.UsageError(str(error)) from None
+        raise Refusal(str(error)) from None
     if config.main is not None and src.is_dir() and not (src / config.main).is_file():
-        raise click.UsageError(f"--main {config.main}: no such file in {src}")
+        raise Refusal(f"--main {config.main}: no such file in {src}")
     return config
 
 
@@ -135,7 +145,7 @@ def _converted(request: Request) -> Conversion:
         try:
             return convert_project(request, bar.show)
         except UsageProblem as problem:
-            raise click.UsageError(str(problem)) from None
+            raise Refusal(str(problem)) from None
 
 
 def _report(done: Conversion, command: str) -> Report:
@@ -161,7 +171,7 @@ def _check_report_folder(report_folder: Path | None, formats: list[str], force: 
     try:
         folder.check(report_folder, formats, force=force)
     except folder.ForeignFile as error:
-        raise click.UsageError(str(error)) from None
+        raise Refusal(str(error)) from None
 
 
 def _tell(report: Report, report_folder: Path | None, formats: list[str], *, stream, rerun) -> None:
@@ -172,7 +182,7 @@ def _tell(report: Report, report_folder: Path | None, formats: list[str], *, str
         try:
             folder.write(report, report_folder, formats)
         except OSError as error:
-            raise click.UsageError(f"{report_folder}: the report cannot be written: {error.strerror or error}") from None
+            raise Refusal(f"{report_folder}: the report cannot be written: {error.strerror or error}") from None
         lines.append(as_text.Line(f"report: {_shown_report(report_folder, formats)}"))
     as_text.show(lines, stream)
 
@@ -209,7 +219,7 @@ def _finished(done: Conversion, code: int) -> int:
 def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, **options) -> int:
     """SRC is "-": the converted text on stdout, what is to be said on stderr."""
     if out is not None:
-        raise click.UsageError("with SRC - the result goes to stdout: OUT must be absent")
+        raise Refusal("with SRC - the result goes to stdout: OUT must be absent")
     from tf2npu.convert import ProjectFacts, convert_file, gather_facts
 
     data = sys.stdin.buffer.read()
@@ -217,7 +227,7 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
     try:
         config = resolve_distributed(_config(Path.cwd(), **options), project.distribution_kinds)
     except UsageProblem as problem:
-        raise click.UsageError(str(problem)) from None
+        raise Refusal(str(problem)) from None
     result = convert_file("<stdin>", data, config, project)
     report = build([result], mode=config.distributed, distributions=_distributions(project))
     if diff:

@@ -94,6 +94,7 @@ class Cache:
         self._new: list[tuple[bytes, bytes, int]] = []
         self._used: list[tuple[int, bytes]] = []
         self._pending_bytes = 0
+        self._run = 0  # number of this run; an entry carries that of the last run that used it
         self._db = self._open()
 
     def key(self, *parts: Any) -> bytes:

@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from tf2npu.findings import Finding, Level, Status
 from tf2npu.report.as_text import place
-from tf2npu.report.code_table import code_html, seen
+from tf2npu.report.code_table import code_html, seen, told
 from tf2npu.report.model import WORK_LEVELS, FileReport, Lines, Report
 from tf2npu.report.rule_facts import RuleFacts, rules_of
 from tf2npu.report.visible import visible
@@ -86,7 +86,7 @@ def _environment(report: Report) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.filters |= {"seen": seen, "plain": visible}
+    environment.filters |= {"seen": seen, "told": told, "plain": visible}
     style, script = _asset("report.css"), _asset("report.js")
     policy = f"default-src 'none'; style-src {hash_source(style)}; script-src {hash_source(script)}; img-src data:"
     policy += "; base-uri 'none'; form-action 'none'"
@@ -102,7 +102,7 @@ def _counted(number: int, noun: str) -> str:
 
 def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
     return {
-        "headline": _with_code(report.headline),
+        "headline": told(report.headline),
         "verdict": _verdict(report),
         "levels": report.levels(),
         "statuses": report.statuses(),
@@ -111,12 +111,6 @@ def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
         "files": [_file_row(file) for file in report.files],
         "rules": [rule for rule in rules.values() if rule.title],
     }
-
-
-def _with_code(text: str) -> Markup:
-    """`text` with what stands between backquotes as code."""
-    pieces = [Markup("<code>{}</code>").format(seen(p)) if i % 2 else seen(p) for i, p in enumerate(text.split("`"))]
-    return Markup("").join(pieces)
 
 
 def _verdict(report: Report) -> str:
@@ -228,8 +222,8 @@ _NOTE = Markup(
 def _note_html(note: dict[str, Any], n_notes: int) -> Markup:
     """A finding as it stands under its line."""
     code = Markup("<p>Write:</p><pre>{}</pre>").format(_seen_lines(note["to_write"])) if note["to_write"] else ""
-    why = Markup("<details><summary>Why</summary><p>{}</p></details>").format(seen(note["why"])) if note["why"] else ""
-    shown = {name: seen(note[name]) for name in ("rule", "title", "where", "message")}
+    why = Markup("<details><summary>Why</summary><p>{}</p></details>").format(told(note["why"])) if note["why"] else ""
+    shown = {name: told(note[name]) for name in ("rule", "title", "where", "message")}
     api = Markup(" &middot; <code>{}</code>").format(seen(note["api"])) if note["api"] else ""
     return _NOTE.format(
         level=note["level"], id=note["id"], walk=_walk(note["number"], n_notes), api=api, code=code, why=why, **shown

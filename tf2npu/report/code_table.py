@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from tf2npu.report.visible import ODD, code_point
 
 _CONTEXT = 3  # unchanged rows kept in sight around what matters
 _WORTH_FOLDING = 8
+_QUOTED = re.compile(r"`([^`\n]+)`")
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,12 @@ def seen(text: object) -> Markup:
         pieces += [escape(value[at : match.start()]), _odd(match.group())]
         at = match.end()
     return Markup("").join([*pieces, escape(value[at:])])
+
+
+def told(text: object) -> Markup:
+    """A sentence of ours, escaped, with what stands between backquotes as code."""
+    pieces = _QUOTED.split(str(text))
+    return Markup("").join(Markup("<code>{}</code>").format(seen(p)) if i % 2 else seen(p) for i, p in enumerate(pieces))
 
 
 def _odd(character: str) -> Markup:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tf2npu.file_notes import FILE_NOTES
 from tf2npu.report.visible import visible
-from tf2npu.rules import all_rules
+from tf2npu.rules import Example, Rule, all_rules
 
 FORMATS = ("text", "json", "md")
 _WHOLE_FILE = "the file as a whole"
@@ -18,7 +18,7 @@ def entries(prefix: str = "") -> list[dict[str, Any]]:
     """What there is to say about each rule whose id starts with `prefix`, by id."""
     found = [_of_rule(rule) for rule in all_rules()]
     found += [
-        {"id": n.id, "title": n.title, "why": n.why, "matches": [_WHOLE_FILE], "source": "", "examples": []}
+        {"id": n.id, "title": n.title, "what": "", "why": n.why, "matches": [_WHOLE_FILE], "source": "", "examples": []}
         for n in FILE_NOTES
     ]
     return sorted((entry for entry in found if entry["id"].startswith(prefix)), key=lambda entry: entry["id"])
@@ -35,10 +35,11 @@ def render(found: Sequence[dict[str, Any]], chosen: str, *, in_full: bool) -> st
     return "".join(f"{entry['id']}  {entry['title']}\n" for entry in found)
 
 
-def _of_rule(rule: Any) -> dict[str, Any]:
+def _of_rule(rule: Rule) -> dict[str, Any]:
     return {
         "id": rule.id,
         "title": rule.title,
+        "what": rule.what,
         "why": rule.why,
         "matches": list(rule.matches),
         "source": rule.source,
@@ -46,12 +47,14 @@ def _of_rule(rule: Any) -> dict[str, Any]:
     }
 
 
-def _of_example(example: Any) -> dict[str, str]:
-    return {"before": example.before, "after": example.after, "note": getattr(example, "note", "") or ""}
+def _of_example(example: Example) -> dict[str, str]:
+    return {"before": example.before, "after": example.after, "note": example.note}
 
 
 def _explained(entry: dict[str, Any]) -> str:
-    lines = [f"{entry['id']}  {entry['title']}", "", entry["why"], "", "Matches: " + ", ".join(entry["matches"])]
+    lines = [f"{entry['id']}  {entry['title']}", ""]
+    lines += [text for text in (entry["what"], entry["why"]) if text]
+    lines += ["", "Matches: " + ", ".join(entry["matches"])] if entry["matches"] else []
     lines += [f"Source: {entry['source']}"] if entry["source"] else []
     for example in entry["examples"]:
         lines += ["", *_example_lines(example)]
@@ -67,8 +70,8 @@ def _example_lines(example: dict[str, str]) -> list[str]:
 
 
 def _markdown(entry: dict[str, Any]) -> str:
-    lines = [f"## {entry['id']}", "", f"**{entry['title']}**", "", entry["why"], ""]
-    lines += ["Matches: " + ", ".join(f"`{name}`" for name in entry["matches"]), ""]
+    lines = [f"## {entry['id']}", "", f"**{entry['title']}**", "", " ".join(filter(None, (entry["what"], entry["why"]))), ""]
+    lines += ["Matches: " + ", ".join(f"`{name}`" for name in entry["matches"]), ""] if entry["matches"] else []
     lines += [f"Source: {entry['source']}", ""] if entry["source"] else []
     for example in entry["examples"]:
         if example["before"] == example["after"]:

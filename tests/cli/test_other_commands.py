@@ -1,0 +1,172 @@
+"""scan, rules, report, run and doctor from outside."""
+
+import json
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_convert import report_of, tree
+from tf2npu.rules import all_rules
+
+
+class TestScan:
+    def test_it_writes_the_report_and_nothing_else(self, tool, project, tmp_path, monkeypatch):
+        before = tree(project)
+        (tmp_path / "here").mkdir()
+        monkeypatch.chdir(tmp_path / "here")
+        done = tool("scan", project)
+        assert done.code == 0
+        assert tree(project) == before
+        assert [p.name for p in (tmp_path / "here").iterdir()] == ["tf2npu-report"]
+        assert report_of(tmp_path / "here" / "tf2npu-report")["summary"]["command"] == "scan"
+
+    def test_it_finds_what_convert_finds(self, tool, project, tmp_path):
+        tool("scan", project, "--report", tmp_path / "rep")
+        tool("convert", project, tmp_path / "out")
+        assert report_of(tmp_path / "rep")["files"] == report_of(tmp_path / "out" / "tf2npu-report")["files"]
+
+    def test_its_own_report_inside_src_is_not_scanned(self, tool, project):
+        for _ in range(2):
+            tool("scan", project, "--report", project / "findings")
+        paths = [file["path"] for file in report_of(project / "findings")["files"]]
+        assert not [path for path in paths if path.startswith("findings")]
+
+    def test_a_folder_with_somebody_elses_index_is_refused(self, tool, project, tmp_path):
+        (tmp_path / "site").mkdir()
+        (tmp_path / "site" / "index.html").write_text("mine")
+        done = tool("scan", project, "--report", tmp_path / "site")
+        assert done.code == 2
+        assert "index.html" in done.err
+        assert [p.name for p in (tmp_path / "site").iterdir()] == ["index.html"]
+
+    def test_stale_pages_go_when_a_report_is_written_again(self, tool, project, tmp_path):
+        tool("scan", project, "--report", tmp_path / "rep")
+        (project / "train.py").unlink()
+        tool("scan", project, "--report", tmp_path / "rep")
+        assert not list((tmp_path / "rep").rglob("train*.html"))
+
+
+class TestRules:
+    def test_the_list_names_every_rule(self, tool):
+        listed = [line.split()[0] for line in tool("rules").out.strip().split("\n")]
+        assert set(listed) >= {rule.id for rule in all_rules()}
+        assert listed == sorted(listed)
+
+    def test_one_is_explained_with_its_examples(self, tool):
+        rule = next(rule for rule in all_rules() if rule.id == "NPU101")
+        out = tool("rules", "NPU101").out
+        assert rule.why in out
+        assert rule.before in out and rule.after in out
+
+    def test_json_and_markdown_hold_the_same(self, tool):
+        document = json.loads(tool("rules", "--format", "json").out)
+        markdown = tool("rules", "--format", "md").out
+        assert all(f"## {entry['id']}" in markdown and entry["title"] in markdown for entry in document)
+
+
+class TestReport:
+    @pytest.fixture
+    def report(self, tool, project, tmp_path) -> Path:
+        tool("convert", project, tmp_path / "out")
+        return tmp_path / "out" / "tf2npu-report" / "report.json"
+
+    def test_json_and_sarif_again_are_the_same_bytes(self, tool, report):
+        assert tool("report", report, "--format", "json").out == report.read_text()
+        assert tool("report", report, "--format", "sarif").out == report.with_name("report.sarif").read_text()
+
+    def test_text_by_default(self, tool, report):
+        out = tool("report", report).out
+        assert "train.py:3:" in out
+        assert "fixed NPU101" in out
+
+    def test_pages_again_are_the_same_and_the_other_formats_stay(self, tool, report, tmp_path):
+        before = {p: p.read_bytes() for p in report.parent.rglob("*") if p.is_file()}
+        assert tool("report", report, "--format", "html").code == 0
+        assert {p: p.read_bytes() for p in report.parent.rglob("*") if p.is_file()} == before
+        tool("report", report, "--format", "html,text", "--report", tmp_path / "elsewhere")
+        assert (tmp_path / "elsewhere" / "index.html").read_bytes() == before[report.with_name("index.html")]
+
+    @pytest.mark.parametrize("text", ["", "{}", "\xff", '{"schema_version": "9.1"}'])
+    def test_what_is_no_report_is_exit_2(self, tool, tmp_path, text):
+        (tmp_path / "r.json").write_bytes(text.encode("latin-1"))
+        done = tool("report", tmp_path / "r.json")
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert "r.json" in done.err
+
+
+class TestRun:
+    @pytest.fixture
+    def asked(self, monkeypatch) -> list:
+        """What `run` asks the launcher for."""
+        calls = []
+
+        def run_script(argv, **options):
+            calls.append((argv, options))
+            return 7
+
+        monkeypatch.setitem(sys.modules, "tf2npu.launch", types.SimpleNamespace(run_script=run_script))
+        monkeypatch.setattr("tf2npu.doctor.why_not_run", lambda: "")
+        return calls
+
+    def test_all_after_the_script_is_the_scripts(self, tool, asked):
+        words = ["--devices", "2", "--soc", "Ascend910B", "--option", "a=1", "--option", "b=x=y", "--strict", "--report", "r"]
+        done = tool("run", *words, "train.py", "--devices", "9", "-m", "--help", "--", "--strict")
+        assert done.code == 7  # the script's own
+        assert asked == [
+            (["--devices", "9", "-m", "--help", "--", "--strict"],
+             {"module": None, "script": "train.py", "devices": 2, "soc": "Ascend910B", "options": {"a": "1", "b": "x=y"},
+              "all_sessions": False, "strict": True, "report": Path("r")})
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("spelling", [["-m", "pkg.train"], ["-mpkg.train"]])
+    def test_all_after_a_module_is_the_modules(self, tool, asked, spelling):
+        tool("run", "--all-sessions", *spelling, "--devices", "4", "pos", "--", "-m", "x")
+        ((argv, options),) = asked
+        assert argv == ["--devices", "4", "pos", "--", "-m", "x"]
+        assert (options["module"], options["script"], options["devices"], options["all_sessions"]) == ("pkg.train", None, 1, True)
+
+    @pytest.mark.parametrize(
+        "words", [[], ["--devices", "0", "t.py"], ["--option", "novalue", "t.py"], ["--frob", "t.py"], ["-m"], ["--devices"]]
+    )
+    def test_wrong_use_is_exit_2(self, tool, asked, words):
+        assert tool("run", *words).code == 2
+        assert asked == []
+
+    def test_a_python_without_tensorflow_is_told_what_it_needs(self, tool, monkeypatch):
+        monkeypatch.setattr("sys.version_info", (3, 13, 0, "final", 0))
+        done = tool("run", "train.py")
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert "needs Python 3.10 or 3.11" in done.err
+
+    def test_a_python_with_no_tensorflow_installed_too(self, tool, monkeypatch):
+        monkeypatch.setattr("sys.version_info", (3, 11, 0, "final", 0))
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        done = tool("run", "train.py")
+        assert done.code == 2
+        assert "TensorFlow is not installed" in done.err
+
+
+class TestDoctor:
+    def test_it_says_whose_npu_bridge_wins_and_imports_nothing(self):
+        code = (
+            "import sys; from tf2npu import cli\n"
+            "try: cli.main(['doctor'])\n"
+            "except SystemExit as stop: pass\n"
+            "assert not {'tensorflow', 'numpy', 'npu_bridge'} & set(sys.modules)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert "tf2npu's simulated one" in done.stdout
+        assert "convert, scan, report, rules: can run here" in done.stdout
+
+    def test_a_vendors_one_on_pythonpath_wins_and_is_named(self, tmp_path):
+        (tmp_path / "npu_bridge").mkdir()
+        (tmp_path / "npu_bridge" / "__init__.py").write_text("raise RuntimeError('imported')\n")
+        code = "from tf2npu.cli import main; main(['doctor'])"
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(tmp_path)}
+        )
+        assert f"npu_bridge: {tmp_path / 'npu_bridge'} (not tf2npu's" in done.stdout
+        assert "PYTHONPATH names its folder" in done.stdout

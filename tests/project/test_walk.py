@@ -1,0 +1,49 @@
+"""The walk: every entry once, in order, whatever it is."""
+
+import socket
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tf2npu.project.manifest import Manifest
+from tf2npu.project.walk import Kind, walk
+
+
+def test_kinds_of_entries(tmp_path):
+    (tmp_path / "b.py").write_text("")
+    (tmp_path / "N.IPYNB").write_text("{}")
+    (tmp_path / "script").write_text("#! /usr/bin/env python3.7 -u\n")
+    (tmp_path / "shell").write_text("#!/bin/sh\n# python\n")
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(tmp_path / "socket"))
+        kinds = {entry.path: entry.kind for entry in walk(tmp_path).entries}
+    assert kinds == {
+        "N.IPYNB": Kind.SOURCE, "b.py": Kind.SOURCE, "empty": Kind.DATA, "folder": Kind.FOLDER, "link": Kind.LINK,
+        "script": Kind.SOURCE, "shell": Kind.DATA, "socket": Kind.SPECIAL,
+    }  # fmt: skip
+
+
+def test_very_deep_folders(tmp_path):
+    deep = tmp_path
+    for _ in range(300):
+        deep = deep / "d"
+        deep.mkdir()
+    assert len(walk(tmp_path).entries) == 300
+
+
+def test_a_folder_that_vanishes_is_an_entry_of_its_own(tmp_path):
+    tree = walk(tmp_path / "gone")
+    assert [(entry.path, entry.kind) for entry in tree.entries] == [(".", Kind.UNREADABLE)]
+
+
+@given(st.lists(st.sampled_from(["a", "..", "/etc", "a/../../b", "b/c", ""]), max_size=5))
+def test_a_manifest_never_names_a_place_outside(tmp_path_factory, paths):
+    import json
+
+    out = tmp_path_factory.mktemp("out")
+    (out / ".tf2npu").mkdir()
+    (out / ".tf2npu" / "manifest.json").write_text(json.dumps({"files": dict.fromkeys(paths, "folder")}))
+    assert set(Manifest(out).known()) <= {"a", "b/c"}
