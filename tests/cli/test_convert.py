@@ -172,8 +172,9 @@ class TestSingleFiles:
         assert (project / "train.py").read_text() == session_source
 
     def test_a_notebook(self, tool, tmp_path):
-        cells = [{"cell_type": "code", "source": ["import tensorflow as tf\n", "with tf.Session() as s: pass"], "metadata": {}, "outputs": [],
-                  "execution_count": None}, {"cell_type": "markdown", "source": "# <b>Title</b>", "metadata": {}}]  # fmt: skip
+        code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+        code["source"] = ["import tensorflow as tf\n", "with tf.Session() as s: pass"]
+        cells = [code, {"cell_type": "markdown", "source": "# <b>Title</b>", "metadata": {}}]
         notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
         (tmp_path / "n.ipynb").write_text(json.dumps(notebook, indent=1))
         assert tool("convert", tmp_path / "n.ipynb", tmp_path / "out").code == 0
