@@ -93,7 +93,8 @@ def _run_step(function: Callable[..., Any], step: Task | HostStep, slots: list[A
         for slot, value in zip(step.outs, results, strict=True):
             slots[slot] = _as_array(value)
     elif len(step.outs) == 1:
-        slots[step.outs[0]] = function(*inputs)
+        result = function(*inputs)
+        slots[step.outs[0]] = result[0] if type(result) is tuple else result  # ops with a list of outputs, here of one
     else:
         results = function(*inputs) or ()
         for slot, value in zip(step.outs, results, strict=True):

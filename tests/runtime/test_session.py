@@ -332,3 +332,9 @@ def test_function_calls_are_seen_through() -> None:
     x = tf.placeholder(tf.float32, [2])
     y, total = outer(x)
     same_on_both([([y, total, tf.gradients(y, x)], {x: [3.0, 4.0]})] * 2 + [(v, {})])
+
+
+def test_lists_of_one_output() -> None:
+    x = tf.placeholder(tf.float32, [2, 3])
+    one = [tf.split(x, 1)[0], tf.unstack(x, axis=0)[0], tf.unstack(x[:1])[0], tf.identity_n([x])[0], tf.shape_n([x])[0]]
+    same_on_both([([t * 2 for t in one], {x: X[:2, :3]})])
