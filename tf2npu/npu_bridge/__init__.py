@@ -15,19 +15,28 @@ if _importlib_util.find_spec("tensorflow") is None:
         f"{_sys.version_info[0]}.{_sys.version_info[1]} does not have; use Python 3.10 or 3.11"
     )
 
+import gc as _gc
+
 from npu_bridge import _environment, _tf1
 
 _environment.set_defaults()
-_tf1.install()
+# TensorFlow leaves some hundred thousand objects; walking them all while more modules load would double the import's time.
+_collects = _gc.isenabled()
+_gc.disable()
+try:
+    _tf1.install()
 
-from npu_bridge import _session_hooks  # noqa: E402
+    from npu_bridge import _session_hooks
 
-# As the real package does when its native library is loaded: sessions whose config names NpuOptimizer, which scripts of the
-# first release add themselves, run on the device with or without npu_init.
-_session_hooks.install()
+    # As the real package does when its native library is loaded: sessions whose config names NpuOptimizer, which scripts of
+    # the first release add themselves, run on the device with or without npu_init.
+    _session_hooks.install()
 
-from npu_bridge.estimator.npu import npu_estimator  # noqa: E402
-from npu_bridge.hccl import hccl_ops  # noqa: E402
-from npu_bridge.helper import helper  # noqa: E402
+    from npu_bridge.estimator.npu import npu_estimator
+    from npu_bridge.hccl import hccl_ops
+    from npu_bridge.helper import helper
+finally:
+    if _collects:
+        _gc.enable()
 
 __all__ = ["hccl_ops", "helper", "npu_estimator"]

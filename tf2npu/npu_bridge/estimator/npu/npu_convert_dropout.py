@@ -12,6 +12,8 @@ from npu_bridge.estimator import npu_ops
 
 def call(self: Any, inputs: tf.Tensor, training: Any = None) -> tf.Tensor:
     """Dropout that keeps with probability 1 - rate while training; layers with a noise shape use ``tf.nn.dropout``."""
+    if tf.executing_eagerly():
+        return _keras_call(self, inputs, training)
     if training is None:
         training = tf.keras.backend.learning_phase()
 
@@ -23,4 +25,5 @@ def call(self: Any, inputs: tf.Tensor, training: Any = None) -> tf.Tensor:
     return control_flow_util.smart_cond(training, dropped, lambda: tf.identity(inputs))
 
 
+_keras_call = Dropout.call
 Dropout.call = call
