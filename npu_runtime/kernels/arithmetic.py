@@ -14,7 +14,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import broadcast, merge
-from npu_runtime.kernels.tiles import choose, elementwise, keep_where, of_ufunc, run_tiled, widened
+from npu_runtime.kernels.tiles import choose, elementwise, filled, keep_where, of_ufunc, run_tiled, widened
 
 BOTH = (0, 1)
 for _op, _ufunc in {"Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply}.items():
@@ -35,11 +35,11 @@ def minimum(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     np.minimum(*_alike(out, x, y), out=out)
 
 
-def _alike(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _alike(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray | float, np.ndarray | float]:
     """Scalars repeated: numpy's minimum and maximum are slow on them."""
     if x.size == y.size or out.size < 256:
         return x, y
-    return np.full(out.shape, x) if x.size == 1 else x, np.full(out.shape, y) if y.size == 1 else y
+    return filled(x.item(), out) if x.size == 1 else x, filled(y.item(), out) if y.size == 1 else y
 
 
 @elementwise("SquaredDifference", flops=2, dtypes=dt.FLOATS | dt.INDICES, shape=broadcast, inplace=BOTH)

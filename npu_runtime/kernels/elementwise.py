@@ -137,6 +137,10 @@ def leaky_relu(x: np.ndarray, /, *, alpha: float = 0.2, out: np.ndarray | None =
     """
 
     def body(out: np.ndarray, x: np.ndarray) -> None:
-        choose(out, x > 0, x, x * np.float32(alpha))
+        scaled = x * np.float32(alpha)
+        if 0 < alpha <= 1:
+            np.maximum(x, scaled, out=out)
+        else:
+            choose(out, x > 0, x, scaled)
 
     return run_tiled(widened(body), result_buffer((x,), None, out), x)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,7 +31,6 @@ NARROW = frozenset({dt.to_numpy("float16"), dt.to_numpy("bfloat16")})
 _HALF = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
 """Every fp16 value: looking one up takes half the time of numpy's conversion."""
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
-_FILLED: dict[tuple[float, np.dtype], np.ndarray] = {}
 
 
 def to_float32(x: np.ndarray) -> np.ndarray:
@@ -43,14 +43,16 @@ def to_float32(x: np.ndarray) -> np.ndarray:
 def filled(value: float, like: np.ndarray) -> np.ndarray | float:
     """`value` in the shape and type of a tile: numpy's minimum and maximum are five times faster on two arrays.
 
-    Small tiles get the scalar. One array a value is kept: only for constants of a formula.
+    Small tiles get the scalar.
     """
     if like.size < 256 or like.size > SMALL:
         return like.dtype.type(value)
-    kept = _FILLED.get((value, like.dtype))
-    if kept is None:
-        kept = _FILLED[value, like.dtype] = np.full(SMALL, value, like.dtype)
-    return kept[: like.size].reshape(like.shape)
+    return _filled(value, like.dtype)[: like.size].reshape(like.shape)
+
+
+@lru_cache(maxsize=32)
+def _filled(value: float, dtype: np.dtype) -> np.ndarray:
+    return np.full(SMALL, value, dtype)
 
 
 def choose(out: np.ndarray, condition: np.ndarray, yes: np.ndarray, no: np.ndarray) -> None:
@@ -59,7 +61,7 @@ def choose(out: np.ndarray, condition: np.ndarray, yes: np.ndarray, no: np.ndarr
     All broadcast to out's shape and have its type; out may be one of them.
     """
     bits = _BITS[out.itemsize]
-    mask = np.negative(condition.astype(bits))
+    mask = np.negative(condition.view(np.int8)).astype(bits)
     difference = yes.view(bits) ^ no.view(bits)
     np.bitwise_xor(difference & mask, no.view(bits), out=out.view(bits))
 
@@ -67,7 +69,7 @@ def choose(out: np.ndarray, condition: np.ndarray, yes: np.ndarray, no: np.ndarr
 def keep_where(out: np.ndarray, condition: np.ndarray) -> None:
     """Set to zero, on the bits, what does not satisfy the condition."""
     bits = _BITS[out.itemsize]
-    mask = np.negative(condition.astype(bits))
+    mask = np.negative(condition.view(np.int8)).astype(bits)
     np.bitwise_and(out.view(bits), mask, out=out.view(bits))
 
 
@@ -150,13 +152,17 @@ def elementwise(
     Returns the body, which other kernels may build on.
     """
     estimate = flops if callable(flops) else per_element(flops)
-    made = None if result is None else dt.to_numpy(result)
+    dtype = None if result is None else dt.to_numpy(result)
 
     def register(body: Body) -> Body:
         whole = widened(body)
 
         def run(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-            return run_tiled(whole, result_buffer(inputs, made, out), *inputs)
+            filled_out = result_buffer(inputs, dtype, out)
+            if 0 < filled_out.size <= SMALL and filled_out.ndim and filled_out.dtype not in NARROW:
+                body(filled_out, *inputs)  # most calls of a step: nothing more than the ufuncs
+                return filled_out
+            return run_tiled(whole, filled_out, *inputs)
 
         run.__name__, run.__doc__ = getattr(body, "__name__", "run"), body.__doc__
         kernel(
@@ -172,18 +178,19 @@ def result_buffer(inputs: Sequence[np.ndarray], dtype: np.dtype | None, out: np.
     """`out`, or a new array of the shape the inputs broadcast to."""
     if out is not None:
         return out
-    shape: Shape = inputs[0].shape
+    first = inputs[0]
+    shape: Shape = first.shape
     for x in inputs[1:]:
         if x.shape != shape:
             shape = broadcast_pair(shape, x.shape)
-    return np.empty(tuple(n for n in shape or () if n is not None), inputs[0].dtype if dtype is None else dtype)
+    return np.empty(cast("tuple[int, ...]", shape), first.dtype if dtype is None else dtype)
 
 
 def of_ufunc(ufunc: Callable[..., Any]) -> Body:
     """The body that is one numpy ufunc."""
 
     def body(out: np.ndarray, *inputs: np.ndarray) -> None:
-        ufunc(*inputs, out=out)
+        ufunc(*inputs, out)
 
     body.__name__, body.__doc__ = ufunc.__name__, f"numpy.{ufunc.__name__}, element by element."
     return body
