@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from tf2npu.report.aligned import Comparison, Marks, Row, compare
+from tf2npu.report.aligned import Comparison, Row, compare
 from tf2npu.report.highlight import Piece, highlight
 from tf2npu.report.model import FileReport
 from tf2npu.report.visible import ODD, code_point
@@ -29,12 +30,12 @@ class Run:
 
 def seen(text: object) -> Markup:
     """`text` escaped, with each odd character as a labelled code point instead of its effect."""
-    pieces, at = [], 0
-    value = str(text)
-    for match in ODD.finditer(value):
-        pieces += [escape(value[at : match.start()]), _odd(match.group())]
-        at = match.end()
-    return Markup("").join([*pieces, escape(value[at:])])
+    return Markup(_seen(str(text)))
+
+
+def _seen(text: str) -> str:
+    """`seen` as a plain string of HTML: code tables are made of hundreds of thousands of them."""
+    return ODD.sub(_odd, html.escape(text))
 
 
 def told(text: object) -> Markup:
@@ -43,16 +44,16 @@ def told(text: object) -> Markup:
     return Markup("").join(Markup("<code>{}</code>").format(seen(p)) if i % 2 else seen(p) for i, p in enumerate(pieces))
 
 
-def _odd(character: str) -> Markup:
-    name = code_point(character)
-    return Markup('<span class="odd" title="character {0}">{0}</span>').format(name)
+def _odd(match: re.Match[str]) -> str:
+    name = code_point(match.group())
+    return f'<span class="odd" title="character {name}">{name}</span>'
 
 
 def code_html(file: FileReport, notes_at: dict[int, Markup]) -> Markup:
     """The whole code section. notes_at: what is to be said under a line of the original."""
     comparison = compare(file.source or "", file.changes)
     table = _Table(comparison, notes_at, is_single=not file.changes)
-    return Markup("\n").join(table.html(run) for run in runs(comparison.rows, set(notes_at)))
+    return Markup("\n".join(table.html(run) for run in runs(comparison.rows, set(notes_at))))
 
 
 def runs(rows: list[Row], lines_with_notes: set[int]) -> list[Run]:
@@ -81,68 +82,80 @@ def _stretches(flags: bytearray) -> Iterator[tuple[int, int, bool]]:
 
 
 class _Table:
+    """Makes the HTML of the rows; plain strings inside, in which every text of the user's went through `_seen`."""
+
     def __init__(self, comparison: Comparison, notes_at: dict[int, Markup], is_single: bool) -> None:
         self._comparison = comparison
         self._notes_at = notes_at
         self._is_single = is_single
-        self._has_head = False
         self._before = highlight(comparison.before.text)
-        self._after = self._before if is_single else highlight(comparison.after.text)
+        self._has_head = False
 
-    def html(self, run: Run) -> Markup:
-        body = Markup("\n").join(self._row(row) for row in run.rows)
-        columns = Markup('<col class="n"><col>') * (1 if self._is_single else 2)
+    def html(self, run: Run) -> str:
+        body = "\n".join(self._row(row) for row in run.rows)
+        columns = '<col class="n"><col>' * (1 if self._is_single else 2)
         first, last = self._first_and_last(run)
-        label = f"lines {first} to {last}"
-        head = Markup("") if run.is_folded or self._has_head else self._head()
+        head = "" if run.is_folded or self._has_head else self._head()
         self._has_head = self._has_head or not run.is_folded
-        table = Markup('<table class="diff" aria-label="{}"><colgroup>{}</colgroup>{}<tbody>\n{}\n</tbody></table>')
-        html = table.format(label, columns, head, body)
+        label = f"lines {first} to {last}"
+        table = f'<table class="diff" aria-label="{label}"><colgroup>{columns}</colgroup>{head}<tbody>\n{body}\n</tbody></table>'
         if not run.is_folded:
-            return html
-        fold = Markup('<details class="fold"><summary>{} unchanged lines: {} to {}</summary>\n{}</details>')
-        return fold.format(len(run.rows), first, last, html)
+            return table
+        summary = f"{len(run.rows)} unchanged lines: {first} to {last}"
+        return f'<details class="fold"><summary>{summary}</summary>\n{table}</details>'
 
     def _first_and_last(self, run: Run) -> tuple[int, int]:
         numbers = [row.before for row in run.rows if row.before is not None]
         return (numbers[0], numbers[-1]) if numbers else (1, 1)
 
-    def _head(self) -> Markup:
-        if self._is_single:
-            return Markup('<thead><tr><th scope="col" colspan="2">Source</th></tr></thead>')
-        names = ("Before", "After")
-        cells = Markup("").join(Markup('<th scope="col" colspan="2">{}</th>').format(name) for name in names)
-        return Markup("<thead><tr>{}</tr></thead>").format(cells)
+    def _head(self) -> str:
+        names = ("Source",) if self._is_single else ("Before", "After")
+        return "<thead><tr>" + "".join(f'<th scope="col" colspan="2">{name}</th>' for name in names) + "</tr></thead>"
 
-    def _row(self, row: Row) -> Markup:
+    def _row(self, row: Row) -> str:
         old = row.before
-        cells = self._cells(old, self._before, self._comparison.before_marks, "old" if row.changed else "", "del")
-        if not self._is_single:
-            marks = self._comparison.after_marks
-            cells += self._cells(row.after, self._after, marks, "new" if row.changed else "", "ins")
-        anchor = Markup(' id="L{}"').format(old) if old is not None else ""
-        html = Markup("<tr{}>{}</tr>").format(anchor, cells)
+        anchor = "" if old is None else f' id="L{old}"'
+        text = f"<tr{anchor}>{self._cells(row)}</tr>"
         if old is not None and old in self._notes_at:
-            span = 2 if self._is_single else 4
-            html += Markup('\n<tr><td class="says" colspan="{}">{}</td></tr>').format(span, self._notes_at[old])
-        return html
+            text += f'\n<tr><td class="says" colspan="{2 if self._is_single else 4}">{self._notes_at[old]}</td></tr>'
+        return text
 
-    def _cells(self, number: int | None, lines: list[list[Piece]], marks: Marks, kind: str, tag: str) -> Markup:
-        if number is None:
-            return Markup('<td class="n"></td><td class="t none"></td>')
-        code = line_html(lines[number - 1], marks.get(number, []), tag)
-        return Markup('<td class="n">{}</td><td class="t {}">{}</td>').format(number, kind, code)
+    def _cells(self, row: Row) -> str:
+        if not row.changed and row.before is not None:
+            code = line_html(self._before[row.before - 1], [], "")
+            after = "" if self._is_single else _cell(row.after, code, "")
+            return _cell(row.before, code, "") + after
+        left = right = ""
+        if row.before is not None:
+            left = line_html(self._before[row.before - 1], self._comparison.before_marks.get(row.before, []), "del")
+        if row.after is not None:
+            # A changed line is coloured by itself: reading the whole output once more would double the work.
+            pieces = highlight(self._comparison.after.line_text(row.after))
+            right = line_html(pieces[0] if pieces else [], self._comparison.after_marks.get(row.after, []), "ins")
+        return _cell(row.before, left, "old") + _cell(row.after, right, "new")
 
 
-def line_html(pieces: list[Piece], marks: list[tuple[int, int]], tag: str) -> Markup:
+def _cell(number: int | None, code: str, kind: str) -> str:
+    if number is None:
+        return '<td class="n"></td><td class="t none"></td>'
+    return f'<td class="n">{number}</td><td class="t {kind}">{code}</td>'
+
+
+def line_html(pieces: list[Piece], marks: list[tuple[int, int]], tag: str) -> str:
     """A line's coloured pieces, with the ranges of `marks` inside <tag> elements."""
-    html, at = Markup(""), 0
+    if not marks:
+        return "".join(_piece(name, text) for name, text in pieces)
+    shown, at = [], 0
     for name, text in pieces:
         for is_marked, part in _cut(text, at, marks):
-            span = Markup('<span class="{}">{}</span>').format(name, seen(part)) if name else seen(part)
-            html += Markup("<{0}>{1}</{0}>").format(Markup(tag), span) if is_marked else span
+            span = _piece(name, part)
+            shown.append(f"<{tag}>{span}</{tag}>" if is_marked else span)
         at += len(text)
-    return html
+    return "".join(shown)
+
+
+def _piece(name: str, text: str) -> str:
+    return f'<span class="{name}">{_seen(text)}</span>' if name else _seen(text)
 
 
 def _cut(text: str, start: int, marks: list[tuple[int, int]]) -> Iterator[tuple[bool, str]]:

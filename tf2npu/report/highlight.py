@@ -37,7 +37,7 @@ def _tokens(text: str) -> list[Piece]:
         return [("", text)]
     tokens: list[Piece] = []
     for _, kind, piece in _lexer().get_tokens_unprocessed(text):
-        name = _class_of(str(kind))
+        name = _class_of(kind)
         if tokens and (tokens[-1][0] == name or tokens[-1][1].endswith("\r")):
             tokens[-1] = (tokens[-1][0], tokens[-1][1] + piece)  # also keeps CRLF in one piece
         else:
@@ -46,8 +46,8 @@ def _tokens(text: str) -> list[Piece]:
 
 
 @lru_cache(maxsize=256)
-def _class_of(kind: str) -> str:
-    return next((name for token, name in _CLASSES if kind.startswith(f"Token.{token}")), "")
+def _class_of(kind: object) -> str:
+    return next((name for token, name in _CLASSES if str(kind).startswith(f"Token.{token}")), "")
 
 
 @lru_cache(maxsize=1)
