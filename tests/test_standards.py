@@ -30,8 +30,8 @@ def committed_files() -> list[Path]:
 
 
 def is_data(path: Path) -> bool:
-    """Fixtures and examples are written in other people's manner."""
-    return path.is_relative_to(ROOT / "tests" / "fixtures") or path.is_relative_to(ROOT / "examples")
+    """Fixtures, examples and the programs of the end-to-end tests are written in their users' manner."""
+    return any(path.is_relative_to(ROOT / folder) for folder in ("tests/fixtures", "examples", "tests/e2e/newcomers"))
 
 
 FILES = committed_files()

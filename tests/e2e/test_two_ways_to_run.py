@@ -13,13 +13,10 @@ import tensorflow as tf
 from tests.e2e.conftest import TF2NPU
 from tests.e2e.programs import PROGRAMS, ProgramUnderTest
 
-DROPOUT_OPTIONS = ("--dropout_rate", "--keep_prob", "--dropout")
-
 
 def run(command: list[str | Path], program: ProgramUnderTest, out: Path, model_dir: Path) -> None:
     """Trains with dropout on, so that the device's random numbers are compared too."""
-    arguments = [a for a in program.arguments if a.split("=")[0] not in DROPOUT_OPTIONS]
-    command = [*command, out / program.script, *arguments, f"--model_dir={model_dir}"]
+    command = [*command, out / program.script, *program.arguments, f"--model_dir={model_dir}"]
     done = subprocess.run(command, env={}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-6000:]
 

@@ -9,6 +9,7 @@ import json
 import re
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from plain_tf1 import run_script
 from recorder import Recorder
 from tensorflow.python.framework import dtypes
 
+import npu_runtime.session
 from npu_runtime.importer.host import HOST_CALL_OBSERVERS
 from npu_runtime.session import run_log
 
@@ -36,6 +38,25 @@ class TracingRecorder(Recorder):
         self.programs: list[Any] = []
         self.executed: dict[str, tuple[str, list[str]]] = {}
         HOST_CALL_OBSERVERS.append(self._observe)
+        self._flops_of: dict[tuple[str, ...], dict[str, float]] = {}
+        self._watch_compilation()
+
+    def flops_by_op(self) -> dict[str, float]:
+        """Floating-point operations of the program that trained most, by op."""
+        return self._flops_of[max(self.programs, key=lambda program: program.n_runs).device_nodes]
+
+    def _watch_compilation(self) -> None:
+        original = npu_runtime.session.build
+
+        def build(*args, **kwargs):
+            program = original(*args, **kwargs)
+            counts: Counter[str] = Counter()
+            for step in program.steps:
+                counts[getattr(step, "op", "")] += getattr(step, "flops", 0)
+            self._flops_of[program.device_nodes] = counts
+            return program
+
+        npu_runtime.session.build = build
 
     @contextmanager
     def _step(self) -> Iterator[None]:
@@ -69,8 +90,8 @@ def main(record: str, script: str, *arguments: str) -> None:
         "n_steps": len(recorder.losses),
         "executed": recorder.executed,
         "host_nodes": {name: reason for program in programs for name, reason in program.host_nodes.items()},
-        "device_flops": sum(program.device_flops for program in programs),
-        "host_flops": sum(program.host_flops for program in programs),
+        "device_flops": recorder.flops_by_op(),
+        "host_flops": max(program.host_flops for program in programs),
         "log": run_log().summary(),
     }))  # fmt: skip
 
