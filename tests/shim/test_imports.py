@@ -64,17 +64,7 @@ MODULES = {
     "hccl.split.api": "set_split_strategy_by_idx set_split_strategy_by_size",
 }
 STAR = set(
-    """os tf npu_ops npu_rnn npu_scope keras_to_npu npu_strategy util npu_plugin npu_cpu_ops hccl_ops profiler scoped_graph_manager
-    config_pb2 rewriter_config_pb2 session session_run_hook backend npu_unary_ops NPURunConfig ProfilingConfig MemoryConfig
-    DumpConfig DynamicInputConfig NPUEstimator NPUEstimatorSpec NPUCheckpointSaverHook NPUOutputTensorHook
-    NPUBroadcastGlobalVariablesHook SetIterationsVarHook TellMeStepOrLossHook NPUDistributedOptimizer KerasDistributeOptimizer
-    NPUOptimizer NPULossScaleOptimizer FixedLossScaleManager ExponentialUpdateLossScaleManager
-    NPUBroadcastGlobalVariablesCallback NpuEmptyHook RewriterConfig decorator_tf_session npu_distributed_optimizer_wrapper
-    npu_allreduce create_group destroy_group get_rank_size get_local_rank_size get_rank_id get_local_rank_id
-    get_world_rank_from_group_rank get_group_rank_from_world_rank set_split_strategy_by_idx set_split_strategy_by_size
-    npu_config_proto npu_graph_options npu_optimizer_options npu_run_config_init npu_hooks_append npu_callbacks_append
-    set_keras_session_npu_config init_resource shutdown_resource close_session get_npu_rank_id get_npu_local_rank_id
-    get_npu_rank_size get_npu_local_rank_size npu_keras_optimizer npu_tf_optimizer npu_clear_session experimental_options""".split()
+    ["os", "tf", "npu_ops", "npu_rnn", "npu_scope", "keras_to_npu", "npu_strategy", "util", "npu_plugin", "npu_cpu_ops", "hccl_ops", "profiler", "scoped_graph_manager", "config_pb2", "rewriter_config_pb2", "session", "session_run_hook", "backend", "npu_unary_ops", "NPURunConfig", "ProfilingConfig", "MemoryConfig", "DumpConfig", "DynamicInputConfig", "NPUEstimator", "NPUEstimatorSpec", "NPUCheckpointSaverHook", "NPUOutputTensorHook", "NPUBroadcastGlobalVariablesHook", "SetIterationsVarHook", "TellMeStepOrLossHook", "NPUDistributedOptimizer", "KerasDistributeOptimizer", "NPUOptimizer", "NPULossScaleOptimizer", "FixedLossScaleManager", "ExponentialUpdateLossScaleManager", "NPUBroadcastGlobalVariablesCallback", "NpuEmptyHook", "RewriterConfig", "decorator_tf_session", "npu_distributed_optimizer_wrapper", "npu_allreduce", "create_group", "destroy_group", "get_rank_size", "get_local_rank_size", "get_rank_id", "get_local_rank_id", "get_world_rank_from_group_rank", "get_group_rank_from_world_rank", "set_split_strategy_by_idx", "set_split_strategy_by_size", "npu_config_proto", "npu_graph_options", "npu_optimizer_options", "npu_run_config_init", "npu_hooks_append", "npu_callbacks_append", "set_keras_session_npu_config", "init_resource", "shutdown_resource", "close_session", "get_npu_rank_id", "get_npu_local_rank_id", "get_npu_rank_size", "get_npu_local_rank_size", "npu_keras_optimizer", "npu_tf_optimizer", "npu_clear_session", "experimental_options"]
 )
 
 
