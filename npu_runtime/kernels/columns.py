@@ -11,7 +11,7 @@ import numpy as np
 
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 
-BLOCK_ELEMENTS = 32768
+BLOCK_ELEMENTS = 65536
 """Elements of a block: it stays in the L2 cache between the passes over it, and bounds the rounding error of a sum."""
 LINE_ELEMENTS = 4096
 
@@ -28,22 +28,25 @@ def _in_lines(matrices: Sequence[np.ndarray]) -> tuple[int, list[np.ndarray]]:
     return times, [m.reshape(pixels // times, channels * times) for m in matrices]
 
 
-def each_block(matrices: Sequence[np.ndarray], body: Callable[..., object]) -> None:
-    """body(times, *blocks) for every block of lines, `times` pixels each, over the worker threads.
+def each_block(matrices: Sequence[np.ndarray], vectors: Sequence[np.ndarray], body: Callable[..., object]) -> None:
+    """body(*blocks, *vectors) for every block of lines over the worker threads.
 
-    matrices: (pixels, channels) each, contiguous.
+    matrices: (pixels, channels) each, contiguous.  vectors: (channels,) each, repeated to the length of a line.
     """
     if matrices[0].size == 0:
         return
     times, lines = _in_lines(matrices)
+    repeated = [np.tile(v, times) for v in vectors]
     grain = max(1, BLOCK_ELEMENTS // lines[0].shape[1])
-    parallel_ranges(len(lines[0]), lambda start, stop: body(times, *[m[start:stop] for m in lines]), grain)
+    parallel_ranges(len(lines[0]), lambda start, stop: body(*[m[start:stop] for m in lines], *repeated), grain)
 
 
-def block_sums(matrices: Sequence[np.ndarray], n_sums: int, body: Callable[..., object]) -> tuple[np.ndarray, np.ndarray]:
+def block_sums(
+    matrices: Sequence[np.ndarray], vectors: Sequence[np.ndarray], n_sums: int, body: Callable[..., object]
+) -> tuple[np.ndarray, np.ndarray]:
     """Sums over the pixels of each block of (pixels, channels) matrices.
 
-    body(times, *blocks, totals) fills totals, (n_sums, times * channels) fp32.
+    vectors: as for `each_block`.  body(*blocks, *vectors, totals) fills totals, (n_sums, times * channels) fp32.
     Returns: pixels of each block (blocks, 1) and its sums (blocks, n_sums, channels), float64; the same on any machine size.
     """
     channels = matrices[0].shape[1]
@@ -51,12 +54,14 @@ def block_sums(matrices: Sequence[np.ndarray], n_sums: int, body: Callable[..., 
     height = max(4, BLOCK_ELEMENTS // max(channels * times, 1))
     edges = np.append(np.arange(0, len(lines[0]), height), len(lines[0])) if matrices[0].size else np.zeros(1, np.int64)
     sums = np.zeros((len(edges) - 1, n_sums, channels))
+    repeated = [np.tile(v, times) for v in vectors]
+    ones = np.ones(times)
 
     def work(start: int, stop: int) -> None:
         for index in range(start, stop):
             totals = scratch("column totals", (n_sums, times * channels))
-            body(times, *[m[edges[index] : edges[index + 1]] for m in lines], totals)
-            totals.reshape(n_sums, times, channels).sum(axis=1, dtype=np.float64, out=sums[index])
+            body(*[m[edges[index] : edges[index + 1]] for m in lines], *repeated, totals)
+            np.matmul(ones, totals.reshape(n_sums, times, channels).astype(np.float64), out=sums[index])
 
     parallel_ranges(len(sums), work)
     return np.diff(edges)[:, None] * times, sums
@@ -69,4 +74,4 @@ def add_up(block: np.ndarray, sums: np.ndarray) -> None:
 
 def column_sums(matrix: np.ndarray) -> np.ndarray:
     """Sum of each column.  matrix: (pixels, channels) fp32 contiguous.  Returns: (channels,) float64."""
-    return block_sums([matrix], 1, lambda times, block, totals: add_up(block, totals[0]))[1].sum(axis=0)[0]
+    return block_sums([matrix], [], 1, lambda block, totals: add_up(block, totals[0]))[1].sum(axis=0)[0]

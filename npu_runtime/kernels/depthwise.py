@@ -12,88 +12,107 @@ from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.columns import add_up
-from npu_runtime.kernels.conv_gradients import check_gradient
+from npu_runtime.kernels.conv_gradients import check_gradient, phases
+from npu_runtime.kernels.im2col import Block, framed, window_view
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.pooling import bands
-from npu_runtime.kernels.pooling_gradients import gradient_into, tap_slices
+from npu_runtime.kernels.pooling_gradients import gradient_into
 from npu_runtime.kernels.precision import compute_dtype, widen
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.windows import Axis, Layout, check_rank
 
 PARTS = 8
+LONG_CHANNELS = 32
+"""With fewer channels a filter's gradient is summed over whole lines first, for a long inner loop."""
 
 
-def _repeated(x: np.ndarray, times: int) -> np.ndarray:
-    """x with each channel `times` times, so that it lies beside the channels of the result."""
-    return x if times == 1 else np.repeat(x, times, axis=-1)
+def _line_view(frame: np.ndarray, rows: Axis, cols: Axis, n_rows: int) -> np.ndarray:
+    """Windows of one framed image whose columns move one by one: a tap of a whole line is one contiguous run.
+
+    frame: (h, w, C), lines contiguous.  Returns: (n_rows, kernel rows, kernel columns, columns * C).
+    """
+    line, pixel, item = frame.strides
+    shape = (n_rows, rows.kernel, cols.kernel, cols.out * frame.shape[2])
+    strides = (line * rows.stride, line * rows.dilation, pixel * cols.dilation, item)
+    return np.lib.stride_tricks.as_strided(frame, shape, strides, writeable=False)
 
 
 def depthwise(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> None:
-    """out = x * w by channel.  x: (N, H, W, C).  w: (taps, C * M).  out: (N, rows, columns, C * M) contiguous."""
-    todo = bands(len(x), rows, x.shape[2] * w.shape[1])
-    times = w.shape[1] // max(x.shape[3], 1)
+    """out = x * w by channel, where one of x and out may have fewer channels than w.
+
+    x: (N, H, W, C) with C * M = K, each channel used M times; or C = K.  w: (kernel rows, kernel columns, K).
+    out: (N, rows, columns, K), or (..., K / M): sums of M neighbours; any strides.
+    """
+    depth = w.shape[2]
+    times, groups = depth // max(x.shape[3], 1), depth // max(out.shape[3], 1)
+    todo = bands(len(x), rows, x.shape[2] * depth)
+    lines = np.tile(w, (1, 1, cols.out)) if cols.stride == 1 else w
 
     def work(start: int, stop: int) -> None:
         for image, first, last in todo[start:stop]:
-            target = out[image, first:last]
-            target.fill(0)
-            top, bottom = rows.reach(first, last)
-            lines = slice(max(top, 0), max(bottom, 0))
-            values = _repeated(x[image, lines], times)
-            for tap, (out_rows, out_cols), (in_rows, in_cols) in tap_slices(rows, cols, first, last):
-                near = values[in_rows.start - lines.start : in_rows.stop - lines.start : rows.stride, in_cols]
-                product = scratch("depthwise", near.shape, out.dtype)
-                np.multiply(near, w[tap], out=product)
-                target[out_rows, out_cols] += product
+            block = Block(image, image + 1, first, last)
+            target = block.of(out)[0]
+            direct = groups == 1 and target.flags.c_contiguous
+            result = target if direct else scratch("depthwise", (last - first, cols.out, depth), x.dtype)
+            frame = framed(x, rows, cols, block)[0]
+            _sum_taps(frame if times == 1 else np.repeat(frame, times, axis=2), lines, rows, cols, result)
+            if groups > 1:
+                np.sum(result.reshape(*target.shape, groups), axis=-1, out=target)
+            elif not direct:
+                target[...] = result
 
-    parallel_ranges(len(todo), work)
+    if out.size and w.size:
+        parallel_ranges(len(todo), work)
+    else:
+        out.fill(0)
+
+
+def _sum_taps(frame: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> None:
+    """out = windows of one framed image times w, multiplied and added in one pass a tap.  out: (rows, columns, K)."""
+    if cols.stride == 1:
+        view = _line_view(frame, rows, cols, len(out))
+        np.einsum("rijk,ijk->rk", view, w, out=out.reshape(len(out), -1))
+    else:
+        np.einsum("rcijk,ijk->rck", window_view(frame[None], rows, cols, len(out))[0], w, out=out)
 
 
 def depthwise_input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
-    """dx = dy spread back through w.  dy: (N, rows, columns, C * M).  w: (taps, C * M).  dx: (N, H, W, C) contiguous."""
-    steps = bands(1, rows, dx.shape[2] * w.shape[1])
-    times = w.shape[1] // max(dx.shape[3], 1)
-
-    def work(start: int, stop: int) -> None:
-        for image in range(start, stop):
-            wide = dx[image] if times == 1 else scratch("depthwise image", (*dx.shape[1:3], w.shape[1]), dx.dtype)
-            wide.fill(0)
-            for _, first, last in steps:
-                for tap, outputs, inputs in tap_slices(rows, cols, first, last):
-                    near = dy[image, first:last][outputs]
-                    product = scratch("depthwise", near.shape, dx.dtype)
-                    np.multiply(near, w[tap], out=product)
-                    wide[inputs] += product
-            if times > 1:
-                np.sum(wide.reshape(*dx.shape[1:], times), axis=-1, out=dx[image])
-
-    parallel_ranges(len(dx), work)
+    """dx = dy spread back through w.  dy: (N, rows, columns, K).  w: (kernel rows, kernel columns, K).  dx: (N, H, W, C)."""
+    for row in phases(rows):
+        for col in phases(cols):
+            turned = np.ascontiguousarray(w[row.taps, col.taps])
+            depthwise(dy, turned, row.axis, col.axis, dx[:, row.start :: rows.stride, col.start :: cols.stride])
 
 
 def depthwise_filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray:
-    """Sum over positions of input times gradient by channel.  x: (N, H, W, C).  dy: (N, rows, columns, C * M).
+    """Sum over positions of input times gradient by channel.  x: (N, H, W, C).  dy: (N, rows, columns, K) contiguous.
 
-    Returns: (taps, C * M) float64.
+    Returns: (kernel rows, kernel columns, K) float64; bands are summed in fp32, parts of the batch in float64.
     """
     todo = bands(len(x), rows, x.shape[2] * dy.shape[3])
     times = dy.shape[3] // max(x.shape[3], 1)
     n_parts = min(PARTS, len(todo))
-    sums = np.zeros((max(n_parts, 1), rows.kernel * cols.kernel, dy.shape[3]))
+    sums = np.zeros((max(n_parts, 1), rows.kernel, cols.kernel, dy.shape[3]))
 
     def work(start: int, stop: int) -> None:
         for part in range(start, stop):
             for image, first, last in todo[part * len(todo) // n_parts : (part + 1) * len(todo) // n_parts]:
-                for tap, outputs, inputs in tap_slices(rows, cols, first, last):
-                    near = dy[image, first:last][outputs]
-                    product = scratch("depthwise", near.shape, np.float32)
-                    np.multiply(_repeated(x[image][inputs], times), near, out=product)
-                    total = scratch("depthwise sum", (dy.shape[3],))
-                    add_up(product.reshape(-1, dy.shape[3]), total)
-                    sums[part, tap] += total
+                frame = framed(x, rows, cols, Block(image, image + 1, first, last))[0]
+                frame = frame if times == 1 else np.repeat(frame, times, axis=2)
+                sums[part] += _product_of_taps(frame, dy[image, first:last], rows, cols)
 
-    parallel_ranges(n_parts, work)
+    if dy.size and x.size:
+        parallel_ranges(n_parts, work)
     return sums.sum(axis=0)
+
+
+def _product_of_taps(frame: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray:
+    """Sum over the outputs of one framed image of window times gradient.  Returns: (kernel rows, kernel columns, K)."""
+    if cols.stride == 1 and dy.shape[2] < LONG_CHANNELS:
+        view = _line_view(frame, rows, cols, len(dy))
+        whole = np.einsum("rijk,rk->ijk", view, dy.reshape(len(dy), -1))
+        return whole.reshape(rows.kernel, cols.kernel, *dy.shape[1:]).sum(axis=2)
+    return np.einsum("rcijk,rck->ijk", window_view(frame[None], rows, cols, len(dy))[0], dy)
 
 
 def _refuse(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
@@ -158,17 +177,17 @@ def depthwise_conv2d_native(
     layout = _layout(strides, padding, explicit_paddings, data_format)
     check_rank("input", input.shape)
     check_rank("filter", filter.shape)
-    image = widen(layout.channels_last(input))
+    image = np.ascontiguousarray(widen(layout.channels_last(input)))
     _check_depth(image.shape[3], filter.shape[2])
     rows, cols = layout.axes(image.shape[1:3], filter.shape[:2])
-    w = _by_tap(filter)
-    shape = layout.original_shape(len(image), rows.out, cols.out, w.shape[1])
+    w = _by_channel(filter)
+    shape = layout.original_shape(len(image), rows.out, cols.out, w.shape[2])
     return gradient_into(shape, input.dtype, layout, out, lambda y: depthwise(image, w, rows, cols, y))
 
 
-def _by_tap(filter: np.ndarray) -> np.ndarray:
-    """(taps, C * M) in the type sums are formed in."""
-    return widen(filter).reshape(filter.shape[0] * filter.shape[1], filter.shape[2] * filter.shape[3])
+def _by_channel(filter: np.ndarray) -> np.ndarray:
+    """(kernel rows, kernel columns, C * M) in the type sums are formed in."""
+    return widen(filter).reshape(*filter.shape[:2], filter.shape[2] * filter.shape[3])
 
 
 def _by_input_shape(input_sizes: Spec, *others: Spec, **attrs: Any) -> Shape:
@@ -194,8 +213,8 @@ def depthwise_backprop_input(
     spatial = shape[2:] if layout.is_channels_first else shape[1:3]
     _check_depth(layout.channels(shape), filter.shape[2])
     rows, cols = layout.axes(spatial, filter.shape[:2])
-    w, dy = _by_tap(filter), widen(layout.channels_last(out_backprop))
-    check_gradient(dy.shape, shape[0], rows, cols, w.shape[1])
+    w, dy = _by_channel(filter), np.ascontiguousarray(widen(layout.channels_last(out_backprop)))
+    check_gradient(dy.shape, shape[0], rows, cols, w.shape[2])
     return gradient_into(
         shape, out_backprop.dtype, layout, out, lambda dx: depthwise_input_gradient(dy, w, rows, cols, dx)
     )  # fmt: skip
@@ -220,7 +239,7 @@ def depthwise_backprop_filter(
     Source: TensorFlow op `DepthwiseConv2dNativeBackpropFilter`.
     """
     layout = _layout(strides, padding, explicit_paddings, data_format)
-    image, dy = widen(layout.channels_last(input)), widen(layout.channels_last(out_backprop))
+    image, dy = (np.ascontiguousarray(widen(layout.channels_last(v))) for v in (input, out_backprop))
     sizes = tuple(int(n) for n in filter_sizes)
     _check_depth(image.shape[3], sizes[2])
     rows, cols = layout.axes(image.shape[1:3], sizes[:2])

@@ -60,35 +60,48 @@ def moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Each block is centred on its own mean, and the blocks are put together in float64: one pass, no cancellation.
     """
+    channels = x.shape[1]
 
-    def body(times: int, block: np.ndarray, totals: np.ndarray) -> None:
+    def body(block: np.ndarray, totals: np.ndarray) -> None:
         add_up(block, totals[0])
-        centre = totals[0].reshape(times, -1).mean(axis=0, dtype=np.float64) / len(block)
+        times = block.shape[1] // channels
+        centre = np.matmul(np.full(times, 1.0 / (times * len(block)), np.float32), totals[0].reshape(times, channels))
         deviation = scratch("moments", block.shape)
-        np.subtract(block, np.tile(centre.astype(np.float32), times), out=deviation)
+        np.subtract(block, np.tile(centre, times), out=deviation)
         add_up(deviation, totals[1])
         np.multiply(deviation, deviation, out=deviation)
         add_up(deviation, totals[2])
 
-    pixels = max(len(x), 1)
-    counts, sums = block_sums([x], 3, body)
+    counts, sums = block_sums([x], [], 3, body)
     total, remainder, squares = sums[:, 0], sums[:, 1], sums[:, 2]
-    centres = (total / counts).astype(np.float32)
-    means = centres + remainder / counts
-    mean = (means * counts).sum(axis=0) / pixels
+    pixels = max(len(x), 1)
+    mean = total.sum(axis=0) / pixels
     within = squares - remainder * remainder / counts
-    return mean, (within + counts * np.square(means - mean)).sum(axis=0) / pixels
+    return mean, (within + counts * np.square(total / counts - mean)).sum(axis=0) / pixels
 
 
 def normalize(x: np.ndarray, mean: np.ndarray, factor: np.ndarray, offset: np.ndarray, y: np.ndarray) -> None:
-    """y = (x - mean) * factor + offset by column.  x, y: (pixels, C) fp32; they may be the same."""
+    """y = (x - mean) * factor + offset by column.  x, y: (pixels, C) fp32; they may be the same.
 
-    def body(times: int, block: np.ndarray, target: np.ndarray) -> None:
-        np.subtract(block, np.tile(mean, times), out=target)
-        np.multiply(target, np.tile(factor, times), out=target)
-        np.add(target, np.tile(offset, times), out=target)
+    With means within a few deviations of zero, x * factor + (offset - mean * factor) is as exact and a pass less.
+    """
+    shift = mean * factor
+    if np.abs(shift).max(initial=0.0) < 4.0 * max(1.0, np.abs(offset).max(initial=0.0)):
+        each_block([x, y], [factor, offset - shift], _scale_and_add)
+    else:
+        each_block([x, y], [mean, factor, offset], _centre_scale_and_add)
 
-    each_block([x, y], body)
+
+def _scale_and_add(block: np.ndarray, target: np.ndarray, factor: np.ndarray, offset: np.ndarray) -> None:
+    np.multiply(block, factor, out=target)
+    np.add(target, offset, out=target)
+
+
+def _centre_scale_and_add(
+    block: np.ndarray, target: np.ndarray, mean: np.ndarray, factor: np.ndarray, offset: np.ndarray
+) -> None:
+    np.subtract(block, mean, out=target)
+    _scale_and_add(target, target, factor, offset)
 
 
 def check_channels(x: np.ndarray, vectors: dict[str, np.ndarray], data_format: str) -> int:

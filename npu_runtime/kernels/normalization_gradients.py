@@ -29,14 +29,14 @@ from npu_runtime.kernels.shapes import merge
 def gradient_sums(dy: np.ndarray, x: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sums of dy and of dy * (x - mean) by column.  dy, x: (pixels, C) fp32.  Returns: (C,) float64 each."""
 
-    def body(times: int, gradient: np.ndarray, block: np.ndarray, totals: np.ndarray) -> None:
+    def body(gradient: np.ndarray, block: np.ndarray, centre: np.ndarray, totals: np.ndarray) -> None:
         add_up(gradient, totals[0])
         product = scratch("normalization", block.shape)
-        np.subtract(block, np.tile(mean, times), out=product)
+        np.subtract(block, centre, out=product)
         np.multiply(product, gradient, out=product)
         add_up(product, totals[1])
 
-    sums = block_sums([dy, x], 2, body)[1].sum(axis=0)
+    sums = block_sums([dy, x], [mean], 2, body)[1].sum(axis=0)
     return sums[0], sums[1]
 
 
@@ -45,20 +45,21 @@ def _input_gradient(
 ) -> None:
     """dx = (dy - dy_mean - (x - mean) * slope) * factor by column.  dx may be dy or x."""
 
-    def body(times: int, gradient: np.ndarray, block: np.ndarray, target: np.ndarray) -> None:
+    def body(gradient: np.ndarray, block: np.ndarray, target: np.ndarray, *vectors: np.ndarray) -> None:
+        centre, steepness, level, scale = vectors
         back = scratch("normalization", block.shape)
-        np.subtract(block, np.tile(mean, times), out=back)
-        np.multiply(back, np.tile(slope, times), out=back)
+        np.subtract(block, centre, out=back)
+        np.multiply(back, steepness, out=back)
         np.subtract(gradient, back, out=target)
-        np.subtract(target, np.tile(dy_mean, times), out=target)
-        np.multiply(target, np.tile(factor, times), out=target)
+        np.subtract(target, level, out=target)
+        np.multiply(target, scale, out=target)
 
-    each_block([dy, x, dx], body)
+    each_block([dy, x, dx], [mean, slope, dy_mean, factor], body)
 
 
 def _scaled(dy: np.ndarray, factor: np.ndarray, dx: np.ndarray) -> None:
     """dx = dy * factor by column."""
-    each_block([dy, dx], lambda times, block, target: np.multiply(block, np.tile(factor, times), out=target))
+    each_block([dy, dx], [factor], lambda block, target, scale: np.multiply(block, scale, out=target))
 
 
 def _shapes(y_backprop: Spec, x: Spec, scale: Spec, *others: Spec, data_format: str = "NHWC", **attrs: Any) -> list[Shape]:

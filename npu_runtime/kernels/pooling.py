@@ -16,13 +16,13 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
-from npu_runtime.kernels.precision import NARROW, compute_dtype
+from npu_runtime.kernels.precision import compute_dtype
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.windows import Axis, Layout, check_rank
 
 Combine = Callable[..., Any]
 Finish = Callable[[np.ndarray, int, int], Any]
-BAND_ELEMENTS = 65536
+BAND_ELEMENTS = 131072
 """Inputs that one step of a pool works on: they stay in the L2 cache from the rows' pass to the columns'."""
 
 
@@ -39,14 +39,28 @@ def bands(n_images: int, rows: Axis, line: int) -> list[tuple[int, int, int]]:
     return [(image, a, b) for image in range(n_images) for a, b in itertools.pairwise(edges)]
 
 
-def gather_axis(x: np.ndarray, axis: Axis, first: int, last: int, place: int, combine: Combine, out: np.ndarray) -> None:
-    """out = the taps of outputs [first, last) along array axis `place`, combined.  out: already holds the neutral value."""
+def gather_axis(
+    x: np.ndarray, axis: Axis, first: int, last: int, place: int, combine: Combine, neutral: Any, out: np.ndarray
+) -> None:
+    """out = the taps of outputs [first, last) along array axis `place`, combined; `neutral` where there is none."""
     before = (slice(None),) * place
-    for index in range(axis.kernel):
-        outputs, inputs = axis.tap(index, first, last)
-        if outputs.stop > outputs.start:
-            to, of = (*before, outputs), (*before, inputs)
-            combine(out[to], x[of], out=out[to])
+
+    def along(array: np.ndarray, part: slice) -> np.ndarray:
+        index = (*before, part)
+        return array[index]
+
+    taps = [axis.tap(index, first, last) for index in range(axis.kernel)]
+    taps.sort(key=lambda tap: tap[0].start - tap[0].stop)  # those of every output first: they need no neutral value
+    parts = [(along(out, outputs), along(x, inputs)) for outputs, inputs in taps]
+    n_whole = min(2, sum(outputs.stop - outputs.start == last - first for outputs, _ in taps))
+    if n_whole == 2:
+        combine(parts[0][1], parts[1][1], out=out)
+    elif n_whole == 1:
+        np.copyto(out, parts[0][1])
+    else:
+        out.fill(neutral)
+    for target, values in parts[n_whole:]:
+        combine(target, values, out=target)
 
 
 def pool(x: np.ndarray, rows: Axis, cols: Axis, combine: Combine, neutral: Any, out: np.ndarray,
@@ -58,14 +72,15 @@ def pool(x: np.ndarray, rows: Axis, cols: Axis, combine: Combine, neutral: Any, 
     def work(start: int, stop: int) -> None:
         for image, first, last in todo[start:stop]:
             lines = scratch("pool lines", (last - first, *x.shape[2:]), wide)
-            lines.fill(neutral)
-            gather_axis(x[image], rows, first, last, 0, combine, lines)
-            block = scratch("pool block", (last - first, *out.shape[2:]), wide)
-            block.fill(neutral)
-            gather_axis(lines, cols, 0, cols.out, 1, combine, block)
+            gather_axis(x[image], rows, first, last, 0, combine, neutral, lines)
+            target = out[image, first:last]
+            is_direct = out.dtype == wide and target.flags.c_contiguous
+            block = target if is_direct else scratch("pool block", target.shape, wide)
+            gather_axis(lines, cols, 0, cols.out, 1, combine, neutral, block)
             if finish is not None:
                 finish(block, first, last)
-            np.copyto(out[image, first:last], block, casting="unsafe")
+            if not is_direct:
+                np.copyto(target, block, casting="unsafe")
 
     parallel_ranges(len(todo), work)
 
@@ -114,20 +129,23 @@ def _run(x: np.ndarray, layout: Layout, extents: tuple[int, int], out: np.ndarra
     result = np.empty(shape, x.dtype) if out is None else out
     target = layout.channels_last(result)
     if is_max:
-        neutral = lowest(compute_dtype(x.dtype))
-        pool(image, rows, cols, np.maximum if x.dtype.kind in "iu" else np.fmax, neutral, target, _restore_lowest(x.dtype))
+        is_integer = x.dtype.kind in "iu"
+        finish = None if is_integer else _at_least(lowest(x.dtype))
+        pool(image, rows, cols, np.maximum if is_integer else np.fmax, lowest(compute_dtype(x.dtype)), target, finish)
     else:
         share = reciprocal_counts(rows, cols)
         pool(image, rows, cols, np.add, 0, target, lambda block, first, last: np.multiply(block, share[first:last], out=block))
     return result
 
 
-def _restore_lowest(dtype: np.dtype) -> Finish | None:
-    """For 16-bit floats: a window of nothing but NaN gives the lowest value of the narrow type, not of fp32."""
-    if dtype not in NARROW:
-        return None
-    floor = lowest(dtype)
-    return lambda block, first, last: np.maximum(block, floor, out=block)
+def _at_least(floor: np.float32) -> Finish:
+    """A window without numbers gives the lowest value of the node's type; looking for one is faster than the cure."""
+
+    def finish(block: np.ndarray, first: int, last: int) -> None:
+        if block.size and not block.min() >= floor:
+            np.fmax(block, floor, out=block)
+
+    return finish
 
 
 def reciprocal_counts(rows: Axis, cols: Axis) -> np.ndarray:

@@ -16,7 +16,7 @@ from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.precision import store, wide_buffer, widen
 from npu_runtime.kernels.shapes import broadcast_pair, same_as
 
-BLOCK_ELEMENTS = 32768
+BLOCK_ELEMENTS = 65536
 
 
 def _each_block(rows: int, classes: int, body: Callable[[int, int], object]) -> None:
