@@ -55,8 +55,10 @@ def train(demonstration: Demonstration, out: Path) -> tuple[bool, str]:
         return False, f"{demonstration.script}: exit code {done.returncode}, see {log}"
     reached = float(found.group(1))
     good = reached >= demonstration.accuracy
-    return good, (f"{demonstration.script:32} test accuracy {reached:.3f} (wanted {demonstration.accuracy:.2f}) "
-                  f"in {time.monotonic() - started:3.0f} s, log {log}")  # fmt: skip
+    share = re.search(r"([0-9.]+) % of \S+ floating-point operations on the device", log.read_text(errors="replace"))
+    return good, (f"{demonstration.script:30} test accuracy {reached:.3f} (wanted {demonstration.accuracy:.2f}), "
+                  f"{share.group(1) if share else '?'} % of the work on the device, "
+                  f"{time.monotonic() - started:.0f} s, log {log}")  # fmt: skip
 
 
 def main(out: Path) -> int:

@@ -123,15 +123,17 @@ def our_call(one: Case) -> Callable[[], Any]:
     return lambda: call(one, inputs, out=out)
 
 
-def interleaved(first: Callable[[], Any], second: Callable[[], Any], repeats: int) -> tuple[float, float]:
+def interleaved(
+    first: Callable[[], Any], second: Callable[[], Any], repeats: int, clock: Callable[[], float]
+) -> tuple[float, float]:
     """Median milliseconds of each; alternating, so that other load on the machine meets both."""
     times: tuple[list[float], list[float]] = ([], [])
     for turn in range(repeats + 2):
         for run, kept in zip((first, second), times, strict=True):
-            start = time.perf_counter()
+            start = clock()
             run()
             if turn >= 2:
-                kept.append((time.perf_counter() - start) * 1e3)
+                kept.append((clock() - start) * 1e3)
     return statistics.median(times[0]), statistics.median(times[1])
 
 
@@ -140,15 +142,17 @@ def main() -> None:
     parser.add_argument("--only", default="", help="regular expression on the case's name")
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--threads", type=int, default=parallel.n_threads())
+    parser.add_argument("--cpu-time", action="store_true", help="processor time instead of wall time; use it with one thread")
     options = parser.parse_args()
     parallel.set_n_threads(options.threads)
+    clock = time.process_time if options.cpu_time else time.perf_counter
     cores = sorted({str(library.get("architecture")) for library in threadpool_info() if library["user_api"] == "blas"})
     print(f"{options.threads} threads; BLAS kernels: {', '.join(cores)}; OPENBLAS_CORETYPE={os.environ.get('OPENBLAS_CORETYPE')}")
     cases = [*products(), *convolutions(), *pools(), *rows_and_norms()]
     for name, one in zip(case_ids(cases), cases, strict=True):
         if re.search(options.only, name):
             theirs, session = tensorflow_call(one, options.threads)
-            mine_ms, theirs_ms = interleaved(our_call(one), theirs, options.repeats)
+            mine_ms, theirs_ms = interleaved(our_call(one), theirs, options.repeats, clock)
             session.close()
             print(f"{name:52} {mine_ms:9.3f} ms {theirs_ms:9.3f} ms  {mine_ms / theirs_ms:5.2f}", flush=True)
 
