@@ -26,10 +26,10 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.importer.graphdef import GraphImporter, parse_value
 from npu_runtime.importer.host import HostSide, through_switches
-from npu_runtime.passes.base import run_passes
 from npu_runtime.passes.host_by_nature import is_by_nature
+from npu_runtime.passes.lift_loops import lift_loops
 from npu_runtime.passes.partition import HostCall, is_free_constant, is_handle_source, partition, split_prologue
-from npu_runtime.passes.pipeline import pipeline
+from npu_runtime.passes.pipeline import optimise
 from npu_runtime.passes.placement import HANDLES, VARIABLES, Placement, place
 from npu_runtime.passes.prune import FEED, prune
 
@@ -94,8 +94,11 @@ class DeviceSession:
         values = list(feeds)
         if plan.prologue is not None:
             values += plan.prologue.run(feeds, convert=np.asarray)
-        result = self._runner_for(plan, values).run(values)
+        runner = self._runner_for(plan, values)
+        result = runner.run(values)
         plan.record.n_runs += 1
+        if runner.program.loops:
+            plan.record.device_flops = runner.program.measured_flops()
         return result
 
     def close(self) -> None:
@@ -178,8 +181,9 @@ class DeviceSession:
         return Runner(program, self._chip.hbm_bytes)
 
     def _compile(self, graph: Graph) -> Program:
+        lift_loops.run(graph)
         parts = partition(graph, self._placement.groups)
-        run_passes(graph, pipeline(self._config.fusion))
+        optimise(graph, self._config.fusion)
         names = [name for call in parts.calls for name in _with_handle_sources(graph, call.nodes)]
         self._host.add_nodes(self._importer.graph, names, self._placement.groups)
         calls = {call: self._bind(graph, call) for call in parts.calls}

@@ -12,16 +12,20 @@ from npu_runtime import dtypes as dt
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.executor import control_flow
+from npu_runtime.executor.loop import LoopRunner
 from npu_runtime.executor.program import HostFunction, HostStep, Program, Task
+from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.fold_constants import CONSTANT
-from npu_runtime.passes.partition import HostCall, Partition, is_free_constant, is_virtual
+from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
+from npu_runtime.passes.partition import HostCall, Partition, is_free_constant, is_virtual, partition
 from npu_runtime.passes.placement import VARIABLES
 from npu_runtime.passes.plan_memory import FOREVER, MemoryPlan, plan_memory
 from npu_runtime.passes.prune import FEED
 
+NOTHING = frozenset({"NoOp", "ControlTrigger"})
 STRUCTURAL: Mapping[str, Callable[..., Any]] = {
     "Switch": control_flow.switch,
     "RefSwitch": control_flow.switch,
@@ -56,19 +60,28 @@ def build(graph: Graph, parts: Partition, calls: Mapping[HostCall, HostBinding],
     return _Builder(graph, parts, calls, state).build()
 
 
+def build_loop(loop: Loop, state: State) -> LoopRunner:
+    """Compile one iteration of a loop. Its values are not planned: a stack or the next iteration may keep them."""
+    builder = _Builder(loop.graph, partition(loop.graph, DisjointSets()), {}, state, loop)
+    return LoopRunner(loop, builder.build(), builder.slots)
+
+
 class _Builder:
-    def __init__(self, graph: Graph, parts: Partition, calls: Mapping[HostCall, HostBinding], state: State) -> None:
-        self.graph, self.parts, self.calls, self.state = graph, parts, calls, state
+    def __init__(
+        self, graph: Graph, parts: Partition, calls: Mapping[HostCall, HostBinding], state: State, loop: Loop | None = None
+    ) -> None:
+        self.graph, self.parts, self.calls, self.state, self.loop = graph, parts, calls, state, loop
         self.template: list[Any] = []
         self.slots: dict[Value, int] = {}
         self.tokens: dict[str, int] = {}
+        self.inputs: set[int] = set()
         self.program = Program(has_branches=parts.has_branches)
 
     def build(self) -> Program:
         order = self._order()
         self._make_sources()
         self._make_tokens()
-        plan = self._plan(order)
+        plan = MemoryPlan() if self.loop else self._plan(order)
         for item in order:
             self.program.steps.append(self._host_step(item) if isinstance(item, HostCall) else self._task(item, plan))
         self._free_after_last_use(plan)
@@ -84,11 +97,13 @@ class _Builder:
                 by_time.setdefault(self.parts.times[node.name], []).append(node)
         for time in sorted({call.time for call in self.parts.calls} | set(by_time)):
             order += [call for call in self.parts.calls if call.time == time]
-            order += [node for node in topological(by_time.get(time, [])) if node.op != "NoOp" or self._may_be_dead(node)]
+            order += [node for node in topological(by_time.get(time, [])) if node.op not in NOTHING or self._may_be_dead(node)]
+        if self.loop is not None:
+            order.sort(key=lambda item: isinstance(item, Node) and item.name in self.loop.body)
         return order
 
     def _is_source(self, node: Node) -> bool:
-        if node.op in (FEED, *VARIABLES):
+        if node.op in (FEED, LOOP_INPUT, *VARIABLES):
             return True
         return node.op in ("Const", CONSTANT) and not self._may_be_dead(node)
 
@@ -102,6 +117,8 @@ class _Builder:
                 feeds.append(self._slot(Value(node.name)))
             elif node.op in VARIABLES and node.host_reason is None:
                 self.template[self._slot(Value(node.name))] = self.state.variable(node)
+            elif node.op == LOOP_INPUT:
+                self.inputs.add(self._slot(Value(node.name)))
             elif self._is_source(node):
                 for index, spec in enumerate(node.outputs):
                     self.template[self._slot(Value(node.name, index))] = spec.value
@@ -152,13 +169,17 @@ class _Builder:
         if node.op in ("Const", CONSTANT):
             values = tuple(spec.value for spec in node.outputs)
             return lambda: values[0] if len(values) == 1 else values
-        if node.op == "NoOp":
+        if node.op in NOTHING:
             return lambda: None
+        if node.op == WHILE:
+            runner = build_loop(node.attrs["loop"], self.state)
+            self.program.loops.append(runner)
+            return runner
         if node.op.startswith("Placeholder") and not node.inputs:
             return partial(_not_fed, node)
         if is_virtual(node):
             return partial(control_flow.switch, None)
-        if node.op in STRUCTURAL or any(spec.dtype == "resource" for spec in node.outputs):
+        if node.op in STRUCTURAL or (node.op == "Identity" and node.outputs[0].dtype == "resource"):
             return STRUCTURAL.get(node.op, control_flow.identity)
         made = all_kernels()[node.op]
         keywords = made.bind(node.attrs)
@@ -202,7 +223,9 @@ class _Builder:
     def _free_after_last_use(self, plan: MemoryPlan) -> None:
         """Let go of values outside the arena as soon as nobody needs them: a held snapshot makes a variable copy."""
         kept = {self.slots[value] for value in self.graph.fetches} | {i for i, v in enumerate(self.template) if v is not None}
-        kept |= {self.slots[value] for value in plan.offsets_bytes if value in self.slots} | set(self.tokens.values())
+        kept |= (
+            {self.slots[value] for value in plan.offsets_bytes if value in self.slots} | set(self.tokens.values()) | self.inputs
+        )
         last: dict[int, int] = {}
         for position, step in enumerate(self.program.steps):
             last.update(dict.fromkeys((*step.ins, *step.outs, *step.controls), position))

@@ -65,7 +65,7 @@ class HostStep:
 @dataclass
 class Program:
     """steps: in order.  template: initial slots (constants, variables).  feeds / fetches: slots.  fetch_derefs: fetches
-    that are variables.  has_branches: whether DEAD can occur.
+    that are variables.  has_branches: whether DEAD can occur.  loops: the LoopRunners of its tasks.
     """
 
     steps: list[Task | HostStep] = field(default_factory=list)
@@ -79,6 +79,11 @@ class Program:
     host_flops: float = 0.0
     device_nodes: tuple[str, ...] = ()
     host_nodes: dict[str, str] = field(default_factory=dict)
+    loops: list[Any] = field(default_factory=list)
+
+    def measured_flops(self) -> float:
+        """Floating-point operations on the device of the last step; only running a loop tells how often it turns."""
+        return self.device_flops + sum(loop.flops for loop in self.loops)
 
 
 def to_user(value: Any) -> Any:

@@ -13,7 +13,7 @@ from npu_runtime.device.memory import Arena
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import DeviceError, InvalidArgument
 from npu_runtime.executor.program import DEAD, HostStep, Program, Task, to_user
-from npu_runtime.passes.placement import MERGES
+from npu_runtime.executor.steps import run_step, run_step_with_branches
 
 Bound = list[tuple[Callable[..., Any], "Task | HostStep"]]
 
@@ -50,10 +50,10 @@ class Runner:
         slots = list(self.program.template)
         for slot, value in zip(self.program.feeds, feeds, strict=True):
             slots[slot] = value
-        run_step = _run_step_with_branches if self.program.has_branches else _run_step
+        run = run_step_with_branches if self.program.has_branches else run_step
         for function, step in bound:
             try:
-                run_step(function, step, slots)
+                run(function, step, slots)
             except DeviceError as error:
                 raise error.at(_name(step), getattr(step, "op", "host call")) from None
         return [convert(self._fetch(slots, i)) for i in range(len(self.program.fetches))]
@@ -82,40 +82,3 @@ def _with_buffers(task: Task, arena: Arena) -> Callable[..., Any]:
     if len(task.outs) == 1:
         return partial(task.function, out=views[0])
     return partial(task.function, out=tuple(views.get(i) for i in range(len(task.outs))))
-
-
-def _run_step(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:
-    inputs = [slots[i] for i in step.ins]
-    for position in step.derefs:
-        inputs[position] = inputs[position].read()
-    if isinstance(step, HostStep):
-        results = function([np.array(value) for value in inputs])
-        for slot, value in zip(step.outs, results, strict=True):
-            slots[slot] = _as_array(value)
-    elif len(step.outs) == 1:
-        result = function(*inputs)
-        slots[step.outs[0]] = result[0] if type(result) is tuple else result  # ops with a list of outputs, here of one
-    else:
-        results = function(*inputs) or ()
-        for slot, value in zip(step.outs, results, strict=True):
-            slots[slot] = value
-    for slot in step.frees:
-        slots[slot] = None
-
-
-def _as_array(value: Any) -> np.ndarray:
-    """What a host call returned. numpy would cut the trailing zero bytes of a text scalar, so it stays an object."""
-    return np.array(value, object) if isinstance(value, bytes | str) else np.asarray(value)
-
-
-def _run_step_with_branches(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:
-    """As _run_step, but what has a dead input does not run and makes its outputs dead."""
-    is_merge = isinstance(step, Task) and step.op in MERGES
-    dead = any(slots[i] is DEAD for i in step.controls) or (not is_merge and any(slots[i] is DEAD for i in step.ins))
-    if dead:
-        for slot in step.outs:
-            slots[slot] = DEAD
-    else:
-        _run_step(function, step, slots)
-    for token in step.tokens if isinstance(step, HostStep) else (step.token,) if step.token >= 0 else ():
-        slots[token] = DEAD if dead else None

@@ -6,6 +6,7 @@ IteratorGetNext(host) -> Conv2D(device) -> ScalarSummary(host)   becomes   host 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from npu_runtime.graph.disjoint import DisjointSets
@@ -52,7 +53,8 @@ def partition(graph: Graph, groups: DisjointSets) -> Partition:
     """
     result = Partition()
     for members in _in_order(graph, groups):
-        liveness = frozenset().union(*(_liveness_before(graph, node, result.liveness) for node in members))
+        inside = {node.name for node in members} if len(members) > 1 else frozenset()
+        liveness = frozenset().union(*(_liveness_before(graph, node, result.liveness, inside) for node in members))
         time = max(_earliest(graph, node, members, result.times) for node in members)
         for node in members:
             result.times[node.name] = time
@@ -123,10 +125,13 @@ def _after(producer: Node, times: Mapping[str, int], on_host: bool, is_control: 
     return time + 2 if is_control else time
 
 
-def _liveness_before(graph: Graph, node: Node, known: Mapping[str, Liveness]) -> Liveness:
-    """Source: a node is dead when any input is; Merge is dead only when all its data inputs are."""
+def _liveness_before(graph: Graph, node: Node, known: Mapping[str, Liveness], inside: AbstractSet[str]) -> Liveness:
+    """Source: a node is dead when any input is; Merge is dead only when all its data inputs are.
+
+    inside: the node's own group, whose branches are its own affair.
+    """
     controls: Liveness = frozenset().union(*(known.get(name, frozenset()) for name in node.controls))
-    inputs = [_liveness_of(graph, value, known) for value in node.inputs]
+    inputs = [_liveness_of(graph, value, known) for value in node.inputs if value.node not in inside]
     if node.op in MERGES and inputs:
         return frozenset.intersection(*inputs)
     return controls.union(*inputs)

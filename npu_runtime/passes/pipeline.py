@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_runtime.passes.base import Pass, check_order
+from npu_runtime.graph.ir import Graph
+from npu_runtime.passes.base import Pass, check_order, run_passes
 from npu_runtime.passes.fold_constants import fold_constants
 from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
+from npu_runtime.passes.lift_loops import WHILE
 from npu_runtime.passes.remove_unused import remove_unused
 
 SIMPLIFY: Sequence[Pass] = (fold_constants, remove_unused)
@@ -18,3 +20,11 @@ def pipeline(fusion: bool) -> Sequence[Pass]:
     passes = [*SIMPLIFY, *(FUSE if fusion else ())]
     check_order(passes)
     return passes
+
+
+def optimise(graph: Graph, fusion: bool) -> None:
+    """Run the pipeline over a graph and the bodies of its loops."""
+    run_passes(graph, pipeline(fusion))
+    for node in graph:
+        if node.op == WHILE:
+            optimise(node.attrs["loop"].graph, fusion)

@@ -12,13 +12,14 @@ from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.order import predecessors, strongly_connected
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.host_by_nature import TEXT, nature_of
+from npu_runtime.passes.loop_frames import LOOP_OPS, loop_frames
 
 VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 SOURCES = frozenset({"Const", "Placeholder", "PlaceholderV2", "NoOp"})
 """Needed by both sides or by none: they never decide where a neighbour goes."""
 SWITCHES = frozenset({"Switch", "RefSwitch"})
 MERGES = frozenset({"Merge", "RefMerge"})
-STRUCTURAL = SWITCHES | MERGES | {"PlaceholderWithDefault", "RefIdentity"}
+STRUCTURAL = SWITCHES | MERGES | LOOP_OPS | {"PlaceholderWithDefault", "RefIdentity"}
 """Done by the executor for every element type."""
 HANDLES = frozenset({"resource", "variant"})
 STEP_RESOURCES = ("Stack", "TensorArray")
@@ -44,13 +45,13 @@ def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> Placement:
     frames = loop_frames(graph)
     reasons = dict(pinned or {})
     for node in graph:
-        reason = "part of a while loop" if node.name in frames else reason_for_host(node, graph)
+        reason = reason_for_host(node, graph)
         if reason is not None:
             reasons.setdefault(node.name, reason)
-    atomic = atomic_groups(graph, frames)
-    while _spread(graph, atomic, reasons):
-        pass
-    return Placement(reasons, atomic, frames)
+    while True:
+        groups = atomic_groups(graph, frames, reasons)
+        if not _spread(graph, groups, reasons):
+            return Placement(reasons, groups, frames)
 
 
 def reason_for_host(node: Node, graph: Graph) -> str | None:
@@ -90,46 +91,8 @@ def _refuse_dtype(dtype: str) -> str | None:
     return TEXT if dtype == "string" else f"the device has no {dtype}"
 
 
-def loop_frames(graph: Graph) -> dict[str, str]:
-    """The outermost loop frame of every node inside one, by node name; Enter and Exit belong to their loop.
-
-    Source: TensorFlow's executor enters a frame at Enter (attribute frame_name) and leaves it at Exit.
-    """
-    if not any(node.op in ("Enter", "RefEnter") for node in graph):
-        return {}
-    stacks: dict[str, tuple[str, ...]] = {}
-    work = [node.name for node in graph if not predecessors(node)]
-    followers: dict[str, list[str]] = {}
-    for node in graph:
-        for name in predecessors(node):
-            followers.setdefault(name, []).append(node.name)
-    stacks.update((name, ()) for name in work)
-    while work:
-        name = work.pop()
-        outside = _frame_after(graph[name], stacks[name])
-        for follower in followers.get(name, ()):
-            if follower not in stacks or len(outside) > len(stacks[follower]):
-                stacks[follower] = outside
-                work.append(follower)
-    return _outermost(graph, stacks)
-
-
-def _frame_after(node: Node, stack: tuple[str, ...]) -> tuple[str, ...]:
-    if node.op in ("Enter", "RefEnter"):
-        return (*stack, node.attrs["frame_name"])
-    return stack[:-1] if node.op in ("Exit", "RefExit") else stack
-
-
-def _outermost(graph: Graph, stacks: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    frames = {name: stack[0] for name, stack in stacks.items() if stack}
-    for node in graph:
-        if node.op in ("Enter", "RefEnter"):
-            frames.setdefault(node.name, node.attrs["frame_name"])
-    return frames
-
-
-def atomic_groups(graph: Graph, frames: Mapping[str, str]) -> DisjointSets:
-    """Nodes that must run in one host call: a loop, users of one stack or tensor array, a chain of variants."""
+def atomic_groups(graph: Graph, frames: Mapping[str, str], reasons: Mapping[str, str]) -> DisjointSets:
+    """Nodes that must run together: a loop; on the host also the users of one stack or tensor array, a chain of variants."""
     groups = DisjointSets()
     for name, frame in frames.items():
         groups.join(name, f"frame {frame}")
@@ -137,7 +100,8 @@ def atomic_groups(graph: Graph, frames: Mapping[str, str]) -> DisjointSets:
         for value in node.inputs:
             producer = graph[value.node]
             dtype = producer.outputs[value.index].dtype
-            if dtype == "variant" or (dtype == "resource" and producer.op.startswith(STEP_RESOURCES)):
+            is_step_resource = dtype == "resource" and producer.op.startswith(STEP_RESOURCES)
+            if dtype == "variant" or (is_step_resource and (producer.name in reasons or node.name in reasons)):
                 groups.join(node.name, producer.name)
     return groups
 

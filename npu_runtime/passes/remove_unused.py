@@ -5,6 +5,7 @@ from __future__ import annotations
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.order import predecessors
 from npu_runtime.passes.base import graph_pass
+from npu_runtime.passes.lift_loops import LOOP_INPUT
 from npu_runtime.passes.prune import FEED
 
 
@@ -19,7 +20,7 @@ def remove_unused(graph: Graph) -> int:
         if name not in needed:
             needed.add(name)
             work += predecessors(graph[name])
-    unused = [node.name for node in graph if node.name not in needed and node.op != FEED]
+    unused = [node.name for node in graph if node.name not in needed and node.op not in (FEED, LOOP_INPUT)]
     for name in unused:
         del graph.nodes[name]
     return len(unused)

@@ -1,0 +1,48 @@
+"""One step of a program: a kernel launch or a host call, with or without branches that may be dead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from npu_runtime.executor.program import DEAD, HostStep, Task
+from npu_runtime.passes.placement import MERGES
+
+
+def run_step(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:
+    inputs = [slots[i] for i in step.ins]
+    for position in step.derefs:
+        inputs[position] = inputs[position].read()
+    if isinstance(step, HostStep):
+        results = function([np.array(value) for value in inputs])
+        for slot, value in zip(step.outs, results, strict=True):
+            slots[slot] = _as_array(value)
+    elif len(step.outs) == 1:
+        result = function(*inputs)
+        slots[step.outs[0]] = result[0] if type(result) is tuple else result  # ops with a list of outputs, here of one
+    else:
+        results = function(*inputs) or ()
+        for slot, value in zip(step.outs, results, strict=True):
+            slots[slot] = value
+    for slot in step.frees:
+        slots[slot] = None
+
+
+def _as_array(value: Any) -> np.ndarray:
+    """What a host call returned. numpy would cut the trailing zero bytes of a text scalar, so it stays an object."""
+    return np.array(value, object) if isinstance(value, bytes | str) else np.asarray(value)
+
+
+def run_step_with_branches(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:
+    """As run_step, but what has a dead input does not run and makes its outputs dead."""
+    is_merge = isinstance(step, Task) and step.op in MERGES
+    dead = any(slots[i] is DEAD for i in step.controls) or (not is_merge and any(slots[i] is DEAD for i in step.ins))
+    if dead:
+        for slot in step.outs:
+            slots[slot] = DEAD
+    else:
+        run_step(function, step, slots)
+    for token in step.tokens if isinstance(step, HostStep) else (step.token,) if step.token >= 0 else ():
+        slots[token] = DEAD if dead else None

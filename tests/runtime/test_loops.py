@@ -1,0 +1,134 @@
+"""While loops: lifted to the device, or whole on the host, with the same values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from tests.runtime.device import device_of, device_session
+from tests.runtime.test_session import X, same_on_both
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def host_nodes(fetch: Any, feeds: Any = None) -> dict[str, str]:
+    with device_session() as session:
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        session.run(fetch, feeds)
+        return device_of(session)._record.programs[-1].host_nodes
+
+
+def test_loops_run_on_the_device_with_their_gradients() -> None:
+    v = tf.Variable(1.1)
+    _, y = tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, tf.sin(a * v) + a), [0, tf.constant([2.0, 3.0])])
+    gradient = tf.gradients(y, v)
+    same_on_both([([y, gradient], {})] * 2)
+    assert host_nodes([y, gradient]) == {}
+
+
+def test_nested_loops_with_gradients() -> None:
+    v = tf.Variable(0.9)
+
+    def outer(i: Any, a: Any) -> Any:
+        _, inner = tf.while_loop(lambda j, b: j < i + 1, lambda j, b: (j + 1, b * v + 0.1), [0, a])
+        return i + 1, inner + a
+
+    _, y = tf.while_loop(lambda i, a: i < 3, outer, [0, tf.constant([1.0, 2.0])])
+    same_on_both([([y, tf.gradients(y, v)], {})])
+
+
+def test_branches_inside_a_loop() -> None:
+    v = tf.Variable(1.5)
+
+    def body(i: Any, a: Any) -> Any:
+        return i + 1, tf.cond(tf.equal(i % 2, 0), lambda: a * v, lambda: tf.cond(a > 3.0, lambda: a - 1.0, lambda: a + 0.5))
+
+    _, y = tf.while_loop(lambda i, a: i < 5, body, [0, tf.constant(1.0)])
+    same_on_both([([y, tf.gradients(y, v)], {})])
+
+
+def test_a_loop_inside_a_branch() -> None:
+    p = tf.placeholder(tf.bool, [])
+    v = tf.Variable(2.0)
+
+    def turning() -> Any:
+        return tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * v), [0, v])[1]
+
+    y = tf.cond(p, turning, lambda: v - 1.0)
+    same_on_both([([y, tf.gradients(y, v)], {p: True}), ([y, tf.gradients(y, v)], {p: False})])
+
+
+def test_a_loop_that_never_turns() -> None:
+    n = tf.placeholder(tf.int32, [])
+    _, y = tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a * 2.0), [0, tf.constant([1.0, 2.0])])
+    same_on_both([(y, {n: 0}), (y, {n: 3})])
+
+
+def test_variables_change_inside_a_loop() -> None:
+    for use_resource in (False, True):
+        v = tf.get_variable(f"v{use_resource}", initializer=1.0, use_resource=use_resource)
+
+        def body(i: Any, v: Any = v) -> Any:
+            with tf.control_dependencies([tf.assign_add(v, 2.0)]):
+                return i + 1
+
+        end = tf.while_loop(lambda i: i < 4, body, [0], parallel_iterations=1)
+        same_on_both([(end, {}), (v, {})])
+
+
+def test_host_work_inside_takes_the_loop_to_the_host() -> None:
+    v = tf.Variable(1.5)
+
+    def body(i: Any, a: Any) -> Any:
+        return i + 1, a * v + tf.py_func(lambda b: np.float32(b + 1), [tf.stop_gradient(a)], tf.float32)
+
+    _, y = tf.while_loop(lambda i, a: i < 3, body, [0, tf.constant(1.0)])
+    same_on_both([(tf.exp(y), {})])
+    assert "Python functions run on the host" in " ".join(host_nodes(y).values())
+
+
+def test_map_scan_and_fold() -> None:
+    rows = tf.constant(X)
+    w = tf.Variable(tf.ones([4]))
+    mapped = tf.map_fn(lambda row: tf.reduce_sum(row * w), rows)
+    scanned = tf.scan(lambda a, row: a * 0.5 + row * w, rows)
+    folded = tf.foldl(lambda a, row: a + tf.tanh(row) * w, rows, initializer=tf.zeros([4]))
+    loss = tf.reduce_sum(mapped) + tf.reduce_sum(scanned) + tf.reduce_sum(folded)
+    same_on_both([([mapped, scanned, folded, tf.gradients(loss, w)], {})])
+
+
+def test_tensor_array_by_hand() -> None:
+    array = tf.TensorArray(tf.float32, 3, clear_after_read=False, element_shape=[2])
+    array = array.write(0, [1.0, 2.0]).write(2, [5.0, 6.0])
+    split = tf.TensorArray(tf.float32, 2).split(tf.constant([[1.0], [2.0], [3.0]]), [1, 2])
+    gathered = tf.TensorArray(tf.float32, 4).unstack(tf.constant([1.0, 2.0, 3.0, 4.0])).gather([3, 0, 0])
+    same_on_both([([array.stack(), array.read(1), array.size(), split.concat(), split.read(1), gathered], {})])
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru", "basic"])
+def test_recurrent_networks(cell: str) -> None:
+    kinds = {"lstm": tf.nn.rnn_cell.LSTMCell, "gru": tf.nn.rnn_cell.GRUCell, "basic": tf.nn.rnn_cell.BasicRNNCell}
+    with tf.variable_scope("net", initializer=tf.random_uniform_initializer(-0.5, 0.5, seed=3)):
+        outputs, _ = tf.nn.bidirectional_dynamic_rnn(
+            kinds[cell](3), kinds[cell](3), tf.constant(X.reshape(2, 8, 4)), sequence_length=[8, 3], dtype=tf.float32
+        )
+        loss = tf.reduce_mean(tf.square(tf.concat(outputs, -1)))
+        train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+    same_on_both([([loss, train], {})] * 4)
+
+
+def test_an_error_inside_a_loop_names_the_node() -> None:
+    x = tf.placeholder(tf.int32, [None])
+    _, y = tf.while_loop(
+        lambda i, a: i < 3, lambda i, a: (i + 1, a + tf.gather(tf.constant([1.0]), x, name="pick")[0]), [0, tf.constant(0.0)]
+    )
+    with device_session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        session.run(y, {x: [7]})
+    assert caught.value.op.name.endswith("pick")
