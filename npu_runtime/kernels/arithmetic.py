@@ -12,6 +12,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import Estimate, n_elements
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import broadcast, merge
 from npu_runtime.kernels.tiles import choose, elementwise, filled, keep_where, of_ufunc, run_tiled, widened
@@ -60,7 +61,7 @@ def divide(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
 
 @elementwise("TruncateDiv", dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)
 def truncate_divide(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
-    """The quotient rounded towards zero. Raises: InvalidArgument for an integer division by zero."""
+    """The quotient rounded towards zero. Raises: InvalidArgument for an integer division by zero (there Internal)."""
     if x.dtype.kind == "f":
         np.divide(x, y, out=out)
         np.trunc(out, out=out)
@@ -173,9 +174,12 @@ def add_n(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     inputs: any shape, numbers.  Raises: InvalidArgument when the shapes differ.  Source: TensorFlow op `AddN`.
     """
     first = inputs[0]
-    for x in inputs[1:]:
+    for k, x in enumerate(inputs):
         if x.shape != first.shape:
-            raise InvalidArgument(f"Inputs to operation AddN must have the same size and shape. {first.shape} != {x.shape}")
+            raise InvalidArgument(
+                "Inputs to operation AddN of type AddN must have the same size and shape.  "
+                f"Input 0: {shape_text(first.shape)} != input {k}: {shape_text(x.shape)}"
+            )
     return run_tiled(widened(_add_all), np.empty(first.shape, first.dtype) if out is None else out, *inputs)
 
 

@@ -68,8 +68,10 @@ def broadcast_to(x: np.ndarray, shape: np.ndarray, /, *, out: np.ndarray | None 
     Raises: InvalidArgument when it cannot.  Source: TensorFlow op `BroadcastTo`.
     """
     wanted = tuple(shape.tolist())
-    if x.ndim > len(wanted) or broadcast_pair(x.shape, wanted) != wanted:
-        raise InvalidArgument(f"Incompatible shapes: {list(x.shape)} vs. {list(wanted)}")
+    if x.ndim > len(wanted):
+        raise InvalidArgument(f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(wanted)}).")
+    if broadcast_pair(x.shape, wanted) != wanted:
+        raise InvalidArgument(f"Incompatible shapes: {shape_text(x.shape)} vs. {shape_text(wanted)}")
     made = np.empty(wanted, x.dtype) if out is None else out
     np.copyto(made, x)
     return made
@@ -89,9 +91,12 @@ def tile(x: np.ndarray, multiples: np.ndarray, /, *, out: np.ndarray | None = No
     multiples: (rank,) int32|int64.  Raises: InvalidArgument for another length or a negative number.
     Source: TensorFlow op `Tile`.
     """
-    if multiples.size != x.ndim or (multiples < 0).any():
-        raise InvalidArgument(f"Expected multiples >= 0 of length {x.ndim}, got {multiples.tolist()}")
     times = multiples.tolist()
+    if len(times) != x.ndim:
+        raise InvalidArgument(f"Expected multiples argument to be a vector of length {x.ndim} but got length {len(times)}")
+    for axis, m in enumerate(times):
+        if m < 0:
+            raise InvalidArgument(f"Expected multiples[{axis}] >= 0, but got {m}")
     made = np.empty([n * m for n, m in zip(x.shape, times, strict=True)], x.dtype) if out is None else out
     pairs = [extent for n, m in zip(x.shape, times, strict=True) for extent in (m, n)]
     np.copyto(made.reshape(pairs), x.reshape([extent for n in x.shape for extent in (1, n)]))
@@ -113,8 +118,14 @@ def transpose(x: np.ndarray, perm: np.ndarray, /, *, out: np.ndarray | None = No
     Raises: InvalidArgument when perm is no permutation of x's axes.  Source: TensorFlow op `Transpose`.
     """
     axes = perm.tolist()
-    if sorted(axis % x.ndim if x.ndim else axis for axis in axes) != list(range(x.ndim)):
-        raise InvalidArgument(f"perm {axes} is no permutation of the axes of {shape_text(x.shape)}")
+    if len(axes) != x.ndim:
+        raise InvalidArgument(f"transpose expects a vector of size {x.ndim}. But input(1) is a vector of size {len(axes)}")
+    for axis in axes:
+        if not 0 <= axis < x.ndim:
+            raise InvalidArgument(f"{axis} is out of range [0 .. {x.ndim})")
+    missing = set(range(x.ndim)).difference(axes)
+    if missing:
+        raise InvalidArgument(f"{min(missing)} is missing from {{{','.join(map(str, axes))}}}.")
     made = np.empty([x.shape[axis] for axis in axes], x.dtype) if out is None else out
     transpose_into(made, x.transpose(axes))
     return made
@@ -127,10 +138,13 @@ def reverse_v2(x: np.ndarray, axis: np.ndarray, /, *, out: np.ndarray | None = N
     axis: int vector, from the end when negative.  Raises: InvalidArgument for an axis outside the rank.
     Source: TensorFlow op `ReverseV2`.
     """
-    for a in axis.tolist():
+    chosen: set[int] = set()
+    for k, a in enumerate(axis.tolist()):
         if not -x.ndim <= a < x.ndim:
-            raise InvalidArgument(f"'axis'[{a}] is out of valid range [{-x.ndim}, {x.ndim - 1}]")
-    chosen = {a % x.ndim for a in axis.tolist()}
+            raise InvalidArgument(f"'axis'[{k}] = {a} is out of valid range [0, {x.ndim - 1}]")
+        if a % x.ndim in chosen:
+            raise InvalidArgument(f"axis {a % x.ndim} specified more than once.")
+        chosen.add(a % x.ndim)
     return _reversed(x, [a in chosen for a in range(x.ndim)], out)
 
 
@@ -156,8 +170,12 @@ def reverse_sequence(
     Source: TensorFlow op `ReverseSequence`.
     """
     extent, batch = x.shape[seq_dim], x.shape[batch_dim]
-    if seq_lengths.shape != (batch,) or (seq_lengths > extent).any() or (seq_lengths < 0).any():
-        raise InvalidArgument(f"seq_lens {seq_lengths.tolist()} must be {batch} lengths inside [0, {extent}]")
+    if seq_lengths.shape != (batch,):
+        raise InvalidArgument(f"Length of seq_lens != input.dims({batch_dim}), ({seq_lengths.size} vs. {batch})")
+    for k, length in enumerate(seq_lengths.tolist()):
+        if not 0 <= length <= extent:
+            test = "> input" if length > extent else "< 0, input"
+            raise InvalidArgument(f"seq_lens({k}) {test}.dims({seq_dim}): {length}, {extent}")
     steps = np.arange(extent)
     lengths = seq_lengths.reshape(-1, 1)
     source = np.where(steps < lengths, lengths - 1 - steps, steps)

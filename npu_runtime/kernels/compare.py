@@ -11,6 +11,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import broadcast, merge, same_as
 from npu_runtime.kernels.tiles import choose, elementwise, filled, of_ufunc, result_buffer, run_tiled, widened
@@ -93,7 +94,8 @@ def _compare(ufunc: np.ufunc, x: np.ndarray, y: np.ndarray, must_fit: bool, out:
 def approximate_equal(x: np.ndarray, y: np.ndarray, /, *, tolerance: float = 1e-5, out: np.ndarray | None = None) -> np.ndarray:
     """|x - y| < tolerance. Raises: InvalidArgument when the shapes differ. Source: TensorFlow op `ApproximateEqual`."""
     if x.shape != y.shape:
-        raise InvalidArgument(f"x and y must be of the same shape. x shape: {list(x.shape)}. y shape: {list(y.shape)}")
+        shapes = f"x shape: {shape_text(x.shape)}. y shape: {shape_text(y.shape)}"
+        raise InvalidArgument(f"x and y must be of the same shape. {shapes}")
 
     def body(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
         np.less(np.abs(x - y), np.float32(tolerance), out=out)
@@ -119,14 +121,15 @@ def select(condition: np.ndarray, t: np.ndarray, e: np.ndarray, /, *, out: np.nd
     Raises: InvalidArgument for other shapes.  Source: TensorFlow op `Select`.
     """
     if t.shape != e.shape:
-        raise InvalidArgument(f"'then' and 'else' must have the same size.  but received: {list(t.shape)} vs. {list(e.shape)}")
+        shapes = f"{shape_text(t.shape)} vs. {shape_text(e.shape)}"
+        raise InvalidArgument(f"'then' and 'else' must have the same size.  but received: {shapes}")
     if condition.shape != t.shape and condition.ndim == 1 and condition.shape == t.shape[:1]:
         condition = condition.reshape(-1, *(1,) * (t.ndim - 1))
     elif condition.ndim and condition.shape != t.shape:
-        raise InvalidArgument(
-            f"Inputs to operation Select must have the same size and shape, or 'cond' must be a vector along axis 0: "
-            f"cond {list(condition.shape)}, then {list(t.shape)}"
-        )
+        if condition.ndim == 1:
+            sizes = f"{t.shape[0] if t.ndim else 0} vs. {condition.size}"
+            raise InvalidArgument(f"Number of batches of 'then' must match size of 'cond', but saw: {sizes}")
+        raise InvalidArgument(f"'cond' must be a vector, but saw shape: {shape_text(condition.shape)}")
     return run_tiled(choose, result_buffer((t,), None, out), condition, t, e)
 
 
@@ -169,7 +172,8 @@ def clip_by_value(
         if bound.size != 1 and bound.shape != t.shape:
             raise InvalidArgument(
                 "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. "
-                f"input shape: {list(t.shape)}, got {list(bound.shape)}"
+                f"input shape: {shape_text(t.shape)}clip_value_min shape: {shape_text(clip_value_min.shape)}"
+                f"clip_value_max shape: {shape_text(clip_value_max.shape)}"
             )
     low, high = (b if b.shape == t.shape else b.reshape(()) for b in (clip_value_min, clip_value_max))
     return run_tiled(widened(_clip), result_buffer((t,), None, out), t, low, high)

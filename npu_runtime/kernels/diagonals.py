@@ -12,6 +12,7 @@ import numpy as np
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import same_as
 
@@ -55,9 +56,9 @@ def _limits(k: np.ndarray) -> tuple[int, int]:
 
 
 def _check_limits(low: int, high: int, rows: int, columns: int) -> None:
-    for k in (low, high):
+    for k, which in ((low, "lower"), (high, "upper")):
         if not -rows < k < columns and k != 0:
-            raise InvalidArgument(f"diag_index {k} is outside the matrix: must be between {-rows} and {columns}")
+            raise InvalidArgument(f"{which}_diag_index is out of bound: {k}. It must be between {-rows} and {columns}")
 
 
 def _diag_shape(diagonal: Spec) -> Shape:
@@ -82,7 +83,8 @@ def diag_part(x: np.ndarray, /) -> np.ndarray:
     """x[i, ..., i, ...]. x: shape + shape. Raises: InvalidArgument for other shapes."""
     half = x.shape[: x.ndim // 2]
     if x.ndim % 2 or x.shape[x.ndim // 2 :] != half:
-        raise InvalidArgument(f"Invalid shape {list(x.shape)}: the two halves differ")
+        odd = next((a for a, n in enumerate(half) if x.shape[a + len(half)] != n), 0)
+        raise InvalidArgument(f"Invalid shape {shape_text(x.shape)}: dimensions {odd} and {odd + len(half)} do not match.")
     n = math.prod(half)
     return np.diagonal(x.reshape(n, n)).reshape(half).copy()
 
@@ -221,7 +223,11 @@ def _set_band(x: np.ndarray, diagonal: np.ndarray, low: int, high: int, align: s
     band = _band(x.shape[-2], x.shape[-1], low, high, align)
     packed = _packed(diagonal, low, high)
     if packed.shape != (*x.shape[:-2], band.n_diagonals, band.longest):
-        raise InvalidArgument(f"diagonals of shape {list(diagonal.shape)} do not fit input {list(x.shape)}")
+        raise InvalidArgument(
+            "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to the "
+            "longests diagonal in range [lower_diag_index:upper_diag_index]."
+            f" Diagonal {shape_text(diagonal.shape)}, input {shape_text(x.shape)}"
+        )
     made = x.copy() if out is None else out
     if made is not x and out is not None:
         np.copyto(made, x)

@@ -31,11 +31,16 @@ def copy_rows(target: np.ndarray, source: np.ndarray) -> None:
     parallel_ranges(target.shape[0], lambda start, stop: np.copyto(target[start:stop], source[start:stop]), grain)
 
 
-def axis_in(rank: int, axis: int, what: str) -> int:
-    """The axis counted from the front. Raises: InvalidArgument when it is outside the rank."""
+def axis_in(rank: int, axis: int, message: str) -> int:
+    """The axis counted from the front. Raises: InvalidArgument when it is outside the rank: message, then the axis."""
     if not -rank <= axis < rank:
-        raise InvalidArgument(f"{what} axis {axis} is outside the range [{-rank}, {rank})")
+        raise InvalidArgument(f"{message.format(low=-rank, high=rank)}, but got {axis}")
     return axis % rank
+
+
+_CONCAT = "ConcatOp : Expected concatenating dimensions in the range [{low}, {high})"
+_SPLIT = "-input rank({low}) <= split_dim < input rank ({high})"
+_PACK = "axis = [{low}, {high})"
 
 
 def _concat_shape(values: Sequence[Spec], axis: Spec) -> Shape:
@@ -46,7 +51,7 @@ def _concat_shape(values: Sequence[Spec], axis: Spec) -> Shape:
     rank = ranks.pop()
     if place is None:
         return (None,) * rank
-    at = axis_in(rank, place[0], "ConcatOp : concatenation")
+    at = axis_in(rank, place[0], _CONCAT)
     shape: Shape = (None,) * rank
     for v in values:
         shape = merge(shape, v.shape)
@@ -57,13 +62,14 @@ def _concat_shape(values: Sequence[Spec], axis: Spec) -> Shape:
 
 def _concat(values: Sequence[np.ndarray], axis: np.ndarray, out: np.ndarray | None) -> np.ndarray:
     first = values[0]
-    at = axis_in(first.ndim, int(axis.reshape(-1)[0]), "ConcatOp : concatenation")
+    at = axis_in(first.ndim, int(axis.reshape(-1)[0]), _CONCAT)
     for k, v in enumerate(values):
         if v.shape[:at] != first.shape[:at] or v.shape[at + 1 :] != first.shape[at + 1 :] or v.ndim != first.ndim:
-            raise InvalidArgument(
-                "ConcatOp : Dimensions of inputs should match: "
-                f"shape[0] = {shape_text(first.shape)} vs. shape[{k}] = {shape_text(v.shape)}"
-            )
+            shapes = f"shape[0] = {shape_text(first.shape)} vs. shape[{k}] = {shape_text(v.shape)}"
+            if v.ndim != first.ndim:
+                raise InvalidArgument(f"ConcatOp : Ranks of all input tensors should match: {shapes}")
+            odd = next(a for a in range(v.ndim) if a != at and v.shape[a] != first.shape[a])
+            raise InvalidArgument(f"ConcatOp : Dimension {odd} in both shapes must be equal: {shapes}")
     return np.concatenate(values, axis=at, out=out)
 
 
@@ -104,7 +110,7 @@ def _split_shape(split_dim: Spec, value: Spec, *, num_split: int) -> list[Shape]
     axis = constant_ints(split_dim)
     if value.shape is None or axis is None:
         return [None if value.rank is None else (None,) * value.rank] * num_split
-    at = axis_in(len(value.shape), axis[0], "Split : split")
+    at = axis_in(len(value.shape), axis[0], _SPLIT)
     extent = value.shape[at]
     part = None if extent is None else extent // num_split
     return [(*value.shape[:at], part, *value.shape[at + 1 :])] * num_split
@@ -116,7 +122,7 @@ def split(split_dim: np.ndarray, value: np.ndarray, /, *, num_split: int, out: O
 
     Raises: InvalidArgument when the extent cannot be divided by num_split.  Source: TensorFlow op `Split`.
     """
-    axis = axis_in(value.ndim, int(split_dim), "Split : split")
+    axis = axis_in(value.ndim, int(split_dim), _SPLIT)
     if value.shape[axis] % num_split:
         raise InvalidArgument(
             f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} "
@@ -128,10 +134,13 @@ def split(split_dim: np.ndarray, value: np.ndarray, /, *, num_split: int, out: O
 def _sizes(extent: int, wanted: Sequence[int]) -> list[int]:
     """The sizes, a single -1 replaced by what remains."""
     if list(wanted).count(-1) > 1:
-        raise InvalidArgument(f"There can only be one -1 in the input: {list(wanted)}")
+        raise InvalidArgument(f"There can only be one -1 in the input. Got: {list(wanted)}")
     rest = extent - sum(n for n in wanted if n != -1)
     if rest < 0 or (rest and -1 not in wanted):
-        raise InvalidArgument(f"Determined shape must match the split dimension: sizes {list(wanted)} of extent {extent}")
+        raise InvalidArgument(
+            "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the "
+            f"size of the input along split_dim if not fully specified.  Got: {sum(n for n in wanted if n != -1)} of {extent}"
+        )
     return [rest if n == -1 else n for n in wanted]
 
 
@@ -139,7 +148,7 @@ def _split_v_shape(value: Spec, size_splits: Spec, split_dim: Spec, *, num_split
     axis, sizes = constant_ints(split_dim), constant_ints(size_splits)
     if value.shape is None or axis is None:
         return [None if value.rank is None else (None,) * value.rank] * num_split
-    at = axis_in(len(value.shape), axis[0], "SplitV : split")
+    at = axis_in(len(value.shape), axis[0], _SPLIT)
     extent = value.shape[at]
     parts: list[int | None] = [None] * num_split
     if sizes is not None:
@@ -155,7 +164,7 @@ def split_v(
 
     Raises: InvalidArgument when the sizes do not add up to the extent.  Source: TensorFlow op `SplitV`.
     """
-    axis = axis_in(value.ndim, int(split_dim), "SplitV : split")
+    axis = axis_in(value.ndim, int(split_dim), _SPLIT)
     return _cut(value, axis, _sizes(value.shape[axis], size_splits.tolist()), out)
 
 
@@ -165,7 +174,7 @@ def _pack_shape(*values: Spec, axis: int = 0) -> Shape:
         shape = merge(shape, v.shape)
     if shape is None:
         return None
-    at = axis_in(len(shape) + 1, axis, "Pack")
+    at = axis_in(len(shape) + 1, axis, _PACK)
     return (*shape[:at], len(values), *shape[at:])
 
 
@@ -181,14 +190,14 @@ def pack(*values: np.ndarray, axis: int = 0, out: np.ndarray | None = None) -> n
                 f"Shapes of all inputs must match: values[0].shape = {shape_text(values[0].shape)} "
                 f"!= values[{k}].shape = {shape_text(v.shape)}"
             )
-    at = axis_in(values[0].ndim + 1, axis, "Pack")
+    at = axis_in(values[0].ndim + 1, axis, _PACK)
     return np.concatenate([np.expand_dims(v, at) for v in values], axis=at, out=out)
 
 
 def _unpack_shape(value: Spec, *, num: int, axis: int = 0) -> list[Shape]:
     if value.shape is None:
         return [None] * num
-    at = axis_in(len(value.shape), axis, "Unpack")
+    at = axis_in(len(value.shape), axis, _PACK)
     return [(*value.shape[:at], *value.shape[at + 1 :])] * num
 
 
@@ -198,7 +207,7 @@ def unpack(value: np.ndarray, /, *, num: int, axis: int = 0, out: Outputs = None
 
     num: the extent of the axis.  Raises: InvalidArgument when it is not.  Source: TensorFlow op `Unpack`.
     """
-    at = axis_in(value.ndim, axis, "Unpack")
+    at = axis_in(value.ndim, axis, _PACK)
     if value.shape[at] != num:
         raise InvalidArgument(f"Input shape axis {at} must equal {num}, got shape {shape_text(value.shape)}")
     before = (slice(None),) * at

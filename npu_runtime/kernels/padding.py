@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_input_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.shapes import constant_ints
@@ -32,17 +35,22 @@ def _changed(x: Spec, paddings: Spec, sign: int) -> Shape:
     return tuple(None if n is None else n + sign * (flat[2 * a] + flat[2 * a + 1]) for a, n in enumerate(x.shape))
 
 
-def _pairs(paddings: np.ndarray, rank: int) -> list[tuple[int, int]]:
+def _pairs(paddings: np.ndarray, shape: Sequence[int]) -> list[tuple[int, int]]:
     """(before, after) of each axis. Raises: InvalidArgument for another number of axes, or a negative padding."""
-    if paddings.shape != (rank, 2):
-        raise InvalidArgument(f"paddings must be a matrix with 2 columns and {rank} rows: {list(paddings.shape)}")
-    if (paddings < 0).any():
-        raise InvalidArgument(f"Paddings must be non-negative: {paddings.tolist()}")
-    return [(int(before), int(after)) for before, after in paddings]
+    if paddings.ndim != 2 or paddings.shape[1] != 2:
+        raise InvalidArgument(f"paddings must be a matrix with 2 columns: {shape_text(paddings.shape)}")
+    if paddings.shape[0] != len(shape):
+        texts = f"{shape_text(paddings.shape)} {shape_text(shape)}"
+        raise InvalidArgument(f"The first dimension of paddings must be the rank of inputs{texts}")
+    pairs = [(int(before), int(after)) for before, after in paddings]
+    for before, after in pairs:
+        if before < 0 or after < 0:
+            raise InvalidArgument(f"Paddings must be non-negative: {before} {after}")
+    return pairs
 
 
 def _pad(x: np.ndarray, paddings: np.ndarray, value: np.ndarray | int, out: np.ndarray | None) -> np.ndarray:
-    pairs = _pairs(paddings, x.ndim)
+    pairs = _pairs(paddings, x.shape)
     shape = [n + before + after for n, (before, after) in zip(x.shape, pairs, strict=True)]
     made = np.empty(shape, x.dtype) if out is None else out
     inside = tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, pairs, strict=True))
@@ -80,8 +88,8 @@ def _mirror_index(n: int, before: int, after: int, mode: str) -> np.ndarray:
     """Which element of the input each place of the result shows. Raises: InvalidArgument for a padding that is too long."""
     offset = 1 if mode == "REFLECT" else 0
     if max(before, after) > n - offset:
-        limit = "less than" if offset else "no greater than"
-        raise InvalidArgument(f"paddings must be {limit} the dimension size: {before}, {after} {limit} {n}")
+        limit, fault = ("less than", "not less than") if offset else ("no greater than", "greater than")
+        raise InvalidArgument(f"paddings must be {limit} the dimension size: {before}, {after} {fault} {n}")
     return np.concatenate([np.arange(before)[::-1] + offset, np.arange(n), n - 1 - offset - np.arange(after)])
 
 
@@ -92,7 +100,7 @@ def mirror_pad(x: np.ndarray, paddings: np.ndarray, /, *, mode: str, out: np.nda
     mode: "REFLECT" (the edge itself once) or "SYMMETRIC" (twice).  Raises: InvalidArgument for more than there is.
     Source: TensorFlow op `MirrorPad`.
     """
-    pairs = _pairs(paddings, x.ndim)
+    pairs = _pairs(paddings, x.shape)
     made = x
     for axis, (before, after) in enumerate(pairs):
         if before or after:
@@ -118,7 +126,7 @@ def mirror_pad_grad(x: np.ndarray, paddings: np.ndarray, /, *, mode: str, out: n
     """
     offset = 1 if mode == "REFLECT" else 0
     total = x.astype(np.float32) if x.dtype in NARROW else x.copy()
-    for axis, (before, after) in enumerate(_pairs(paddings, x.ndim)):
+    for axis, (before, after) in enumerate(_pairs(paddings, x.shape)):
         whole = np.moveaxis(total, axis, 0)
         n = whole.shape[0] - before - after
         _mirror_index(n, before, after, mode)

@@ -14,6 +14,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import Estimate, n_elements
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.folding import fold
 from npu_runtime.kernels.shapes import constant_ints, normalize_axes, scalar
@@ -47,7 +48,8 @@ def _axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
     """Raises: InvalidArgument for an axis outside the rank or named twice."""
     chosen = normalize_axes(axes.reshape(-1).tolist(), rank)
     if len(chosen) != axes.size:
-        raise InvalidArgument(f"Invalid reduction arguments: Axes contains duplicate dimension: {axes.tolist()}")
+        twice = next(a for k, a in enumerate(axes.tolist()) if a % rank in [b % rank for b in axes.tolist()[:k]])
+        raise InvalidArgument(f"Invalid reduction arguments: Axes contains duplicate dimension: {twice}")
     return chosen
 
 
@@ -194,7 +196,7 @@ def _position(x: np.ndarray, dimension: np.ndarray, output_type: str, name: str)
     if not -x.ndim <= axis < x.ndim:
         raise InvalidArgument(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}")
     if not x.shape[axis]:
-        raise InvalidArgument(f"Reduction axis {axis} is empty in shape {list(x.shape)}")
+        raise InvalidArgument(f"Reduction axis {axis} is empty in shape {shape_text(x.shape)}")
     found = np.argmax(x, axis=axis) if name == "max" else np.argmin(x, axis=axis)
     return np.asarray(found).astype(dt.to_numpy(output_type), copy=False)
 

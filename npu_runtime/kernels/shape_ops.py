@@ -96,8 +96,12 @@ def broadcast_gradient_args(a: np.ndarray, b: np.ndarray, /) -> tuple[np.ndarray
 @kernel("InvertPermutation", unit="scalar", shape=same_as(0), dtypes=INDICES)
 def invert_permutation(x: np.ndarray, /) -> np.ndarray:
     """y with y[x[i]] = i. Raises: InvalidArgument when x is no permutation. Source: TensorFlow op `InvertPermutation`."""
-    if not np.array_equal(np.sort(x), np.arange(x.size)):
-        raise InvalidArgument(f"{x.tolist()} is not a permutation of 0 ... {x.size - 1}")
+    outside = x[(x < 0) | (x >= x.size)]
+    if outside.size:
+        raise InvalidArgument(f"{outside[0]} is not between 0 and {x.size}")
+    count = np.bincount(x, minlength=x.size)
+    if (count > 1).any():
+        raise InvalidArgument(f"{int(np.argmax(count > 1))} is duplicated in the input.")
     inverse = np.empty_like(x)
     inverse[x] = np.arange(x.size, dtype=x.dtype)
     return inverse
@@ -119,8 +123,12 @@ def concat_offset(axis: np.ndarray, *shapes: np.ndarray) -> tuple[np.ndarray, ..
         raise InvalidArgument(f"Concat dim is out of range: {place} vs. {rank}")
     table = np.stack(shapes)
     others = np.arange(rank) != place % rank
-    if (table[:, others] != table[0, others]).any():
-        raise InvalidArgument(f"All dimensions except {place} must match: {[s.tolist() for s in shapes]}")
+    wrong = np.flatnonzero((table[:, others] != table[0, others]).any(axis=1))
+    if wrong.size:
+        raise InvalidArgument(
+            f"All dimensions except {place % rank} must match. Input {wrong[0]} has shape {table[wrong[0]]} "
+            f"and doesn't match input 0 with shape {table[0]}."
+        )
     offsets = np.zeros_like(table)
     offsets[1:, place] = np.cumsum(table[:-1, place])
     return tuple(offsets)

@@ -50,7 +50,11 @@ def _broadcast_extent(m: int | None, n: int | None, a: Shape, b: Shape) -> int |
         return n
     if m is None or n is None:
         return m if n is None else n
-    raise InvalidArgument(f"Incompatible shapes: {list(a or ())} vs. {list(b or ())}")
+    raise InvalidArgument(f"Incompatible shapes: {_text(a)} vs. {_text(b)}")
+
+
+def _text(shape: Shape) -> str:
+    return f"[{','.join('?' if n is None else str(n) for n in shape or ())}]"
 
 
 def merge(a: Shape, b: Shape) -> Shape:

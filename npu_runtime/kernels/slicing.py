@@ -40,7 +40,10 @@ def slice_of(x: np.ndarray, begin: np.ndarray, size: np.ndarray, /, *, out: np.n
     """
     starts, sizes = begin.tolist(), size.tolist()
     if not len(starts) == len(sizes) == x.ndim:
-        raise InvalidArgument(f"Expected begin and size arguments to be 1-D tensors of size {x.ndim}, got {starts} and {sizes}")
+        raise InvalidArgument(
+            f"Expected begin and size arguments to be 1-D tensors of size {x.ndim}, "
+            f"but got shapes [{len(starts)}] and [{len(sizes)}] instead."
+        )
     lengths = [x.shape[a] - starts[a] if n == -1 else n for a, n in enumerate(sizes)]
     for axis, (first, n) in enumerate(zip(starts, lengths, strict=True)):
         if not 0 <= first <= x.shape[axis]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 
 
@@ -37,11 +38,17 @@ def dynamic_stitch(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.nda
     n = len(inputs) // 2
     indices, data = list(inputs[:n]), inputs[n:]
     rest = data[0].shape[indices[0].ndim :]
-    for index, values in zip(indices, data, strict=True):
-        if values.shape != (*index.shape, *rest):
-            raise InvalidArgument(f"data shape {list(values.shape)} does not start with indices shape {list(index.shape)}")
+    for k, (index, values) in enumerate(zip(indices, data, strict=True)):
+        if values.shape[: index.ndim] != index.shape:
+            prefix = f"indices[{k}].shape = {shape_text(index.shape)}"
+            raise InvalidArgument(f"data[{k}].shape = {shape_text(values.shape)} does not start with {prefix}")
+        if values.shape[index.ndim :] != rest:
+            raise InvalidArgument(
+                f"Need data[0].shape[{indices[0].ndim}:] = data[{k}].shape[{index.ndim}:], "
+                f"got data[0].shape = {shape_text(data[0].shape)}, data[{k}].shape = {shape_text(values.shape)}"
+            )
         if index.size and index.min() < 0:
-            raise InvalidArgument(f"indices must be >= 0, got {int(index.min())}")
+            raise InvalidArgument(f"indices[{int(np.argmax(index.reshape(-1) < 0))}] is out of range")
     made = np.empty((_n_rows(indices), *rest), data[0].dtype) if out is None else out
     made.fill(0)
     for index, values in zip(indices, data, strict=True):
@@ -63,7 +70,10 @@ def dynamic_partition(data: np.ndarray, partitions: np.ndarray, /, *, num_partit
     Source: TensorFlow op `DynamicPartition`.
     """
     if data.shape[: partitions.ndim] != partitions.shape:
-        raise InvalidArgument(f"data.shape must start with partitions.shape, got {list(data.shape)} and {list(partitions.shape)}")
-    if partitions.size and not 0 <= partitions.min() <= partitions.max() < num_partitions:
-        raise InvalidArgument(f"partitions must be inside [0, {num_partitions}), got {partitions.reshape(-1).tolist()}")
+        shapes = f"data.shape = {shape_text(data.shape)}, partitions.shape = {shape_text(partitions.shape)}"
+        raise InvalidArgument(f"data.shape must start with partitions.shape, got {shapes}")
+    outside = np.argwhere((partitions < 0) | (partitions >= num_partitions))
+    if outside.size:
+        place, found = tuple(outside[0]), partitions[tuple(outside[0])]
+        raise InvalidArgument(f"partitions{shape_text(place)} = {found} is not in [0, {num_partitions})")
     return tuple(data[partitions == number] for number in range(num_partitions))

@@ -68,21 +68,29 @@ def reshape(x: np.ndarray, shape: np.ndarray, /) -> np.ndarray:
     Raises: InvalidArgument when the number of elements differs.  Source: TensorFlow's core/kernels/reshape_op.h.
     """
     wanted = shape.tolist()
-    if sum(n == -1 for n in wanted) > 1:
-        raise InvalidArgument(f"Only one input size may be -1, not both {wanted}")
     if -1 in wanted:
-        known = math.prod(n for n in wanted if n != -1)
-        if not known:
-            raise InvalidArgument(
-                "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are non-zero"
-            )
-        wanted = [x.size // known if n == -1 else n for n in wanted]
+        wanted = _with_missing(x.shape, wanted)
     if math.prod(wanted) != x.size:
         raise InvalidArgument(
-            f"Input to reshape is a tensor of shape {shape_text(x.shape)} with {x.size} values, "
-            f"but the requested shape {shape_text(wanted)} has {math.prod(wanted)}"
+            f"Input to reshape is a tensor with {x.size} values, but the requested shape has {math.prod(wanted)}"
+            f" (from {shape_text(x.shape)} to {shape_text(wanted)})"
         )
     return x.reshape(wanted)
+
+
+def _with_missing(shape: Sequence[int], wanted: Sequence[int]) -> list[int]:
+    """The shape with its -1 filled in; extents of 0 do not count, as long as both shapes have one."""
+    place, *others = [axis for axis, n in enumerate(wanted) if n == -1]
+    if others:
+        raise InvalidArgument(f"Only one input size may be -1, not both {place} and {others[0]}")
+    n_present = math.prod(n for n in shape if n or 0 not in wanted)
+    n_known = math.prod(n for n in wanted if n > 0)
+    if n_present % n_known:
+        raise InvalidArgument(
+            f"Input to reshape is a tensor with {n_present} values, but the requested shape requires a multiple of {n_known}"
+            f" (from {shape_text(shape)} to {shape_text(wanted)})"
+        )
+    return [n_present // n_known if n == -1 else n for n in wanted]
 
 
 def _squeezed(shape: Sequence[int | None], squeeze_dims: Sequence[int]) -> list[int | None]:
@@ -146,5 +154,5 @@ def ensure_shape(x: np.ndarray, /, *, shape: Shape = None) -> np.ndarray:
     """
     if shape is not None and (len(shape) != x.ndim or any(m not in (None, n) for m, n in zip(shape, x.shape, strict=True))):
         stated = ",".join("?" if n is None else str(n) for n in shape)
-        raise InvalidArgument(f"Shape of tensor is not compatible with expected shape: {shape_text(x.shape)} vs. [{stated}].")
+        raise InvalidArgument(f"Shape of tensor {shape_text(x.shape)} is not compatible with expected shape [{stated}].")
     return x

@@ -20,6 +20,8 @@ CASES = [
     case("Reshape", scalar(3.0), i32(1, 1, 1)),
     case("Reshape", arr(0, 4), i32(4, 0)),
     case("Reshape", arr(0, 4), i32(-1, 4)),
+    case("Reshape", arr(0, 4), i32(0, -1)),
+    case("Reshape", arr(2, 0, 3), i32(3, -1, 0)),
     case("Reshape", arr(6, dtype="int32"), np.array([2, 3], np.int64)),
     case("Squeeze", arr(1, 3, 1, 4)),
     case("Squeeze", arr(1, 3, 1, 4), squeeze_dims=[0]),
