@@ -147,7 +147,7 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
 
 def _import_fix(script: Script, kept: list[Fix]) -> Fix | None:
     symbols = [symbol for fix in kept for symbol in fix.symbols]
-    side_effect = script.is_entry and script.uses_tensorflow
+    side_effect = script.is_entry and script.uses_tensorflow and script.config.is_enabled(_IMPORT_RULE)
     changes = plan_import(script, symbols, side_effect) if symbols or side_effect else []
     if not changes:
         return None

@@ -40,9 +40,7 @@ def test_example_converts_as_documented(rule: Rule, example: Example) -> None:
     text = result.after.decode()
     if example.before == example.after:
         assert text == source or without_npu_imports(text) == without_npu_imports(source)
-    elif has_import(example.after) and has_import(example.before):
-        assert text.rstrip("\n") == example.after.rstrip("\n")
-    elif "npu_bridge" in example.after:
+    elif (has_import(example.after) and has_import(example.before)) or "npu_bridge" in example.after:
         assert text.rstrip("\n") == example.after.rstrip("\n")
     else:
         assert without_npu_imports(text) == without_npu_imports(full_after(example.after))

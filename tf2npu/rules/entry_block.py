@@ -53,11 +53,11 @@ def _bracket_suite(site: Site, guard: cst.If, before: list[str], closing: list[s
     colon = script.text.rindex(":", 0, first)
     outer = _indentation(script, script.tree.span(guard)[0])
     step = script.tree.module.default_indent
-    newline = newline_at(script, first)
+    newline = script.newline_at(first)
     lines = [*before, "try:"]
     opening = "".join(f"{newline}{outer}{step}{line}" for line in lines) + f"{newline}{outer}{step}{step}"
     site.replace_range(colon + 1, first, opening)
-    site.insert(script.lines.line_end(first), _finally(newline, outer + step, step, closing))
+    site.insert(script.lines.line_end(_last_offset(script, body)), _finally(newline, outer + step, step, closing))
 
 
 def _bracket_block(site: Site, body: Any, before: list[str], closing: list[str]) -> None:
@@ -65,7 +65,7 @@ def _bracket_block(site: Site, body: Any, before: list[str], closing: list[str])
     first, last = script.tree.span(body.body[0])[0], _last_offset(script, body)
     indent = _indentation(script, first)
     step = body.indent if body.indent is not None else script.tree.module.default_indent
-    newline = newline_at(script, first)
+    newline = script.newline_at(first)
     start = script.lines.line_start(_first_comment(script, body, first))
     site.insert(start, "".join(f"{indent}{line}{newline}" for line in [*before, "try:"]))
     for line_start in _code_lines(script, start, last):
@@ -113,22 +113,13 @@ def _indentation(script: Script, offset: int) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def newline_at(script: Script, offset: int) -> str:
-    """Line end used at this place."""
-    end = script.lines.line_end(offset)
-    for newline in ("\r\n", "\n", "\r"):
-        if script.text.startswith(newline, end):
-            return newline
-    return "\r\n" if "\r\n" in script.text else "\n"
-
-
 def insert_after_imports(site: Site, lines: list[str]) -> None:
     """Put lines before the first statement of a module that does something."""
     script = site.script
     for statement in script.tree.module.body:
         if not _is_prelude(statement):
             offset = script.lines.line_start(script.tree.span(statement)[0])
-            newline = newline_at(script, offset)
+            newline = script.newline_at(offset)
             site.insert(offset, "".join(f"{line}{newline}" for line in lines))
             return
 

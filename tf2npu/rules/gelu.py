@@ -17,7 +17,6 @@ _SOURCE = "npu_bridge npu_unary_ops.gelu: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.0447
 _WHY = "The NPU has an operator for GELU in its tanh form; written out it is a dozen operators, forward and backward."
 _TITLE = "GELU"
 _HINT = re.compile(r"\b(?:tanh|erfc?)\b")
-_COMMENT = re.compile(r"#[^\r\n]*")
 _HARMLESS = frozenset({"staticmethod", "classmethod"})
 
 
@@ -175,10 +174,9 @@ def _replace_body(site: Site, node: cst.FunctionDef, new: str) -> None:
         return
     lines = lines[1:] if _is_docstring(lines[0]) else lines
     start, end = tree.span(lines[0])[0], _code_end(site, lines[-1])
-    old = site.script.text[start:end]
     indent = site.script.text[site.script.lines.line_start(start) : start]
-    newline = "\r\n" if "\r\n" in old else "\n"
-    comments = "" if "'" in old or '"' in old else "".join(f"{c}{newline}{indent}" for c in _COMMENT.findall(old))
+    newline = site.script.newline_at(start)
+    comments = "".join(f"{c}{newline}{indent}" for c in site.script.comments(start, end))
     site.replace_range(start, end, f"{comments}return {new}")
 
 

@@ -136,7 +136,9 @@ def _remove_aliases(site: Site, removed: list[Any]) -> None:
         site.replace_range(start, following[0] if following and not has_comment else end, "")
     else:
         start, end = site.script.tree.span(node)
-        site.replace_range(start, start + len(site.script.text[start:end].rstrip("; \t")), "pass")
+        end = start + len(site.script.text[start:end].rstrip("; \t"))
+        comments = site.script.comments(start, end)
+        site.replace_range(start, end, "  ".join(["pass", *comments]))
 
 
 def _alias_text(site: Site, alias: Any) -> str:

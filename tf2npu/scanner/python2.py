@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+OLD_EXCEPT = re.compile(r"^[ \t]*except[ \t]+[^(:\n]+,[ \t]*\w+[ \t]*:", re.MULTILINE)
 _CONSTRUCTS = (
     (re.compile(r"^\s*(?:.*[:;]\s*)?print\s+[^\s(=.,)\]]"), "print statement"),
     (re.compile(r"^\s*(?:.*[:;]\s*)?print\s*>>"), "print statement"),
     (re.compile(r"^\s*(?:.*[:;]\s*)?print\s+\("), "print statement"),
-    (re.compile(r"^\s*except\s+.+?,\s*\w+\s*:"), "except clause with a comma"),
+    (OLD_EXCEPT, "except clause with a comma"),
     (re.compile(r"^\s*raise\s+[\w.]+\s*,"), "raise statement with a comma"),
     (re.compile(r"^\s*exec\s+[^(=\s]"), "exec statement"),
     (re.compile(r"<>"), "<> operator"),

@@ -49,6 +49,7 @@ class Script:
         self.memo: dict[str, Any] = {}  # analyses that several rules share, by name
         self._bound = self._bound_names()
         self._locals: dict[str, str] = {}
+        self._string_spans: list[tuple[int, int]] | None = None
 
     def is_switched_off(self, rule: str, node: cst.CSTNode) -> bool:
         """Whether a rule will not be applied to a node: disabled in the configuration, or by a comment on its lines."""
@@ -85,6 +86,32 @@ class Script:
             if name is not None and (name in _RUNNING or name.endswith(_TRAINING_METHODS)):
                 return True
         return False
+
+    def newline_at(self, offset: int) -> str:
+        """Line end used at this place."""
+        end = self.lines.line_end(offset)
+        for newline in ("\r\n", "\n", "\r"):
+            if self.text.startswith(newline, end):
+                return newline
+        return "\r\n" if "\r\n" in self.text else "\n"
+
+    def comments(self, start: int, end: int) -> list[str]:
+        """Comments in a range of the text."""
+        if "#" not in self.text[start:end]:
+            return []
+        if self._string_spans is None:
+            self._string_spans = sorted(self.tree.span(node) for node in self.walked.strings)
+        strings = [(a, b) for a, b in self._string_spans if a < end and start < b]
+        found, position = [], start
+        while (position := self.text.find("#", position, end)) >= 0:
+            inside = [b for a, b in strings if a <= position < b]
+            if inside:
+                position = max(inside)
+                continue
+            line_end = min(self.lines.line_end(position), end)
+            found.append(self.text[position:line_end].rstrip())
+            position = line_end
+        return found
 
     def local_name(self, symbol: str) -> str:
         """Name under which a symbol of `npu_bridge.npu_init` is used in this file; the user's own names are avoided."""

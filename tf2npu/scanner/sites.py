@@ -67,8 +67,15 @@ class Site:
         self.fix.symbols.append((f"{module}:{name}", self.scope))
 
     def replace(self, node: cst.CSTNode, new: str) -> None:
-        """Replace a node by text."""
-        self.replace_range(*self.script.tree.span(node), new)
+        """Replace a node by text; comments inside it are kept behind the text."""
+        start, end = self.script.tree.span(node)
+        comments = self.script.comments(start, end)
+        if comments:
+            newline = self.script.newline_at(start)
+            new = f"{new}{''.join(f'  {comment}{newline}' for comment in comments)}"
+            if not isinstance(self.script.walked.parents.get(id(node)), cst.Arg):
+                new = f"({'None' + new[4:] if new.startswith('pass') else new})"
+        self.replace_range(start, end, new)
 
     def replace_range(self, start: int, end: int, new: str) -> None:
         """Replace a character range by text."""
@@ -191,8 +198,7 @@ class Call(Site):
         """Newline and indentation of the line on which an argument starts."""
         start = self.script.tree.span(arg)[0]
         line_start = self.script.lines.line_start(start)
-        newline = "\r\n" if self.script.text[:line_start].endswith("\r\n") else "\n"
-        return newline + self.script.text[line_start:start]
+        return self.script.newline_at(start) + self.script.text[line_start:start]
 
     def remove_args(self, removed: list[cst.Arg]) -> None:
         """Take arguments out with their commas; comments and the other arguments stay where they are."""
@@ -220,7 +226,8 @@ class Call(Site):
         else:
             while end < len(text) and text[end] in " \t":
                 end += 1
-        self.replace_range(start, end, "")
+        newline = self.script.newline_at(start)
+        self.replace_range(start, end, "".join(f"{c}{newline}" for c in self.script.comments(start, end)))
 
     def _drop_comma_of_last_kept(self, removed: list[cst.Arg]) -> None:
         kept = [arg for arg in self.node.args if arg not in removed]

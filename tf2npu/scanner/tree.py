@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
-from tf2npu.scanner.python2 import explain_python2
+from tf2npu.scanner.python2 import OLD_EXCEPT, explain_python2
 from tf2npu.scanner.source import SourceError
 
 T = TypeVar("T")
@@ -121,6 +121,8 @@ def parse(text: str) -> Tree:
         raise _syntax_error(text, error) from None
     except (ValueError, UnicodeError) as error:
         raise SourceError(f"cannot be parsed: {error}") from None
+    if OLD_EXCEPT.search(text):
+        _refuse_old_except(text)
     tree = Tree(text, module)
     if not tree.is_faithful:
         raise SourceError("the parser does not give this file back unchanged, so it is left alone")
@@ -162,6 +164,21 @@ def _run_in_deep_thread(function: Callable[[], T]) -> T:
     if isinstance(value, (RecursionError, MemoryError)):
         raise TooDeepError("an expression or block is nested too deeply to be converted")
     raise value
+
+
+def _refuse_old_except(text: str) -> None:
+    """`except A, b:` binds b in Python 2; since Python 3.14 it means something else, which the parser takes it for."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        line = error.lineno or 1
+        lines = text.splitlines()
+        if line <= len(lines) and OLD_EXCEPT.search(lines[line - 1]):
+            raise SourceError("Python 2 source: except clause with a comma; make it run on Python 3 first", line) from None
+    except (ValueError, RecursionError, MemoryError):
+        pass  # not refused by this construct
 
 
 def _syntax_error(text: str, error: cst.ParserSyntaxError) -> SourceError:

@@ -1,0 +1,183 @@
+"""The engine on files as they are found: encodings, line ends, odd syntax, broken sources, pragmas, deep nesting."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+from tf2npu.config import Config
+from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts, mentions_relevant_module
+from tf2npu.findings import Level, Status
+
+SESSION = "import tensorflow as tf\nwith tf.Session() as s:\n    pass\n"
+CONVERTED = "from npu_bridge.npu_init import npu_config_proto\n" + SESSION.replace("()", "(config=npu_config_proto())", 1)
+
+
+def test_the_converter_imports_neither_tensorflow_nor_numpy() -> None:
+    code = (
+        "import sys\nfrom tf2npu.convert import convert_source\n"
+        f"result = convert_source({SESSION!r})\nassert result.edits\n"
+        "heavy = {'tensorflow', 'numpy', 'keras', 'npu_runtime', 'npu_bridge'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("ending", ["", "\n", "\n\n\n"])
+def test_layout_of_a_file_is_kept(newline: str, bom: bytes, ending: str) -> None:
+    source = (SESSION.rstrip("\n") + ending).replace("\n", newline)
+    expected = (CONVERTED.rstrip("\n") + ending).replace("\n", newline)
+    assert convert_source(bom + source.encode()).after == bom + expected.encode()
+
+
+@pytest.mark.parametrize(
+    ("cookie", "text"),
+    [("latin-1", "café"), ("gbk", "训练"), ("utf-8", "训练 é 😀"), ("iso-8859-15", "€"), ("shift_jis", "学習")],
+)
+def test_encoding_by_cookie_is_kept(cookie: str, text: str) -> None:
+    head = f"#!/usr/bin/env python\n# vim: set fileencoding={cookie} :\nNAME = '{text}'\n"
+    result = convert_source((head + SESSION).encode(cookie))
+    assert result.after == (head + CONVERTED).encode(cookie)
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "words"),
+    [
+        (b"import tensorflow as tf\n\nx = '\xff'\n", 3, "not valid utf-8"),
+        (b"# coding: no-such-thing\nimport tensorflow\n", 1, "unknown encoding"),
+        (b"import tensorflow as tf\nprint 'hello'\n", 2, "print statement"),
+        (b"import tensorflow as tf\nprint  tf.__version__, 1\n", 2, "print statement"),
+        (b"import tensorflow as tf\ntry:\n    pass\nexcept ValueError, e:\n    pass\n", 4, "except clause"),
+        (b"import tensorflow as tf\nraise ValueError, 'x'\n", 2, "raise statement"),
+        (b"import tensorflow as tf\nx = 0777\n", 2, "octal"),
+        (b"import tensorflow as tf\nx = `1`\n", 2, "backquotes"),
+        (b"import tensorflow as tf\nx = ur'a'\n", 2, "ur''"),
+        (b"import tensorflow as tf\nif 1 <> 2: pass\n", 2, "<> operator"),
+        (b"import tensorflow as tf\ndef f(:\n    pass\n", 2, "syntax error"),
+        (b"import tensorflow as tf\nx = (\n", 2, "syntax error"),
+        (b"import tensorflow as tf\n\x00\n", 1, "Not converted"),
+    ],
+)
+def test_a_file_that_cannot_be_converted_stays_and_says_where(data: bytes, line: int, words: str) -> None:
+    result = convert_source(data, "bad.py")
+    assert result.status is Status.FAILED
+    assert result.after == result.before == data
+    finding = result.findings[0]
+    assert words in finding.message
+    assert finding.rule == "NPU900" and finding.level is Level.SKIPPED
+    assert finding.span.line == line or words == "Not converted"
+
+
+@pytest.mark.parametrize("text", ["", "# only a comment\n", "\n\n", "'''tensorflow'''\n", "import math\nprint(math.pi)\n"])
+def test_a_file_without_tensorflow_stays_as_it_is(text: str) -> None:
+    result = convert_source(text)
+    assert result.after == text.encode() and not result.findings
+    assert result.status in (Status.COPIED, Status.UNCHANGED)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "match s:\n    case [1, *rest] if (t := tf.Session()):\n        pass",
+        "try:\n    s = tf.Session()\nexcept* ValueError:\n    pass",
+        "def f[T](x: T) -> T:\n    return tf.Session()",
+        "type A = int\ns = tf.Session()",
+        "with (tf.Session() as s, open('f') as f):\n    pass",
+        "x = f'{tf.Session()!r:>{10}} {1=} {\"a\" 'b'}'",
+        "def f(a, /, b, *, c=tf.Session()): pass",
+        "async def f():\n    async with a as b:\n        s: tf.Session = tf.Session()\n    return [i async for i in b]",
+        "x = [s for s in (tf.Session(),) if (y := s)]",
+        "@d(tf.Session())\nclass A(B, metaclass=C, k=tf.Session()): 'doc'",
+        "if 1:\n\ts = tf.Session()\n\n\x0c\ndef g(): return 1",
+        "s = \\\n   tf.Session() ; y = 2",
+        "lambda *a, k=tf.Session(), **kw: (yield)",
+        "for i in tf.Session(): break\nelse: del i",
+        "print(*tf.Session(), **{'a': 1}, sep='')",
+    ],
+)
+def test_current_syntax_is_converted(code: str) -> None:
+    result = convert_source(f"import tensorflow as tf\n{code}\n")
+    assert result.status is Status.CONVERTED, result.findings
+    assert result.after.decode().count("tf.Session(config=npu_config_proto())") == code.count("tf.Session()")
+
+
+@pytest.mark.parametrize("terms", [1_500, 5_000])
+def test_deep_expressions_are_converted_or_reported(terms: int) -> None:
+    source = SESSION + "x = " + " + ".join(["a"] * terms) + "\n"
+    limit = sys.getrecursionlimit()
+    result = convert_source(source)
+    assert result.status is Status.CONVERTED
+    assert result.after.decode().startswith(CONVERTED)
+    assert sys.getrecursionlimit() == limit
+
+
+def test_conversion_gives_no_warning_about_the_users_source() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        convert_source(SESSION + "x = '\\d'\ny = 1 is 1\n")
+
+
+@pytest.mark.parametrize(
+    ("comment", "is_kept"),
+    [("# tf2npu: ignore", True), ("# tf2npu: ignore[NPU101]", True), ("# tf2npu: ignore[NPU1, NPU5]", True),
+     ("# tf2npu: ignore[NPU5]", False), ("# noqa", False)],
+)  # fmt: skip
+def test_a_comment_switches_rules_off(comment: str, is_kept: bool) -> None:
+    source = f"import tensorflow as tf\ndef f():\n    with tf.Session(\n    ):  {comment}\n        pass\n"
+    result = convert_source(source)
+    assert (result.after == source.encode()) is is_kept
+    assert ("NPU902" in {f.rule for f in result.findings}) is is_kept
+
+
+def test_a_comment_on_a_config_keeps_its_estimator() -> None:
+    source = (
+        "import tensorflow as tf\nc = tf.estimator.RunConfig('d')  # tf2npu: ignore[NPU202]\n"
+        "e = tf.estimator.Estimator(fn, config=c)\n"
+    )
+    text = convert_source(source).after.decode()
+    assert "config=npu_run_config_init(run_config=c)" in text and "NPUEstimator" not in text
+
+
+@pytest.mark.parametrize(
+    ("config", "converts"),
+    [(Config(), True), (Config(select=frozenset({"NPU1"})), True), (Config(select=frozenset({"NPU2"})), False),
+     (Config(ignore=frozenset({"NPU1"})), False)],
+)  # fmt: skip
+def test_rules_are_selected(config: Config, converts: bool) -> None:
+    assert (convert_source(SESSION, config=config).status is Status.CONVERTED) is converts
+
+
+def test_results_and_facts_can_be_sent_to_another_process() -> None:
+    facts = gather_facts("m.py", SESSION.encode())
+    project = ProjectFacts.merge([pickle.loads(pickle.dumps(facts))])
+    result = convert_file("m.py", SESSION.encode(), Config(), pickle.loads(pickle.dumps(project)))
+    assert pickle.loads(pickle.dumps(result)) == result
+    assert len(pickle.dumps(facts)) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [(b"import tensorflow", True), (b"from compat import tf", True), (b"import math", False), (b"", False),
+     (b"import horovod.torch", True), (b"settings = 'tfx'", False)],
+)  # fmt: skip
+def test_files_that_cannot_matter_are_not_parsed(data: bytes, expected: bool) -> None:
+    assert mentions_relevant_module(data) is expected
+
+
+def test_the_same_input_gives_the_same_output() -> None:
+    code = (
+        "import pickle, sys\nfrom tf2npu.convert import convert_source\n"
+        f"r = convert_source({SESSION + 'y = tf.nn.dropout(x, .5)'!r})\n"
+        "sys.stdout.buffer.write(pickle.dumps((r.after, r.findings)))"
+    )
+    outputs = {
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env={"PYTHONHASHSEED": seed}).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
