@@ -64,6 +64,7 @@ def _lift(graph: Graph, frame: str, names: list[str]) -> None:
     loop = Loop(Graph())
     outer = Node(f"^while/{frame}", WHILE, [n.inputs[0] for n in enters], attrs={"loop": loop})
     outer.controls = sorted({c for n in members for c in n.controls if c not in inside})
+    outer.ref_inputs = frozenset(i for i, node in enumerate(enters) if node.op == "RefEnter")
     outer.is_stateful = True
     for node in members:
         if node not in exits:
@@ -76,6 +77,15 @@ def _lift(graph: Graph, frame: str, names: list[str]) -> None:
     for index, node in enumerate(exits):
         node.op, node.inputs, node.controls = "Identity", [Value(outer.name, index)], []
     lift_loops.run(loop.graph)
+    _settle(loop)
+
+
+def _settle(loop: Loop) -> None:
+    """After inner loops have become nodes: which of them belong to the body, and what must run in any case."""
+    graph = loop.graph
+    inner = [n.name for n in graph if n.op == WHILE and any(m.name in loop.body for m in n.attrs["loop"].graph)]
+    loop.body = frozenset([*(name for name in loop.body if name in graph), *inner])
+    graph.targets = [node.name for node in graph if node.is_stateful]
 
 
 def _own_exits(graph: Graph, members: list[Node], enters: list[Node]) -> list[Node]:
@@ -156,9 +166,7 @@ def _remove_loop_ops(
         node.inputs = [switches[v.node].inputs[0] if v.node in switches else v for v in node.inputs]
         node.controls = [name for name in node.controls if name not in gone]
     loop.next_values = {k: switches[v.node].inputs[0] if v.node in switches else v for k, v in loop.next_values.items()}
-    loop.body = frozenset(name for name in loop.body if name in graph)
     graph.fetches = [loop.condition, *loop.next_values.values(), *(Value(name) for name in loop.results)]
-    graph.targets = [node.name for node in graph if node.is_stateful]
 
 
 def _make_source(node: Node) -> None:

@@ -87,7 +87,9 @@ def test_host_work_inside_takes_the_loop_to_the_host() -> None:
     v = tf.Variable(1.5)
 
     def body(i: Any, a: Any) -> Any:
-        return i + 1, a * v + tf.py_func(lambda b: np.float32(b + 1), [tf.stop_gradient(a)], tf.float32)
+        number = tf.py_func(lambda b: np.float32(b + 1), [tf.stop_gradient(a)], tf.float32)
+        number.set_shape([])
+        return i + 1, a * v + number
 
     _, y = tf.while_loop(lambda i, a: i < 3, body, [0, tf.constant(1.0)])
     same_on_both([(tf.exp(y), {})])
@@ -107,8 +109,8 @@ def test_map_scan_and_fold() -> None:
 def test_tensor_array_by_hand() -> None:
     array = tf.TensorArray(tf.float32, 3, clear_after_read=False, element_shape=[2])
     array = array.write(0, [1.0, 2.0]).write(2, [5.0, 6.0])
-    split = tf.TensorArray(tf.float32, 2).split(tf.constant([[1.0], [2.0], [3.0]]), [1, 2])
-    gathered = tf.TensorArray(tf.float32, 4).unstack(tf.constant([1.0, 2.0, 3.0, 4.0])).gather([3, 0, 0])
+    split = tf.TensorArray(tf.float32, 2, infer_shape=False, clear_after_read=False).split(tf.constant([[1.0], [2.0], [3.0]]), [1, 2])
+    gathered = tf.TensorArray(tf.float32, 4).unstack(tf.constant([1.0, 2.0, 3.0, 4.0])).gather([3, 0])
     same_on_both([([array.stack(), array.read(1), array.size(), split.concat(), split.read(1), gathered], {})])
 
 
