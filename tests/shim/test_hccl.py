@@ -88,8 +88,8 @@ def test_collectives_of_one_rank_are_identities_with_gradients(plain_session):
 
     x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     for y in (
-        hccl_ops.allreduce(x, "sum"), hccl_ops.allgather(x, 1), hccl_ops.reduce(x, "max", 0), hccl_ops.reduce_scatter(x, "sum", 1),
-        hccl_ops.broadcast([x], 0)[0],
+        hccl_ops.allreduce(x, "sum"), hccl_ops.allgather(x, 1), hccl_ops.reduce(x, "max", 0),
+        hccl_ops.reduce_scatter(x, "sum", 1), hccl_ops.broadcast([x], 0)[0],
     ):  # fmt: skip
         value, slope = plain_session.run([y, tf.gradients(y * y, x)[0]])
         np.testing.assert_array_equal(value, [[1, 2], [3, 4]])
@@ -117,7 +117,9 @@ def test_exchange_with_oneself(plain_session):
     plain_session.run(send)
     assert plain_session.run(receive).tolist() == [1, 2]
     data = tf.constant([5.0, 6.0, 7.0])
-    part = hccl_ops.all_to_all_v(data, tf.constant([2], tf.int64), tf.constant([1], tf.int64), tf.constant([2], tf.int64), tf.constant([0], tf.int64))
+    part = hccl_ops.all_to_all_v(
+        data, tf.constant([2], tf.int64), tf.constant([1], tf.int64), tf.constant([2], tf.int64), tf.constant([0], tf.int64)
+    )
     assert plain_session.run(part).tolist() == [6.0, 7.0]
     assert plain_session.run(hccl_ops.all_to_all_v_c(data, tf.constant([[2]], tf.int64), 0)).tolist() == [5.0, 6.0]
 

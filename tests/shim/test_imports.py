@@ -13,8 +13,9 @@ MODULES = {
     "npu_bridge": "",
     "npu_bridge.npu_init": "npu_config_proto",
     "npu_bridge.helper.helper": "get_gen_ops version",
-    "npu_bridge.estimator.npu_ops": "dropout initialize_system shutdown_system NPUInit NPUShutdown LARS LARSV2 outfeed_enqueue_op "
-    "outfeed_dequeue_op stop_outfeed_dequeue_op basic_lstm_cell adam_apply_one_assign adam_apply_one_with_decay_assign "
+    "npu_bridge.estimator.npu_ops": "dropout initialize_system shutdown_system NPUInit NPUShutdown LARS LARSV2 "
+    "outfeed_enqueue_op outfeed_dequeue_op stop_outfeed_dequeue_op "
+    "basic_lstm_cell adam_apply_one_assign adam_apply_one_with_decay_assign "
     "scatter_elements k_means_centroids npu_onnx_graph_op channel_get_next npu_test get_seed",
     "npu_bridge.estimator.npu_aicore_ops": "dropout_v3 dropout_v4 fast_gelu_v2 centralization prelu nonzero nonzerowithvalue "
     "layer_norm lru_cache_v2 prod_env_mat_a prodvirialsea prodforcesea tabulatefusion tabulatefusionsea npu_aicore_ops",
@@ -33,8 +34,8 @@ MODULES = {
     f"{NPU}.npu_loss_scale_optimizer": "NPULossScaleOptimizer FixedLossScaleManager",
     f"{NPU}.npu_optimizer": "NPUDistributedOptimizer NPUOptimizer KerasDistributeOptimizer npu_distributed_optimizer_wrapper "
     "npu_allreduce allreduce reduce",
-    f"{NPU}.npu_plugin": "npu_resource_init npu_resource_shutdown npu_close set_device_sat_mode is_inf_nan_enabled init_rdma_pool "
-    "rdma_remote_register rdma_remote_init get_var_addr_and_size malloc_shared_memory get_rdma_cache check_graph_run_mode",
+    f"{NPU}.npu_plugin": "npu_resource_init npu_resource_shutdown npu_close set_device_sat_mode is_inf_nan_enabled "
+    "init_rdma_pool rdma_remote_register rdma_remote_init get_var_addr_and_size malloc_shared_memory get_rdma_cache check_graph_run_mode",
     f"{NPU}.npu_rnn": "npu_dynamic_rnn",
     f"{NPU}.npu_saver": "NPUSaver NPUBulkSaverBuilder",
     f"{NPU}.npu_scope": "without_npu_compile_scope npu_variable_scope keep_dtype_scope npu_stage_scope npu_mem_type_scope "
@@ -64,7 +65,18 @@ MODULES = {
     "hccl.split.api": "set_split_strategy_by_idx set_split_strategy_by_size",
 }
 STAR = set(
-    ["os", "tf", "npu_ops", "npu_rnn", "npu_scope", "keras_to_npu", "npu_strategy", "util", "npu_plugin", "npu_cpu_ops", "hccl_ops", "profiler", "scoped_graph_manager", "config_pb2", "rewriter_config_pb2", "session", "session_run_hook", "backend", "npu_unary_ops", "NPURunConfig", "ProfilingConfig", "MemoryConfig", "DumpConfig", "DynamicInputConfig", "NPUEstimator", "NPUEstimatorSpec", "NPUCheckpointSaverHook", "NPUOutputTensorHook", "NPUBroadcastGlobalVariablesHook", "SetIterationsVarHook", "TellMeStepOrLossHook", "NPUDistributedOptimizer", "KerasDistributeOptimizer", "NPUOptimizer", "NPULossScaleOptimizer", "FixedLossScaleManager", "ExponentialUpdateLossScaleManager", "NPUBroadcastGlobalVariablesCallback", "NpuEmptyHook", "RewriterConfig", "decorator_tf_session", "npu_distributed_optimizer_wrapper", "npu_allreduce", "create_group", "destroy_group", "get_rank_size", "get_local_rank_size", "get_rank_id", "get_local_rank_id", "get_world_rank_from_group_rank", "get_group_rank_from_world_rank", "set_split_strategy_by_idx", "set_split_strategy_by_size", "npu_config_proto", "npu_graph_options", "npu_optimizer_options", "npu_run_config_init", "npu_hooks_append", "npu_callbacks_append", "set_keras_session_npu_config", "init_resource", "shutdown_resource", "close_session", "get_npu_rank_id", "get_npu_local_rank_id", "get_npu_rank_size", "get_npu_local_rank_size", "npu_keras_optimizer", "npu_tf_optimizer", "npu_clear_session", "experimental_options"]
+    """os tf npu_ops npu_rnn npu_scope keras_to_npu npu_strategy util npu_plugin npu_cpu_ops hccl_ops profiler
+    scoped_graph_manager config_pb2 rewriter_config_pb2 session session_run_hook backend npu_unary_ops NPURunConfig
+    ProfilingConfig MemoryConfig DumpConfig DynamicInputConfig NPUEstimator NPUEstimatorSpec NPUCheckpointSaverHook
+    NPUOutputTensorHook NPUBroadcastGlobalVariablesHook SetIterationsVarHook TellMeStepOrLossHook NPUDistributedOptimizer
+    KerasDistributeOptimizer NPUOptimizer NPULossScaleOptimizer FixedLossScaleManager ExponentialUpdateLossScaleManager
+    NPUBroadcastGlobalVariablesCallback NpuEmptyHook RewriterConfig decorator_tf_session npu_distributed_optimizer_wrapper
+    npu_allreduce create_group destroy_group get_rank_size get_local_rank_size get_rank_id get_local_rank_id
+    get_world_rank_from_group_rank get_group_rank_from_world_rank set_split_strategy_by_idx set_split_strategy_by_size
+    npu_config_proto npu_graph_options npu_optimizer_options npu_run_config_init npu_hooks_append npu_callbacks_append
+    set_keras_session_npu_config init_resource shutdown_resource close_session get_npu_rank_id get_npu_local_rank_id
+    get_npu_rank_size get_npu_local_rank_size npu_keras_optimizer npu_tf_optimizer npu_clear_session
+    experimental_options""".split()  # noqa: SIM905
 )
 
 
@@ -130,9 +142,7 @@ LINE = r"^npu_bridge: set (.*); a real Ascend host needs them exported$"
 
 
 def test_absent_environment_is_set_and_named_in_one_line(fresh):
-    done = fresh(
-        "import npu_bridge.npu_init, os; print(sorted(k for k in os.environ if k.endswith(('_ID', '_SIZE', '_INDEX'))))"
-    )
+    done = fresh("import npu_bridge.npu_init, os; print(sorted(k for k in os.environ if k.endswith(('_ID', '_SIZE', '_INDEX'))))")
     assert done.stdout == "['ASCEND_DEVICE_ID', 'DEVICE_ID', 'DEVICE_INDEX', 'JOB_ID', 'RANK_ID', 'RANK_SIZE']\n"
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("npu_bridge")]
     values = re.fullmatch(LINE, line).group(1)
@@ -140,7 +150,9 @@ def test_absent_environment_is_set_and_named_in_one_line(fresh):
 
 
 def test_what_is_exported_stays(fresh):
-    done = fresh("import npu_bridge, os; print(os.environ['JOB_ID'], os.environ.get('RANK_SIZE'))", JOB_ID="77", CM_WORKER_SIZE="1")
+    done = fresh(
+        "import npu_bridge, os; print(os.environ['JOB_ID'], os.environ.get('RANK_SIZE'))", JOB_ID="77", CM_WORKER_SIZE="1"
+    )
     assert done.stdout == "77 None\n"
     assert re.search(LINE, done.stderr, re.M).group(1) == "RANK_ID=0 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
 

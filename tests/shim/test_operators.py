@@ -184,14 +184,18 @@ def test_layer_norm_prelu_centralization(plain_session):
     from npu_bridge.estimator import npu_aicore_ops
 
     gamma, beta = RNG.randn(5).astype(np.float32), RNG.randn(5).astype(np.float32)
-    result, mean, variance = plain_session.run(npu_aicore_ops.layer_norm(tf.constant(X), gamma, beta, begin_norm_axis=1, epsilon=1e-5))
+    result, mean, variance = plain_session.run(
+        npu_aicore_ops.layer_norm(tf.constant(X), gamma, beta, begin_norm_axis=1, epsilon=1e-5)
+    )
     layer = tf.keras.layers.LayerNormalization(epsilon=1e-5)
     theirs = layer(tf.constant(X))
     plain_session.run(tf.global_variables_initializer())
     np.testing.assert_allclose(result, plain_session.run(theirs) * gamma + beta, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(mean[:, 0], X.mean(1), atol=1e-6)
     np.testing.assert_allclose(variance[:, 0], X.var(1), rtol=1e-5)
-    np.testing.assert_allclose(plain_session.run(npu_aicore_ops.prelu(tf.constant(X), 0.1)), np.where(X > 0, X, 0.1 * X), rtol=1e-6)
+    np.testing.assert_allclose(
+        plain_session.run(npu_aicore_ops.prelu(tf.constant(X), 0.1)), np.where(X > 0, X, 0.1 * X), rtol=1e-6
+    )
     centred = plain_session.run(npu_aicore_ops.centralization(tf.constant(X), [0]))
     np.testing.assert_allclose(centred, X - X.mean(0), atol=1e-6)
 
@@ -209,7 +213,9 @@ def test_coordinates_and_scatter(plain_session):
     indices = np.array([[1, 0, 2], [0, 2, 1]])
     expected = np.array([[2.0, 1.1, 0.0], [1.0, 0.0, 2.2], [0.0, 2.1, 1.2]], np.float32)  # the example of the ONNX operator
     np.testing.assert_array_equal(plain_session.run(npu_ops.scatter_elements(data, indices, updates)), expected)
-    row = plain_session.run(npu_ops.scatter_elements(np.array([[1.0, 2, 3, 4, 5]]), np.array([[1, -1]]), np.array([[1.1, 2.1]]), 1))
+    row = plain_session.run(
+        npu_ops.scatter_elements(np.array([[1.0, 2, 3, 4, 5]]), np.array([[1, -1]]), np.array([[1.1, 2.1]]), 1)
+    )
     np.testing.assert_allclose(row, [[1.0, 1.1, 3.0, 4.0, 2.1]])
 
 
@@ -220,7 +226,9 @@ def test_lars(plain_session):
     (scaled,) = plain_session.run(npu_ops.LARS([tf.constant(w)], [tf.constant(g)], 0.01, hyperpara=0.02))
     rate = 0.02 * np.linalg.norm(w) / (np.linalg.norm(g) + 0.01 * np.linalg.norm(w) + 1e-5)
     np.testing.assert_allclose(scaled, rate * (g + 0.01 * w), rtol=1e-5)
-    np.testing.assert_allclose(plain_session.run(npu_ops.LARSV2(tf.constant(w), tf.constant(g), 0.01, 0.1, 0.02)), scaled, rtol=1e-5)
+    np.testing.assert_allclose(
+        plain_session.run(npu_ops.LARSV2(tf.constant(w), tf.constant(g), 0.01, 0.1, 0.02)), scaled, rtol=1e-5
+    )
 
 
 def test_fused_adam_is_adams_step(plain_session):
@@ -292,7 +300,9 @@ def test_dynamic_gru_is_keras_gru(plain_session):
     x = tf.constant(RNG.randn(6, 3, 4).astype(np.float32))
     layer = DynamicGRUV2(5, tf.float32)
     outputs = layer(x)
-    keras = tf.compat.v2.keras.layers.GRU(5, reset_after=True, recurrent_activation="sigmoid", return_sequences=True, time_major=True)
+    keras = tf.compat.v2.keras.layers.GRU(
+        5, reset_after=True, recurrent_activation="sigmoid", return_sequences=True, time_major=True
+    )
     theirs = keras(x)
     plain_session.run(tf.global_variables_initializer())
     kernel, recurrent, bias = keras.weights
@@ -352,7 +362,9 @@ def test_deformable_conv_without_shift_is_a_convolution(plain_session):
     np.testing.assert_allclose(*plain_session.run([ours, theirs]), rtol=1e-4, atol=1e-4)
     shifted = offsets.copy()
     shifted[..., :18] = 1.0  # one pixel to the right everywhere
-    ours = deformable_conv2d(tf.constant(x), tf.constant(kernel), tf.constant(shifted), [1, 2, 2, 1], [1, 1, 1, 1], deformable_groups=2)
+    ours = deformable_conv2d(
+        tf.constant(x), tf.constant(kernel), tf.constant(shifted), [1, 2, 2, 1], [1, 1, 1, 1], deformable_groups=2
+    )
     moved = tf.pad(tf.constant(x)[:, :, 1:], [[0, 0], [1, 1], [0, 2], [0, 0]])
     theirs = tf.nn.conv2d(tf.concat([tf.constant(np.pad(x, ((0, 0), (1, 1), (0, 0), (0, 0)))[:, :, :1]), moved], 2)[:, :, :10],
                           tf.constant(kernel), strides=[1, 2, 2, 1], padding="VALID")  # fmt: skip
@@ -425,9 +437,9 @@ def test_what_cannot_be_done_says_why():
         lambda: lru_cache.LruCache().cache_add([1]), lambda: npu_ops.channel_get_next("c", [], []),
     ]  # fmt: skip
     for call in refused:
-        with pytest.raises(RuntimeError, match="not |no ") as error:
+        with pytest.raises(RuntimeError, match=r"\bnot?\b") as error:
             call()
         assert ":" in str(error.value)
     with pytest.raises(AttributeError, match="operator library has no 'no_such_op'"):
-        helper.get_gen_ops().no_such_op
+        print(helper.get_gen_ops().no_such_op)
     assert os.environ["RANK_SIZE"] == "1"

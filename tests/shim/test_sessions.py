@@ -176,7 +176,9 @@ def test_attributes_of_fetches(graph):
 
     x = tf.constant([1.0], name="x")
     for fetch in (x, x.op, [x], "x:0"):
-        result = util.set_graph_exec_config(fetch, dynamic_input=True, dynamic_graph_execute_mode="lazy_recompile", is_train_graph=True)
+        result = util.set_graph_exec_config(
+            fetch, dynamic_input=True, dynamic_graph_execute_mode="lazy_recompile", is_train_graph=True
+        )
         assert result is fetch
     assert x.op.get_attr("_graph_dynamic_input") and x.op.get_attr("_is_train_graph")
     assert x.op.get_attr("_graph_dynamic_graph_execute_mode") == b"lazy_recompile"

@@ -14,6 +14,8 @@ _REMARKS = (
     r"`layer\.(apply|add_variable|updates)",
     r"`Model\.",
     r".*is deprecated and will be removed",
+    r"You are saving your model as an HDF5 file",
+    r"To make it possible to preserve tf\.data options",
 )
 
 
