@@ -18,7 +18,8 @@ from npu_runtime.kernels.shapes import broadcast, merge
 from npu_runtime.kernels.tiles import choose, elementwise, filled, keep_where, of_ufunc, run_tiled, widened
 
 BOTH = (0, 1)
-for _op, _ufunc in {"Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply}.items():
+_PLAIN: dict[str, np.ufunc] = {"Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply}
+for _op, _ufunc in _PLAIN.items():
     elementwise(_op, dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)(of_ufunc(_ufunc))
 elementwise("RealDiv", shape=broadcast, inplace=BOTH)(of_ufunc(np.divide))
 elementwise("Atan2", shape=broadcast, inplace=BOTH)(of_ufunc(np.arctan2))

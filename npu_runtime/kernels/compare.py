@@ -20,14 +20,16 @@ BOOL = np.dtype(bool)
 FREE: dict[str, frozenset[str]] = {}
 """For ops without a type attribute."""
 
-for _op, _ufunc in {
+_COMPARISONS: dict[str, np.ufunc] = {
     "Less": np.less, "LessEqual": np.less_equal, "Greater": np.greater, "GreaterEqual": np.greater_equal,
-}.items():  # fmt: skip
+}  # fmt: skip
+_ON_BITS: dict[str, np.ufunc] = {"BitwiseAnd": np.bitwise_and, "BitwiseOr": np.bitwise_or, "BitwiseXor": np.bitwise_xor}
+for _op, _ufunc in _COMPARISONS.items():
     elementwise(_op, dtypes=dt.NUMBERS, shape=broadcast, result="bool", inplace=())(of_ufunc(_ufunc))
 elementwise("LogicalAnd", flops=0, dtypes=FREE, shape=broadcast, inplace=(0, 1))(of_ufunc(np.logical_and))
 elementwise("LogicalOr", flops=0, dtypes=FREE, shape=broadcast, inplace=(0, 1))(of_ufunc(np.logical_or))
 elementwise("LogicalNot", flops=0, dtypes=FREE)(of_ufunc(np.logical_not))
-for _op, _ufunc in {"BitwiseAnd": np.bitwise_and, "BitwiseOr": np.bitwise_or, "BitwiseXor": np.bitwise_xor}.items():
+for _op, _ufunc in _ON_BITS.items():
     elementwise(_op, flops=0, dtypes=dt.INTEGERS, shape=broadcast, inplace=(0, 1))(of_ufunc(_ufunc))
 elementwise("Invert", flops=0, dtypes=dt.INTEGERS)(of_ufunc(np.invert))
 

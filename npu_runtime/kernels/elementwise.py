@@ -15,7 +15,7 @@ from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.tiles import choose, elementwise, filled, of_ufunc, result_buffer, run_tiled, widened
 
 SIGNED = dt.NUMBERS - {"uint8"}
-_FLOAT_UFUNCS = {
+_FLOAT_UFUNCS: dict[str, tuple[np.ufunc, int]] = {
     "Sqrt": (np.sqrt, 1), "Exp": (np.exp, 1), "Expm1": (np.expm1, 1), "Log": (np.log, 1), "Log1p": (np.log1p, 1),
     "Sin": (np.sin, 1), "Cos": (np.cos, 1), "Tan": (np.tan, 1), "Asin": (np.arcsin, 1), "Acos": (np.arccos, 1),
     "Atan": (np.arctan, 1), "Sinh": (np.sinh, 1), "Cosh": (np.cosh, 1), "Tanh": (np.tanh, 1),

@@ -210,10 +210,9 @@ def unpack(value: np.ndarray, /, *, num: int, axis: int = 0, out: Outputs = None
     at = axis_in(value.ndim, axis, _PACK)
     if value.shape[at] != num:
         raise InvalidArgument(f"Input shape axis {at} must equal {num}, got shape {shape_text(value.shape)}")
-    before = (slice(None),) * at
     made = buffers(out, [(*value.shape[:at], *value.shape[at + 1 :])] * num, value.dtype)
-    for k, piece in enumerate(made):
-        np.copyto(piece, value[(*before, k)])
+    for piece, part in zip(made, np.moveaxis(value, at, 0), strict=True):
+        np.copyto(piece, part)
     return made
 
 

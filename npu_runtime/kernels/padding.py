@@ -55,9 +55,11 @@ def _pad(x: np.ndarray, paddings: np.ndarray, value: np.ndarray | int, out: np.n
     made = np.empty(shape, x.dtype) if out is None else out
     inside = tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, pairs, strict=True))
 
+    beside = (slice(None), *inside[1:])
+
     def rows(start: int, stop: int) -> None:
         made[start:stop].fill(value)
-        made[start:stop][(slice(None), *inside[1:])] = x[start:stop]
+        made[start:stop][beside] = x[start:stop]
 
     if made.size and x.ndim and shape[0] == x.shape[0]:
         parallel_ranges(shape[0], rows, max(1, GRAIN * shape[0] // made.size))

@@ -134,22 +134,22 @@ def concat_offset(axis: np.ndarray, *shapes: np.ndarray) -> tuple[np.ndarray, ..
     return tuple(offsets)
 
 
-def _range_length(start: float, limit: float, delta: float) -> int:
+def _range_length(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> int:
     if delta == 0:
         raise InvalidArgument(f"Requires delta != 0: {delta}")
     if delta > 0 and limit < start:
         raise InvalidArgument(f"Requires start <= limit when delta > 0: {start}/{limit}")
     if delta < 0 and limit > start:
         raise InvalidArgument(f"Requires start >= limit when delta < 0: {start}/{limit}")
-    if isinstance(start, int):
-        return -(-abs(limit - start) // abs(delta))
-    return math.ceil(abs((limit - start) / delta))
+    if start.dtype.kind == "i":
+        return -(-abs(int(limit) - int(start)) // abs(int(delta)))
+    return math.ceil(abs((limit - start) / delta))  # in fp32, as there: its rounding decides on the last element
 
 
 def _range_shape(start: Spec, limit: Spec, delta: Spec) -> Shape:
     if start.value is None or limit.value is None or delta.value is None:
         return (None,)
-    return (_range_length(start.value.item(), limit.value.item(), delta.value.item()),)
+    return (_range_length(start.value, limit.value, delta.value),)
 
 
 @kernel("Range", unit="scalar", shape=_range_shape, dtypes={"Tidx": INDICES | {"float32"}})
@@ -159,7 +159,7 @@ def range_of(start: np.ndarray, limit: np.ndarray, delta: np.ndarray, /) -> np.n
     Scalars of one type.  Raises: InvalidArgument for delta 0 or of the wrong sign.
     Source: TensorFlow's core/kernels/sequence_ops.cc.
     """
-    length = _range_length(start.item(), limit.item(), delta.item())
+    length = _range_length(start, limit, delta)
     return start + np.arange(length, dtype=start.dtype) * delta
 
 

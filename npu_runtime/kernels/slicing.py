@@ -25,7 +25,7 @@ def _slice_shape(x: Spec, begin: Spec, size: Spec) -> Shape:
     if rank is None or sizes is None:
         return None if rank is None else (None,) * rank
     extents = x.shape or (None,) * rank
-    return tuple(n if n != -1 else _rest(extents[axis], starts and starts[axis]) for axis, n in enumerate(sizes))
+    return tuple(n if n != -1 else _rest(extents[axis], None if starts is None else starts[axis]) for axis, n in enumerate(sizes))
 
 
 def _rest(extent: int | None, start: int | None) -> int | None:

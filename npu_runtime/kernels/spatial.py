@@ -88,8 +88,9 @@ def _space_to_batch(x: np.ndarray, blocks: Sequence[int], paddings: np.ndarray, 
         if n % b:
             raise InvalidArgument(f"padded_shape[{axis}]={n} is not divisible by block_shape[{axis}]={b}")
     padded = np.zeros((x.shape[0], *spatial, *rest), x.dtype)
-    inside = (slice(int(before), int(before) + n) for n, (before, _) in zip(x.shape[1 : 1 + m], paddings, strict=True))
-    padded[(slice(None), *inside)] = x
+    starts = [int(before) for before, _ in paddings]
+    inside = (slice(None), *[slice(first, first + n) for n, first in zip(x.shape[1 : 1 + m], starts, strict=True)])
+    padded[inside] = x
     cut = [e for n, b in zip(spatial, blocks, strict=True) for e in (n // b, b)]
     axes = [2 + 2 * a for a in range(m)] + [0] + [1 + 2 * a for a in range(m)] + list(range(1 + 2 * m, 1 + 2 * m + len(rest)))
     shape = (x.shape[0] * math.prod(blocks), *[n // b for n, b in zip(spatial, blocks, strict=True)], *rest)
@@ -109,7 +110,8 @@ def _batch_to_space(x: np.ndarray, blocks: Sequence[int], crops: np.ndarray, out
     for axis, (start, end) in enumerate(crops):
         if start < 0 or end < 0 or start + end > whole.shape[1 + axis]:
             raise InvalidArgument(f"crops {crops.tolist()} do not fit {shape_text(whole.shape)}")
-    part = whole[(slice(None), *[slice(int(s), e - int(t)) for e, (s, t) in zip(whole.shape[1 : 1 + m], crops, strict=True)])]
+    kept = (slice(None), *[slice(int(s), n - int(e)) for n, (s, e) in zip(whole.shape[1 : 1 + m], crops, strict=True)])
+    part = whole[kept]
     if out is None:
         return np.ascontiguousarray(part)
     np.copyto(out, part)

@@ -30,7 +30,7 @@ NARROW = frozenset({dt.to_numpy("float16"), dt.to_numpy("bfloat16")})
 
 _HALF = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
 """Every fp16 value: looking one up takes half the time of numpy's conversion."""
-_BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+_BITS: dict[int, np.dtype] = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 
 def to_float32(x: np.ndarray) -> np.ndarray:

@@ -63,7 +63,7 @@ def _copy_blocks(target: np.ndarray, source: np.ndarray, inner: int) -> None:
             _transpose_matrix(to[place], of[place])
 
     def rows(start: int, stop: int) -> None:
-        _transpose_matrix(to[(*first, slice(start, stop))], of[(*first, slice(start, stop))])
+        _transpose_matrix(to[first][start:stop], of[first][start:stop])
 
     if n_outer == 1:
         parallel_ranges(n_inner, rows, max(BLOCK_ROWS, SMALL // n_last))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import constant_ints, merge, same_as
+
+Extent = TypeVar("Extent", int, "int | None")
 
 
 @kernel("Identity", "Snapshot", "StopGradient", "GuaranteeConst", unit="memory", shape=same_as(0))
@@ -93,7 +96,7 @@ def _with_missing(shape: Sequence[int], wanted: Sequence[int]) -> list[int]:
     return [n_present // n_known if n == -1 else n for n in wanted]
 
 
-def _squeezed(shape: Sequence[int | None], squeeze_dims: Sequence[int]) -> list[int | None]:
+def _squeezed(shape: Sequence[Extent], squeeze_dims: Sequence[int]) -> tuple[Extent, ...]:
     rank = len(shape)
     for axis in squeeze_dims:
         if not -rank <= axis < rank:
@@ -101,13 +104,13 @@ def _squeezed(shape: Sequence[int | None], squeeze_dims: Sequence[int]) -> list[
         if shape[axis] not in (1, None):
             raise InvalidArgument(f"Can not squeeze dim[{axis % rank}], expected a dimension of 1, got {shape[axis]}")
     dropped = {axis % rank for axis in squeeze_dims}
-    return [n for axis, n in enumerate(shape) if (axis not in dropped if squeeze_dims else n != 1)]
+    return tuple(n for axis, n in enumerate(shape) if (axis not in dropped if squeeze_dims else n != 1))
 
 
 def _squeeze_shape(x: Spec, *, squeeze_dims: Sequence[int] = ()) -> Shape:
     if x.shape is None or (not squeeze_dims and None in x.shape):
         return None
-    return tuple(_squeezed(x.shape, squeeze_dims))
+    return _squeezed(x.shape, squeeze_dims)
 
 
 @kernel("Squeeze", unit="memory", shape=_squeeze_shape)
@@ -123,15 +126,17 @@ def _expand_dims_shape(x: Spec, dim: Spec) -> Shape:
     axis = constant_ints(dim)
     if x.shape is None:
         return None
-    return _expanded(x.shape, axis[0]) if axis else (None,) * (len(x.shape) + 1)
+    if not axis:
+        return (None,) * (len(x.shape) + 1)
+    place = _place(len(x.shape), axis[0])
+    return (*x.shape[:place], 1, *x.shape[place:])
 
 
-def _expanded(shape: tuple[int | None, ...], axis: int) -> tuple[int | None, ...]:
-    rank = len(shape)
+def _place(rank: int, axis: int) -> int:
+    """Where the new axis goes, counted from the front."""
     if not -rank - 1 <= axis <= rank:
         raise InvalidArgument(f"Tried to expand dim index {axis} for tensor with {rank} dimensions.")
-    place = axis if axis >= 0 else axis + rank + 1
-    return (*shape[:place], 1, *shape[place:])
+    return axis if axis >= 0 else axis + rank + 1
 
 
 @kernel("ExpandDims", unit="memory", shape=_expand_dims_shape)
@@ -139,7 +144,7 @@ def expand_dims(x: np.ndarray, dim: np.ndarray, /) -> np.ndarray:
     """With an axis of extent 1 at `dim`, which counts from the end when negative. Source: TensorFlow op `ExpandDims`."""
     if dim.size != 1:
         raise InvalidArgument(f"'dim' must be a tensor with a single value, got shape {shape_text(dim.shape)}")
-    return x.reshape(_expanded(x.shape, int(dim.reshape(-1)[0])))
+    return np.expand_dims(x, _place(x.ndim, int(dim.reshape(-1)[0])))
 
 
 def _ensured_shape(x: Spec, *, shape: Shape = None) -> Shape:

@@ -33,7 +33,7 @@ CASES = [
     *[case("Range", *[scalar(n, "int32") for n in numbers]) for numbers in [(0, 10, 1), (3, 18, 4), (5, -5, -3), (2, 2, 1)]],
     case("Range", scalar(0, "int64"), scalar(10, "int64"), scalar(3, "int64")),
     *[case("Range", *map(scalar, numbers))
-      for numbers in [(0.0, 5.0, 1.0), (0.5, 3.0, 0.3), (3.0, -1.0, -0.7), (0.0, 100.0, 0.1)]],
+      for numbers in [(0.0, 5.0, 1.0), (0.5, 3.0, 0.3), (3.0, -1.0, -0.7), (0.0, 100.0, 0.1), (0.0, 1.1, 0.1), (0.0, 2.4, 0.8)]],
     case("LinSpace", scalar(0.0), scalar(1.0), scalar(5, "int32")),
     case("LinSpace", scalar(-3.0), scalar(7.5), scalar(100, "int64")),
     case("LinSpace", scalar(2.0), scalar(9.0), scalar(1, "int32")),
