@@ -8,14 +8,19 @@ is the session call of a training step, as the script makes it, from outside.
 
 from __future__ import annotations
 
+import os
+import platform
 import statistics
 import sys
 import tempfile
 from dataclasses import dataclass, field, replace
+from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 
 from tests.e2e.conftest import convert
 from tests.e2e.programs import EXAMPLES, PROGRAMS, ProgramUnderTest, record
+from tests.e2e.record_spreads import processor
 
 WARM_UP_STEPS = 20  # compilation, first touches of memory, caches
 LONGER = {  # the examples as shipped, dropout on
@@ -55,7 +60,15 @@ def measure(program: ProgramUnderTest, converted: Path, work: Path, rounds: int)
     return timing
 
 
+def machine(rounds: int) -> str:
+    """What the figures were taken on; a busy machine shows in the load."""
+    software = f"Python {platform.python_version()}, TensorFlow {version('tensorflow-cpu')}, numpy {version('numpy')}"
+    load = f"load {os.getloadavg()[0]:.1f} at the start"
+    return f"{date.today()}, {processor()}, {os.cpu_count()} cores, {load}, {software}; medians over {rounds} turns a side"
+
+
 def main(rounds: int = 3) -> None:
+    print(machine(rounds), end="\n\n")
     print("| example | TensorFlow CPU, ms a step | simulated device, ms a step | ratio |")
     print("|---|---|---|---|")
     with tempfile.TemporaryDirectory() as work:
