@@ -33,6 +33,9 @@ from npu_runtime.passes.pipeline import optimise
 from npu_runtime.passes.placement import HANDLES, VARIABLES, Placement, place
 from npu_runtime.passes.prune import FEED, prune
 
+LOOPED_OP = "IterationOp"
+LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
+
 _RUN_LOG = RunLog()
 
 
@@ -90,6 +93,21 @@ class DeviceSession:
         """
         if self._is_closed:
             raise FailedPrecondition("the session is closed")
+        for _ in range(self._repetitions(request)):
+            result = self._step(request, feeds)
+        return result
+
+    def _repetitions(self, request: Request) -> int:
+        """How many steps one call makes: the loop variable counts those after the first.
+
+        Source: the adapter's iteration offload runs an op named IterationOp as often as its loop variables say.
+        """
+        if not any(name.rsplit("/", 1)[-1] == LOOPED_OP for name in request.targets):
+            return 1
+        variable = self._variables.get(("resource", LOOP_VARIABLE))
+        return 1 + int(variable.read()) if variable is not None and variable.is_initialized else 1
+
+    def _step(self, request: Request, feeds: Sequence[np.ndarray]) -> list[Any]:
         plan = self._plan_for(request)
         values = list(feeds)
         if plan.prologue is not None:

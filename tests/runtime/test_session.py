@@ -338,3 +338,18 @@ def test_lists_of_one_output() -> None:
     x = tf.placeholder(tf.float32, [2, 3])
     one = [tf.split(x, 1)[0], tf.unstack(x, axis=0)[0], tf.unstack(x[:1])[0], tf.identity_n([x])[0], tf.shape_n([x])[0]]
     same_on_both([([t * 2 for t in one], {x: X[:2, :3]})])
+
+
+def test_iteration_op_runs_as_many_steps_as_its_variable_says() -> None:
+    w = tf.Variable(1.0)
+    numbers = tf.data.Dataset.range(100).make_one_shot_iterator().get_next()
+    train = tf.assign_add(w, tf.cast(numbers, tf.float32)).op
+    loops = tf.get_variable("npu_runconfig/iterations_per_loop", initializer=np.int64(3), use_resource=True)
+    looped = tf.group(train, name="IterationOp")
+    with device_session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(looped)
+        assert session.run(w) == 1.0 + 0 + 1 + 2 + 3
+        loops.load(0, session)
+        session.run(looped)
+        assert session.run(w) == 1.0 + 0 + 1 + 2 + 3 + 4
