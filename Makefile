@@ -9,7 +9,7 @@ STAMP = $(VENV)/.installed
 CONVERTER_TESTS = $(wildcard tests/converter tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test lint unit converter-suite bench spreads clean
+.PHONY: setup demo test lint ruff mypy imports unit converter-suite bench spreads clean
 
 setup: $(STAMP)
 
@@ -20,12 +20,20 @@ $(STAMP): pyproject.toml .ci/setup
 demo: $(STAMP)
 	$(PYTHON) -m benchmarks.demo demo-out
 
-test: lint unit converter-suite
+# All of it is run, whatever fails on the way.
+test: $(STAMP)
+	@$(MAKE) --no-print-directory --keep-going lint unit converter-suite
 	@echo "all green"
 
-lint: $(STAMP)
+lint: ruff mypy imports
+
+ruff: $(STAMP)
 	$(VENV)/bin/ruff check .
+
+mypy: $(STAMP)
 	$(VENV)/bin/mypy
+
+imports: $(STAMP)
 	$(VENV)/bin/lint-imports
 
 unit: $(STAMP)
