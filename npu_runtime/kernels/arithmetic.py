@@ -15,14 +15,14 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import broadcast, merge
-from npu_runtime.kernels.tiles import choose, elementwise, filled, keep_where, of_ufunc, run_tiled, widened
+from npu_runtime.kernels.tiles import OneUfunc, choose, elementwise, filled, keep_where, run_tiled, widened
 
 BOTH = (0, 1)
 _PLAIN: dict[str, np.ufunc] = {"Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply}
 for _op, _ufunc in _PLAIN.items():
-    elementwise(_op, dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)(of_ufunc(_ufunc))
-elementwise("RealDiv", shape=broadcast, inplace=BOTH)(of_ufunc(np.divide))
-elementwise("Atan2", shape=broadcast, inplace=BOTH)(of_ufunc(np.arctan2))
+    elementwise(_op, dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)(OneUfunc(_ufunc))
+elementwise("RealDiv", shape=broadcast, inplace=BOTH)(OneUfunc(np.divide))
+elementwise("Atan2", shape=broadcast, inplace=BOTH)(OneUfunc(np.arctan2))
 
 
 @elementwise("Maximum", dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)

@@ -14,7 +14,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import broadcast, merge, same_as
-from npu_runtime.kernels.tiles import choose, elementwise, filled, of_ufunc, result_buffer, run_tiled, widened
+from npu_runtime.kernels.tiles import OneUfunc, choose, elementwise, filled, result_buffer, run_tiled, widened
 
 BOOL = np.dtype(bool)
 FREE: dict[str, frozenset[str]] = {}
@@ -25,13 +25,13 @@ _COMPARISONS: dict[str, np.ufunc] = {
 }  # fmt: skip
 _ON_BITS: dict[str, np.ufunc] = {"BitwiseAnd": np.bitwise_and, "BitwiseOr": np.bitwise_or, "BitwiseXor": np.bitwise_xor}
 for _op, _ufunc in _COMPARISONS.items():
-    elementwise(_op, dtypes=dt.NUMBERS, shape=broadcast, result="bool", inplace=())(of_ufunc(_ufunc))
-elementwise("LogicalAnd", flops=0, dtypes=FREE, shape=broadcast, inplace=(0, 1))(of_ufunc(np.logical_and))
-elementwise("LogicalOr", flops=0, dtypes=FREE, shape=broadcast, inplace=(0, 1))(of_ufunc(np.logical_or))
-elementwise("LogicalNot", flops=0, dtypes=FREE)(of_ufunc(np.logical_not))
+    elementwise(_op, dtypes=dt.NUMBERS, shape=broadcast, result="bool", inplace=())(OneUfunc(_ufunc))
+elementwise("LogicalAnd", flops=0, dtypes=FREE, shape=broadcast, inplace=(0, 1))(OneUfunc(np.logical_and))
+elementwise("LogicalOr", flops=0, dtypes=FREE, shape=broadcast, inplace=(0, 1))(OneUfunc(np.logical_or))
+elementwise("LogicalNot", flops=0, dtypes=FREE)(OneUfunc(np.logical_not))
 for _op, _ufunc in _ON_BITS.items():
-    elementwise(_op, flops=0, dtypes=dt.INTEGERS, shape=broadcast, inplace=(0, 1))(of_ufunc(_ufunc))
-elementwise("Invert", flops=0, dtypes=dt.INTEGERS)(of_ufunc(np.invert))
+    elementwise(_op, flops=0, dtypes=dt.INTEGERS, shape=broadcast, inplace=(0, 1))(OneUfunc(_ufunc))
+elementwise("Invert", flops=0, dtypes=dt.INTEGERS)(OneUfunc(np.invert))
 
 
 def _bounded_shift(out: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -89,7 +89,7 @@ def _compare(ufunc: np.ufunc, x: np.ndarray, y: np.ndarray, must_fit: bool, out:
     if made.shape == () and x.ndim + y.ndim:  # a planned buffer for shapes that do not fit
         made[...] = ufunc is np.not_equal
         return made
-    return run_tiled(of_ufunc(ufunc), made, x, y)
+    return run_tiled(OneUfunc(ufunc), made, x, y)
 
 
 @kernel("ApproximateEqual", unit="vector", shape=broadcast, dtypes=frozenset({"float32"}), estimate=per_element(3))

@@ -12,7 +12,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import same_as
-from npu_runtime.kernels.tiles import choose, elementwise, filled, of_ufunc, result_buffer, run_tiled, widened
+from npu_runtime.kernels.tiles import OneUfunc, choose, elementwise, filled, result_buffer, run_tiled, widened
 
 SIGNED = dt.NUMBERS - {"uint8"}
 _FLOAT_UFUNCS: dict[str, tuple[np.ufunc, int]] = {
@@ -23,17 +23,17 @@ _FLOAT_UFUNCS: dict[str, tuple[np.ufunc, int]] = {
     "Floor": (np.floor, 0), "Ceil": (np.ceil, 0),
 }  # fmt: skip
 for _op, (_ufunc, _flops) in _FLOAT_UFUNCS.items():
-    elementwise(_op, flops=_flops)(of_ufunc(_ufunc))
-elementwise("Rint", flops=0, dtypes=frozenset({"float32"}))(of_ufunc(np.rint))
+    elementwise(_op, flops=_flops)(OneUfunc(_ufunc))
+elementwise("Rint", flops=0, dtypes=frozenset({"float32"}))(OneUfunc(np.rint))
 
-elementwise("Neg", dtypes=SIGNED)(of_ufunc(np.negative))
-elementwise("Abs", dtypes=SIGNED)(of_ufunc(np.absolute))
-elementwise("Sign", dtypes=SIGNED)(of_ufunc(np.sign))
-elementwise("Square", dtypes=dt.NUMBERS)(of_ufunc(np.square))
+elementwise("Neg", dtypes=SIGNED)(OneUfunc(np.negative))
+elementwise("Abs", dtypes=SIGNED)(OneUfunc(np.absolute))
+elementwise("Sign", dtypes=SIGNED)(OneUfunc(np.sign))
+elementwise("Square", dtypes=dt.NUMBERS)(OneUfunc(np.square))
 
-elementwise("IsNan", result="bool", inplace=())(of_ufunc(np.isnan))
-elementwise("IsInf", result="bool", inplace=())(of_ufunc(np.isinf))
-elementwise("IsFinite", result="bool", inplace=())(of_ufunc(np.isfinite))
+elementwise("IsNan", result="bool", inplace=())(OneUfunc(np.isnan))
+elementwise("IsInf", result="bool", inplace=())(OneUfunc(np.isinf))
+elementwise("IsFinite", result="bool", inplace=())(OneUfunc(np.isfinite))
 
 
 @elementwise("Round", flops=0, dtypes=dt.FLOATS | dt.INDICES)

@@ -9,13 +9,13 @@ import numpy as np
 from scipy import special
 
 from npu_runtime import dtypes as dt
-from npu_runtime.kernels.tiles import elementwise, filled, of_ufunc
+from npu_runtime.kernels.tiles import OneUfunc, elementwise, filled
 
 FLOAT32 = frozenset({"float32"})
 
-elementwise("Erfc", flops=10)(of_ufunc(special.erfc))
-elementwise("Erfinv", flops=10, dtypes=FLOAT32)(of_ufunc(special.erfinv))
-elementwise("Ndtri", flops=10, dtypes=FLOAT32)(of_ufunc(special.ndtri))
+elementwise("Erfc", flops=10)(OneUfunc(special.erfc))
+elementwise("Erfinv", flops=10, dtypes=FLOAT32)(OneUfunc(special.erfinv))
+elementwise("Ndtri", flops=10, dtypes=FLOAT32)(OneUfunc(special.ndtri))
 
 
 # erf(x) = x * P(x * x) / Q(x * x) for |x| <= 3.92, beyond which erf is 1 in fp32: a rational least-squares fit of our own

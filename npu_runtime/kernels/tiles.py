@@ -20,6 +20,8 @@ Body = Callable[..., Any]
 
 TILE = 32768
 """Elements of a tile: 128 KB of fp32, so that a chain of ufuncs stays in the L2 cache."""
+STREAM = 1 << 17
+"""Elements of a tile for a single ufunc, which gains nothing from the cache."""
 SMALL = 65536
 """Up to here one call on the whole array is faster than tiles and threads."""
 
@@ -87,7 +89,7 @@ def widened(body: Body) -> Body:
     return run
 
 
-def run_tiled(body: Body, out: np.ndarray, *inputs: np.ndarray) -> np.ndarray:
+def run_tiled(body: Body, out: np.ndarray, *inputs: np.ndarray, tile: int = TILE) -> np.ndarray:
     """Fill `out` by `body`, in tiles over the worker threads when it is large; returns `out`."""
     if out.size <= SMALL:
         if out.ndim == 0:
@@ -98,7 +100,7 @@ def run_tiled(body: Body, out: np.ndarray, *inputs: np.ndarray) -> np.ndarray:
     merged_out, merged = _merge_axes(out, inputs)
     axis = _tile_axis(merged_out.shape)
     extent = merged_out.shape[axis]
-    step = max(1, TILE * extent // merged_out.size)
+    step = max(1, tile * extent // merged_out.size)
     before = (slice(None),) * axis
 
     def work(start: int, stop: int) -> None:
@@ -159,10 +161,12 @@ def elementwise(
 
         def run(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
             filled_out = result_buffer(inputs, dtype, out)
-            if 0 < filled_out.size <= SMALL and filled_out.ndim and filled_out.dtype not in NARROW:
+            if filled_out.dtype in NARROW:
+                return run_tiled(whole, filled_out, *inputs)
+            if 0 < filled_out.size <= SMALL and filled_out.ndim:
                 body(filled_out, *inputs)  # most calls of a step: nothing more than the ufuncs
                 return filled_out
-            return run_tiled(whole, filled_out, *inputs)
+            return run_tiled(body, filled_out, *inputs, tile=STREAM if isinstance(body, OneUfunc) else TILE)
 
         run.__name__, run.__doc__ = getattr(body, "__name__", "run"), body.__doc__
         kernel(
@@ -186,11 +190,12 @@ def result_buffer(inputs: Sequence[np.ndarray], dtype: np.dtype | None, out: np.
     return np.empty(cast("tuple[int, ...]", shape), first.dtype if dtype is None else dtype)
 
 
-def of_ufunc(ufunc: Callable[..., Any]) -> Body:
+class OneUfunc:
     """The body that is one numpy ufunc."""
 
-    def body(out: np.ndarray, *inputs: np.ndarray) -> None:
-        ufunc(*inputs, out)
+    def __init__(self, ufunc: Callable[..., Any]) -> None:
+        self.ufunc = ufunc
+        self.__name__, self.__doc__ = ufunc.__name__, f"numpy.{ufunc.__name__}, element by element."
 
-    body.__name__, body.__doc__ = ufunc.__name__, f"numpy.{ufunc.__name__}, element by element."
-    return body
+    def __call__(self, out: np.ndarray, *inputs: np.ndarray) -> None:
+        self.ufunc(*inputs, out)
