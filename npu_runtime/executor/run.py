@@ -36,7 +36,8 @@ class Runner:
             bound = self._idle.pop() if self._idle else None
         bound = bound or self._bind()
         try:
-            return self._run(bound, feeds, convert)
+            with np.errstate(all="ignore"):  # overflow and NaN are values here, as in TensorFlow
+                return self._run(bound, feeds, convert)
         finally:
             with self._lock:
                 self._idle.append(bound)
