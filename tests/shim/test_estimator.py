@@ -69,7 +69,7 @@ def test_options_reach_the_parameter_map():
             profiling_config=ProfilingConfig(True, "{}"),
             memory_config=MemoryConfig(1),
             dynamic_input_config=DynamicInputConfig("x:-1", "1;2", 1, 0),
-        )  # fmt: skip
+        )
     )
     assert options["precision_mode"] == b"allow_mix_precision" and options["iterations_per_loop"] == 4
     assert options["hccl_timeout"] == 600 and options["auto_tune_mode"] == b"RL,GA" and options["min_group_size"] is True

@@ -35,7 +35,8 @@ MODULES = {
     f"{NPU}.npu_optimizer": "NPUDistributedOptimizer NPUOptimizer KerasDistributeOptimizer npu_distributed_optimizer_wrapper "
     "npu_allreduce allreduce reduce",
     f"{NPU}.npu_plugin": "npu_resource_init npu_resource_shutdown npu_close set_device_sat_mode is_inf_nan_enabled "
-    "init_rdma_pool rdma_remote_register rdma_remote_init get_var_addr_and_size malloc_shared_memory get_rdma_cache check_graph_run_mode",
+    "init_rdma_pool rdma_remote_register rdma_remote_init get_var_addr_and_size malloc_shared_memory "
+    "get_rdma_cache check_graph_run_mode",
     f"{NPU}.npu_rnn": "npu_dynamic_rnn",
     f"{NPU}.npu_saver": "NPUSaver NPUBulkSaverBuilder",
     f"{NPU}.npu_scope": "without_npu_compile_scope npu_variable_scope keep_dtype_scope npu_stage_scope npu_mem_type_scope "

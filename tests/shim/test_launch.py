@@ -1,0 +1,145 @@
+"""`tf2npu run` runs a script as python does, in a process that is a simulated Ascend host."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TF2NPU = Path(sys.executable).with_name("tf2npu")
+
+
+def launch(*words: object, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess:
+    environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+    command = [str(word) for word in (TF2NPU, "run", *words)]
+    return subprocess.run(command, env={**environment, **variables}, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def python(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess:
+    command = [sys.executable, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(source: str, name: str = "script.py") -> Path:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(source)
+        return tmp_path / name
+
+    return write
+
+
+IDENTITY = """
+import sys, os, inspect, pickle, neighbour
+class Thing: pass
+assert isinstance(pickle.loads(pickle.dumps(Thing())), Thing)
+def f(): pass
+print(__name__, __file__ == os.path.abspath("deep/script.py"), __package__, __spec__, __doc__, __builtins__.__name__)
+print(sys.argv, sys.path[0] == os.path.realpath("deep"), sys.modules["__main__"].Thing is Thing, neighbour.value)
+print(inspect.getsource(f).strip(), sorted(n for n in globals() if n.startswith("__")))
+"""
+
+
+def test_a_script_sees_what_python_shows_it(script, tmp_path):
+    script("value = 3", "deep/neighbour.py")
+    script(IDENTITY, "deep/script.py")
+    words = ("deep/script.py", "--devices", "2", "-x", "a b")
+    ours, theirs = launch(*words, cwd=tmp_path), python(*words, cwd=tmp_path)
+    assert theirs.returncode == 0, theirs.stderr
+    assert (ours.returncode, ours.stdout) == (0, theirs.stdout)
+
+
+def test_modules_run_too(script, tmp_path):
+    script("import sys; print(__name__, sys.argv[1:], sys.path[0] == __import__('os').getcwd(), __package__)", "pack/run.py")
+    (tmp_path / "pack" / "__init__.py").write_text("")
+    ours, theirs = launch("-m", "pack.run", "-v", cwd=tmp_path), python("-m", "pack.run", "-v", cwd=tmp_path)
+    assert (ours.returncode, ours.stdout) == (0, theirs.stdout) and theirs.stdout.startswith("__main__ ['-v'] True pack")
+    assert launch("-m", "no_such_module", cwd=tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import sys; sys.exit(7)", "import sys; sys.exit('a message')", "import sys; sys.exit()", "exit(0)", "raise ValueError('x')",
+     "def f():\n    return 1 / 0\n\nf()", "x = (", "import no_such_module_at_all", "raise SystemExit(3)",
+     "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise KeyError('k') from e"],
+)  # fmt: skip
+def test_exit_codes_and_tracebacks_are_pythons(script, source):
+    path = script(source)
+    ours, theirs = (
+        launch(path, JOB_ID="1", RANK_ID="0", RANK_SIZE="1", DEVICE_ID="0", ASCEND_DEVICE_ID="0", DEVICE_INDEX="0"),
+        python(path),
+    )
+    assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+
+
+def test_what_cannot_start(script, tmp_path):
+    for words, message in (
+        (["missing.py"], "no such file"), (["--devices", "2", script("1")], "one rank"),
+    ):  # fmt: skip
+        done = launch(*words, cwd=tmp_path)
+        assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
+
+
+BEFORE = """
+import tensorflow.contrib.slim as slim
+from tensorflow import Session
+from tensorflow.contrib import layers
+import tensorflow as tf
+with Session() as session:
+    print(float(session.run(tf.reduce_sum(tf.ones([3])))), slim.conv2d.__name__)
+    print(any(e.name == "NpuOptimizer" for e in session._config.graph_options.rewrite_options.custom_optimizers) if session._config else False)
+import npu_bridge.npu_init
+with Session() as session:
+    print([e.name for e in session._config.graph_options.rewrite_options.custom_optimizers])
+"""  # noqa: E501
+
+
+def test_tf1_imports_ahead_of_npu_bridge(script):
+    done = launch(script(BEFORE))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["3.0 convolution2d", "False", "['NpuOptimizer']"]
+
+
+OPTIONS = """
+import json, os
+print(os.environ.get("TF2NPU_OPTIONS"), os.environ.get("TF2NPU_ALL_SESSIONS"), os.environ.get("TF2NPU_STRICT"))
+import tensorflow as tf
+with tf.Session() as session:
+    print(session.run(tf.constant(1) + 1))
+"""
+
+
+def test_options_reach_the_runtime(script):
+    done = launch("--soc", "Ascend910A", "--option", "host_fallback=allow", "--all-sessions", "--strict", script(OPTIONS))
+    assert done.stdout.splitlines() == ['{"host_fallback": "allow", "soc": "Ascend910A"} 1 1', "2"], done.stderr
+    assert launch(script(OPTIONS)).stdout.splitlines() == ["None None None", "2"]
+
+
+def test_a_wrong_option_is_one_clear_message(script):
+    done = launch("--option", "host_fallback=perhaps", "--all-sessions", script(OPTIONS))
+    assert done.returncode == 1 and "host_fallback" in done.stderr and "allow, error" in done.stderr
+
+
+TRAINING = """
+import numpy as np
+import tensorflow as tf
+from npu_bridge.npu_init import *
+x = tf.placeholder(tf.float32, [None, 6])
+y = tf.reduce_sum(tf.layers.dense(npu_ops.dropout(npu_unary_ops.gelu(x), 0.7, seed=4), 3, kernel_initializer=tf.glorot_uniform_initializer(seed=2)) ** 2)
+step = tf.train.AdamOptimizer(0.1).minimize(y)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(8):
+        print(session.run([y, step], {x: np.random.RandomState(i).randn(5, 6)})[0].tobytes().hex())
+"""  # noqa: E501
+
+
+def test_losses_are_bit_identical_to_plain_python(script):
+    path = script(TRAINING)
+    ours, theirs = launch(path), python(path)
+    assert ours.returncode == theirs.returncode == 0, ours.stderr + theirs.stderr
+    assert ours.stdout == theirs.stdout and len(set(ours.stdout.split())) == 8
