@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime.device.denormals import flushed
 from npu_runtime.device.memory import Arena
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import DeviceError, InvalidArgument
@@ -36,7 +37,7 @@ class Runner:
             bound = self._idle.pop() if self._idle else None
         bound = bound or self._bind()
         try:
-            with np.errstate(all="ignore"):  # overflow and NaN are values here, as in TensorFlow
+            with flushed(), np.errstate(all="ignore"):  # overflow and NaN are values here, as in TensorFlow
                 return self._run(bound, feeds, convert)
         finally:
             with self._lock:

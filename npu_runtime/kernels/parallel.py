@@ -18,6 +18,8 @@ from collections.abc import Callable
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from npu_runtime.device.denormals import flush_in_this_thread
+
 Body = Callable[[int, int], object]
 MAX_THREADS = 16
 
@@ -117,6 +119,7 @@ class _Pool:
             self._jobs.put(None)
 
     def _work(self) -> None:
+        flush_in_this_thread()
         np.seterr(all="ignore")  # per thread in numpy; TensorFlow's kernels do not warn either
         while (job := self._jobs.get()) is not None:
             job.help()

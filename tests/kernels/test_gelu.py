@@ -29,7 +29,8 @@ def test_value_and_gradient(form: str, dtype: str) -> None:
         value, slope = session.run([y, tf.gradients(y, fed, dy)[0]], {fed: x})
     kernels = all_kernels()
     extra = [value] if form == "Gelu" else []
-    tolerance = {"rtol": 2e-5, "atol": 2e-6} if dtype == "float32" else {"rtol": 4e-3, "atol": 6e-3}
+    # 1 + tanh cancels for negative x, and TensorFlow's fp32 tanh is 7 ulp (4e-7) from exact: times x and dy, below 12.
+    tolerance = {"rtol": 2e-5, "atol": 1e-5} if dtype == "float32" else {"rtol": 4e-3, "atol": 6e-3}
     np.testing.assert_allclose(kernels[f"_Npu{form}"].function(x), value, **tolerance)
     np.testing.assert_allclose(kernels[f"_Npu{form}Grad"].function(dy, x, *extra), slope, **tolerance)
     out = np.empty_like(x)

@@ -353,3 +353,10 @@ def test_iteration_op_runs_as_many_steps_as_its_variable_says() -> None:
         loops.load(0, session)
         session.run(looped)
         assert session.run(w) == 1.0 + 0 + 1 + 2 + 3 + 4
+
+
+def test_denormal_results_are_zero_on_the_device_and_nowhere_else() -> None:
+    small = np.full(200_000, 1e-38, np.float32)
+    x = tf.placeholder(tf.float32, small.shape)
+    assert not np.any(same_on_both([(x * 1e-2, {x: small})], rtol=0)[0])
+    assert np.all(small * np.float32(1e-2))
