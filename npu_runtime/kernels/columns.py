@@ -43,11 +43,11 @@ def each_block(matrices: Sequence[np.ndarray], vectors: Sequence[np.ndarray], bo
 
 def block_sums(
     matrices: Sequence[np.ndarray], vectors: Sequence[np.ndarray], n_sums: int, body: Callable[..., object]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sums over the pixels of each block of (pixels, channels) matrices.
+) -> np.ndarray:
+    """Sums over the pixels of (pixels, channels) matrices, block by block.
 
     vectors: as for `each_block`.  body(*blocks, *vectors, totals) fills totals, (n_sums, times * channels) fp32.
-    Returns: pixels of each block (blocks, 1) and its sums (blocks, n_sums, channels), float64; the same on any machine size.
+    Returns: (n_sums, channels) float64, the sums of all blocks; the same on any number of threads.
     """
     channels = matrices[0].shape[1]
     times, lines = _in_lines(matrices)
@@ -64,7 +64,7 @@ def block_sums(
             np.matmul(ones, totals.reshape(n_sums, times, channels).astype(np.float64), out=sums[index])
 
     parallel_ranges(len(sums), work)
-    return np.diff(edges)[:, None] * times, sums
+    return sums.sum(axis=0)
 
 
 def add_up(block: np.ndarray, sums: np.ndarray) -> None:
@@ -74,4 +74,4 @@ def add_up(block: np.ndarray, sums: np.ndarray) -> None:
 
 def column_sums(matrix: np.ndarray) -> np.ndarray:
     """Sum of each column.  matrix: (pixels, channels) fp32 contiguous.  Returns: (channels,) float64."""
-    return block_sums([matrix], [], 1, lambda block, totals: add_up(block, totals[0]))[1].sum(axis=0)[0]
+    return block_sums([matrix], [], 1, lambda block, totals: add_up(block, totals[0]))[0]

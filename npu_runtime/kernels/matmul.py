@@ -20,7 +20,7 @@ Epilogue = Callable[[np.ndarray], None]
 """Changes finished rows of a result in place, while they are in cache."""
 PRODUCTS = dt.FLOATS | {"int32", "int64"}
 _BYTES = frozenset({"int8", "uint8"})
-ROWS = 256
+ROWS = 512
 """Rows (or columns) of a product that one thread computes at a time: enough to repay packing the other operand."""
 SERIAL_FLOPS = 4e6
 """A product smaller than this takes less time than waking a worker."""

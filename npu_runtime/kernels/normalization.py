@@ -55,29 +55,37 @@ def matrix_buffer(shape: tuple[int, ...], like: np.ndarray, data_format: str, ou
     return wide_buffer(like.shape, like.dtype, out).reshape(shape) if fits else np.empty(shape, np.float32)
 
 
+def is_near_zero(mean: np.ndarray, variance: np.ndarray) -> bool:
+    """Whether no mean is beyond four deviations: sums of uncentred values then lose less than two bits or so."""
+    return not (np.square(mean) > 16.0 * variance).any()
+
+
 def moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance (divided by the count) of each column.  x: (pixels, C) fp32.  Returns: (C,) float64 each.
 
-    Each block is centred on its own mean, and the blocks are put together in float64: one pass, no cancellation.
+    One pass over memory where the means are near zero; else a second one, centred on the means of the first.
     """
-    channels = x.shape[1]
+    mean, square = _means(x, None)
+    variance = np.maximum(square - mean * mean, 0.0)
+    if is_near_zero(mean, variance):
+        return mean, variance
+    centre = mean.astype(np.float32)
+    rest, square = _means(x, centre)
+    return centre + rest, square - rest * rest
 
-    def body(block: np.ndarray, totals: np.ndarray) -> None:
-        add_up(block, totals[0])
-        times = block.shape[1] // channels
-        centre = np.matmul(np.full(times, 1.0 / (times * len(block)), np.float32), totals[0].reshape(times, channels))
+
+def _means(x: np.ndarray, centre: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Means of x - centre and of its square."""
+
+    def body(block: np.ndarray, *rest: np.ndarray) -> None:
+        *centres, totals = rest
         deviation = scratch("moments", block.shape)
-        np.subtract(block, np.tile(centre, times), out=deviation)
-        add_up(deviation, totals[1])
-        np.multiply(deviation, deviation, out=deviation)
-        add_up(deviation, totals[2])
+        shifted = np.subtract(block, centres[0], out=deviation) if centres else block
+        add_up(shifted, totals[0])
+        add_up(np.square(shifted, out=deviation), totals[1])
 
-    counts, sums = block_sums([x], [], 3, body)
-    total, remainder, squares = sums[:, 0], sums[:, 1], sums[:, 2]
-    pixels = max(len(x), 1)
-    mean = total.sum(axis=0) / pixels
-    within = squares - remainder * remainder / counts
-    return mean, (within + counts * np.square(total / counts - mean)).sum(axis=0) / pixels
+    sums = block_sums([x], [] if centre is None else [centre], 2, body) / max(len(x), 1)
+    return sums[0], sums[1]
 
 
 def normalize(x: np.ndarray, mean: np.ndarray, factor: np.ndarray, offset: np.ndarray, y: np.ndarray) -> None:

@@ -18,6 +18,7 @@ from npu_runtime.kernels.normalization import (
     as_matrix,
     channels_of,
     check_channels,
+    is_near_zero,
     matrix_buffer,
     stored,
     stored_vectors,
@@ -26,35 +27,37 @@ from npu_runtime.kernels.parallel import scratch
 from npu_runtime.kernels.shapes import merge
 
 
-def gradient_sums(dy: np.ndarray, x: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of dy and of dy * (x - mean) by column.  dy, x: (pixels, C) fp32.  Returns: (C,) float64 each."""
+def _sums(dy: np.ndarray, x: np.ndarray, centre: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of dy and of dy * (x - centre) by column.  dy, x: (pixels, C) fp32.  Returns: (C,) float64 each."""
 
-    def body(gradient: np.ndarray, block: np.ndarray, centre: np.ndarray, totals: np.ndarray) -> None:
-        add_up(gradient, totals[0])
+    def body(gradient: np.ndarray, block: np.ndarray, *rest: np.ndarray) -> None:
+        *centres, totals = rest
         product = scratch("normalization", block.shape)
-        np.subtract(block, centre, out=product)
-        np.multiply(product, gradient, out=product)
+        shifted = np.subtract(block, centres[0], out=product) if centres else block
+        np.multiply(shifted, gradient, out=product)
+        add_up(gradient, totals[0])
         add_up(product, totals[1])
 
-    sums = block_sums([dy, x], [mean], 2, body)[1].sum(axis=0)
+    sums = block_sums([dy, x], [] if centre is None else [centre], 2, body)
     return sums[0], sums[1]
 
 
-def _input_gradient(
-    dy: np.ndarray, x: np.ndarray, mean: np.ndarray, factor: np.ndarray, dy_mean: np.ndarray, slope: np.ndarray, dx: np.ndarray
-) -> None:
-    """dx = (dy - dy_mean - (x - mean) * slope) * factor by column.  dx may be dy or x."""
+def _combine(
+    dy: np.ndarray, x: np.ndarray, factor: np.ndarray, slope: np.ndarray, offset: np.ndarray, centre: np.ndarray | None,
+    dx: np.ndarray,
+) -> None:  # fmt: skip
+    """dx = dy * factor - (x - centre) * slope + offset by column.  dx may be dy or x."""
 
     def body(gradient: np.ndarray, block: np.ndarray, target: np.ndarray, *vectors: np.ndarray) -> None:
-        centre, steepness, level, scale = vectors
+        scale, steepness, constant, *centres = vectors
         back = scratch("normalization", block.shape)
-        np.subtract(block, centre, out=back)
-        np.multiply(back, steepness, out=back)
-        np.subtract(gradient, back, out=target)
-        np.subtract(target, level, out=target)
-        np.multiply(target, scale, out=target)
+        shifted = np.subtract(block, centres[0], out=back) if centres else block
+        np.multiply(shifted, steepness, out=back)
+        np.multiply(gradient, scale, out=target)
+        np.subtract(target, back, out=target)
+        np.add(target, constant, out=target)
 
-    each_block([dy, x, dx], [mean, slope, dy_mean, factor], body)
+    each_block([dy, x, dx], [factor, slope, offset, *([] if centre is None else [centre])], body)
 
 
 def _scaled(dy: np.ndarray, factor: np.ndarray, dx: np.ndarray) -> None:
@@ -79,14 +82,19 @@ def _backward(
     gradient, matrix = as_matrix(dy, data_format), as_matrix(x, data_format)
     pixels = max(len(matrix), 1)
     inverse = 1.0 / np.sqrt(variance.astype(np.float64) + epsilon)
-    total, product = gradient_sums(gradient, matrix, mean)
-    factor = (scale * inverse).astype(np.float32)
+    centre = None if is_near_zero(mean, variance) else mean
+    behind = mean.astype(np.float64) if centre is None else np.zeros(len(mean))
+    total, product = _sums(gradient, matrix, centre)
+    product -= behind * total
+    factor = scale * inverse
     dx = matrix_buffer(matrix.shape, x, data_format, out[0])
     if is_training:
-        slope = (product * inverse * inverse / pixels).astype(np.float32)
-        _input_gradient(gradient, matrix, mean, factor, (total / pixels).astype(np.float32), slope, dx)
+        slope = product * inverse * inverse / pixels * factor
+        offset = behind * slope - total / pixels * factor
+        vectors = np.stack([factor, slope, offset]).astype(np.float32)
+        _combine(gradient, matrix, vectors[0], vectors[1], vectors[2], centre, dx)
     else:
-        _scaled(gradient, factor, dx)
+        _scaled(gradient, factor.astype(np.float32), dx)
     nothing = np.zeros((), np.float32)
     return (stored(dx, x, data_format, out[0]), *stored_vectors([product * inverse, total, nothing, nothing], out[1:5]))
 

@@ -16,7 +16,10 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.conv import conv2d, conv_shape
 from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input
+from npu_runtime.kernels.windows import Layout
+from npu_runtime.kernels.winograd import is_worth_it
 from tests.kernels import oracle
+from tests.kernels.cases.conv import WINOGRAD
 from tests.kernels.cases.conv_gradients import gradients
 from tests.kernels.harness import Case, arr, call, case
 from tests.kernels.test_oracle import RELATIVE, assert_matches
@@ -153,6 +156,12 @@ def test_empty(op: str, image: tuple[int, ...], weights: tuple[int, ...], stride
         gradient = all_kernels()[f"{op}Backprop{kind}"].function(*inputs, **attrs)
         assert gradient.shape == (image if kind == "Input" else weights)
         assert not gradient.any()
+
+
+def test_the_winograd_cases_take_it() -> None:
+    for x, w in WINOGRAD:
+        rows, cols = Layout.of([1, 1, 1, 1], "VALID", "NHWC").axes(x[1:3], (3, 3))
+        assert is_worth_it(np.empty(x, "f"), np.empty((3, 3, *w), "f"), rows, cols)
 
 
 BAD = [
