@@ -12,9 +12,9 @@ from npu_runtime.errors import FailedPrecondition, InvalidArgument, NotFound
 from npu_runtime.graph.spec import Shape, Spec
 
 
-def shape_text(shape: Sequence[int]) -> str:
+def shape_text(shape: Sequence[int | None]) -> str:
     """A shape as TensorFlow's messages print it: [2,3]."""
-    return f"[{','.join(str(n) for n in shape)}]"
+    return f"[{','.join('?' if n is None else str(n) for n in shape)}]"
 
 
 def no_outputs(*specs: Spec, **attrs: Any) -> list[Shape]:
