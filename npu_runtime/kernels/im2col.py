@@ -16,6 +16,8 @@ from npu_runtime.kernels.windows import Axis
 BLOCK_BYTES = 2 << 20
 """Of the laid-out windows of one block: more repays packing the filter, less stays in cache."""
 MIN_POSITIONS = 196
+SHORT_RUN = 8
+"""Where fewer elements of a window lie together, as in a picture of one channel, windows are laid out tap by tap."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,12 @@ def lay_out(x: np.ndarray, rows: Axis, cols: Axis, block: Block) -> np.ndarray:
     if rows.kernel * cols.kernel * rows.stride * cols.stride == 1 and frame.flags.c_contiguous:
         return frame.reshape(-1, frame.shape[3])
     windows = window_view(frame, rows, cols, block.bottom - block.top)
+    run = frame.shape[3] * (cols.kernel if cols.dilation == 1 else 1)
+    if run < min(SHORT_RUN, cols.out):
+        by_tap = windows.transpose(3, 4, 5, 0, 1, 2)
+        lines = scratch("windows", by_tap.shape, x.dtype)
+        np.copyto(lines, by_tap)
+        return lines.reshape(math.prod(by_tap.shape[:3]), math.prod(by_tap.shape[3:])).T
     matrix = scratch("windows", windows.shape, x.dtype)
     np.copyto(matrix, windows)
     return matrix.reshape(math.prod(windows.shape[:3]), math.prod(windows.shape[3:]))
