@@ -70,6 +70,36 @@ def test_none_by_position_is_accepted_and_refused_in_strict_mode(graph, capsys, 
         tf.Session("", graph, None)
 
 
+def session_with(graph, **fields):
+    config = tf.ConfigProto()
+    entry = config.graph_options.rewrite_options.custom_optimizers.add()
+    entry.name = "NpuOptimizer"
+    for key, (field, value) in fields.items():
+        setattr(entry.parameter_map[key], field, value)
+    tf.Session(config=config).close()
+
+
+def test_options_are_checked_and_never_ignored_in_silence(graph, capsys):
+    from npu_bridge import _log
+
+    _log._said.clear()
+    wrong = {"precision_mode": ("b", True), "autotune_tune_mode": ("s", b"GA"), "enable_dump": ("b", True)}
+    for _ in range(2):
+        session_with(graph, **wrong, use_off_line=("b", True), hcom_parallel=("b", True), profiling_mode=("b", False))
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 3
+    assert "did you mean 'auto_tune_mode'" in said[0] and "no dump files" in said[1] and "belongs into .s" in said[2]
+
+
+def test_every_option_of_a_run_config_is_known():
+    from npu_bridge import _options
+    from npu_bridge.estimator.npu._parameter_map import EXPERIMENTAL, SAME_NAME
+    from npu_bridge.npu_init import DumpConfig, DynamicInputConfig, MemoryConfig
+
+    spread = [name[1:] for part in (DumpConfig(), MemoryConfig(), DynamicInputConfig("", "", 0, 0)) for name in vars(part)]
+    assert {*SAME_NAME, *EXPERIMENTAL.values(), *spread} - set(_options.FIELD_OF) == set()
+
+
 def test_signatures_of_sessions_are_kept():
     assert list(inspect.signature(tf.Session.__init__).parameters) == ["self", "target", "graph", "config"]
 

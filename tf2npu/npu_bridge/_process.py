@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npu_bridge import _session_hooks, _tf1
-from npu_bridge.estimator.npu import _iterations
 from npu_bridge.estimator.npu.npu_config import decorator_tf_session
 from tensorflow.python.client import session
 
@@ -31,6 +30,5 @@ def leave() -> None:
     """Give sessions and ``tensorflow`` their own meaning back."""
     for session_class in list(_inits):
         session_class.__init__ = _inits.pop(session_class)
-    _iterations.run_once_again()
     _session_hooks.uninstall()
     _tf1.uninstall()

@@ -17,14 +17,6 @@ def npu_entry(config: Any) -> Any | None:
     return next((entry for entry in rewrite.custom_optimizers if entry.name == OPTIMIZER), None)
 
 
-def is_npu_config(config: Any) -> bool:
-    """Whether a session with this ConfigProto runs on the device: the entry is there and use_off_line is not False."""
-    entry = npu_entry(config)
-    if entry is None:
-        return False
-    return entry.parameter_map["use_off_line"].b if "use_off_line" in entry.parameter_map else True
-
-
 def apply_npu_settings(config: Any) -> Any:
     """Change ``config`` (made when it is no ConfigProto) so that its session runs on the device, and give it back."""
     if not isinstance(config, config_pb2.ConfigProto):

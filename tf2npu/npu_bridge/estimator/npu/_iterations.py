@@ -1,15 +1,14 @@
-"""Several training steps in one ``session.run``: the loop variables and the operation that the device repeats."""
+"""Several training steps in one ``session.run``: the loop variables and the operation that the device repeats.
+
+The repetition itself is the device session's: it runs an ``IterationOp`` as often as the loaded variable says.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import Any
 
 import tensorflow as tf
 from npu_bridge._ops.composite import mark
-from npu_bridge._sessions import is_npu_config
-from tensorflow.python.client import session as session_lib
 
 LOOP_VARIABLES = "npu_runconfig"
 COLLECTION = "npu_iterations_per_loop"
@@ -71,7 +70,6 @@ class IterationPerLoop:
         """Make the loop variables and group ``train_op`` as ``IterationOp``, the operation to run."""
         _check_train_op(train_op)
         self._variables = {name: create_or_get_var(name) for name in NAMES}
-        repeat_in_session_run()
         return mark(tf.group(train_op, name=ITERATION_OP), ITERATION_OP)
 
     def load_iteration_per_loop_var(self, sess: tf.Session, iterations_per_loop: int = 1) -> None:
@@ -97,47 +95,3 @@ def set_iteration_per_loop(sess: tf.Session, train_op: tf.Operation, iterations_
     iteration = loop.create_iteration_per_loop_var(train_op)
     loop.load_iteration_per_loop_var(sess, iterations_per_loop)
     return iteration
-
-
-def _iteration_op(fetches: Any, graph: tf.Graph) -> tf.Operation | None:
-    """The operation among ``fetches`` that stands for a whole loop."""
-    if isinstance(fetches, dict):
-        fetches = list(fetches.values())
-    if isinstance(fetches, list | tuple):
-        return next((op for op in (_iteration_op(item, graph) for item in fetches) if op is not None), None)
-    if isinstance(fetches, str) and fetches.rpartition("/")[2] == ITERATION_OP:
-        fetches = graph.as_graph_element(fetches)
-    if isinstance(fetches, tf.Operation) and fetches.name.rpartition("/")[2] == ITERATION_OP:
-        return fetches
-    return None
-
-
-_before: list[Callable[..., Any]] = []
-
-
-def repeat_in_session_run() -> None:
-    """From now on a run that fetches an ``IterationOp`` does as many steps as were loaded, in sessions on the device.
-
-    The steps before the last run the loop operation alone; the last one gives the fetches, as on the device.
-    """
-    if _before:
-        return
-    inner = session_lib.BaseSession.run
-    _before.append(inner)
-
-    @wraps(inner)
-    def run(self: Any, fetches: Any, feed_dict: Any = None, *args: Any, **kwargs: Any) -> Any:
-        operation = _iteration_op(fetches, self.graph)
-        if operation is not None and is_npu_config(self._config):
-            variables = [v for v in self.graph.get_collection(COLLECTION) if v.op.name == f"{LOOP_VARIABLES}/{NAMES[0]}"]
-            for _ in range(int(inner(self, variables[0])) if variables else 0):
-                inner(self, operation, feed_dict)
-        return inner(self, fetches, feed_dict, *args, **kwargs)
-
-    session_lib.BaseSession.run = run
-
-
-def run_once_again() -> None:
-    """Let a run be one step, whatever was loaded."""
-    if _before:
-        session_lib.BaseSession.run = _before.pop()

@@ -11,8 +11,9 @@ from functools import wraps
 from typing import Any
 
 import tensorflow as tf
+from npu_bridge import _options
 from npu_bridge._lenient import accept
-from npu_bridge._sessions import apply_npu_settings
+from npu_bridge._sessions import apply_npu_settings, npu_entry
 from npu_bridge.estimator.npu import util
 from npu_bridge.estimator.npu._parameter_map import write_parameter_map
 
@@ -248,10 +249,16 @@ def set_npu_default_config(
         if values[position] is None:
             missing = AttributeError("'NoneType' object has no attribute 'graph_options'")
             accept("a session with config=None given by position", missing)
-        values[position] = apply_npu_settings(values[position])
+        values[position] = _checked(values[position])
     else:
-        kwargs = {**kwargs, "config": apply_npu_settings(kwargs.get("config"))}
+        kwargs = {**kwargs, "config": _checked(kwargs.get("config"))}
     return tuple(values), kwargs
+
+
+def _checked(config: Any) -> Any:
+    config = apply_npu_settings(config)
+    _options.check(npu_entry(config))
+    return config
 
 
 def decorator_tf_session(func: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 from npu_bridge.estimator.npu._host_call import HostCallHook, check_host_call
-from npu_bridge.estimator.npu._iterations import ITERATION_OP, repeat_in_session_run
+from npu_bridge.estimator.npu._iterations import ITERATION_OP
 from npu_bridge.estimator.npu.npu_common import NPUBasics, read_job
 from npu_bridge.estimator.npu.npu_config import NPURunConfig, add_npu_options
 from npu_bridge.estimator.npu.npu_hook import (
@@ -168,7 +168,6 @@ def _for_training(spec: Any, config: NPURunConfig, model_dir: str) -> Any:
     changes: dict[str, Any] = {}
     if config.iterations_per_loop > 1:
         hooks.append(SetIterationsVarHook(config.iterations_per_loop))
-        repeat_in_session_run()
         changes["train_op"] = tf.group(spec.train_op, name=ITERATION_OP)
     return spec._replace(training_hooks=(*hooks, *spec.training_hooks), **changes)
 
