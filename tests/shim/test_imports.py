@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from pathlib import Path
 
 import pytest
 
@@ -196,3 +197,11 @@ print(f"{time.perf_counter() - middle:.2f} s over TensorFlow's own {middle - sta
 
 def test_import_cost_is_recorded(fresh, record_property):
     record_property("figure", f"import npu_bridge.npu_init: {fresh(COST).stdout.strip()}")
+
+
+def test_the_documentation_says_what_every_symbol_does():
+    text = (Path(__file__).parents[2] / "docs" / "shim.md").read_text()
+    wanted = {name for names in MODULES.values() for name in names.split()} | STAR
+    modules = {name for name in STAR if not isinstance(vars(importlib.import_module("npu_bridge.npu_init"))[name], type)}
+    modules = {name for name in modules if not callable(vars(importlib.import_module("npu_bridge.npu_init"))[name])}
+    assert sorted(name for name in wanted - modules - {"RewriterConfig"} if not re.search(rf"\b{name}\b", text)) == []
