@@ -28,6 +28,7 @@ class Kernel:
     occupies: "cube", "vector", "scalar" or "memory".  dtypes: allowed types by type attribute; attributes not named
     allow every type of the device.  inplace: inputs whose buffer output 0 may take over.  attrs: attributes the function
     wants.  ignores: attributes that do not change the values.  refuse: reason why these specs cannot run here, or None.
+    takes_text: whether an input may be a string, which the kernel only shows.
     """
 
     op: str
@@ -42,6 +43,7 @@ class Kernel:
     attrs: frozenset[str] = field(default_factory=frozenset)
     takes_out: bool = False
     is_stateful: bool = False
+    takes_text: bool = False
 
     def bind(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """The attributes the function takes, out of all a node has."""
@@ -69,6 +71,7 @@ def kernel(
     inplace: tuple[int, ...] = (),
     ignores: Sequence[str] = (),
     refuse: Refuse | None = None,
+    takes_text: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as the kernel of one or more ops.
 
@@ -92,7 +95,7 @@ def kernel(
                 raise ValueError(f"two kernels for {op}: {_REGISTRY[op].function} and {function}")
             _REGISTRY[op] = Kernel(
                 op, function, unit, shape, estimate, by_attr, inplace, frozenset(ignores), refuse,
-                keywords - _RESERVED, "out" in keywords, "state" in keywords,
+                keywords - _RESERVED, "out" in keywords, "state" in keywords, takes_text,
             )  # fmt: skip
         return function
 

@@ -71,7 +71,8 @@ def reason_for_host(node: Node, graph: Graph) -> str | None:
                 return _refuse_dtype(dtype) or f"{node.op} is not done for {attr}={dtype}"
     inputs = [graph.spec(value) for value in node.inputs]
     for spec in [*inputs, *node.outputs]:
-        if spec.dtype not in HANDLES and (reason := _refuse_dtype(spec.dtype)):
+        is_shown = spec.dtype == "string" and made.takes_text
+        if spec.dtype not in HANDLES and not is_shown and (reason := _refuse_dtype(spec.dtype)):
             return reason
     return made.refuse(inputs, made.bind(node.attrs)) if made.refuse else None
 
@@ -99,7 +100,7 @@ def atomic_groups(graph: Graph, frames: Mapping[str, str], reasons: Mapping[str,
     for node in graph:
         for value in node.inputs:
             producer = graph[value.node]
-            dtype = producer.outputs[value.index].dtype
+            dtype = producer.outputs[value.output].dtype
             is_step_resource = dtype == "resource" and producer.op.startswith(STEP_RESOURCES)
             if dtype == "variant" or (is_step_resource and (producer.name in reasons or node.name in reasons)):
                 groups.join(node.name, producer.name)
@@ -130,7 +131,7 @@ def _spread_over_handles(graph: Graph, reasons: dict[str, str]) -> None:
 
 def _is_ref_edge(graph: Graph, node: Node, position: int) -> bool:
     value = node.inputs[position]
-    return position in node.ref_inputs and value.index in graph[value.node].ref_outputs
+    return position in node.ref_inputs and value.output in graph[value.node].ref_outputs
 
 
 def _spread_over_groups(graph: Graph, atomic: DisjointSets, reasons: dict[str, str]) -> None:

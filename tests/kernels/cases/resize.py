@@ -1,0 +1,44 @@
+"""Cases of npu_runtime.kernels.resize."""
+
+import numpy as np
+
+from tests.kernels.harness import Case, arr, case, i32
+
+MODES = [{}, {"align_corners": True}, {"half_pixel_centers": True}]
+SIZES = [(8, 10), (2, 3), (5, 7), (1, 1), (13, 1), (9, 21), (4, 14)]
+
+
+def mode_id(x: np.ndarray, size: tuple[int, ...], mode: dict[str, bool]) -> str:
+    return f"{x.dtype}-{x.shape}-{size}-{next(iter(mode), 'legacy')}".replace(" ", "")
+
+
+def forward(op: str, x: np.ndarray, size: tuple[int, int], mode: dict[str, bool]) -> Case:
+    return case(op, x, i32(*size), id=mode_id(x, size, mode), **mode)
+
+
+def backward(op: str, grads: np.ndarray, to: tuple[int, int], mode: dict[str, bool], dtype: str = "float32") -> Case:
+    image = arr(len(grads), *to, grads.shape[3], dtype=dtype)
+    second = image if op == "ResizeBilinearGrad" else i32(*to)
+    return case(op, grads, second, id=f"{dtype}-{mode_id(grads, to, mode)}", **mode)
+
+
+X = arr(2, 5, 7, 3)
+FORWARD = [forward(op, X, size, mode) for op in ("ResizeBilinear", "ResizeNearestNeighbor") for size in SIZES for mode in MODES]
+BACKWARD = [
+    backward(op, arr(2, *size, 4), (5, 7), mode)
+    for op in ("ResizeBilinearGrad", "ResizeNearestNeighborGrad") for size in SIZES for mode in MODES
+]  # fmt: skip
+TYPES = ("float16", "bfloat16", "int8", "uint8", "int16", "int32", "int64")
+BY_TYPE = [
+    forward(op, arr(2, 5, 7, 2, dtype=dtype, low=-90, high=90), (7, 4), {})
+    for op in ("ResizeBilinear", "ResizeNearestNeighbor") for dtype in TYPES
+] + [backward("ResizeBilinearGrad", arr(2, 6, 9, 3), (4, 5), {}, dtype) for dtype in ("float16", "bfloat16")] + [
+    backward("ResizeNearestNeighborGrad", arr(2, 6, 9, 3, dtype=dtype), (4, 5), {})
+    for dtype in ("float16", "uint8", "int8", "int32")
+]  # fmt: skip
+MORE = [
+    forward(op, arr(*shape), size, {}) for op in ("ResizeBilinear", "ResizeNearestNeighbor")
+    for shape, size in (((0, 4, 4, 2), (3, 3)), ((1, 1, 1, 1), (4, 4)), ((2, 32, 32, 16), (64, 64)))
+]  # fmt: skip
+
+CASES = FORWARD + BACKWARD + BY_TYPE + MORE
