@@ -216,7 +216,7 @@ class DeviceSession:
                     feeds.setdefault(tensor, value)
         fetches = _read_outside(graph, inside)
         targets = [name for name in call.nodes if name not in loops or graph[name].op == "Exit"]
-        names = [f"{value.node}:{value.index}" for value in fetches]
+        names = [f"{value.node}:{value.output}" for value in fetches]
         return HostBinding(self._host.function(list(feeds), names, targets), tuple(feeds.values()), tuple(fetches))
 
     def _variable(self, node: Node) -> Variable:
@@ -272,7 +272,7 @@ def _can_cross(graph: Graph, reader: str, value: Value) -> bool:
     if is_free_constant(producer) or graph.spec(value).dtype in HANDLES:
         return False
     position = graph[reader].inputs.index(value)
-    return not (position in graph[reader].ref_inputs and value.index in producer.ref_outputs)
+    return not (position in graph[reader].ref_inputs and value.output in producer.ref_outputs)
 
 
 def _read_outside(graph: Graph, inside: set[str]) -> list[Value]:

@@ -99,7 +99,8 @@ class _Builder:
             order += [call for call in self.parts.calls if call.time == time]
             order += [node for node in topological(by_time.get(time, [])) if node.op not in NOTHING or self._may_be_dead(node)]
         if self.loop is not None:
-            order.sort(key=lambda item: isinstance(item, Node) and item.name in self.loop.body)
+            body = self.loop.body
+            order.sort(key=lambda item: isinstance(item, Node) and item.name in body)
         return order
 
     def _is_source(self, node: Node) -> bool:
@@ -163,7 +164,7 @@ class _Builder:
 
     def _is_ref(self, value: Value) -> bool:
         producer = self.graph[value.node]
-        return producer.host_reason is None and value.index in producer.ref_outputs
+        return producer.host_reason is None and value.output in producer.ref_outputs
 
     def _function(self, node: Node) -> Callable[..., Any]:
         if node.op in ("Const", CONSTANT):

@@ -10,13 +10,13 @@ from npu_runtime.graph.spec import Spec
 
 
 class Value(NamedTuple):
-    """Output `index` of the node called `node`."""
+    """Output number `output` of the node called `node`."""
 
     node: str
-    index: int = 0
+    output: int = 0
 
     def __str__(self) -> str:
-        return f"{self.node}:{self.index}"
+        return f"{self.node}:{self.output}"
 
 
 @dataclass(eq=False)
@@ -74,7 +74,7 @@ class Graph:
         return node
 
     def spec(self, value: Value) -> Spec:
-        return self.nodes[value.node].outputs[value.index]
+        return self.nodes[value.node].outputs[value.output]
 
     def consumers(self) -> dict[Value, list[Node]]:
         """Who reads each value, in graph order, a node once for every input."""

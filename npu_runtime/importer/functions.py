@@ -86,4 +86,4 @@ def _inner_name(call: Node, name: str) -> str:
 
 
 def _in_call(value: Value, call: Node, arguments: dict[str, Value]) -> Value:
-    return arguments.get(value.node) or Value(_inner_name(call, value.node), value.index)
+    return arguments.get(value.node) or Value(_inner_name(call, value.node), value.output)

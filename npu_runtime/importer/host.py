@@ -166,7 +166,7 @@ class _ShadowImport:
         return str(value) if producer.name in self.present else self._boundary(value)
 
     def _boundary(self, value: Value) -> str:
-        name = f"{_BOUNDARY}{value.node}_{value.index}"
+        name = f"{_BOUNDARY}{value.node}_{value.output}"
         if name not in self.present:
             spec = self.graph.spec(value)
             attrs = {"dtype": AttrValue(type=tf.as_dtype(spec.dtype).as_datatype_enum)}

@@ -140,7 +140,7 @@ def _liveness_before(graph: Graph, node: Node, known: Mapping[str, Liveness], in
 def _liveness_of(graph: Graph, value: Value, known: Mapping[str, Liveness]) -> Liveness:
     node = graph[value.node]
     liveness = known.get(value.node, frozenset())
-    return liveness | {(node.inputs[1], value.index)} if node.op in SWITCHES else liveness
+    return liveness | {(node.inputs[1], value.output)} if node.op in SWITCHES else liveness
 
 
 def _collect_calls(graph: Graph, result: Partition) -> list[HostCall]:
