@@ -37,6 +37,17 @@ PROGRAMS = (
                      ("--dropout=0",), is_all_on_device=False),
 )  # fmt: skip
 
+NEWCOMERS = tuple(
+    ProgramUnderTest(name, f"{name}.py", *arguments, source=HERE / "newcomers", is_all_on_device=False)
+    for name, arguments in {
+        "mlp_feed_dict": [("--steps=20",)],
+        "monitored_training": [("--steps=20",)],
+        "keras_two_inputs": [("--epochs=1",), ("--dropout=0",)],
+    }.items()
+)
+"""Programs written without the converter in mind and committed before it saw them."""
+EVERY_PROGRAM = PROGRAMS + NEWCOMERS
+
 # TensorFlow against itself: each setting gives the same program a different order of summation.
 SETTINGS: dict[str, Mapping[str, str]] = {
     f"onednn={onednn} threads={threads}": {"TF_ENABLE_ONEDNN_OPTS": onednn, "TF_NUM_INTRAOP_THREADS": threads}

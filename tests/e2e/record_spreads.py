@@ -1,4 +1,4 @@
-"""Records how far TensorFlow is from itself on each program: `python -m tests.e2e.record_spreads`.
+"""Records how far TensorFlow is from itself on each program: `python -m tests.e2e.record_spreads [PROGRAM ...]`.
 
 Every program runs once under each setting (oneDNN on and off, one and two threads inside an op), from the same step-0
 checkpoint. The spread of a step is the largest relative difference between any two settings.
@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.e2e.programs import PROGRAMS, SETTINGS, ProgramUnderTest, record_losses
+from tests.e2e.programs import EVERY_PROGRAM, SETTINGS, ProgramUnderTest, record_losses
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "e2e" / "spreads.json"
 
@@ -41,8 +41,11 @@ def processor() -> str:
 def main() -> None:
     import tensorflow as tf
 
-    programs = {}
-    for program in PROGRAMS:
+    wanted = sys.argv[1:]
+    programs = json.loads(FIXTURE.read_text())["programs"] if wanted else {}
+    for program in EVERY_PROGRAM:
+        if wanted and program.name not in wanted:
+            continue
         with tempfile.TemporaryDirectory() as work:
             losses = losses_by_setting(program, Path(work))
         programs[program.name] = {"losses": losses, "spread": spread_of_steps(losses)}

@@ -11,7 +11,7 @@ from itertools import accumulate
 
 import pytest
 
-from tests.e2e.programs import PROGRAMS, ProgramUnderTest, record_losses
+from tests.e2e.programs import EVERY_PROGRAM, ProgramUnderTest, record_losses
 from tests.e2e.record_spreads import FIXTURE
 
 STATED_TOLERANCE = 1e-4
@@ -23,7 +23,7 @@ def tolerances(name: str) -> list[float]:
     return [max(STATED_TOLERANCE, 3 * spread) for spread in accumulate(spreads, max)]
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+@pytest.mark.parametrize("program", EVERY_PROGRAM, ids=lambda program: program.name)
 def test_first_losses_agree(program: ProgramUnderTest, converted, tmp_path, record_property):
     original = record_losses(program, "plain", "save", program.source, tmp_path)
     migrated = record_losses(program, "shim", "restore", converted(program), tmp_path)
@@ -35,7 +35,7 @@ def test_first_losses_agree(program: ProgramUnderTest, converted, tmp_path, reco
     assert not late, f"steps {late}: original {original}, migrated {migrated}"
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+@pytest.mark.parametrize("program", EVERY_PROGRAM, ids=lambda program: program.name)
 def test_recorded_losses_are_still_tensorflows(program: ProgramUnderTest, tmp_path):
     """The fixture of spreads was made from these very scripts."""
     recorded = json.loads(FIXTURE.read_text())["programs"][program.name]["losses"]
