@@ -12,6 +12,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_input_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.columns import column_sums
 from npu_runtime.kernels.precision import store, widen
@@ -29,13 +30,13 @@ _add = widened(add_bias)
 def _check(value: np.ndarray, bias: np.ndarray, axis: int) -> None:
     """Source: TensorFlow core/kernels/bias_op.cc."""
     if value.ndim < 2:
-        raise InvalidArgument(f"Input tensor must be at least 2D: {list(value.shape)}")
+        raise InvalidArgument(f"Input tensor must be at least 2D: {shape_text(value.shape)}")
     if bias.ndim != 1:
-        raise InvalidArgument(f"Biases must be 1D: {list(bias.shape)}")
+        raise InvalidArgument(f"Biases must be 1D: {shape_text(bias.shape)}")
     if value.shape[axis] != len(bias):
         raise InvalidArgument(
             f"Must provide as many biases as the {'last' if axis == -1 else 'channel'} dimension of the input tensor: "
-            f"{list(bias.shape)} vs. {value.shape[axis]} channels in {list(value.shape)}"
+            f"{shape_text(bias.shape)} vs. {value.shape[axis]} channels in {shape_text(value.shape)}"
         )
 
 
@@ -81,7 +82,7 @@ def bias_add_grad(out_backprop: np.ndarray, /, *, data_format: str = "NHWC", out
     Raises: InvalidArgument for a rank below 2.  Source: TensorFlow op `BiasAddGrad`.
     """
     if out_backprop.ndim < 2:
-        raise InvalidArgument(f"Input tensor must be at least 2D: {list(out_backprop.shape)}")
+        raise InvalidArgument(f"Input tensor must be at least 2D: {shape_text(out_backprop.shape)}")
     axis = _channel_axis(data_format)
     dtype = out_backprop.dtype
     if dtype.name in dt.INTEGERS:

@@ -13,6 +13,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import im2col
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.conv import check_depths, convolve
 from npu_runtime.kernels.matmul import multiply
@@ -116,7 +117,7 @@ def image_sizes(sizes: Sequence[int], layout: Layout, batch: int | None, depth: 
     if len(sizes) == 4:
         return tuple(sizes)
     if len(sizes) != 2:
-        raise InvalidArgument(f"input_sizes must be 2 or 4 numbers, got {list(sizes)}")
+        raise InvalidArgument(f"input_sizes must be 2 or 4 numbers, got {shape_text(sizes)}")
     return (batch, depth, *sizes) if layout.is_channels_first else (batch, *sizes, depth)
 
 
@@ -137,8 +138,8 @@ def check_gradient(dy: Sequence[int], batch: int, rows: Axis, cols: Axis, filter
     computed = (batch, rows.out, cols.out, filters)
     if tuple(dy) != computed:
         raise InvalidArgument(
-            f"Size of out_backprop doesn't match computed: actual = {list(dy)}, computed = {list(computed)} (batch, rows, "
-            f"columns, depth) input: {rows.extent}x{cols.extent} filter: {rows.kernel}x{cols.kernel} "
+            f"Size of out_backprop doesn't match computed: actual = {shape_text(dy)}, computed = {shape_text(computed)} "
+            f"(batch, rows, columns, depth) input: {rows.extent}x{cols.extent} filter: {rows.kernel}x{cols.kernel} "
             f"stride: {rows.stride}x{cols.stride} dilation: {rows.dilation}x{cols.dilation}"
         )
 

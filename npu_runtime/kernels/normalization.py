@@ -12,6 +12,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.columns import add_up, block_sums, each_block
 from npu_runtime.kernels.parallel import scratch
@@ -116,12 +117,13 @@ def check_channels(x: np.ndarray, vectors: dict[str, np.ndarray], data_format: s
     """The number of channels. Source: TensorFlow core/kernels/fused_batch_norm_op.cc."""
     rank = 5 if data_format in ("NDHWC", "NCDHW") else 4
     if x.ndim != rank:
-        raise InvalidArgument(f"input must be {rank}-dimensional: {list(x.shape)}")
+        raise InvalidArgument(f"input must be {rank}-dimensional: {shape_text(x.shape)}")
     channels = x.shape[1] if is_channels_first(data_format) else x.shape[-1]
     for name, vector in vectors.items():
         if vector.shape != (channels,):
             raise InvalidArgument(
-                f"{name} must have the same number of elements as the channels of x, got {list(vector.shape)} and {channels}"
+                f"{name} must have the same number of elements as the channels of x, got "
+                f"{shape_text(vector.shape)} and {channels}"
             )
     return channels
 

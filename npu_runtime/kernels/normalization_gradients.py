@@ -9,6 +9,7 @@ import numpy as np
 from npu_runtime.cost.work import per_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.columns import add_up, block_sums, each_block
 from npu_runtime.kernels.normalization import (
@@ -76,7 +77,8 @@ def _backward(
 ) -> Outputs:  # fmt: skip
     if dy.shape != x.shape:
         raise InvalidArgument(
-            f"x and y_backprop must have same shape, but x has shape {list(x.shape)} and y_backprop has shape {list(dy.shape)}"
+            f"x and y_backprop must have same shape, but x has shape {shape_text(x.shape)} "
+            f"and y_backprop has shape {shape_text(dy.shape)}"
         )
     check_channels(x, {"scale": scale, "reserve_space_1": mean, "reserve_space_2": variance}, data_format)
     gradient, matrix = as_matrix(dy, data_format), as_matrix(x, data_format)

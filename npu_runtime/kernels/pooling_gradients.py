@@ -12,6 +12,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import n_elements
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.pooling import bands, pool_layout, reciprocal_counts, refuse_depth_pool
@@ -162,9 +163,9 @@ def _max_pool_grad(x: np.ndarray, y: np.ndarray, dy: np.ndarray, layout: Layout,
     rows, cols = layout.axes(image.shape[1:3], extents)
     expected = (len(x), rows.out, cols.out, image.shape[3])
     if result.shape != expected:
-        raise InvalidArgument(f"Expected orig_output shape to be {list(expected)}, but got {list(result.shape)}")
+        raise InvalidArgument(f"Expected orig_output shape to be {shape_text(expected)}, but got {shape_text(result.shape)}")
     if gradient.shape != expected:
-        raise InvalidArgument(f"Expected grad shape to be {list(expected)}, but got {list(gradient.shape)}")
+        raise InvalidArgument(f"Expected grad shape to be {shape_text(expected)}, but got {shape_text(gradient.shape)}")
     return gradient_into(x.shape, x.dtype, layout, out, lambda dx: max_gradient(image, result, gradient, rows, cols, dx))
 
 
@@ -224,6 +225,6 @@ def avg_pool_grad(
     rows, cols = layout.axes(spatial, extents)
     expected = layout.original_shape(shape[0], rows.out, cols.out, layout.channels(shape) or 0)
     if grad.shape != expected:
-        raise InvalidArgument(f"Expected grad shape to be {list(expected)}, but got {list(grad.shape)}")
+        raise InvalidArgument(f"Expected grad shape to be {shape_text(expected)}, but got {shape_text(grad.shape)}")
     gradient = layout.channels_last(grad)
     return gradient_into(shape, grad.dtype, layout, out, lambda dx: mean_gradient(gradient, rows, cols, dx))

@@ -11,6 +11,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element, per_input_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.precision import store, wide_buffer, widen
@@ -50,7 +51,7 @@ def log_softmax_rows(x: np.ndarray, out: np.ndarray) -> None:
 
 def _by_rows(body: Callable[[np.ndarray, np.ndarray], None], logits: np.ndarray, out: np.ndarray | None) -> np.ndarray:
     if logits.ndim < 1:
-        raise InvalidArgument(f"logits must have >= 1 dimension, got {list(logits.shape)}")
+        raise InvalidArgument(f"logits must have >= 1 dimension, got {shape_text(logits.shape)}")
     wide = widen(logits)
     result = wide_buffer(logits.shape, logits.dtype, out)
     if logits.size:
@@ -91,12 +92,13 @@ def _check_matrices(features: np.ndarray, labels: np.ndarray) -> tuple[int, int]
         shape = broadcast_pair(features.shape, labels.shape)
     except InvalidArgument:
         raise InvalidArgument(
-            f"logits and labels must be broadcastable: logits_size={list(features.shape)} labels_size={list(labels.shape)}"
+            f"logits and labels must be broadcastable: logits_size={shape_text(features.shape)} "
+            f"labels_size={shape_text(labels.shape)}"
         ) from None
     if shape is None or len(shape) != 2:
         raise InvalidArgument(
             "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional: "
-            f"logits_size={list(features.shape)} labels_size={list(labels.shape)}"
+            f"logits_size={shape_text(features.shape)} labels_size={shape_text(labels.shape)}"
         )
     return int(shape[0] or 0), int(shape[1] or 0)
 
@@ -152,17 +154,17 @@ def _sparse_shape(features: Spec, labels: Spec, **attrs: Any) -> list[Shape]:
 def _check_labels(features: np.ndarray, labels: np.ndarray) -> None:
     """Source: TensorFlow core/kernels/sparse_xent_op.cc."""
     if features.ndim != 2:
-        raise InvalidArgument(f"logits must be 2-D, but got shape {list(features.shape)}")
+        raise InvalidArgument(f"logits must be 2-D, but got shape {shape_text(features.shape)}")
     if labels.ndim != 1:
-        raise InvalidArgument(f"labels must be 1-D, but got shape {list(labels.shape)}")
+        raise InvalidArgument(f"labels must be 1-D, but got shape {shape_text(labels.shape)}")
     if len(features) != len(labels):
         raise InvalidArgument(
             "logits and labels must have the same first dimension, got logits shape "
-            f"{list(features.shape)} and labels shape {list(labels.shape)}"
+            f"{shape_text(features.shape)} and labels shape {shape_text(labels.shape)}"
         )
     classes = features.shape[1]
     if classes == 0:
-        raise InvalidArgument(f"Must have at least one class, but got logits shape {list(features.shape)}")
+        raise InvalidArgument(f"Must have at least one class, but got logits shape {shape_text(features.shape)}")
     wrong = labels[(labels < 0) | (labels >= classes)]
     if len(wrong):
         raise InvalidArgument(

@@ -10,6 +10,7 @@ import numpy as np
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Layout:
         for name, values in (("strides", strides), ("dilations", dilations)):
             if values[0] != 1 or values[channels] != 1:
                 raise InvalidArgument(
-                    f"Current implementation does not yet support {name} in the batch and depth dimensions: {list(values)}"
+                    f"Current implementation does not yet support {name} in the batch and depth dimensions: {shape_text(values)}"
                 )
         pairs = tuple(explicit_paddings) or (0,) * 8
         explicit = ((pairs[2 * rows], pairs[2 * rows + 1]), (pairs[2 * cols], pairs[2 * cols + 1]))
@@ -143,7 +144,7 @@ class Layout:
 
 def check_rank(name: str, shape: Sequence[int | None], rank: int = 4) -> None:
     if len(shape) != rank:
-        raise InvalidArgument(f"{name} must be {rank}-dimensional: {list(shape)}")
+        raise InvalidArgument(f"{name} must be {rank}-dimensional: {shape_text(shape)}")
 
 
 def refuse_ranks(*indices: int, rank: int = 4) -> Any:

@@ -91,7 +91,7 @@ def test_what_does_not_fit_is_an_invalid_argument() -> None:
         max_pool(arr(4, 4, 1), **attrs)
     with pytest.raises(InvalidArgument, match="batch dimension"):
         max_pool(arr(4, 4, 4, 1), **{**attrs, "ksize": [2, 2, 2, 1]})
-    with pytest.raises(InvalidArgument, match=r"Expected grad shape to be \[1, 2, 2, 1\], but got \[1, 2, 3, 1\]"):
+    with pytest.raises(InvalidArgument, match=r"Expected grad shape to be \[1,2,2,1\], but got \[1,2,3,1\]"):
         max_pool_grad(arr(1, 4, 4, 1), arr(1, 2, 2, 1), arr(1, 2, 3, 1), **attrs)
-    with pytest.raises(InvalidArgument, match=r"Expected grad shape to be \[1, 2, 2, 1\], but got \[1, 2, 3, 1\]"):
+    with pytest.raises(InvalidArgument, match=r"Expected grad shape to be \[1,2,2,1\], but got \[1,2,3,1\]"):
         avg_pool_grad(np.array([1, 4, 4, 1], np.int32), arr(1, 2, 3, 1), **attrs)
