@@ -24,17 +24,19 @@ MAX_ELEMENTS = 1 << 20
 @graph_pass(provides=("shapes", "constants"))
 def fold_constants(graph: Graph) -> int:
     """Infer shapes and fold in one walk, as each makes the other possible; returns the number of nodes folded."""
-    return sum(_visit(graph, node) for node in topological(device_nodes(graph)))
+    has_branches = any(node.op in SWITCHES for node in graph)
+    return sum(_visit(graph, node, has_branches) for node in topological(device_nodes(graph)))
 
 
-def _visit(graph: Graph, node: Node) -> int:
+def _visit(graph: Graph, node: Node, has_branches: bool) -> int:
     infer_node(graph, node)
     if node.op in ("Const", CONSTANT) or node.is_stateful or node.ref_outputs or node.ref_inputs:
         return 0
     values = _shape_values(graph, node) or _computed_values(graph, node)
     if values is None:
         return 0
-    node.controls = list(dict.fromkeys([*node.controls, *_inherited_controls(graph, node)]))
+    if has_branches:
+        node.controls = list(dict.fromkeys([*node.controls, *_inherited_controls(graph, node)]))
     node.op, node.inputs, node.attrs = CONSTANT, [], {}
     node.outputs = [Spec(v.shape, spec.dtype, v) for v, spec in zip(values, node.outputs, strict=True)]
     return 1
@@ -46,7 +48,7 @@ def _inherited_controls(graph: Graph, node: Node) -> list[str]:
     for value in node.inputs:
         producer = graph[value.node]
         controls += producer.controls if _is_constant(producer) else [producer.name]
-    return controls if any(other.op in SWITCHES for other in graph) else []
+    return controls
 
 
 def _is_constant(node: Node) -> bool:
