@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tensorflow as tf
+from npu_bridge._log import once
 
 
 def lars(
@@ -43,6 +44,7 @@ def lars_v2(
 
 
 def _lars_rate(w: tf.Tensor, g: tf.Tensor, weight_decay: float | tf.Tensor, hyperpara: float, epsilon: float) -> tf.Tensor:
+    once("LARS computes the usual layer-wise rate; the device's own formula is not documented")
     w_norm, g_norm = tf.norm(w), tf.norm(g)
     return hyperpara * w_norm / (g_norm + weight_decay * w_norm + epsilon)
 

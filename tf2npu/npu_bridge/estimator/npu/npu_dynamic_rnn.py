@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
+from npu_bridge._log import once
 from npu_bridge._ops import recurrent
 
 DYNAMIC_RNN_UNIDIRECTION = "UNIDIRECTIONAL"
@@ -168,6 +169,11 @@ class DynamicAUGRU(DynamicGRUV2):
     """
 
     _kind = "dynamicaugru"
+
+    def build(self, input_shape: tf.TensorShape) -> None:
+        """Make the weights of ``DynamicGRUV2`` under this layer's name."""
+        once("DynamicAUGRU computes h = (1 - a u) h + a u n, the published form; the device's own formula is not documented")
+        super().build(input_shape)
 
     def call(self, x: tf.Tensor, weight_att: tf.Tensor, seq_length: Any = None, init_h: Any = None) -> tuple[tf.Tensor, ...]:
         """Run over the sequence."""
