@@ -21,7 +21,7 @@ from tf2npu.scanner.notebook import Notebook
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.source import SourceError, decode
-from tf2npu.scanner.tree import parse, run_with_deep_stack
+from tf2npu.scanner.tree import TooDeepError, parse, run_with_deep_stack
 
 __all__ = ["FileFacts", "ProjectFacts", "convert_file", "convert_source", "gather_facts", "mentions_relevant_module"]
 
@@ -52,7 +52,10 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     """
     if not mentions_relevant_module(data) and path not in project.reaching:
         return FileResult(path, Status.COPIED, before=data, after=data)
+    facts = project.files.get(path)
     try:
+        if facts is not None and facts.is_too_deep:
+            raise TooDeepError("an expression or block is nested too deeply to be converted")
         return run_with_deep_stack(lambda: _convert(path, data, config, project))
     except SourceError as error:
         span = Span(error.line, error.column, error.line, error.column + 1)

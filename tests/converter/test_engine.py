@@ -117,6 +117,23 @@ def test_deep_expressions_are_converted_or_reported(terms: int) -> None:
     assert sys.getrecursionlimit() == limit
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [" + ".join(["a"] * 50_000), "(" * 20_000 + "1" + ")" * 20_000, "not " * 50_000 + "1", "a" + ".b" * 50_000, "[" * 30_000],
+    ids=["sum", "parentheses", "not", "attributes", "open"],
+)
+def test_hopelessly_deep_expressions_are_reported_at_once(expression: str) -> None:
+    source = SESSION + f"x = {expression}\n"
+    result = convert_source(source)
+    assert result.status is Status.FAILED and result.after == source.encode()
+    assert "nested too deeply" in result.findings[0].message
+
+
+def test_a_long_flat_table_is_not_deep() -> None:
+    source = SESSION + "x = [" + ", ".join(["-1"] * 20_000) + "]\n"
+    assert convert_source(source).status is Status.CONVERTED
+
+
 def test_conversion_gives_no_warning_about_the_users_source() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from tf2npu.scanner.depth import DEEPEST, is_too_deep
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, InputUse, RoleGatherer, Target, spread_roles
 from tf2npu.scanner.names import canonical, is_framework, is_tensorflow, root_of
 from tf2npu.scanner.source import SourceError, decode
@@ -48,6 +49,7 @@ class FileFacts:
     distribution: tuple[tuple[str, Seen], ...] = ()
     functions: dict[str, FunctionFact] = field(default_factory=dict)
     calls: tuple[CallFact, ...] = ()
+    is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
     @property
     def module_path(self) -> tuple[str, ...]:
@@ -79,13 +81,28 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        imports = tuple((0, name) for name in _IMPORT_LINE.findall(text))
-        return FileFacts(path, imports=imports, has_main_guard="__main__" in text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        is_deep = isinstance(error, (RecursionError, MemoryError)) or "nested parentheses" in str(error)
+        return _line_facts(path, text, is_deep and is_too_deep(text))
     try:
-        return _Gatherer(path).gather(module)
+        facts = _Gatherer(path).gather(module)
     except RecursionError:
-        return FileFacts(path)
+        return _line_facts(path, text, is_too_deep(text))
+    facts.is_too_deep = len(text) > 2 * DEEPEST and _depth(module) > DEEPEST
+    return facts
+
+
+def _line_facts(path: str, text: str, is_deep: bool) -> FileFacts:
+    imports = tuple((0, name) for name in _IMPORT_LINE.findall(text))
+    return FileFacts(path, imports=imports, has_main_guard="__main__" in text, is_too_deep=is_deep)
+
+
+def _depth(module: ast.Module) -> int:
+    depth, level = 0, [module]
+    while level and depth <= DEEPEST:
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        depth += 1
+    return depth
 
 
 class _Gatherer:

@@ -7,6 +7,7 @@ of it. None means unknown: rules then leave the code alone.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 
 import libcst as cst
 
@@ -18,39 +19,75 @@ from tf2npu.scanner.walk import Walked
 
 _BUILTINS = frozenset(dir(builtins))
 _CYCLE = "<cycle>"
-_MAX_DEPTH = 60
+_Key = tuple[str, int, str]
 
 
 class Resolver:
-    """Resolves expressions of one file, with the exports of its project."""
+    """Resolves expressions of one file, with the exports of its project.
+
+    What a name means is the one meaning of all its bindings. Bindings may refer to each other in circles (`x = x.map(f)`): a
+    meaning starts as unknown-so-far and is formed again until nothing changes, at most three times for each name.
+    """
 
     def __init__(self, walked: Walked, path: str, project: ProjectFacts) -> None:
         self.walked = walked
         self.path = path
         self.project = project
         self._known: dict[int, str | None] = {}
-        self._busy: set[int] = set()
+        self._meanings: dict[_Key, str | None] = {}
+        self._open: dict[_Key, Callable[[], str | None]] = {}  # meanings that may still change, and how to form them
+        self._forming: set[_Key] = set()
+        self._met_circle = False
         self._classes = {id(node): number for number, (node, _, _) in enumerate(walked.classes)}
 
     def qualify(self, node: cst.BaseExpression, scope: Scope) -> str | None:
         """Qualified name of an expression, or None."""
         name = self._qualify(node, scope)
+        if self._open:
+            if self._met_circle:
+                self._settle()
+                name = self._qualify(node, scope)
+            self._open.clear()
+            self._known[id(node)] = name
         return None if name == _CYCLE else name
 
     def _qualify(self, node: cst.BaseExpression, scope: Scope) -> str | None:
         key = id(node)
         if key in self._known:
             return self._known[key]
-        if key in self._busy or len(self._busy) > _MAX_DEPTH:
-            return _CYCLE
-        self._busy.add(key)
-        try:
-            name = self._compute(node, scope)
-        finally:
-            self._busy.discard(key)
-        if name != _CYCLE and not self._busy:
+        name = self._compute(node, scope)
+        if not self._open:
             self._known[key] = name
         return name
+
+    def _meaning(self, key: _Key, form: Callable[[], str | None]) -> str | None:
+        """What a name, attribute or function result means, as far as is known by now."""
+        if key in self._forming:
+            self._met_circle = True
+        elif key not in self._meanings:
+            self._meanings[key] = _CYCLE
+            self._open[key] = form
+            self._form(key, form)
+        return self._meanings[key]
+
+    def _form(self, key: _Key, form: Callable[[], str | None]) -> bool:
+        """Form a meaning once more; whether it changed. It only ever goes from nothing to None, a name, and unknown."""
+        self._forming.add(key)
+        try:
+            formed = form()
+        finally:
+            self._forming.discard(key)
+        before = self._meanings[key]
+        self._meanings[key] = formed if before == _CYCLE else self._agreed([before, formed])
+        return self._meanings[key] != before
+
+    def _settle(self) -> None:
+        changed = True
+        while changed:
+            n_open = len(self._open)
+            changes = [self._form(key, form) for key, form in reversed(list(self._open.items()))]
+            changed = any(changes) or len(self._open) > n_open
+        self._met_circle = False
 
     def _compute(self, node: cst.BaseExpression, scope: Scope) -> str | None:
         if isinstance(node, cst.Name):
@@ -70,9 +107,10 @@ class Resolver:
     def _name(self, name: str, scope: Scope) -> str | None:
         if name in ("None", "True", "False"):
             return name
-        bindings = scope.lookup(name)
-        if bindings:
-            return self._agreed([self._binding(b, name) for b in bindings])
+        owner = scope.lookup_scope(name)
+        if owner is not None:
+            bindings = owner.names[name]
+            return self._meaning(("name", id(owner), name), lambda: self._agreed([self._binding(b, name) for b in bindings]))
         return self._from_stars(name, scope) or (f"builtins.{name}" if name in _BUILTINS else None)
 
     def _from_stars(self, name: str, scope: Scope) -> str | None:
@@ -138,7 +176,7 @@ class Resolver:
         node, outer, own = self.walked.classes[number]
         bindings = own.attributes.get(attr, []) + own.names.get(attr, [])
         if bindings:
-            return self._agreed([self._binding(b, attr) for b in bindings])
+            return self._meaning(("attribute", number, attr), lambda: self._agreed([self._binding(b, attr) for b in bindings]))
         instance = "()" if base.endswith("()") else ""
         for arg in node.bases:
             parent = self._qualify(arg.value, outer)
@@ -155,7 +193,8 @@ class Resolver:
     def _call(self, node: cst.Call, scope: Scope) -> str | None:
         function = self._function(node.func, scope)
         if function is not None:
-            return self._agreed([self._qualify(value, inner) for value, inner in function.returns])
+            returns = function.returns
+            return self._meaning(("returns", id(function), ""), lambda: self._agreed([self._qualify(v, s) for v, s in returns]))
         name = self._qualify(node.func, scope)
         if name is None or name == _CYCLE:
             return name

@@ -1,0 +1,174 @@
+"""What files tell each other: re-exports, who reaches TensorFlow, entry points, input functions, kinds of distribution."""
+
+from __future__ import annotations
+
+import pytest
+
+from tf2npu.config import Config
+from tf2npu.convert import ProjectFacts, convert_file, gather_facts
+from tf2npu.scanner.input_roles import InputUse
+
+
+def project_of(files: dict[str, str]) -> ProjectFacts:
+    return ProjectFacts.merge(gather_facts(path, text.encode()) for path, text in files.items())
+
+
+def converted(files: dict[str, str], **settings: object) -> dict[str, str]:
+    project = project_of(files)
+    config = Config(**settings)
+    return {path: convert_file(path, text.encode(), config, project).after.decode() for path, text in files.items()}
+
+
+@pytest.mark.parametrize(
+    ("statement", "use"),
+    [
+        ("from compat import tf", "tf.Session()"),
+        ("from compat import tf as T", "T.Session()"),
+        ("import compat", "compat.tf.Session()"),
+        ("import compat as c", "c.tf.Session()"),
+        ("from compat import *", "tf.Session()"),
+        ("from again import tf", "tf.Session()"),
+        ("from compat import Make", "Make()"),
+    ],
+)
+def test_reexports_are_followed(statement: str, use: str) -> None:
+    files = {
+        "compat.py": "import tensorflow.compat.v1 as tf\nMake = tf.Session\n",
+        "again.py": "from compat import tf\n",
+        "use.py": f"{statement}\ndef f():\n    with {use} as s:\n        pass\n",
+    }
+    after = converted(files)["use.py"]
+    assert f"{use[:-1]}config=npu_config_proto())" in after
+    assert after.startswith("from npu_bridge.npu_init import npu_config_proto\n" + statement)
+
+
+@pytest.mark.parametrize(
+    ("path", "statement"),
+    [("pkg/a/use.py", "from ..compat import tf"), ("pkg/a/use.py", "from .. import compat\ntf = compat.tf"),
+     ("pkg/use.py", "from .compat import tf"), ("pkg/use.py", "from . import compat\ntf = compat.tf")],
+)  # fmt: skip
+def test_relative_imports_are_followed(path: str, statement: str) -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/a/__init__.py": "",
+        "pkg/compat.py": "import tensorflow as tf\n",
+        path: f"{statement}\nx = lambda: tf.Session()\n",
+    }
+    assert "npu_config_proto()" in converted(files)[path]
+
+
+def test_a_name_that_the_project_defines_is_its_own() -> None:
+    files = {
+        "tensorflow_util.py": "class Session(object):\n    pass\n",
+        "use.py": "from tensorflow_util import Session\nimport tensorflow\nx = Session()\n",
+    }
+    assert converted(files)["use.py"] == files["use.py"]
+
+
+def test_projects_in_one_tree_are_kept_apart() -> None:
+    files = {
+        "one/compat.py": "import tensorflow as tf\n",
+        "one/use.py": "from compat import tf\nx = lambda: tf.Session()\n",
+        "two/compat.py": "class tf(object):\n    Session = dict\n",
+        "two/use.py": "from compat import tf\nx = lambda: tf.Session()\n",
+    }
+    after = converted(files)
+    assert "npu_config_proto" in after["one/use.py"]
+    assert after["two/use.py"] == files["two/use.py"]
+
+
+def test_an_import_cycle_ends() -> None:
+    files = {"a.py": "from b import tf\n", "b.py": "from a import tf\n", "c.py": "from a import tf\ntf.Session()\n"}
+    assert converted(files) == files
+
+
+def test_an_entry_script_that_reaches_tensorflow_imports_the_adapter_first() -> None:
+    files = {
+        "net.py": "import tensorflow as tf\nW = lambda: tf.ones([1])\n",
+        "train.py": '"""Doc."""\nimport os\nimport net\n\nif __name__ == "__main__":\n    net.W()\n',
+        "tool.py": 'if __name__ == "__main__":\n    print(1)\n',
+    }
+    after = converted(files)
+    line = "import npu_bridge.npu_init  # noqa: F401  puts sessions on the NPU\n"
+    assert after["train.py"] == files["train.py"].replace("import net\n", line + "import net\n")
+    assert after["net.py"] == files["net.py"] and after["tool.py"] == files["tool.py"]
+
+
+def test_the_configured_main_file_is_the_entry() -> None:
+    files = {
+        "a.py": "import tensorflow as tf\nif __name__ == '__main__':\n    tf.ones([1])\n",
+        "run/b.py": "import tensorflow as tf\ntf.ones([1])\n",
+    }
+    after = converted(files, main="run/b.py")
+    assert after["a.py"] == files["a.py"]
+    assert "import npu_bridge.npu_init" in after["run/b.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("import horovod.tensorflow as hvd\nhvd.init()", ("horovod",)),
+        ("from horovod.tensorflow import rank", ("horovod",)),
+        ("import tensorflow as tf\ns = tf.distribute.MirroredStrategy()", ("tf",)),
+        ("from tensorflow.contrib.distribute import MirroredStrategy", ("tf",)),
+        ("import tensorflow as tf\ntf.device(tf.train.replica_device_setter(2))", ("parameter-server",)),
+        ("import tensorflow as tf\ntf.distribute.experimental.ParameterServerStrategy()", ("parameter-server",)),
+        ("import tensorflow as tf\ntf.distribute.get_strategy()", ()),
+    ],
+)
+def test_kinds_of_distribution_are_seen(text: str, kinds: tuple[str, ...]) -> None:
+    project = project_of({"m.py": text})
+    assert project.distribution_kinds == kinds
+    for kind in kinds:
+        assert project.distribution_places(kind)[0].path == "m.py"
+
+
+def uses(files: dict[str, str], path: str, name: str) -> set[InputUse]:
+    return set(project_of(files).input_uses.get((path, name), ()))
+
+
+@pytest.mark.parametrize(
+    ("call", "role"),
+    [
+        ("est.train(input_fn=f)", "train"),
+        ("est.train(f)", "train"),
+        ("est.train(lambda: f())", "train"),
+        ("est.train(functools.partial(f))", "train"),
+        ("est.train(input_fn=lambda: data.f().prefetch(1))", "train"),
+        ("est.evaluate(input_fn=f)", "eval"),
+        ("est.predict(lambda: f())", "eval"),
+        ("tf.estimator.TrainSpec(f, 100)", "train"),
+        ("tf.estimator.EvalSpec(input_fn=f)", "eval"),
+        ("model.fit(f())", "train"),
+        ("g = f\nest.train(g)", "train"),
+        ("def main():\n    g = f()\n    est.train(input_fn=g)", "train"),
+    ],
+)
+def test_roles_of_input_functions_cross_files(call: str, role: str) -> None:
+    files = {
+        "data.py": "def inner(): pass\ndef f():\n    return inner()\n",
+        "train.py": f"import functools, data\nimport tensorflow as tf\nfrom data import f\n{call}\n",
+    }
+    assert {u.role for u in uses(files, "data.py", "f")} == {role}
+    assert {u.role for u in uses(files, "data.py", "inner")} == {role}
+
+
+def test_constants_reach_the_inner_function() -> None:
+    files = {
+        "data.py": "def read(path, training=False):\n    pass\ndef f(training):\n    return read('x', training)\n",
+        "train.py": "from data import f\ne.train(lambda: f(True))\ne.evaluate(lambda: f(training=False))\n",
+    }
+    found = {(u.role, u.constant("training")) for u in uses(files, "data.py", "read")}
+    assert found == {("train", True), ("eval", False)}
+
+
+@pytest.mark.parametrize("text", ["print 'x'\nimport tensorflow\n", "x = (", "\x00", "import tensorflow as tf\n" + "(" * 300])
+def test_facts_of_a_broken_file_do_not_stop_the_others(text: str) -> None:
+    project = project_of({"bad.py": text, "good.py": "import tensorflow as tf\n"})
+    assert "good.py" in project.reaching
+
+
+def test_the_order_of_the_files_does_not_matter() -> None:
+    files = {"a.py": "import tensorflow as tf\n", "b.py": "from a import tf\nimport c\n", "c.py": "import b\n"}
+    facts = [gather_facts(p, t.encode()) for p, t in files.items()]
+    assert ProjectFacts.merge(facts) == ProjectFacts.merge(reversed(facts))
