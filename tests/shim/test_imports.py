@@ -169,7 +169,7 @@ QUIET = """
 import npu_bridge.npu_init
 import tensorflow as tf
 net = tf.layers.dropout(tf.layers.dense(tf.ones([2, 3]), 4))
-net, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(3), net[None], dtype=tf.float32)
+net, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(3)]), net[None], dtype=tf.float32)
 best = tf.argmax(net, dimension=1)
 loss = tf.losses.mean_squared_error(tf.zeros_like(net), net)
 step = tf.train.AdamOptimizer().minimize(loss, tf.train.get_or_create_global_step())
