@@ -11,6 +11,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.precision import compute_dtype, store, wide_buffer, widen
@@ -103,14 +104,14 @@ def matmul_shape(a: Spec, b: Spec, *, transpose_a: bool = False, transpose_b: bo
 
 def _check_ranks(a: Sequence[int | None], b: Sequence[int | None]) -> None:
     if len(a) != len(b):
-        raise InvalidArgument(f"In[0] and In[1] has different ndims: {list(a)} vs. {list(b)}")
+        raise InvalidArgument(f"In[0] and In[1] has different ndims: {shape_text(a)} vs. {shape_text(b)}")
     if len(a) != 2:
-        raise InvalidArgument(f"In[0] and In[1] must be matrices, got {list(a)} and {list(b)}")
+        raise InvalidArgument(f"In[0] and In[1] must be matrices, got {shape_text(a)} and {shape_text(b)}")
 
 
 def _check_inner(inner_a: int | None, inner_b: int | None, a: Shape, b: Shape) -> None:
     if inner_a is not None and inner_b is not None and inner_a != inner_b:
-        raise InvalidArgument(f"Matrix size-incompatible: In[0]: {list(a or ())}, In[1]: {list(b or ())}")
+        raise InvalidArgument(f"Matrix size-incompatible: In[0]: {shape_text(a or ())}, In[1]: {shape_text(b or ())}")
 
 
 def matmul_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
