@@ -107,7 +107,7 @@ def test_current_syntax_is_converted(code: str) -> None:
     assert result.after.decode().count("tf.Session(config=npu_config_proto())") == code.count("tf.Session()")
 
 
-@pytest.mark.parametrize("terms", [1_500, 5_000])
+@pytest.mark.parametrize("terms", [300, 1_500])
 def test_deep_expressions_are_converted_or_reported(terms: int) -> None:
     source = SESSION + "x = " + " + ".join(["a"] * terms) + "\n"
     limit = sys.getrecursionlimit()

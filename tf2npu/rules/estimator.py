@@ -8,11 +8,12 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.estimator_plan import CONFIG_POSITION, ESTIMATOR, RUN_CONFIG, estimator_plan
 from tf2npu.scanner.sites import Call
 
+# Position of `config`, as in TensorFlow 1.15.
 _CANNED = {
-    "BaselineClassifier": 5, "BaselineEstimator": 4, "BaselineRegressor": 5, "BoostedTreesClassifier": 14,
-    "BoostedTreesEstimator": 13, "BoostedTreesRegressor": 14, "DNNClassifier": 10, "DNNEstimator": 7, "DNNRegressor": 10,
-    "DNNLinearCombinedClassifier": 13, "DNNLinearCombinedEstimator": 9, "DNNLinearCombinedRegressor": 12,
-    "LinearClassifier": 7, "LinearEstimator": 4, "LinearRegressor": 6,
+    "BaselineClassifier": 5, "BaselineEstimator": 3, "BaselineRegressor": 4, "BoostedTreesClassifier": 13,
+    "BoostedTreesEstimator": 12, "BoostedTreesRegressor": 12, "DNNClassifier": 10, "DNNEstimator": 8, "DNNRegressor": 9,
+    "DNNLinearCombinedClassifier": 12, "DNNLinearCombinedEstimator": 10, "DNNLinearCombinedRegressor": 11,
+    "LinearClassifier": 6, "LinearEstimator": 4, "LinearRegressor": 5,
 }  # fmt: skip
 _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_start_from")
 _RUN_CONFIG_PARAMETERS = (

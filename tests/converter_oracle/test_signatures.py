@@ -1,0 +1,100 @@
+"""Argument positions that rules rely on, and names they match, held against TensorFlow itself."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+import pytest
+import tensorflow.compat.v1 as tf
+
+from tf2npu.rules import rule_parts
+from tf2npu.rules.dataset import _POSITION as DATASET
+from tf2npu.rules.distribute import _HOOKS
+from tf2npu.rules.estimator import _CANNED, _ESTIMATOR_PARAMETERS, _RUN_CONFIG_PARAMETERS
+from tf2npu.rules.gelu_formula import gelu_erf, gelu_tanh
+from tf2npu.rules.session_config import _KEYWORD, _POSITION
+
+# In 1.15, gone from the API of later versions; their signatures were read in the 1.15 sources.
+GONE = ("tensorflow.contrib.", "tensorflow.estimator.tpu.", "npu_bridge.")
+
+
+def find(name: str) -> Any:
+    """The API of a qualified name; a method of an instance is found on its class."""
+    found: Any = tf
+    for part in name.replace("()", "").split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+def parameters(name: str) -> list[str]:
+    """Parameters as a caller counts them: without self."""
+    function = find(name)
+    if inspect.isclass(function):
+        function = function.__new__ if issubclass(function, tuple) else function.__init__
+    return [n for n in inspect.signature(function).parameters if n not in ("self", "cls", "_cls")]
+
+
+@pytest.mark.parametrize("name", [n for n in _POSITION if not n.startswith(GONE)])
+def test_position_of_a_session_config(name: str) -> None:
+    assert parameters(name)[_POSITION[name]] == _KEYWORD.get(name, "config")
+
+
+@pytest.mark.parametrize("name", sorted(n for n in _CANNED if not n.startswith("BoostedTrees")))
+def test_position_of_a_canned_estimators_config(name: str) -> None:
+    assert parameters(f"tensorflow.estimator.{name}")[_CANNED[name]] == "config"
+
+
+@pytest.mark.parametrize("name", [n for n in DATASET if n.startswith("tensorflow.data.")])
+def test_position_of_drop_remainder(name: str) -> None:
+    assert parameters(name)[DATASET[name]] == "drop_remainder"
+
+
+@pytest.mark.parametrize("name", [n for n in _HOOKS if not n.startswith(GONE)])
+def test_position_of_hooks(name: str) -> None:
+    assert parameters(name)[_HOOKS[name]] == "hooks"
+
+
+def test_parameters_of_estimator_and_run_config() -> None:
+    assert tuple(parameters("tensorflow.estimator.Estimator")) == _ESTIMATOR_PARAMETERS
+    own = parameters("tensorflow.estimator.RunConfig")
+    assert tuple(own[: len(_RUN_CONFIG_PARAMETERS)]) == _RUN_CONFIG_PARAMETERS
+
+
+def test_dropout_keeps_by_its_second_argument_in_the_first_version_only() -> None:
+    assert parameters("tensorflow.nn.dropout")[:2] == ["x", "keep_prob"]
+    assert list(inspect.signature(tf.compat.v2.nn.dropout).parameters)[:2] == ["x", "rate"]
+
+
+@pytest.mark.parametrize("x", [-4.4, -1.7, -0.3, 0.0, 0.2, 1.1, 3.9])
+def test_gelu_forms_are_tensorflows(x: float) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        tanh, erf = (tf.compat.v2.nn.gelu(tf.constant(x, tf.float64), approximate=a) for a in (True, False))
+        values = session.run([tanh, erf])
+    assert math.isclose(gelu_tanh(x), values[0], rel_tol=1e-6, abs_tol=1e-9)
+    assert math.isclose(gelu_erf(x), values[1], rel_tol=1e-6, abs_tol=1e-9)
+
+
+def test_every_name_that_a_rule_matches_exists() -> None:
+    """A misspelt name would never match; names that later versions dropped are listed."""
+    names = {n for part in rule_parts() if part.on in ("call", "reference") for n in part.matches}
+    missing = []
+    for name in sorted(names):
+        if name.startswith(("horovod.", "builtins.", *GONE)) or ".__init__" in name:
+            continue
+        root = name.removeprefix("tensorflow.compat.v2.")
+        try:
+            find(f"tensorflow.{root}" if root != name else name)
+        except AttributeError:
+            missing.append(name)
+    assert missing == KNOWN_MISSING
+
+
+KNOWN_MISSING = [
+    "tensorflow.estimator.BoostedTreesClassifier",  # dropped after 1.15, where their positions were read
+    "tensorflow.estimator.BoostedTreesEstimator",
+    "tensorflow.estimator.BoostedTreesRegressor",
+    "tensorflow.keras.mixed_precision.experimental.LossScaleOptimizer",
+    "tensorflow.python.client.device_lib.list_local_devices",  # a private module
+]
