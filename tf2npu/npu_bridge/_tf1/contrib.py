@@ -1,74 +1,73 @@
-"""``tf.contrib``, as far as well-kept packages carry it on: slim, layers and framework come from ``tf_slim``."""
+"""``tf.contrib``: the modules of ``npu_bridge._contrib`` and of ``tf_slim`` under their TF 1.15 names, private paths too.
+
+Each module of ours lists in ``__all__`` what it offers, taken from TensorFlow where that carries it on and written anew where
+nobody does. A name that is in none of them gives an error that says what to use.
+"""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from npu_bridge._contrib._old_paths import PRIVATE_MODULES
 from npu_bridge._tf1.journal import Journal
-from npu_bridge._tf1.twins import names_of, public
 
 ROOT = "tensorflow.contrib"
-# contrib module -> modules whose public names it offers, later ones win.
-SOURCES = {
-    "slim": ("tf_slim.ops.framework_ops", "tf_slim"),
-    "layers": ("tf_slim.layers.sparse_ops", "tf_slim.layers.utils", "tf_slim.layers"),
-    "framework": ("tf_slim.ops.framework_ops", "tf_slim.ops.variables", "tf_slim.ops.arg_scope"),
+OURS = "npu_bridge._contrib"
+# contrib module -> the modules of tf_slim whose public names it offers, later ones win; those of ours win over all.
+_SLIM_LAYERS = ("tf_slim.layers.utils", "tf_slim.layers.sparse_ops", "tf_slim.layers")
+CARRIED_ON = {
+    "layers": _SLIM_LAYERS,
+    "losses": ("tf_slim.losses",),
+    "metrics": ("tf_slim.metrics",),
+    "slim": (f"{OURS}.framework", f"{OURS}.layers", "tf_slim.ops.framework_ops", *_SLIM_LAYERS, "tf_slim"),
+    "training": ("tf_slim.training.training", "tf_slim.training.evaluation"),
 }
-# Names that live in TensorFlow itself: contrib name -> path below `tf`.
-FROM_TENSORFLOW = {
-    "layers": {"summaries": "summary"},
-    "framework": {
-        "nest": "nest",
-        "get_global_step": "train.get_global_step",
-        "get_or_create_global_step": "train.get_or_create_global_step",
-        "init_from_checkpoint": "train.init_from_checkpoint",
-        "list_variables": "train.list_variables",
-        "load_variable": "train.load_variable",
-        "load_checkpoint": "train.load_checkpoint",
-        "is_tensor": "is_tensor",
-        "sort": "sort",
-        "argsort": "argsort",
-    },
-}
-# Paths below a contrib module -> where they are.
-SUBMODULES = {
-    "slim.nets": "tf_slim.nets",
-    "slim.python.slim.nets": "tf_slim.nets",
-    "slim.python.slim.learning": "tf_slim.learning",
-    "layers.python.layers.utils": "tf_slim.layers.utils",
-    "layers.python.layers.layers": "tf_slim.layers.layers",
-    "layers.python.layers.initializers": "tf_slim.layers.initializers",
-    "layers.python.layers.regularizers": "tf_slim.layers.regularizers",
-    "framework.python.ops.arg_scope": "tf_slim.ops.arg_scope",
-    "framework.python.ops.variables": "tf_slim.ops.variables",
-    "framework.python.ops": "tf_slim.ops.variables",
-}
+# Old paths below contrib -> the module that is there now, or a package below which the same names are; longest first.
+MOVED = (
+    ("image.python.ops.distort_image_ops", f"{OURS}._distort_image"),
+    ("layers.python.layers", "tf_slim.layers"),
+    ("framework.python.ops", "tf_slim.ops"),
+    ("slim.python.slim.training", "tf_slim.training"),
+    ("slim.python.slim", "tf_slim"),
+    ("slim.nets", "tf_slim.nets"),
+    ("training.python.training.training", "tf_slim.training.training"),
+    ("training.python.training.evaluation", "tf_slim.training.evaluation"),
+    ("tpu.python.tpu.tpu_estimator", "tensorflow_estimator.python.estimator.tpu.tpu_estimator"),
+    ("tpu.python.tpu.tpu_config", "tensorflow_estimator.python.estimator.tpu.tpu_config"),
+    ("tpu.python.tpu.tpu_context", "tensorflow_estimator.python.estimator.tpu.tpu_context"),
+    ("tpu.python.tpu.util", "tensorflow_estimator.python.estimator.tpu.util"),
+    ("tpu.python.tpu", "tensorflow.python.tpu"),
+    ("tpu.python.ops", "tensorflow.python.tpu.ops"),
+    ("rnn.python.ops.rnn_cell_impl", "tensorflow.python.ops.rnn_cell_impl"),
+    ("framework.python.framework.tensor_util", "tensorflow.python.framework.tensor_util"),
+    ("offline_train.python", "npu_bridge.estimator"),  # what npu_bridge was called in its first release
+    ("hccl.python.ops", "npu_bridge.hccl"),
+)
 # What to write instead of the contrib modules that are not here.
 INSTEAD = {
-    "data": "tf.data and tf.data.experimental",
-    "rnn": "tf.nn.rnn_cell",
-    "tpu": "tf.estimator.tpu and tf.tpu",
-    "image": "tf.image",
-    "estimator": "tf.estimator",
-    "losses": "tf.losses",
-    "metrics": "tf.metrics",
-    "summary": "tf.summary",
-    "keras": "tf.keras",
-    "distribute": "tf.distribute",
-    "cluster_resolver": "tf.distribute.cluster_resolver",
-    "saved_model": "tf.saved_model",
-    "lookup": "tf.lookup",
+    "cloud": "tf.data with files on a local disk",
+    "compiler": "nothing: the device compiles the graph itself; leave the scope out",
+    "distributions": "tensorflow_probability.distributions",
+    "eager": "tf.compat.v1.enable_eager_execution, without the device",
     "feature_column": "tf.feature_column",
+    "ffmpeg": "tf.audio",
+    "gan": "the package tensorflow_gan",
+    "graph_editor": "tf.graph_util and tf.import_graph_def with input_map",
+    "keras": "tf.keras",
     "learn": "tf.estimator",
-    "mixed_precision": "npu_bridge's NPULossScaleOptimizer and its loss scale managers",
+    "saved_model": "tf.saved_model",
+    "signal": "tf.signal",
+    "tensorrt": "nothing: the device compiles the graph itself",
+    "tensorboard": "the package tensorboard",
 }
 
 
 class ContribModule(ModuleType):
-    """A module that says, for a name it lacks, which name of TensorFlow to use."""
+    """A module that loads its parts when they are asked for and says, for a name it lacks, what to use."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{ROOT}.{path}".rstrip("."))
@@ -78,9 +77,10 @@ class ContribModule(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if self.__name__ == ROOT and name in SOURCES:
-            return import_module(f"{ROOT}.{name}")
-        raise AttributeError(explain(f"{self.__name__[len(ROOT) + 1 :]}.{name}".lstrip(".")))
+        path = f"{self.__name__[len(ROOT) + 1 :]}.{name}".lstrip(".")
+        if is_module(path):
+            return import_module(f"{ROOT}.{path}")
+        raise AttributeError(explain(path))
 
 
 def explain(path: str) -> str:
@@ -90,20 +90,50 @@ def explain(path: str) -> str:
     return f"tf.contrib.{path} is not available under npu_bridge on TensorFlow 2.15: {hint}"
 
 
+def _module_there(name: str) -> bool:
+    try:
+        return name in sys.modules or find_spec(name) is not None
+    except ImportError:
+        return False
+
+
+def _moved_to(path: str) -> str | None:
+    """The module that is now what ``contrib.<path>`` was."""
+    for old, new in MOVED:
+        if path == old or path.startswith(old + "."):
+            name = new + path[len(old) :]
+            return name if _module_there(name) else None
+    return None
+
+
+def is_module(path: str) -> bool:
+    """Whether ``tensorflow.contrib.<path>`` can be imported."""
+    if path in PRIVATE_MODULES or any(old.startswith(path + ".") for old, _ in MOVED):
+        return True
+    return path in CARRIED_ON or _moved_to(path) is not None or (not path.startswith("_") and _module_there(f"{OURS}.{path}"))
+
+
+def offered(module: ModuleType) -> dict[str, Any]:
+    """What a module offers: its ``__all__``, or else its public names."""
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    return {name: getattr(module, name) for name in names}
+
+
 def build(path: str) -> ModuleType | None:
-    """Make ``tensorflow.contrib.<path>``; None when it is not one of those that are offered."""
-    if path in SUBMODULES:
-        return import_module(SUBMODULES[path])
-    if path and path not in SOURCES and not any(known.startswith(path + ".") for known in SUBMODULES):
+    """Make ``tensorflow.contrib.<path>``; None when it is not one of those that are offered.
+
+    A private path gets the names of the public contrib module above it as well, because that is what old code takes from there.
+    """
+    if path and not is_module(path):
         return None
+    moved = _moved_to(path)
+    if moved and not hasattr(import_module(moved), "__path__"):
+        return import_module(moved)
     module = ContribModule(path)
-    for source in SOURCES.get(path, ()):
-        vars(module).update(public(names_of(import_module(source))))
-    for name, place in FROM_TENSORFLOW.get(path, {}).items():
-        value: Any = sys.modules["tensorflow"]
-        for part in place.split("."):
-            value = getattr(value, part)
-        vars(module)[name] = value
+    top = path.partition(".")[0]
+    for name in dict.fromkeys((*CARRIED_ON.get(top, ()), f"{OURS}.{top}", f"{OURS}.{path}", moved)):
+        if path and name and _module_there(name):
+            vars(module).update(offered(import_module(name)))
     return module
 
 

@@ -29,7 +29,8 @@ def find(name: str) -> ModuleType | None:
         path = name[len(contrib.ROOT) + 1 :]
         module = contrib.build(path)
         if module is None:
-            raise ModuleNotFoundError(contrib.explain(path), name=name)
+            # Under another name than the module's, or "from package import name" would put its own words in the place of these.
+            raise ModuleNotFoundError(contrib.explain(path), name=contrib.ROOT)
         return module
     if name.startswith(keras_spellings.OLD + "."):
         return keras_spellings.build(name[len(keras_spellings.OLD) + 1 :])

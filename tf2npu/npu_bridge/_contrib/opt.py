@@ -1,0 +1,25 @@
+"""``tf.contrib.opt``: optimizers that TensorFlow 2 left behind, over those of ``tf.train``.
+
+Source: tensorflow/contrib/opt of TF 1.15, whose update rules, slots and names are kept.
+"""
+
+from npu_bridge._contrib._adam_variants import AdaMaxOptimizer, LazyAdamOptimizer, NadamOptimizer
+from npu_bridge._contrib._lars import LARSOptimizer
+from npu_bridge._contrib._weight_decay import (
+    AdamWOptimizer,
+    DecoupledWeightDecayExtension,
+    MomentumWOptimizer,
+    extend_with_decoupled_weight_decay,
+)
+from npu_bridge._contrib._wrapping_optimizers import (
+    MovingAverageOptimizer,
+    MultitaskOptimizerWrapper,
+    VariableClippingOptimizer,
+    clip_gradients_by_global_norm,
+)
+
+__all__ = [
+    "AdaMaxOptimizer", "AdamWOptimizer", "DecoupledWeightDecayExtension", "LARSOptimizer",
+    "LazyAdamOptimizer", "MomentumWOptimizer", "MovingAverageOptimizer", "MultitaskOptimizerWrapper", "NadamOptimizer",
+    "VariableClippingOptimizer", "clip_gradients_by_global_norm", "extend_with_decoupled_weight_decay",
+]  # fmt: skip
