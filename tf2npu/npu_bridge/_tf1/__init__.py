@@ -25,13 +25,14 @@ def install() -> None:
         return
     quiet.before_tensorflow()
     import tensorflow
-    from npu_bridge._tf1 import behavior, contrib, finder, keras_spellings, library_view, private_aliases, twins
+    from npu_bridge._tf1 import behavior, contrib, finder, keras_private, keras_spellings, library_view, private_aliases, twins
 
     journal = Journal()
     quiet.apply(journal)
     view = library_view.make_view()
     private_aliases.add(journal)
     keras_spellings.unify(journal)
+    keras_private.add(journal)
     twins.swap(journal)
     for name in ("__version__", "VERSION"):
         journal.set(vars(tensorflow), name, VERSION)

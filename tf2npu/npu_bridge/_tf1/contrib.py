@@ -29,6 +29,8 @@ CARRIED_ON = {
 # Old paths below contrib -> the module that is there now, or a package below which the same names are; longest first.
 MOVED = (
     ("image.python.ops.distort_image_ops", f"{OURS}._distort_image"),
+    ("learn.python.learn.datasets.mnist", f"{OURS}._mnist"),
+    ("learn.datasets.mnist", f"{OURS}._mnist"),
     ("layers.python.layers", "tf_slim.layers"),
     ("framework.python.ops", "tf_slim.ops"),
     ("slim.python.slim.training", "tf_slim.training"),

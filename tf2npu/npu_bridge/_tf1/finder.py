@@ -8,12 +8,12 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from npu_bridge._tf1 import contrib, keras_spellings, private_aliases
+from npu_bridge._tf1 import contrib, examples, keras_spellings, private_aliases
 from npu_bridge._tf1.journal import Journal
 
 
 class OldPathFinder:
-    """A meta path finder for ``tensorflow.contrib``, ``tensorflow.python.keras`` and modules that moved."""
+    """A meta path finder for ``tensorflow.contrib``, ``.examples``, ``.python.keras`` and modules that moved."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
         """Find a module by its TF 1.15 path."""
@@ -32,6 +32,8 @@ def find(name: str) -> ModuleType | None:
             # Under another name than the module's, or "from package import name" would put its own words in the place of these.
             raise ModuleNotFoundError(contrib.explain(path), name=contrib.ROOT)
         return module
+    if name == examples.ROOT or name.startswith(examples.ROOT + "."):
+        return examples.build(name)
     if name.startswith(keras_spellings.OLD + "."):
         return keras_spellings.build(name[len(keras_spellings.OLD) + 1 :])
     for old, new in private_aliases.MOVED_MODULES.items():
@@ -63,7 +65,7 @@ def add(journal: Journal) -> None:
     def remove() -> None:
         sys.meta_path.remove(finder)
         for name in set(sys.modules) - before:
-            if name.startswith((contrib.ROOT + ".", *private_aliases.MOVED_MODULES)):
+            if name.startswith((contrib.ROOT + ".", examples.ROOT, *private_aliases.MOVED_MODULES)):
                 del sys.modules[name]
 
     journal.on_undo(remove)
