@@ -78,7 +78,7 @@ def main(report: str, source: str, output: str) -> None:
     found: dict[str, int] = {}
     for path, file in reported.items():
         places = os.path.join(source, path), os.path.join(output, path)
-        if not all(os.path.isfile(p) for p in places):
+        if not all(os.path.isfile(p) and not os.path.islink(p) for p in places):
             continue
         before, after = (read(p) for p in places)
         if path.lower().endswith(".ipynb"):

@@ -71,8 +71,12 @@ def _report(trial: Trial, path: Path) -> dict | None:
         crashes.append(f"exit code {trial.first.code}: {trial.first.stderr.strip()[-300:]}")
         return None
     document = json.loads(path.read_text(encoding="utf-8"))
-    crashes += [file["path"] for file in document["files"] for f in file["findings"] if f["rule"] == "NPU006"]
+    crashes += [f"{file['path']}: {f['message']}" for file in document["files"] for f in file["findings"] if _is_crash(f)]
     return document
+
+
+def _is_crash(finding: dict) -> bool:
+    return finding["rule"] == "NPU006" or "defect of tf2npu" in finding["message"]
 
 
 def _count(trial: Trial, source: Path, files: list[dict]) -> None:
