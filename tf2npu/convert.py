@@ -18,6 +18,7 @@ from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, 
 from tf2npu.scanner.facts import FileFacts, ProjectFacts, gather_facts, mentions_relevant_module
 from tf2npu.scanner.imports import plan_import
 from tf2npu.scanner.notebook import Notebook
+from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.source import SourceError, decode
@@ -58,9 +59,15 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
             raise TooDeepError("an expression or block is nested too deeply to be converted")
         return run_with_deep_stack(lambda: _convert(path, data, config, project))
     except SourceError as error:
-        span = Span(error.line, error.column, error.line, error.column + 1)
-        finding = Finding("NPU900", Level.SKIPPED, span, f"Not converted: {error}")
-        return FileResult(path, Status.FAILED, [finding], before=data, after=data)
+        return _failed(path, data, Span(error.line, error.column, error.line, error.column + 1), str(error))
+    except Exception as error:  # a defect of ours must not stop the other files of a run
+        message = f"{type(error).__name__}: {error}; this is a defect of tf2npu, the file is left as it was"
+        return _failed(path, data, Span(1, 1, 1, 1), message)
+
+
+def _failed(path: str, data: bytes, span: Span, reason: str) -> FileResult:
+    finding = _with_doc(Finding("NPU900", Level.SKIPPED, span, f"Not converted: {reason}"))
+    return FileResult(path, Status.FAILED, [finding], before=data, after=data)
 
 
 def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
@@ -204,7 +211,7 @@ class _Asker:
         self._every("module", Site(script, "", script.tree.module, script.module_scope))
         return self.fixes
 
-    def _call(self, call: cst.Call, scope: object) -> None:
+    def _call(self, call: cst.Call, scope: Scope) -> None:
         name = self.script.name_of(call.func, scope)
         if name is not None:
             for rule in self.table.get("call", {}).get(name, ()):
@@ -213,11 +220,12 @@ class _Asker:
             for rule in self.table.get("unknown_method", {}).get(call.func.attr.value, ()):
                 self._run(rule, Call(self.script, rule.id, call, scope, call.func.attr.value))
 
-    def _named(self, kind: str, node: cst.BaseExpression, scope: object) -> None:
+    def _named(self, kind: str, node: cst.BaseExpression, scope: Scope) -> None:
         table = self.table.get(kind)
         name = self.script.name_of(node, scope) if table else None
-        for rule in table.get(name, ()) if table and name else ():
-            self._run(rule, Site(self.script, rule.id, node, scope, name))
+        if table and name:
+            for rule in table.get(name, ()):
+                self._run(rule, Site(self.script, rule.id, node, scope, name))
 
     def _every(self, kind: str, site: Site) -> None:
         for rule in self.table.get(kind, {}).get("", ()):

@@ -116,7 +116,7 @@ def looked_up(call: Call) -> None:
     if len(call.args) < 2 or not isinstance(call.args[1].value, cst.SimpleString):
         return
     base = call.resolve(call.args[0].value)
-    name = call.args[1].value.evaluated_value
+    name = str(call.args[1].value.evaluated_value)
     if base is not None and f"{base}.{name}" in {*_SESSIONS, "tensorflow.device", "tensorflow.nn.dropout"}:
         call.manual(f"{base}.{name} is looked up here: convert its use by hand.")
 

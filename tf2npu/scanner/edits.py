@@ -77,6 +77,8 @@ def _relation(fix: Fix, taken: list[tuple[int, int, Fix]]) -> str:
 def _encloses(start: int, end: int, change: Change) -> bool:
     if change.start == change.end:
         return start < change.start < end
+    if change.closing is not None and (change.start, change.end) == (start, end):
+        return False  # what is put around replaced text stays
     return start <= change.start and change.end <= end
 
 

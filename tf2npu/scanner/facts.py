@@ -98,7 +98,8 @@ def _line_facts(path: str, text: str, is_deep: bool) -> FileFacts:
 
 
 def _depth(module: ast.Module) -> int:
-    depth, level = 0, [module]
+    depth = 0
+    level: list[ast.AST] = [module]
     while level and depth <= DEEPEST:
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         depth += 1

@@ -74,8 +74,9 @@ def _imports_npu_init(script: Script) -> bool:
 def _existing(script: Script) -> cst.ImportFrom | None:
     """A module-level `from npu_bridge.npu_init import ...` that stands before any use."""
     for node, scope in script.walked.imports:
-        is_from = isinstance(node, cst.ImportFrom) and node.module is not None and not node.relative
-        if is_from and scope is script.module_scope and dotted_name(node.module) == NPU_INIT:
+        if not isinstance(node, cst.ImportFrom) or node.module is None or node.relative:
+            continue
+        if scope is script.module_scope and dotted_name(node.module) == NPU_INIT:
             return node
     return None
 

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 from dataclasses import dataclass
-from json.decoder import JSONDecodeError, JSONDecoder, scanstring
+from json.decoder import JSONDecodeError, JSONDecoder
 
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.scanner.source import SourceError
@@ -17,6 +17,7 @@ _ASSIGNED_MAGIC = re.compile(r"^([ \t]*[\w.,\[\] ]+=[ \t]*)([%!][^\n]*)$", re.MU
 _CELL_MAGIC = re.compile(r"\s*%%(\w+)")
 # Cell magics whose body is still Python of this notebook.
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
+_DECODER = JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -146,7 +147,7 @@ def _rewrite(old: str, before: str, after: str) -> str:
 def _literals(array: str) -> list[str]:
     found, position = [], 0
     while (quote := array.find('"', position)) >= 0:
-        _, position = scanstring(array, quote + 1)
+        _, position = _DECODER.raw_decode(array, quote)
         found.append(array[quote:position])
     return found
 
@@ -183,7 +184,7 @@ def _members(text: str, position: int, decoder: JSONDecoder) -> dict[str, tuple[
     found: dict[str, tuple[int, int]] = {}
     position = _skip(text, position + 1)
     while text[position : position + 1] == '"':
-        key, position = scanstring(text, position + 1)
+        key, position = _DECODER.raw_decode(text, position)
         start = _skip(text, _skip(text, position) + 1)
         _, end = decoder.raw_decode(text, start)
         found[key] = (start, end)

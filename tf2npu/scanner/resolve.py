@@ -114,7 +114,7 @@ class Resolver:
         return self._from_stars(name, scope) or (f"builtins.{name}" if name in _BUILTINS else None)
 
     def _from_stars(self, name: str, scope: Scope) -> str | None:
-        found = []
+        found: list[str | None] = []
         for star in scope.module.stars:
             if star.target == NPU_INIT and star.level == 0:
                 if name in NPU_INIT_NAMES:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
-from functools import cache
 from typing import Any
 
 import libcst as cst
@@ -70,8 +69,7 @@ def walk(module: cst.Module) -> Walked:
     return walker.found
 
 
-@cache
-def _child_fields(kind: type) -> tuple[str, ...]:
+def _child_fields(kind: Any) -> tuple[str, ...]:
     names = (f.name for f in fields(kind))
     return tuple(n for n in names if n not in _LAYOUT_FIELDS and not n.startswith(("whitespace", "_")))
 
@@ -79,7 +77,8 @@ def _child_fields(kind: type) -> tuple[str, ...]:
 class _Walker:
     def __init__(self, found: Walked) -> None:
         self.found = found
-        self.handlers = {
+        self.fields: dict[type, tuple[str, ...]] = {}
+        self.handlers: dict[type, Callable[[Any, Scope], None]] = {
             cst.Name: self.name, cst.Attribute: self.attribute, cst.Call: self.call,
             cst.FunctionDef: self.function, cst.Lambda: self.lambda_, cst.ClassDef: self.class_,
             cst.Import: self.import_, cst.ImportFrom: self.import_from,
@@ -103,7 +102,10 @@ class _Walker:
             self.children(node, scope)
 
     def children(self, node: Any, scope: Scope, skip: tuple[str, ...] = ()) -> None:
-        for name in _child_fields(type(node)):
+        kind = type(node)
+        if kind not in self.fields:
+            self.fields[kind] = _child_fields(kind)
+        for name in self.fields[kind]:
             if name in skip:
                 continue
             value = getattr(node, name)
