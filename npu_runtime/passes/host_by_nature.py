@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_NATURE = {
+NATURE = {
     r".*(String|Regex|Base64|Json|Csv|CSV).*|AsString|Substr|StaticRegex.*": "text is host data",
     r".*Dataset.*|.*Iterator.*|.*Experimental.*Dataset.*": "the input pipeline (tf.data) runs on the host",
     r".*(Queue|Barrier|StagingArea|Stage|Unstage).*": "queues live on the host",
@@ -17,7 +17,7 @@ _NATURE = {
     r"(Print|PrintV2|Timestamp|LogMessage)": "messages are printed by the host",
 }  # fmt: skip
 TEXT = "strings are host data"
-_COMPILED = [(re.compile(pattern), reason) for pattern, reason in _NATURE.items()]
+_COMPILED = [(re.compile(pattern), reason) for pattern, reason in NATURE.items()]
 
 
 def nature_of(op: str) -> str | None:
@@ -27,4 +27,4 @@ def nature_of(op: str) -> str | None:
 
 def is_by_nature(reason: str) -> bool:
     """Whether a reason for the host, its own or inherited from a neighbour, is one of this list."""
-    return any(nature in reason for nature in [*_NATURE.values(), TEXT])
+    return any(nature in reason for nature in [*NATURE.values(), TEXT])

@@ -1,0 +1,69 @@
+"""Writes docs/generated from the registries: `python docs/generate.py`; a test compares the files with what it would write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from npu_runtime.kernels.base import Kernel, all_kernels
+from npu_runtime.passes.host_by_nature import NATURE
+from tf2npu.report.rule_list import entries, render
+
+FOLDER = Path(__file__).parent / "generated"
+
+
+def pages() -> dict[str, str]:
+    """Text by file name."""
+    return {
+        "rules.md": render(entries(), "md", in_full=True),
+        "kernels.md": kernels_page(),
+        "host_ops.md": host_page(),
+    }
+
+
+def kernels_page() -> str:
+    """Every op with a kernel: hardware unit, element types, attributes that it honours."""
+    kernels = all_kernels()
+    lines = [
+        "# Kernels",
+        "",
+        f"{len(kernels)} ops run on the simulated device. Types are those of attribute T unless another is named; what an op is",
+        "not listed for runs on the host, with that reason in the run log. Names that begin with an underscore are TensorFlow's",
+        "fused ops, or ops that only the device has.",
+        "",
+        "| op | unit | element types | attributes | may refuse |",
+        "|---|---|---|---|---|",
+    ]
+    return "\n".join([*lines, *(_kernel_row(kernel) for kernel in kernels.values())]) + "\n"
+
+
+def _kernel_row(kernel: Kernel) -> str:
+    types = "; ".join(
+        ("" if attr == "T" else f"{attr}: ") + ", ".join(sorted(allowed)) for attr, allowed in sorted(kernel.dtypes.items())
+    )
+    refuses = "some combinations" if kernel.refuse else ""
+    return f"| {kernel.op} | {kernel.unit} | {types} | {', '.join(sorted(kernel.attrs))} | {refuses} |"
+
+
+def host_page() -> str:
+    """Ops that belong to the host on a real system too."""
+    lines = [
+        "# Ops of the host",
+        "",
+        "These run on the host by nature, here as on a real NPU system. Everything else that the run log shows on the host is",
+        "there because the device has no kernel for it, not this type or attribute, or because it cannot be parted from such a node.",
+        "",
+        "| ops (patterns of op types) | reason |",
+        "|---|---|",
+    ]
+    rows = [f"| `{pattern.replace('|', ' or ')}` | {reason} |" for pattern, reason in NATURE.items()]
+    return "\n".join([*lines, *rows]) + "\n"
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
