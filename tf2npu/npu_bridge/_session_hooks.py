@@ -10,6 +10,7 @@ import atexit
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ LOG_VARIABLE = "TF2NPU_LOG"
 
 _DEVICE = "_npu_device_session"
 _REQUESTS = "_npu_requests"
+_opening = Lock()
 _original: dict[str, Callable[..., Any]] = {}
 
 
@@ -63,8 +65,10 @@ def _print_log() -> None:
 def device_of(session: Any) -> DeviceSession | None:
     """The device session behind a TensorFlow session, made at first need; None when it stays on the host."""
     if not hasattr(session, _DEVICE):
-        setattr(session, _DEVICE, _open_device(session))
-        setattr(session, _REQUESTS, {})
+        with _opening:  # a queue runner's thread may be as early as the main one
+            if not hasattr(session, _DEVICE):
+                setattr(session, _REQUESTS, {})
+                setattr(session, _DEVICE, _open_device(session))
     return getattr(session, _DEVICE)
 
 
