@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import gzip
 import os
+from io import BytesIO
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -41,10 +43,8 @@ def maybe_download(filename: str, work_directory: str, source_url: str = "") -> 
 
 def _open(file: Any) -> IO[bytes]:
     """The file's decompressed bytes; file: a path or an open file."""
-    stream = open(file, "rb") if isinstance(file, str | os.PathLike) else file
-    start = stream.read(2)
-    stream.seek(0)
-    return gzip.GzipFile(fileobj=stream) if start == b"\x1f\x8b" else stream
+    data = Path(file).read_bytes() if isinstance(file, str | os.PathLike) else file.read()
+    return BytesIO(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
 
 
 def _header(stream: IO[bytes], magic: int, n_numbers: int, name: str) -> list[int]:

@@ -42,6 +42,7 @@ RENAMED = (
 MOVED_MODULES = {
     "tensorflow.python.training.tracking": "tensorflow.python.trackable",
     "tensorflow.python.distribute.distribution_strategy_context": "tensorflow.python.distribute.distribute_lib",
+    "tensorflow.python.data.experimental.ops.threadpool": "npu_bridge._tf1.threadpool",
     "tensorflow.python.ops.losses.loss_reduction": "tensorflow.python.ops.losses.losses_impl",
 }
 

@@ -1,0 +1,1 @@
+"""Synthetic data and runs of migrated scripts that others wrote; see benchmarks/migrated_scripts.py."""
