@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from npu_runtime.errors import FailedPrecondition, InvalidArgument, NotFound
 from npu_runtime.graph.spec import Shape, Spec
 
 
-def shape_text(shape: Sequence[int | None]) -> str:
+def shape_text(shape: Iterable[Any]) -> str:
     """A shape as TensorFlow's messages print it: [2,3]."""
     return f"[{','.join('?' if n is None else str(n) for n in shape)}]"
 
