@@ -1,4 +1,4 @@
-"""Real code that nobody wrote for us: the standard library, and TensorFlow libraries where they are installed."""
+"""Real code that nobody wrote for us: the standard library, click, and TensorFlow libraries where they are installed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SAMPLE = (
 FILES = [path for name in SAMPLE.split() if (path := STDLIB / f"{name}.py").is_file()]
 # Put behind real code: something to convert in the scope of all its names.
 TAIL = "\nimport tensorflow as _t\nwith _t.device('/gpu:0'), _t.Session() as _s:\n    _s.run(_t.nn.dropout(1., rate=_s or 0))\n"
-LIBRARIES = [name for name in ("tf_slim", "tensorflow_estimator") if importlib.util.find_spec(name)]
+LIBRARIES = [name for name in ("tf_slim", "tensorflow_estimator", "click") if importlib.util.find_spec(name)]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(STDLIB).as_posix())
