@@ -134,3 +134,28 @@ def uniform_candidate_sampler(
     """Classes in [0, range_max), all alike; see `_sample`.  Source: TensorFlow op `UniformCandidateSampler`."""
     make = uniform(range_max)
     return _sample(make, true_classes, (num_true, num_sampled, range_max), unique, (seed, seed2), state)
+
+
+def _hits_shape(true_classes: Spec, sampled_candidates: Spec, /, **attrs: Any) -> list[Shape]:
+    return [(None,), (None,), (None,)]
+
+
+@kernel("ComputeAccidentalHits", unit="vector", shape=_hits_shape, ignores=("seed", "seed2"))
+def compute_accidental_hits(true_classes: np.ndarray, sampled_candidates: np.ndarray, /, *, num_true: int) -> Sample:
+    """Which candidates are true classes.
+
+    true_classes: (B, num_true) int64.  sampled_candidates: (S,) int64.
+    Returns: for each hit its row (n,) int32, its place among the candidates (n,) int64, the lowest fp32 (n,).
+    Raises: InvalidArgument for a wrong shape.
+    Source: TensorFlow op `ComputeAccidentalHits`; of equal candidates the last counts.
+    """
+    if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
+        raise InvalidArgument("true_candidates must be a batch_size * num_true matrix")
+    if sampled_candidates.ndim != 1:
+        raise InvalidArgument("sampled_candidates must be a vector, which is typically the output from CandidateSampler")
+    order = np.argsort(sampled_candidates, kind="stable")
+    place = np.searchsorted(sampled_candidates[order], true_classes, side="right") - 1
+    found = order[np.maximum(place, 0)] if order.size else np.zeros(place.shape, np.int64)
+    is_hit = (place >= 0) & (sampled_candidates[found] == true_classes) if order.size else np.zeros(place.shape, bool)
+    rows = np.nonzero(is_hit)[0].astype(np.int32)
+    return rows, found[is_hit], np.full(rows.size, np.finfo(np.float32).min, np.float32)

@@ -57,13 +57,13 @@ def _filled_in(old: Array, new: Array) -> Array:
         if size % known:
             raise InvalidArgument(
                 f"Input to reshape is a SparseTensor with {size} dense values, but the requested shape requires a multiple of "
-                f"{known}. input_shape={shape_text(old)} output_shape={shape_text(shape)}"
+                f"{known}. input_shape={shape_text(old.tolist())} output_shape={shape_text(shape.tolist())}"
             )
         shape[open_axes[0]] = size // known
     elif known != size:
         raise InvalidArgument(
             f"Input to reshape is a tensor with {size} dense values, but the requested shape has {known}. "
-            f"input_shape={shape_text(old)} output_shape={shape_text(new)}"
+            f"input_shape={shape_text(old.tolist())} output_shape={shape_text(new.tolist())}"
         )
     return shape
 

@@ -157,7 +157,7 @@ def avg_pool3d_grad(
     Raises: InvalidArgument when grad has another shape.  Source: TensorFlow op `AvgPool3DGrad`.
     """
     layout, window = _layout(ksize, strides, padding, data_format)
-    shape = layout.last_shape(tuple(int(n) for n in orig_input_shape)) or ()
+    shape = layout.last_extents(orig_input_shape)
     dy = widen(layout.channels_last(grad))
     axes = layout.axes(shape[1:4], window)
     _check_shapes((shape[0], *(axis.out for axis in axes), shape[4]), dy)

@@ -52,6 +52,11 @@ class VolumeLayout:
         """A shape in this layout with the channels last."""
         return None if shape is None else (shape[0], *shape[2:], shape[1]) if self.is_channels_first else shape
 
+    def last_extents(self, sizes: Array) -> tuple[int, ...]:
+        """A shape given as a tensor in this layout, with the channels last."""
+        batch, *rest = (int(n) for n in sizes)
+        return (batch, *rest[1:], rest[0]) if self.is_channels_first else (batch, *rest)
+
     def original_shape(self, batch: Any, extents: Sequence[Any], channels: Any) -> tuple[Any, ...]:
         return (batch, channels, *extents) if self.is_channels_first else (batch, *extents, channels)
 
@@ -181,8 +186,7 @@ def conv3d_backprop_input(
     """
     layout = VolumeLayout.of(strides, padding, data_format, dilations)
     dy, w = widen(layout.channels_last(out_backprop)), widen(filter)
-    sizes = tuple(int(n) for n in input_sizes)
-    extents = layout.last_shape(sizes) or ()
+    extents = layout.last_extents(input_sizes)
     check_depths(extents[4], w.shape[3], w.shape[4])
     planes, rows, cols = layout.axes(extents[1:4], w.shape[:3])
     _check_gradient(dy, extents[0], (planes, rows, cols), w.shape[4])

@@ -95,7 +95,7 @@ def _own_exits(graph: Graph, members: list[Node], enters: list[Node]) -> list[No
 
 
 def _start_of(graph: Graph, leaving: Node) -> Value:
-    merge = graph[graph[leaving.inputs[0].node].inputs[0].node]
+    merge = graph[_merge_behind(graph, leaving)]
     return next(value for value in merge.inputs if graph[value.node].op not in NEXT_ITERATIONS)
 
 
@@ -120,7 +120,14 @@ def _name_parts(loop: Loop, enters: list[Node], exits: list[Node]) -> None:
 
 
 def _merge_behind(graph: Graph, leaving: Node) -> str:
-    return graph[leaving.inputs[0].node].inputs[0].node
+    """The Merge of the variable that an Exit takes out.
+
+    Source: gated gradients (tf.tuple, as optimizers make them) put an Identity between a gradient loop's Switch and Exit.
+    """
+    node = graph[leaving.inputs[0].node]
+    while node.op in ("Identity", "RefIdentity"):
+        node = graph[node.inputs[0].node]
+    return node.inputs[0].node
 
 
 def _tests(graph: Graph, condition: Node, merges: Mapping[str, str]) -> bool:

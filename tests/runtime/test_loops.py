@@ -109,7 +109,8 @@ def test_map_scan_and_fold() -> None:
 def test_tensor_array_by_hand() -> None:
     array = tf.TensorArray(tf.float32, 3, clear_after_read=False, element_shape=[2])
     array = array.write(0, [1.0, 2.0]).write(2, [5.0, 6.0])
-    split = tf.TensorArray(tf.float32, 2, infer_shape=False, clear_after_read=False).split(tf.constant([[1.0], [2.0], [3.0]]), [1, 2])
+    split = tf.TensorArray(tf.float32, 2, infer_shape=False, clear_after_read=False)
+    split = split.split(tf.constant([[1.0], [2.0], [3.0]]), [1, 2])
     gathered = tf.TensorArray(tf.float32, 4).unstack(tf.constant([1.0, 2.0, 3.0, 4.0])).gather([3, 0])
     same_on_both([([array.stack(), array.read(1), array.size(), split.concat(), split.read(1), gathered], {})])
 
@@ -134,3 +135,13 @@ def test_an_error_inside_a_loop_names_the_node() -> None:
     with device_session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
         session.run(y, {x: [7]})
     assert caught.value.op.name.endswith("pick")
+
+
+def test_gated_gradients_leave_a_loop_by_an_identity() -> None:
+    start = tf.Variable([1.0, 2.0])
+    w = tf.Variable(0.5)
+    _, y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.tanh(a * w) + 1.0), [0, start * 2.0])
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train = optimizer.minimize(tf.reduce_sum(y), gate_gradients=optimizer.GATE_OP)
+    same_on_both([(train, {}), ([start, w], {})] * 2)
+    assert host_nodes(train) == {}

@@ -14,3 +14,8 @@ CASES = [
         (3000, False, 1 << 40, 5), (200, True, 1000, 0),
     )
 ]  # fmt: skip
+
+CASES += [
+    case("ComputeAccidentalHits", TRUE, np.array(sampled, np.int64), num_true=2)
+    for sampled in ([5, 7, 0, 3, 9], [3, 3, 3], [99, 5, 1, 0, 3], [8], [])
+]
