@@ -264,13 +264,30 @@ class BeamSearchDecoder(Decoder):
         picked.set_shape(tf.TensorShape([static, self._beam_width]).concatenate(tensor.shape[2:]))
         return picked
 
+    def _is_sortable(self, shape: tf.TensorShape) -> bool:
+        """Whether an array of the cell has elements (batch * beams) or (batch, beams, ...), as far as is known.
+
+        As TF 1.15 asks it, where a second axis of known extent other than the beams means no.
+        """
+        batch, beams = tf.get_static_value(self._batch_size), self._beam_width
+        if not shape.ndims:
+            fits = False
+        elif batch is None or shape.dims[0].value is None:
+            fits = True
+        else:
+            second = shape.dims[1].value if shape.ndims > 1 else None
+            fits = shape.dims[0].value == batch * beams and (second is None or [shape.dims[0].value, second] == [batch, beams])
+        if not fits:
+            tf.logging.warning("An array of the cell state with elements %s is not put into the order of the beams.", shape)
+        return fits
+
     def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> tuple[Any, Any]:
         longest = tf.cast(tf.reduce_max(final_state.lengths, axis=1), tf.int32)
         ids = gather_tree(outputs.predicted_ids, outputs.parent_ids, longest, self._end_token)
         if self._reorders:
 
             def ordered(part: Any) -> Any:
-                if not isinstance(part, tf.TensorArray):
+                if not isinstance(part, tf.TensorArray) or not self._is_sortable(part.element_shape):
                     return part
                 return gather_tree_from_array(part.stack(), outputs.parent_ids, final_state.lengths)
 

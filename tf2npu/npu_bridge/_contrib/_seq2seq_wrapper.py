@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 from npu_bridge._contrib._seq2seq_attention import AttentionMechanism
-from tensorflow.python.framework.tensor_util import with_same_shape
+from npu_bridge._contrib.framework import with_same_shape
 from tensorflow.python.ops.rnn_cell_impl import _zero_state_tensors, assert_like_rnncell
 
 
