@@ -17,7 +17,7 @@ if _importlib_util.find_spec("tensorflow") is None:
 
 import gc as _gc
 
-from npu_bridge import _environment, _tf1
+from npu_bridge import _age, _environment, _tf1
 
 _environment.set_defaults()
 # TensorFlow leaves some hundred thousand objects; walking them all while more modules load would double the import's time.
@@ -25,6 +25,7 @@ _collects = _gc.isenabled()
 _gc.disable()
 try:
     _tf1.install()
+    _age.install()
 
     from npu_bridge import _session_hooks
 

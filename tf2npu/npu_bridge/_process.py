@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npu_bridge import _session_hooks, _tf1
+from npu_bridge import _age, _session_hooks, _tf1
 from npu_bridge.estimator.npu.npu_config import decorator_tf_session
 from tensorflow.python.client import session
 
@@ -22,6 +22,7 @@ def patch_sessions() -> None:
 def enter() -> None:
     """Change the process as importing ``npu_bridge.npu_init`` does."""
     _tf1.install()
+    _age.install()
     _session_hooks.install()
     patch_sessions()
 
@@ -31,4 +32,5 @@ def leave() -> None:
     for session_class in list(_inits):
         session_class.__init__ = _inits.pop(session_class)
     _session_hooks.uninstall()
+    _age.uninstall()
     _tf1.uninstall()
