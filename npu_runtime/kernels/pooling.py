@@ -39,6 +39,14 @@ def bands(n_images: int, rows: Axis, line: int) -> list[tuple[int, int, int]]:
     return [(image, a, b) for image in range(n_images) for a, b in itertools.pairwise(edges)]
 
 
+def blocks(n_images: int, rows: Axis, line: int) -> list[tuple[slice, int, int]]:
+    """(images, first row, end row) of outputs: several small images at a time, or the bands of each large one."""
+    at_once = BAND_ELEMENTS // max(1, line * rows.extent)
+    if at_once < 2:
+        return [(slice(image, image + 1), first, last) for image, first, last in bands(n_images, rows, line)]
+    return [(slice(start, min(start + at_once, n_images)), 0, rows.out) for start in range(0, n_images, at_once)]
+
+
 def gather_axis(
     x: np.ndarray, axis: Axis, first: int, last: int, place: int, combine: Combine, neutral: Any, out: np.ndarray
 ) -> None:
@@ -66,17 +74,17 @@ def gather_axis(
 def pool(x: np.ndarray, rows: Axis, cols: Axis, combine: Combine, neutral: Any, out: np.ndarray,
          finish: Finish | None = None) -> None:  # fmt: skip
     """out = windows of x combined.  x: (N, H, W, C).  out: (N, rows, columns, C).  finish(block, first row, end row)."""
-    todo = bands(len(x), rows, x.shape[2] * x.shape[3])
+    todo = blocks(len(x), rows, x.shape[2] * x.shape[3])
     wide = compute_dtype(x.dtype)
 
     def work(start: int, stop: int) -> None:
-        for image, first, last in todo[start:stop]:
-            lines = scratch("pool lines", (last - first, *x.shape[2:]), wide)
-            gather_axis(x[image], rows, first, last, 0, combine, neutral, lines)
-            target = out[image, first:last]
+        for images, first, last in todo[start:stop]:
+            target = out[images, first:last]
+            lines = scratch("pool lines", (len(target), last - first, *x.shape[2:]), wide)
+            gather_axis(x[images], rows, first, last, 1, combine, neutral, lines)
             is_direct = out.dtype == wide and target.flags.c_contiguous
             block = target if is_direct else scratch("pool block", target.shape, wide)
-            gather_axis(lines, cols, 0, cols.out, 1, combine, neutral, block)
+            gather_axis(lines, cols, 0, cols.out, 2, combine, neutral, block)
             if finish is not None:
                 finish(block, first, last)
             if not is_direct:

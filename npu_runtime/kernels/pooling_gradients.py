@@ -15,33 +15,34 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
-from npu_runtime.kernels.pooling import bands, pool_layout, reciprocal_counts, refuse_depth_pool
+from npu_runtime.kernels.pooling import blocks, pool_layout, reciprocal_counts, refuse_depth_pool
 from npu_runtime.kernels.precision import compute_dtype, widen
 from npu_runtime.kernels.shapes import constant_ints, same_as
 from npu_runtime.kernels.windows import Axis, Layout
 
-Slices = tuple[slice, slice]
+Slices = tuple[slice, slice, slice]
+ALL = slice(None)
 NO_TAP = -1
 
 
 def tap_slices(rows: Axis, cols: Axis, first: int, last: int) -> list[tuple[int, Slices, Slices]]:
-    """(tap number, outputs counted from row `first`, inputs) of every tap that reaches into the image, in TensorFlow's order."""
+    """(tap number, outputs counted from row `first`, inputs) of every tap that reaches into the images, in TensorFlow's order."""
     found = []
     for row in range(rows.kernel):
         for col in range(cols.kernel):
             (out_rows, in_rows), (out_cols, in_cols) = rows.tap(row, first, last), cols.tap(col, 0, cols.out)
             if out_rows.stop > out_rows.start and out_cols.stop > out_cols.start:
-                found.append((row * cols.kernel + col, (out_rows, out_cols), (in_rows, in_cols)))
+                found.append((row * cols.kernel + col, (ALL, out_rows, out_cols), (ALL, in_rows, in_cols)))
     return found
 
 
 def choose_taps(x: np.ndarray, rows: Axis, cols: Axis, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-    """(value, tap number) that each window of one image settles on: its first input, replaced by any strictly greater one.
+    """(value, tap number) that each window settles on: its first input, replaced by any strictly greater one.
 
-    x: (H, W, C).  Returns: (last - first, columns, C) each; NO_TAP where a window holds no input.
+    x: (N, H, W, C).  Returns: (N, last - first, columns, C) each; NO_TAP where a window holds no input.
     Source: TensorFlow core/kernels/maxpooling_op.cc, SpatialMaxPoolWithArgMaxHelper.
     """
-    best = np.zeros((last - first, cols.out, x.shape[2]), x.dtype)
+    best = np.zeros((len(x), last - first, cols.out, x.shape[3]), x.dtype)
     chosen = np.full(best.shape, NO_TAP, np.int16)
     for tap, outputs, inputs in tap_slices(rows, cols, first, last):
         value, current, number = x[inputs], best[outputs], chosen[outputs]
@@ -54,7 +55,7 @@ def choose_taps(x: np.ndarray, rows: Axis, cols: Axis, first: int, last: int) ->
 def _route_plain(
     x: np.ndarray, y: np.ndarray, dy: np.ndarray, dx: np.ndarray, rows: Axis, cols: Axis, band: tuple[int, int]
 ) -> None:
-    """dx += dy at the first input equal to y.  All fp32 and one image, inputs finite or +inf; bit masks instead of products.
+    """dx += dy at the first input equal to y.  All fp32, inputs finite or +inf; bit masks instead of products.
 
     dy: scratch, used up.
     """
@@ -89,41 +90,49 @@ def _is_plain(x: np.ndarray) -> bool:
 
 def max_gradient(x: np.ndarray, y: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
     """dx = the gradient of each window at its chosen input.  Channels last; dx: as x, of the type sums are formed in."""
-    per_image = bands(1, rows, x.shape[2] * x.shape[3])
+
+    def route(images: slice, first: int, last: int) -> None:
+        gradient, values = dy[images, first:last], widen(x[images])
+        part = scratch("pool gradient", gradient.shape, dx.dtype)
+        np.copyto(part, gradient)
+        if _is_plain(values):
+            _route_plain(values, widen(y[images, first:last]), part, dx[images], rows, cols, (first, last))
+        else:
+            _route_exact(values, part, dx[images], rows, cols, (first, last))
+
+    _over_images(dx, rows, route)
+
+
+def _over_images(dx: np.ndarray, rows: Axis, add: Callable[[slice, int, int], None]) -> None:
+    """Clear dx and call add(images, first row, end row) for all blocks; those of one image on one thread, as they may overlap."""
+    by_images: dict[tuple[int, int], list[tuple[slice, int, int]]] = {}
+    for block in blocks(len(dx), rows, dx.shape[2] * dx.shape[3]):
+        by_images.setdefault((block[0].start, block[0].stop), []).append(block)
+    groups = list(by_images.values())
 
     def work(start: int, stop: int) -> None:
-        for image in range(start, stop):
-            dx[image] = 0
-            values = widen(x[image])
-            plain = _is_plain(values)
-            for _, first, last in per_image:
-                part = scratch("pool gradient", (last - first, *dy.shape[2:]), dx.dtype)
-                np.copyto(part, dy[image, first:last])
-                if plain:
-                    _route_plain(values, widen(y[image, first:last]), part, dx[image], rows, cols, (first, last))
-                else:
-                    _route_exact(values, part, dx[image], rows, cols, (first, last))
+        for group in groups[start:stop]:
+            dx[group[0][0]] = 0
+            for block in group:
+                add(*block)
 
-    parallel_ranges(len(x), work)
+    parallel_ranges(len(groups), work)
 
 
 def mean_gradient(dy: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
     """dx = each window's gradient shared by its inputs: spread over columns, then over rows."""
     share = reciprocal_counts(rows, cols)
-    per_image = bands(1, rows, dx.shape[2] * dx.shape[3])
 
-    def work(start: int, stop: int) -> None:
-        for image in range(start, stop):
-            dx[image] = 0
-            for _, first, last in per_image:
-                part = scratch("pool gradient", (last - first, *dy.shape[2:]), dx.dtype)
-                np.multiply(dy[image, first:last], share[first:last], out=part)
-                lines = scratch("pool lines", (last - first, *dx.shape[2:]), dx.dtype)
-                lines.fill(0)
-                _spread(part, cols, 0, cols.out, 1, lines)
-                _spread(lines, rows, first, last, 0, dx[image])
+    def spread(images: slice, first: int, last: int) -> None:
+        gradient = dy[images, first:last]
+        part = scratch("pool gradient", gradient.shape, dx.dtype)
+        np.multiply(gradient, share[first:last], out=part)
+        lines = scratch("pool lines", (len(gradient), last - first, *dx.shape[2:]), dx.dtype)
+        lines.fill(0)
+        _spread(part, cols, 0, cols.out, 2, lines)
+        _spread(lines, rows, first, last, 1, dx[images])
 
-    parallel_ranges(len(dx), work)
+    _over_images(dx, rows, spread)
 
 
 def _spread(source: np.ndarray, axis: Axis, first: int, last: int, place: int, target: np.ndarray) -> None:
