@@ -22,7 +22,7 @@ from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.source import SourceError, decode
-from tf2npu.scanner.tree import TooDeepError, parse, run_with_deep_stack
+from tf2npu.scanner.tree import TooDeepError, check_syntax, parse, run_with_deep_stack
 
 __all__ = ["FileFacts", "ProjectFacts", "convert_file", "convert_source", "gather_facts", "mentions_relevant_module"]
 
@@ -121,7 +121,7 @@ def _gone(fixes: list[Fix], kept: list[Fix]) -> list[Fix]:
 
 def _check_output(text: str) -> None:
     try:
-        cst.parse_module(text)
+        check_syntax(text)
     except cst.ParserSyntaxError as error:
         raise SourceError(
             f"the converted text would not parse ({error.message.splitlines()[0]}), so the file is left as it was; "

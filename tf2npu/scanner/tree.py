@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -47,13 +48,16 @@ class Tree:
         recorder.start_recording()
         module._codegen(recorder)
         self.is_faithful = "".join(recorder.tokens) == text
-        self._spans = recorder.spans
-        self._code = recorder.code
+        self._offsets = [0, *accumulate(map(len, recorder.tokens))]
+        self._offsets.append(self._offsets[-1])  # a last newline that the source does not have was a token for a while
+        self._starts, self._ends = recorder.starts, recorder.ends
+        self._statements = recorder.statements
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Range of a node; of a statement without its leading comments, decorators included."""
-        code = self._code.get(id(node))
-        return code if code is not None else self._spans[id(node)]
+        key = id(node)
+        start, end = self._statements.get(key) or (self._starts[key], self._ends[key])
+        return self._offsets[start], self._offsets[end]
 
     def source(self, node: cst.CSTNode) -> str:
         """Source text of a node."""
@@ -62,28 +66,18 @@ class Tree:
 
 
 class _Recorder(CodegenState):
-    """Code generation that notes where each node starts and ends."""
+    """Code generation that notes before which token each node starts and ends; called for every node, so kept bare."""
 
     def start_recording(self) -> None:
-        self.offset = 0
-        self.stack: list[int] = []
-        self.spans: dict[int, tuple[int, int]] = {}
-        self.code: dict[int, tuple[int, int]] = {}
-
-    def add_indent_tokens(self) -> None:
-        for token in self.indent_tokens:
-            self.tokens.append(token)
-            self.offset += len(token)
-
-    def add_token(self, value: str) -> None:
-        self.tokens.append(value)
-        self.offset += len(value)
+        self.starts: dict[int, int] = {}
+        self.ends: dict[int, int] = {}
+        self.statements: dict[int, tuple[int, int]] = {}
 
     def before_codegen(self, node: cst.CSTNode) -> None:
-        self.stack.append(self.offset)
+        self.starts[id(node)] = len(self.tokens)
 
     def after_codegen(self, node: cst.CSTNode) -> None:
-        self.spans[id(node)] = (self.stack.pop(), self.offset)
+        self.ends[id(node)] = len(self.tokens)
 
     def record_syntactic_position(self, node: Any, *, start_node: Any = None, end_node: Any = None) -> Any:
         if type(node) in _STATEMENTS:
@@ -92,22 +86,22 @@ class _Recorder(CodegenState):
 
 
 class _StatementSpan:
-    """Notes the range of a statement: from its first token (or decorator) to the end of its last line or block."""
+    """Notes the tokens of a statement: from its first one (or decorator) to the end of its last line or block."""
 
     def __init__(self, recorder: _Recorder, node: cst.CSTNode, end_node: cst.CSTNode | None) -> None:
         self.recorder, self.node, self.end_node = recorder, node, end_node
 
     def __enter__(self) -> None:
-        self.start = self.recorder.offset
+        self.start = len(self.recorder.tokens)
         decorators = getattr(self.node, "decorators", ())
         if decorators:
-            self.start = self.recorder.spans[id(decorators[0].decorator)][0] - 1
+            self.start = self.recorder.starts[id(decorators[0].whitespace_after_at)] - 1  # the @
 
     def __exit__(self, kind: object, *exc: object) -> None:
         if kind is not None:
             return
-        end = self.recorder.offset if self.end_node is None else self.recorder.spans[id(self.end_node)][1]
-        self.recorder.code[id(self.node)] = (self.start, end)
+        end = len(self.recorder.tokens) if self.end_node is None else self.recorder.ends[id(self.end_node)]
+        self.recorder.statements[id(self.node)] = (self.start, end)
 
 
 def parse(text: str) -> Tree:
@@ -164,6 +158,19 @@ def _run_in_deep_thread(function: Callable[[], T]) -> T:
     if isinstance(value, (RecursionError, MemoryError)):
         raise TooDeepError("an expression or block is nested too deeply to be converted")
     raise value
+
+
+def check_syntax(text: str) -> None:
+    """Refuse text that neither Python's own parser (the quick one) nor LibCST's takes.
+
+    Raises: libcst.ParserSyntaxError.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        cst.parse_module(text)
 
 
 def _refuse_old_except(text: str) -> None:
