@@ -2,8 +2,9 @@
 
     python -m benchmarks.migrated_scripts --model-zoo DIR [--rows 5,9] [--how run,python] [--keep FOLDER]
 
-DIR: a checkout of the vendor's ModelZoo-TensorFlow or its bare git directory.  Exit code: 0 when all end with 0 and no loss of
-a run of 20 steps or more rises; 1 otherwise; 77 without the model zoo.
+DIR: a checkout of the vendor's ModelZoo-TensorFlow or its bare git directory.  Exit code: 0 when, under `tf2npu run`, all end
+with 0 and no loss of a run of 20 steps or more rises; 1 otherwise; 77 without the model zoo.  Under plain `python` scripts that
+touch tensorflow.contrib ahead of npu_bridge must fail, so that count is printed only.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
                 print(_line(row, how, outcome), flush=True)
     for how, n in counts.items():
         print(f"{'tf2npu run' if how == 'run' else 'python'}: {n} of {len(wanted)}")
-    return 0 if all(n == len(wanted) for n in counts.values()) else 1
+    return 0 if counts.get("run", len(wanted)) == len(wanted) else 1
 
 
 def _options(argv: list[str] | None) -> argparse.Namespace:

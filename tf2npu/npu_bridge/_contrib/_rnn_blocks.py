@@ -16,10 +16,10 @@ from tensorflow.python.ops.rnn_cell_impl import LayerRNNCell
 def _make_lstm_variables(layer: Any, input_size: int | None, n_units: int, use_peephole: bool) -> None:
     if not input_size:
         raise ValueError(f"the last dimension of the inputs of {layer.name} must be known")
-    layer._kernel = layer.add_variable("kernel", [input_size + n_units, n_units * 4])
-    layer._bias = layer.add_variable("bias", [n_units * 4], initializer=tf.constant_initializer(0.0))
+    layer._kernel = layer.add_weight("kernel", [input_size + n_units, n_units * 4])
+    layer._bias = layer.add_weight("bias", [n_units * 4], initializer=tf.constant_initializer(0.0))
     names = ("w_i_diag", "w_f_diag", "w_o_diag")
-    layer._peepholes = [layer.add_variable(name, [n_units]) for name in names] if use_peephole else None
+    layer._peepholes = [layer.add_weight(name, [n_units]) for name in names] if use_peephole else None
     layer.built = True
 
 
@@ -191,10 +191,10 @@ class GRUBlockCell(LayerRNNCell):
         if n_in is None:
             raise ValueError("Expecting input_size to be set.")
         gates_kernel, gates_bias, kernel, bias = self._names
-        self._gate_kernel = self.add_variable(gates_kernel, [n_in + n, n * 2])
-        self._gate_bias = self.add_variable(gates_bias, [n * 2], initializer=tf.constant_initializer(1.0))
-        self._candidate_kernel = self.add_variable(kernel, [n_in + n, n])
-        self._candidate_bias = self.add_variable(bias, [n], initializer=tf.constant_initializer(0.0))
+        self._gate_kernel = self.add_weight(gates_kernel, [n_in + n, n * 2])
+        self._gate_bias = self.add_weight(gates_bias, [n * 2], initializer=tf.constant_initializer(1.0))
+        self._candidate_kernel = self.add_weight(kernel, [n_in + n, n])
+        self._candidate_bias = self.add_weight(bias, [n], initializer=tf.constant_initializer(0.0))
         self.built = True
 
     def call(self, inputs: Any, h_prev: Any) -> tuple[Any, Any]:

@@ -1,0 +1,37 @@
+"""tf.contrib under the shim: the programs of tests/fixtures/shim give what TensorFlow 1.15 gave, names have its signatures."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "shim"
+RECORDED = json.loads((FIXTURES / "contrib_values.json").read_text())["programs"]
+
+
+@pytest.fixture(scope="module")
+def programs():
+    spec = importlib.util.spec_from_file_location("contrib_programs", FIXTURES / "contrib_programs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", sorted(set(RECORDED) - {"hyperparameters"}))
+def test_values_and_variables_are_those_of_tensorflow_1_15(programs, name):
+    values, variables = programs.run(name)
+    wanted = RECORDED[name]
+    assert variables == wanted["variables"]
+    assert [list(value.shape) for value in values] == [shape for shape, _ in wanted["values"]]
+    for value, (shape, numbers) in zip(values, wanted["values"], strict=True):
+        expected = np.array([np.nan if number is None else number for number in numbers], value.dtype if numbers else None)
+        found = np.where(np.isfinite(value), value, np.nan) if value.dtype.kind == "f" else value
+        np.testing.assert_allclose(found.astype(expected.dtype), expected.reshape(shape), rtol=2e-4, atol=2e-5)
+
+
+def test_hyperparameters_print_and_parse_as_in_tensorflow_1_15(programs):
+    assert programs.hyperparameters() == RECORDED["hyperparameters"]
