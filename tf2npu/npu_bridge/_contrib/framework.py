@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
-from tensorflow import TensorSpec, argsort, is_tensor, py_func, sort
+from tensorflow import TensorSpec, argsort, is_tensor, sort
 from tensorflow.python.framework.ops import prepend_name_scope, strip_name_scope
 from tensorflow.python.framework.smart_cond import smart_case, smart_cond, smart_constant_value
 from tensorflow.python.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor
 from tensorflow.python.framework.tensor_spec import BoundedTensorSpec
+from tensorflow.python.ops import confusion_matrix
 from tensorflow.python.ops.check_ops import assert_same_float_dtype, assert_scalar
-from tensorflow.python.ops.confusion_matrix import remove_squeezable_dimensions
 from tensorflow.python.util import nest
 from tensorflow.python.util.deprecation import deprecated, deprecated_arg_values, deprecated_args
-from tensorflow.train import init_from_checkpoint, list_variables, load_checkpoint, load_variable
 from tf_slim.ops.arg_scope import add_arg_scope, arg_scope, arg_scoped_arguments, current_arg_scope, has_arg_scope
 from tf_slim.ops.framework_ops import get_graph_from_inputs, get_name_scope
 from tf_slim.ops.variables import (
@@ -99,3 +99,64 @@ def with_shape(expected_shape: Any, tensor: tf.Tensor) -> tf.Tensor:
     same = tf.reduce_all(tf.equal(tf.cast(expected_shape, tf.int32), tf.shape(tensor)))
     with tf.control_dependencies([tf.Assert(same, ["wrong shape for", tensor.name, expected_shape, tf.shape(tensor)])]):
         return tf.identity(tensor)
+
+
+def init_from_checkpoint(checkpoint_dir: str, assignment_map: Mapping[Any, Any]) -> None:
+    """Initialise variables with values of a checkpoint, given as a file or a folder."""
+    tf.train.init_from_checkpoint(checkpoint_dir, assignment_map)
+
+
+def list_variables(checkpoint_dir: str) -> list[tuple[str, list[int]]]:
+    """Names and shapes of a checkpoint's variables."""
+    return tf.train.list_variables(checkpoint_dir)
+
+
+def load_checkpoint(filepattern: str) -> Any:
+    """A reader of a checkpoint."""
+    return tf.train.load_checkpoint(filepattern)
+
+
+def load_variable(checkpoint_dir: str, name: str) -> Any:
+    """The value of a variable in a checkpoint."""
+    return tf.train.load_variable(checkpoint_dir, name)
+
+
+def remove_squeezable_dimensions(predictions: Any, labels: Any, name: str | None = None) -> tuple[Any, Any]:
+    """Predictions and labels, without the last dimension where the ranks differ by one and it is 1."""
+    labels, predictions = confusion_matrix.remove_squeezable_dimensions(labels, predictions, name=name)
+    return predictions, labels
+
+
+def py_func(
+    func: Callable[..., Any],
+    args: Any = (),
+    kwargs: Mapping[str, Any] | None = None,
+    output_types: Any = None,
+    output_shapes: Any = None,
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
+    """``tf.py_func`` for structures of arguments and of results.
+
+    output_types: a structure of dtypes, the results' structure; None when there are none.  Raises: ValueError without
+    output_types when output_shapes are given.
+    """
+    if output_types is None and output_shapes is not None:
+        raise ValueError("output_shapes are given and output_types are not")
+    inputs = (list(args), dict(kwargs or {}))
+    flat = [part for part in nest.flatten(inputs) if tf.is_tensor(part)]
+
+    def call(*values: Any) -> Any:
+        left = iter(values)
+        parts = [next(left) if tf.is_tensor(part) else part for part in nest.flatten(inputs)]
+        positional, named = nest.pack_sequence_as(inputs, parts)
+        result = func(*positional, **named)
+        return np.int64(1) if output_types is None else nest.flatten_up_to(output_types, result)
+
+    if output_types is None:
+        return tf.py_func(call, flat, tf.int64, stateful=stateful, name=name)
+    results = tf.py_func(call, flat, nest.flatten(output_types), stateful=stateful, name=name)
+    if output_shapes is not None:
+        for result, shape in zip(results, nest.flatten_up_to(output_types, output_shapes), strict=True):
+            result.set_shape(shape)
+    return nest.pack_sequence_as(output_types, results)

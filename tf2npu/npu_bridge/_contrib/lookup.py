@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.ops import lookup_ops
 from tensorflow.python.ops.lookup_ops import (
     DenseHashTable,
     FastHashSpec,
@@ -21,9 +22,7 @@ from tensorflow.python.ops.lookup_ops import (
     TextFileInitializer,
     TextFileStringTableInitializer,
     index_table_from_file,
-    index_table_from_tensor,
     index_to_string_table_from_file,
-    index_to_string_table_from_tensor,
 )
 
 __all__ = [
@@ -35,8 +34,6 @@ __all__ = [
     "string_to_index_table_from_file", "string_to_index_table_from_tensor",
 ]  # fmt: skip
 MutableDenseHashTable = DenseHashTable
-string_to_index_table_from_file = index_table_from_file
-string_to_index_table_from_tensor = index_table_from_tensor
 
 
 class HashTable(tf.lookup.StaticHashTable):
@@ -60,3 +57,43 @@ def string_to_index(tensor: Any, mapping: Any, default_value: int = -1, name: st
 def index_to_string(tensor: Any, mapping: Any, default_value: str = "UNK", name: str | None = None) -> tf.Tensor:
     """The string of ``mapping`` at each position."""
     return index_to_string_table_from_tensor(mapping, default_value=default_value, name=name).lookup(tensor)
+
+
+def index_table_from_tensor(
+    mapping: Any,
+    num_oov_buckets: int = 0,
+    default_value: int = -1,
+    hasher_spec: HasherSpec = FastHashSpec,
+    dtype: Any = tf.string,
+    name: str | None = None,
+) -> Any:
+    """A table from the entries of ``mapping`` to their positions."""
+    return lookup_ops.index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, dtype, name)
+
+
+def string_to_index_table_from_tensor(
+    mapping: Any,
+    num_oov_buckets: int = 0,
+    default_value: int = -1,
+    hasher_spec: HasherSpec = FastHashSpec,
+    name: str | None = None,
+) -> Any:
+    """A table from the strings of ``mapping`` to their positions."""
+    return index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, tf.string, name)
+
+
+def string_to_index_table_from_file(
+    vocabulary_file: Any = None,
+    num_oov_buckets: int = 0,
+    vocab_size: int | None = None,
+    default_value: int = -1,
+    hasher_spec: HasherSpec = FastHashSpec,
+    name: str | None = None,
+) -> Any:
+    """A table from the lines of a file to their numbers."""
+    return index_table_from_file(vocabulary_file, num_oov_buckets, vocab_size, default_value, hasher_spec, tf.string, name)
+
+
+def index_to_string_table_from_tensor(mapping: Any, default_value: str = "UNK", name: str | None = None) -> Any:
+    """A table from positions in ``mapping`` to its strings."""
+    return lookup_ops.index_to_string_table_from_tensor(mapping, default_value, name)
