@@ -1,6 +1,7 @@
 # make demo    convert the four examples, train them on the simulated device, say where the report is
 # make test    all checks (about ten minutes on two cores)
 # make bench   step times of the examples, device against TensorFlow
+# make acceptance CORPORA="--bert DIR ... --sdists"   the converter over public code that is brought; exit 77 where it is absent
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
 
 VENV ?= .venv
@@ -9,7 +10,7 @@ STAMP = $(VENV)/.installed
 CONVERTER_TESTS = $(wildcard tests/converter tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test lint ruff mypy imports unit converter-suite bench spreads clean
+.PHONY: setup demo test lint ruff mypy imports unit converter-suite acceptance bench spreads clean
 
 setup: $(STAMP)
 
@@ -41,6 +42,9 @@ unit: $(STAMP)
 
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) $(CONVERTER_TESTS)
+
+acceptance: $(STAMP)
+	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
 bench: $(STAMP)
 	$(PYTHON) -m benchmarks.step_time

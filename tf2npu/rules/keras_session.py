@@ -11,6 +11,12 @@ from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.walk import dotted_name
 
 _SET_SESSION = ("tensorflow.keras.backend.set_session", "keras.backend.set_session")
+_TEST_RUNNERS = frozenset(
+    {
+        "tensorflow.test.main", "tensorflow.python.platform.test.main", "tensorflow.python.platform.googletest.main",
+        "unittest.main", "absl.testing.absltest.main",
+    }
+)  # fmt: skip
 _NPU_SESSION = "npu_bridge.npu_init.set_keras_session_npu_config"
 
 
@@ -34,6 +40,9 @@ _NPU_SESSION = "npu_bridge.npu_init.set_keras_session_npu_config"
         ),
         Example.same("m = tf.keras.Sequential()\nif __name__ != '__main__':\n    register(m)", note="not an entry script"),
         Example.same("layer = tf.keras.layers.Dense(4)\nif __name__ == '__main__':\n    pass", note="layers only"),
+        Example.same(
+            "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    tf.test.main()", note="tests make sessions of their own"
+        ),
     ),
 )
 def keras_session(site: Site) -> None:
@@ -44,6 +53,8 @@ def keras_session(site: Site) -> None:
     called = [script.name_of(node.func, scope) for node, scope in script.walked.calls]
     if any(name == _NPU_SESSION or name in _SET_SESSION for name in called):
         return  # done already, or the user's own session, which the session rule puts on the NPU
+    if not _TEST_RUNNERS.isdisjoint(called):
+        return  # each test makes and resets its own sessions, and the runner ends the process
     guard = entry_guard(script)
     if guard is None and any(node for node, scope in script.walked.ifs if scope is script.module_scope and _is_main(node)):
         return
