@@ -68,7 +68,8 @@ class HostSide:
         orders the calls) except inside an atomic group, where a loop needs them.
         """
         with self._lock:
-            names = [name for name in names if name not in self._present and not is_virtual(graph[name])]
+            # A handle's maker is named by every call that uses the handle.
+            names = [name for name in dict.fromkeys(names) if name not in self._present and not is_virtual(graph[name])]
             if names:
                 library = self._user_graph.as_graph_def().library if self._needs_functions(names) else None
                 _ShadowImport(self._definition, self._shadow, self._present, graph, groups).run(names, library)

@@ -183,6 +183,13 @@ def test_strings_and_tables() -> None:
     same_on_both([([ids, y, words, tf.strings.length(words)], feed), (tf.constant(b"z\x00"), {}), (tf.as_string(y), feed)])
 
 
+def test_a_table_that_two_host_calls_of_one_run_share() -> None:
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([0, 1], tf.int64)), -1)
+    with tf.control_dependencies([table.initializer]):
+        found = table.lookup(tf.constant(["b", "a"]))
+    same_on_both([([found, tf.ones([2]) + 1.0], {})])
+
+
 def test_feeding_what_is_not_a_placeholder() -> None:
     data = tf.data.Dataset.from_tensors(X).make_one_shot_iterator().get_next()
     middle = data * 2.0
