@@ -117,6 +117,9 @@ def test_a_name_that_is_gone_says_so(path):
         ("from tensorflow.contrib.tfprof import model_analyzer as x", "tensorflow.python.profiler.model_analyzer"),
         ("import tensorflow as tf; x = tf.contrib.layers.python.layers.utils.collect_named_outputs",
          "tf_slim.layers.utils.collect_named_outputs"),
+        ("from tensorflow_core.contrib.rnn import LSTMCell as x", "tensorflow.nn.rnn_cell.LSTMCell"),
+        ("from tensorflow_core.core.protobuf.rewriter_config_pb2 import RewriterConfig as x",
+         "tensorflow.core.protobuf.rewriter_config_pb2.RewriterConfig"),
         ("import tensorflow as tf; x = tf.contrib.framework.nest", "tensorflow.python.util.nest"),
     ],
 )  # fmt: skip
@@ -133,3 +136,32 @@ def test_private_paths_lead_to_the_same_objects(statement, same):
     for part in parts[n:]:
         value = getattr(value, part)
     assert names["x"] is value
+
+
+def test_dense_layers_of_old_cells(graph):
+    import tensorflow as tf
+    from tensorflow.contrib.rnn.python.ops.core_rnn_cell import _Linear, _linear
+    from tensorflow.python.keras.engine import network
+
+    a, b = tf.ones([2, 3]), tf.ones([2, 1])
+    with tf.variable_scope("one"):
+        layer = _Linear([a, b], 5, True)
+    with tf.variable_scope("two"):
+        alone = _linear(a, 2, False)
+    assert [v.name for v in tf.global_variables()] == ["one/kernel:0", "one/bias:0", "two/kernel:0"]
+    assert layer([a, b]).shape.as_list() == [2, 5] and alone.shape.as_list() == [2, 2]
+    with pytest.raises(ValueError, match="must be specified"):
+        _linear([], 2, True)
+    assert network.Network is type(tf.keras.Model(x := tf.keras.Input([1]), x))
+
+
+def test_keras_layers_under_their_old_private_name(graph):
+    import tensorflow as tf
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,)), tf.keras.layers.Dense(1)])
+    assert [type(layer).__name__ for layer in model._layers] == ["InputLayer", "Dense", "Dense"]
+    kept = model._layers.copy()
+    model._layers.clear()
+    assert model.layers == []
+    model._layers.extend(kept)
+    assert [layer.units for layer in model.layers] == [2, 1]

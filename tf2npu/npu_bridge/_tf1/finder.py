@@ -11,13 +11,15 @@ from types import ModuleType
 from npu_bridge._tf1 import contrib, examples, keras_spellings, private_aliases
 from npu_bridge._tf1.journal import Journal
 
+CORE = "tensorflow_core"  # what the package behind ``tensorflow`` was called in TF 1.15
+
 
 class OldPathFinder:
     """A meta path finder for ``tensorflow.contrib``, ``.examples``, ``.python.keras`` and modules that moved."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
         """Find a module by its TF 1.15 path."""
-        if not name.startswith("tensorflow."):
+        if not name.startswith(("tensorflow.", CORE)):
             return None
         module = find(name)
         return None if module is None else ModuleSpec(name, _Ready(module), is_package=hasattr(module, "__path__"))
@@ -25,6 +27,8 @@ class OldPathFinder:
 
 def find(name: str) -> ModuleType | None:
     """The module that serves a TF 1.15 path, or None when TensorFlow's own files do."""
+    if name == CORE or name.startswith(CORE + "."):
+        return import_module("tensorflow" + name[len(CORE) :])
     if name.startswith(contrib.ROOT + "."):
         path = name[len(contrib.ROOT) + 1 :]
         module = contrib.build(path)
@@ -65,7 +69,7 @@ def add(journal: Journal) -> None:
     def remove() -> None:
         sys.meta_path.remove(finder)
         for name in set(sys.modules) - before:
-            if name.startswith((contrib.ROOT + ".", examples.ROOT, *private_aliases.MOVED_MODULES)):
+            if name.startswith((contrib.ROOT + ".", examples.ROOT, CORE, *private_aliases.MOVED_MODULES)):
                 del sys.modules[name]
 
     journal.on_undo(remove)

@@ -19,6 +19,7 @@ from npu_bridge._tf1.twins import KERAS_V1, names_of, public
 OLD = "tensorflow.python.keras"
 # Where a part of the old tree lives in Keras 2.15, longest prefix first.
 MOVED = (
+    ("engine.network", "engine.functional"),
     ("layers.legacy_rnn.rnn_cell_impl", "layers.rnn.legacy_cells"),
     ("layers.recurrent", "layers.rnn"),
     ("layers.merge", "layers.merging"),
