@@ -116,6 +116,7 @@ I1120 15:33:57.295176 1402 estimator.py:361] loss = 1.5, step = 100
 | Loss 0.32519981 | accuracy 85
 epoch : 0----step : 0----loss : 1e-1----sec/step : 2
 no losses here: 3
+INFO:tensorflow:Loss for final step: 0.05.
 npu_runtime: simulated Ascend910A: 2 sessions, 24 runs, 99.50 % of 2.18e+08 floating-point operations on the device
 npu_runtime:   on the host: a/b and 9 more: strings are host data
 npu_runtime:   on the host: c: files are read on the host
@@ -124,7 +125,7 @@ npu_runtime:   on the host: c: files are read on the host
 
 def test_what_a_log_says():
     found = outcome.read(0, 3.0, LOG)
-    assert found.losses == (2.5, 2.0, 1.5, 0.32519981, 0.1) and found.quarters == (2.5, 0.1)
+    assert found.losses == (2.5, 2.0, 1.5, 0.32519981, 0.1, 0.05) and found.quarters == (2.5, 0.05)
     assert (found.sessions, found.share) == (2, 99.5)
     assert found.reasons == ("strings are host data", "files are read on the host")
     assert outcome.read(1, 0.0, "").quarters is None

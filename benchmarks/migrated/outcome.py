@@ -14,7 +14,8 @@ from pathlib import Path
 ENVIRONMENT = {
     "JOB_ID": "1", "RANK_ID": "0", "RANK_SIZE": "1", "DEVICE_ID": "0", "ASCEND_DEVICE_ID": "0", "DEVICE_INDEX": "0",
 }  # fmt: skip
-_LOSS = re.compile(r"(?<!val_)(?<![^\W_])loss(?:_value)?['\"]?\s*[:=]*\s*[(\[]*(-?\d+\.?\d*(?:[eE][-+]?\d+)?)", re.IGNORECASE)
+_NUMBER = r"(-?\d+\.?\d*(?:[eE][-+]?\d+)?)"
+_LOSS = re.compile(r"(?<!val_)(?<![^\W_])loss(?:_value| for final step)?['\"]?\s*[:=]*\s*[(\[]*" + _NUMBER, re.IGNORECASE)
 _SAID_TWICE = re.compile(r"[IWE]\d{4} \d\d:")  # TensorFlow's logger and absl's both print a line
 _DEVICE = re.compile(r"npu_runtime: .*?: (\d+) sessions?, (\d+) runs?, ([0-9.]+) % of (\S+) floating-point operations")
 _REASON = re.compile(r"npu_runtime:   on the host: (.*?)(?: and \d+ more)?: (.*)")
