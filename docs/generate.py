@@ -49,8 +49,9 @@ def host_page() -> str:
     lines = [
         "# Ops of the host",
         "",
-        "These run on the host by nature, here as on a real NPU system. Everything else that the run log shows on the host is",
-        "there because the device has no kernel for it, not this type or attribute, or because it cannot be parted from such a node.",
+        "These run on the host by nature, here as on a real NPU system. Everything else that the run log shows on the host",
+        "is there because the device has no kernel for it or not for this type or attribute, or because it cannot be parted",
+        "from such a node.",
         "",
         "| ops (patterns of op types) | reason |",
         "|---|---|",

@@ -6,7 +6,9 @@ by what is fetched, targeted and fed, and specialised by the shapes of the feeds
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
@@ -128,11 +130,13 @@ class DeviceSession:
 
     def _plan_for(self, request: Request) -> _Plan:
         with self._lock:
-            if self._importer.update():
-                self._place()
             plan = self._plans.get(request)
-            if plan is None:
-                plan = self._plans[request] = self._make_plan(request)
+            if plan is None or self._importer.is_behind():
+                with _without_collection():
+                    if self._importer.update():
+                        self._place()
+                    plan = self._plans.get(request) or self._make_plan(request)
+                    self._plans[request] = plan
             return plan
 
     def _place(self) -> None:
@@ -182,7 +186,7 @@ class DeviceSession:
         key = tuple([np.shape(value) for value in feeds])
         runner = plan.runners.get(key)
         if runner is None:
-            with self._lock:
+            with self._lock, _without_collection():
                 runner = plan.runners.get(key) or self._specialise(plan, key)
                 plan.runners[key] = runner
         return runner
@@ -228,6 +232,18 @@ class DeviceSession:
 
     def _generator(self, name: str) -> dict[str, Any]:
         return self._generators.setdefault(name, {})
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Compiling makes many small objects that stay: looking for cycles among them doubles its time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _open_spec(spec: Spec) -> Spec:

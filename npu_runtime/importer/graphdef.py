@@ -31,6 +31,10 @@ class GraphImporter:
         self.version = -1
         self._inliner = Inliner(tf_graph, import_operation)
 
+    def is_behind(self) -> bool:
+        """Whether the user's graph has grown since the last update."""
+        return self.tf_graph.version != self.version
+
     def update(self) -> bool:
         """Import new operations; True when there were any."""
         version = self.tf_graph.version
