@@ -24,32 +24,38 @@ def _no_outputs(*specs: Spec, **attrs: Any) -> list[Shape]:
     return []
 
 
-def _kept(value: np.ndarray) -> np.ndarray:
-    """The value for longer than its buffer may live: views are copied, a whole array is nobody else's."""
-    return value if value.base is None and value.flags.owndata else value.copy()
+STACKED = dt.ALL | {"resource"}
+"""What a stack holds: loops inside loops also push the handles of their own stacks and arrays."""
+
+
+def _kept(value: Any) -> Any:
+    """The value for longer than its buffer may live: views are copied, a whole array is nobody else's, as is a handle."""
+    if not isinstance(value, np.ndarray) or (value.base is None and value.flags.owndata):
+        return value
+    return value.copy()
 
 
 class Stack:
     """Last in, first out."""
 
     def __init__(self) -> None:
-        self.values: list[np.ndarray] = []
+        self.values: list[Any] = []
 
 
-@kernel("StackV2", unit="memory", shape=scalar, dtypes={"elem_type": dt.ALL}, ignores=("stack_name",))
+@kernel("StackV2", unit="memory", shape=scalar, dtypes={"elem_type": STACKED}, ignores=("stack_name",))
 def stack(max_size: np.ndarray, /, *, elem_type: str) -> Stack:
     """A new stack; max_size is a hint.  Source: TensorFlow op `StackV2`."""
     return Stack()
 
 
-@kernel("StackPushV2", unit="memory", shape=lambda h, v, **a: v.shape, ignores=("swap_memory",))
+@kernel("StackPushV2", unit="memory", shape=lambda h, v, **a: v.shape, dtypes=STACKED, ignores=("swap_memory",))
 def stack_push(handle: Stack, value: np.ndarray, /) -> np.ndarray:
     """Put a value on top and return it.  Source: TensorFlow op `StackPushV2`."""
     handle.values.append(_kept(value))
     return value
 
 
-@kernel("StackPopV2", unit="memory", shape=unknown, dtypes={"elem_type": dt.ALL})
+@kernel("StackPopV2", unit="memory", shape=unknown, dtypes={"elem_type": STACKED})
 def stack_pop(handle: Stack, /, *, elem_type: str) -> np.ndarray:
     """Take the top value.  Raises: InvalidArgument on an empty stack.  Source: TensorFlow op `StackPopV2`."""
     if not handle.values:

@@ -145,3 +145,15 @@ def test_gated_gradients_leave_a_loop_by_an_identity() -> None:
     train = optimizer.minimize(tf.reduce_sum(y), gate_gradients=optimizer.GATE_OP)
     same_on_both([(train, {}), ([start, w], {})] * 2)
     assert host_nodes(train) == {}
+
+
+def test_gradient_of_a_scan_inside_a_loop() -> None:
+    x = tf.placeholder_with_default(tf.ones([3, 4]), [3, 4])
+
+    def body(i: Any, a: Any) -> Any:
+        return i + 1, a + tf.scan(lambda b, c: b + tf.sin(c), x * tf.cast(i + 1, tf.float32))
+
+    _, y = tf.while_loop(lambda i, a: i < 2, body, (tf.constant(0), x))
+    gradient = tf.gradients(y, x)
+    same_on_both([([y, gradient], {})])
+    assert host_nodes([y, gradient]) == {}
