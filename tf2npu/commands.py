@@ -22,7 +22,7 @@ from tf2npu.report.model import Distribution, Report, exit_code
 from tf2npu.report.visible import visible
 
 if TYPE_CHECKING:
-    from tf2npu.convert import ProjectFacts
+    from tf2npu.scanner.facts import Seen
 
 STDIN = Path("-")
 
@@ -153,16 +153,13 @@ def _report(done: Conversion, command: str) -> Report:
         done.results,
         command=command,
         mode=done.config.distributed,
-        distributions=_distributions(done.project),
+        distributions=_distributions(done.distribution),
         left_out=done.left_out,
     )
 
 
-def _distributions(project: ProjectFacts) -> list[Distribution]:
-    return [
-        Distribution(kind, tuple(f"{seen.path}:{seen.line}" for seen in project.distribution_places(kind)))
-        for kind in project.distribution_kinds
-    ]
+def _distributions(found: dict[str, tuple[Seen, ...]]) -> list[Distribution]:
+    return [Distribution(kind, tuple(f"{seen.path}:{seen.line}" for seen in places)) for kind, places in found.items()]
 
 
 def _check_report_folder(report_folder: Path | None, formats: list[str], force: bool) -> None:
@@ -229,7 +226,7 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
     except UsageProblem as problem:
         raise Refusal(str(problem)) from None
     result = convert_file("<stdin>", data, config, project)
-    report = build([result], mode=config.distributed, distributions=_distributions(project))
+    report = build([result], mode=config.distributed, distributions=_distributions(project.distribution))
     if diff:
         _show_diffs([result])
     elif writes:

@@ -16,6 +16,9 @@ from pyflakes import checker, messages
 _UNDEFINED = (messages.UndefinedName, messages.UndefinedLocal, messages.UndefinedExport)
 _ENTRY = re.compile(rb"""__name__\s*[!=]=|['"]__main__['"]""")
 
+# This import is an edit in itself: it gives the file's dropout layers their form on the NPU.
+_PATCHES_LAYERS = re.compile(rb"import npu_convert_dropout\b")
+
 
 @dataclass
 class FileFacts:
@@ -41,7 +44,7 @@ def check(source: Path, output: Path, path: str, fixed_rules: frozenset[str], is
     if before == after or path.lower().endswith(".ipynb"):
         return facts
     facts.comments_lost = comments_lost(before, after)
-    if fixed_rules == {"NPU100"} and is_imported and not _ENTRY.search(before):
+    if fixed_rules == {"NPU100"} and is_imported and not _ENTRY.search(before) and not _PATCHES_LAYERS.search(after):
         facts.lone_imports = [f"{path}: imported by others, no main guard, and nothing but the import changed"]
     old = parsed(before)
     if old is None:

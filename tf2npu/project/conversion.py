@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from tf2npu.project.walk import STATE_FOLDER, Entry, Kind, Tree, single, walk
 if TYPE_CHECKING:
     from tf2npu.config import Config
     from tf2npu.convert import ProjectFacts
+    from tf2npu.scanner.facts import Seen
 
 Progress = Callable[[str, int, int], None]  # what is being done, files done, files in all
 _KINDS_WITH_A_MODE = ("horovod", "tf")
@@ -62,10 +64,14 @@ class Request:
 
 @dataclass
 class Conversion:
-    """What was done. config: as it was applied (`auto` resolved); crashes: tracebacks of defects of ours."""
+    """What was done.
+
+    config: as it was applied (`auto` resolved); distribution: where each kind of distributed training was seen; crashes:
+    tracebacks of defects of ours.
+    """
 
     config: Config
-    project: ProjectFacts
+    distribution: dict[str, tuple[Seen, ...]]
     results: list[FileResult] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     crashes: list[str] = field(default_factory=list)
@@ -138,6 +144,14 @@ def _is_foreign(folder: Path) -> bool:
     return not (state / "manifest.json").exists() and not (state / "journal").exists() and any(folder.iterdir())
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What a run needs of the project's facts as long as every result comes from the cache."""
+
+    digest: bytes
+    distribution: dict[str, tuple[Seen, ...]]
+
+
 class _Run:
     """One conversion under way."""
 
@@ -150,36 +164,60 @@ class _Run:
         self._results: list[FileResult] = []
         self._crashes: list[str] = []
         self._unread: dict[str, str] = {}
+        self._facts: ProjectFacts | None = None
 
     def convert(self) -> Conversion:
-        project = self._gather_facts()
-        config = resolve_distributed(self._request.config, project.distribution_kinds)
+        known = self._known_facts()
+        config = resolve_distributed(self._request.config, tuple(known.distribution))
         output = self._open_output()
         self._results += output.remove_gone()
         others = (output.place_other(e) for e in self._tree.entries if e.kind is not Kind.SOURCE)
         self._results += [result for result in others if result is not None]
-        self._convert_sources(config, project, output)
+        self._convert_sources(config, known.digest, output)
         output.finish()
         self._results.sort(key=lambda result: result.path)
-        return Conversion(config, project, self._results, self._tree.left_out, self._crashes)
+        return Conversion(config, known.distribution, self._results, self._tree.left_out, self._crashes)
 
-    def _gather_facts(self) -> ProjectFacts:
+    def _known_facts(self) -> _Known:
+        """Digest and distribution of the project, from the cache where no file has changed since."""
+        if self._cache is None:
+            return _Known(b"", self._project().distribution)
+        key = self._cache.key("project", [(e.path, hashlib.sha256(self._read(e) or b"").digest()) for e in self._sources])
+        known = self._cache.get(key)
+        if known is None:
+            project = self._project()
+            known = _Known(fingerprint(project), project.distribution)
+            self._cache.put(key, known)
+        return known
+
+    def _project(self) -> ProjectFacts:
         from tf2npu.convert import ProjectFacts, gather_facts
 
-        facts = dict(self._each(gather_facts, "facts", (), self._sources, "reading"))
-        return ProjectFacts.merge(facts[path] for path in sorted(facts) if not isinstance(facts[path], workers.Crash))
+        if self._facts is None:
+            facts = dict(self._each(gather_facts, "facts", b"", tuple, self._ordinary(), "reading"))
+            crashed = {path for path, found in facts.items() if isinstance(found, workers.Crash)}
+            self._facts = ProjectFacts.merge(facts[path] for path in sorted(facts.keys() - crashed))
+        return self._facts
 
-    def _convert_sources(self, config: Config, project: ProjectFacts, output: Output) -> None:
+    def _convert_sources(self, config: Config, facts_digest: bytes, output: Output) -> None:
         from tf2npu.convert import convert_file
 
         entries = {entry.path: entry for entry in self._sources}
-        ordinary = [entry for entry in self._sources if entry.size <= LARGE_BYTES or _is_notebook(entry)]
-        for path, result in self._each(convert_file, "result", (config, project), ordinary, "converting"):
+        shared_key = fingerprint(config, facts_digest)
+
+        def shared() -> tuple[Config, ProjectFacts]:
+            return config, self._project()
+
+        for path, result in self._each(convert_file, "result", shared_key, shared, self._ordinary(), "converting"):
             self._place(entries[path], result, output)
         for entry in self._sources:
             if entry.size > LARGE_BYTES and not _is_notebook(entry):
                 self._place(entry, self._too_large(entry), output)
         self._results += [unreadable(path, error) for path, error in sorted(self._unread.items())]
+
+    def _ordinary(self) -> list[Entry]:
+        """The sources that are converted: all but the very large ones."""
+        return [entry for entry in self._sources if entry.size <= LARGE_BYTES or _is_notebook(entry)]
 
     def _place(self, entry: Entry, result: Any, output: Output) -> None:
         data = self._read(entry)
@@ -192,10 +230,18 @@ class _Run:
         self._results.append(_lightened(output.place_result(entry, result, data)))
 
     def _each(
-        self, work: workers.Work, name: str, shared: tuple[Any, ...], entries: list[Entry], label: str
+        self,
+        work: workers.Work,
+        name: str,
+        shared_key: bytes,
+        shared: Callable[[], tuple[Any, ...]],
+        entries: list[Entry],
+        label: str,
     ) -> Iterator[tuple[str, Any]]:
-        """(path, work(path, data, *shared)) of each readable entry: from the cache, or from the workers."""
-        shared_key = fingerprint(shared)
+        """(path, work(path, data, *shared())) of each readable entry: from the cache, or from the workers.
+
+        shared_key: stands for what `shared` returns, which is asked for only when something is missing in the cache.
+        """
         keys: dict[str, bytes] = {}
         misses = []
         for entry in entries:
@@ -211,7 +257,7 @@ class _Run:
             else:
                 yield entry.path, stored
         n_done = len(entries) - len(misses)
-        for path, result in self._fresh(work, shared, misses):
+        for path, result in self._fresh(work, shared(), misses) if misses else ():
             n_done += 1
             self._progress(label, n_done, len(entries))
             if self._cache is not None and not isinstance(result, workers.Crash):

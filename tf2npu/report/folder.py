@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -12,6 +13,9 @@ from tf2npu.report.model import Report
 
 FORMATS = ("html", "json", "sarif", "text")
 MARKER = ".tf2npu-report"  # lists the files of the report, so that the next one can clear them away
+
+
+_PACKAGE = Path(__file__).parent.parent
 
 
 class ForeignFile(Exception):
@@ -54,10 +58,16 @@ def check(folder: Path, formats: list[str], *, force: bool = False) -> None:
 
 
 def write(report: Report, folder: Path, formats: list[str], *, keep: bool = False) -> None:
-    """Write the report in each format and remove what an earlier one left there; with `keep` only its stale pages."""
-    earlier = _earlier(folder)
+    """Write the report in each format and remove what an earlier one left there; with `keep` only its stale pages.
+
+    A report that is there already, and whole, is left as it is: rendering costs more than finding out.
+    """
+    earlier, its_digest = _earlier(folder)
+    digest = _digest(report, formats)
+    if digest == its_digest and all((folder / name).is_file() for name in earlier):
+        return
     folder.mkdir(parents=True, exist_ok=True)
-    _mark(folder, earlier)  # from here on the folder is ours, also after a kill
+    _mark(folder, earlier, "")  # from here on the folder is ours, also after a kill
     written: set[str] = set()
     for chosen in formats:
         for name, text in _RENDERERS[chosen](report):
@@ -66,19 +76,34 @@ def write(report: Report, folder: Path, formats: list[str], *, keep: bool = Fals
     kept = {name for name in earlier if keep and not ("html" in formats and name.startswith("files/"))}
     for name in sorted(earlier - written - kept):
         (folder / name).unlink(missing_ok=True)
-    _mark(folder, written | kept)
+    _mark(folder, written | kept, "" if kept else digest)
 
 
-def _mark(folder: Path, names: set[str]) -> None:
-    _replace(folder / MARKER, json.dumps({"tool": "tf2npu", "files": sorted(names)}, indent=1) + "\n")
+def _digest(report: Report, formats: list[str]) -> str:
+    """Stands for everything that the files of a report depend on: its data, the formats, and the code that renders."""
+    digest = hashlib.sha256(repr(sorted(formats)).encode())
+    for part in ("report", "rules"):
+        for path in sorted((_PACKAGE / part).rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                digest.update(path.read_bytes())
+    digest.update(as_json.render(report).encode())
+    return digest.hexdigest()
 
 
-def _earlier(folder: Path) -> set[str]:
+def _mark(folder: Path, names: set[str], digest: str) -> None:
+    content = {"tool": "tf2npu", "digest": digest, "files": sorted(names)}
+    _replace(folder / MARKER, json.dumps(content, indent=1) + "\n")
+
+
+def _earlier(folder: Path) -> tuple[set[str], str]:
+    """Names of the files of the report that stands there, and its digest."""
     try:
-        names = json.loads((folder / MARKER).read_text(encoding="utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return set()
-    return {str(name) for name in names if ".." not in PurePosixPath(str(name)).parts and not str(name).startswith("/")}
+        content = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        names, digest = content["files"], str(content.get("digest", ""))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return set(), ""
+    harmless = {str(name) for name in names if ".." not in PurePosixPath(str(name)).parts and not str(name).startswith("/")}
+    return harmless, digest
 
 
 def _replace(path: Path, text: str) -> None:

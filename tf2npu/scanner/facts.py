@@ -278,6 +278,11 @@ class ProjectFacts:
         """Kinds of distribution seen anywhere: horovod, tf, parameter-server."""
         return tuple(sorted({kind for f in self.files.values() for kind, _ in f.distribution}))
 
+    @property
+    def distribution(self) -> dict[str, tuple[Seen, ...]]:
+        """Where each kind of distribution was seen."""
+        return {kind: self.distribution_places(kind) for kind in self.distribution_kinds}
+
     def distribution_places(self, kind: str) -> tuple[Seen, ...]:
         """Where a kind of distribution was seen, in path and line order."""
         places = {s for f in self.files.values() for k, s in f.distribution if k == kind}

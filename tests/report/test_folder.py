@@ -1,0 +1,45 @@
+"""A report folder is written once; what is there already and still true is left as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tf2npu.convert import convert_source
+from tf2npu.report import folder
+from tf2npu.report.build import build
+from tf2npu.report.model import Report
+
+
+@pytest.fixture
+def report() -> Report:
+    return build([convert_source("import tensorflow as tf\ns = tf.Session()\n", "train.py")])
+
+
+def stamps(place: Path) -> dict[str, int]:
+    return {str(p.relative_to(place)): p.stat().st_mtime_ns for p in place.rglob("*") if p.is_file()}
+
+
+def test_an_unchanged_report_is_not_written_again(tmp_path: Path, report: Report) -> None:
+    folder.write(report, tmp_path, ["html", "json"])
+    before = stamps(tmp_path)
+    folder.write(report, tmp_path, ["html", "json"])
+    assert stamps(tmp_path) == before
+
+
+def test_a_missing_page_is_written_again(tmp_path: Path, report: Report) -> None:
+    folder.write(report, tmp_path, ["html"])
+    before = {p: p.read_bytes() for p in tmp_path.rglob("*.html")}
+    next(p for p in before if p.name != "index.html").unlink()
+    folder.write(report, tmp_path, ["html"])
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*.html")} == before
+
+
+def test_other_findings_or_formats_make_another_report(tmp_path: Path, report: Report) -> None:
+    folder.write(report, tmp_path, ["html", "json"])
+    first = (tmp_path / "index.html").read_bytes()
+    folder.write(build([convert_source("import tensorflow as tf\n", "train.py")]), tmp_path, ["html", "json"])
+    assert (tmp_path / "index.html").read_bytes() != first
+    folder.write(report, tmp_path, ["json"])
+    assert not (tmp_path / "index.html").exists() and (tmp_path / "report.json").exists()
