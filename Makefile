@@ -1,5 +1,6 @@
 # make demo    convert the four examples, train them on the simulated device, say where the report is
 # make test    all checks (about ten minutes on two cores)
+# make graphs  21 training graphs step by step beside TensorFlow
 # make bench   step times of the examples, device against TensorFlow
 # make acceptance CORPORA="--bert DIR ... --sdists"   the converter over public code that is brought; exit 77 where it is absent
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
@@ -10,7 +11,7 @@ STAMP = $(VENV)/.installed
 CONVERTER_TESTS = $(wildcard tests/converter tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test lint ruff mypy imports unit converter-suite acceptance bench spreads clean
+.PHONY: setup demo test lint ruff mypy imports unit converter-suite acceptance graphs bench spreads clean
 
 setup: $(STAMP)
 
@@ -38,13 +39,18 @@ imports: $(STAMP)
 	$(VENV)/bin/lint-imports
 
 unit: $(STAMP)
-	$(PYTHON) -m pytest -n 2
+	$(PYTHON) -m pytest -n 2 --ignore=tests/graphs
 
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) $(CONVERTER_TESTS)
 
-acceptance: $(STAMP)
+acceptance: $(STAMP) graphs
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
+
+# Twenty-one training graphs, step by step beside TensorFlow, in a process of their own: minutes, and deep networks whose
+# numbers depend on the processor's BLAS.
+graphs: $(STAMP)
+	TF2NPU_GRAPH_STEPS=20 $(PYTHON) -m pytest tests/graphs
 
 bench: $(STAMP)
 	$(PYTHON) -m benchmarks.step_time

@@ -69,14 +69,16 @@ def write(report: Report, folder: Path, formats: list[str], *, keep: bool = Fals
     folder.mkdir(parents=True, exist_ok=True)
     _mark(folder, earlier, "")  # from here on the folder is ours, also after a kill
     written: set[str] = set()
+    is_new = False
     for chosen in formats:
         for name, text in _RENDERERS[chosen](report):
             written.add(name)
-            _replace(folder / name, text)
+            is_new = _replace(folder / name, text) or is_new
     kept = {name for name in earlier if keep and not ("html" in formats and name.startswith("files/"))}
     for name in sorted(earlier - written - kept):
         (folder / name).unlink(missing_ok=True)
-    _mark(folder, written | kept, "" if kept else digest)
+    kept_digest = "" if is_new else its_digest  # the same pages again: what stands beside them still belongs to them
+    _mark(folder, written | kept, kept_digest if kept else digest)
 
 
 def _digest(report: Report, formats: list[str]) -> str:
@@ -106,8 +108,12 @@ def _earlier(folder: Path) -> tuple[set[str], str]:
     return harmless, digest
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, text: str) -> bool:
+    """Write the file whole; True when it held something else before."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    content = text.encode("utf-8", "backslashreplace")
+    is_new = not path.is_file() or path.read_bytes() != content
     draft = path.with_name(f"{path.name}.tf2npu-draft")
-    draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+    draft.write_bytes(content)
     os.replace(draft, path)
+    return is_new
