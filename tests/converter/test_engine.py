@@ -112,9 +112,14 @@ def test_deep_expressions_are_converted_or_reported(terms: int) -> None:
     source = SESSION + "x = " + " + ".join(["a"] * terms) + "\n"
     limit = sys.getrecursionlimit()
     result = convert_source(source)
+    assert sys.getrecursionlimit() == limit
+    if terms > 1_000 and sys.version_info[:2] == (3, 12):  # its limit for C frames is fixed, and LibCST's emit uses them
+        assert result.status is Status.FAILED
+        assert result.after == source.encode()
+        assert "nested too deeply" in result.findings[0].message
+        return
     assert result.status is Status.CONVERTED
     assert result.after.decode().startswith(CONVERTED)
-    assert sys.getrecursionlimit() == limit
 
 
 @pytest.mark.parametrize(
