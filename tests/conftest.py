@@ -5,6 +5,15 @@ Golden tests rewrite their files with `--regen`.
 
 from __future__ import annotations
 
+import os
+
+from hypothesis import settings
+
+# The same examples in every run of the continuous integration; a developer's runs go on looking for new ones.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
+
 
 def pytest_addoption(parser):
     parser.addoption("--regen", action="store_true", help="rewrite golden files that differ, then fail listing them")
