@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from npu_runtime.errors import DeviceError
 from npu_runtime.graph.ir import Graph, Node
-from npu_runtime.graph.order import topological
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.shapes import merge
-from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.placement import HANDLES, MERGES, SWITCHES
 
 PASS_THROUGH = frozenset({"PlaceholderWithDefault", "Identity", "RefIdentity"})
-
-
-@graph_pass(provides=("shapes",))
-def infer_shapes(graph: Graph) -> int:
-    """Sharpen the output specs of every device node; returns how many specs became more exact."""
-    return sum(infer_node(graph, node) for node in topological(device_nodes(graph)))
 
 
 def device_nodes(graph: Graph) -> list[Node]:
