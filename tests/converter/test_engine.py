@@ -203,3 +203,11 @@ def test_the_same_input_gives_the_same_output() -> None:
         for seed in ("1", "2")
     }
     assert len(outputs) == 1
+
+
+def test_a_node_that_is_replaced_keeps_no_wrapping_of_its_own() -> None:
+    """Found by a property test: the wrapper of a GraphOptions stayed around the False that took its place."""
+    source = "import tensorflow as tf\ne = tf.contrib.tpu.TPUEstimator(f, use_tpu=tf.GraphOptions(optimizer_options=x))\n"
+    once = convert_source(source)
+    assert b"use_tpu=False, config=npu_run_config_init()" in once.after
+    assert convert_source(once.after).after == once.after

@@ -66,8 +66,8 @@ def _widest_first(fix: Fix) -> tuple[int, int]:
 def _relation(fix: Fix, taken: list[tuple[int, int, Fix]]) -> str:
     relation = "free"
     for change in fix.changes:
-        for start, end, _ in taken:
-            if _encloses(start, end, change):
+        for start, end, owner in taken:
+            if _encloses(start, end, change) or _wraps_what_goes(fix, change, owner, start, end):
                 return "inside"
             if _crosses(start, end, change):
                 relation = "conflict"
@@ -80,6 +80,12 @@ def _encloses(start: int, end: int, change: Change) -> bool:
     if change.closing is not None and (change.start, change.end) == (start, end):
         return False  # what is put around replaced text stays
     return start <= change.start and change.end <= end
+
+
+def _wraps_what_goes(fix: Fix, change: Change, owner: Fix, start: int, end: int) -> bool:
+    """Whether a node is wrapped for its own sake while the code around it puts something else in its place."""
+    own = change.closing is not None and (change.start, change.end) == (start, end) == fix.site
+    return own and owner.site != (start, end)
 
 
 def _crosses(start: int, end: int, change: Change) -> bool:
