@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 if sys.version_info >= (3, 11):
@@ -14,10 +16,36 @@ else:
 
 DISTRIBUTED_MODES = ("none", "auto", "horovod", "tf")
 IMPORT_STYLES = ("explicit", "star")
+ADAPTERS = ("current", "2021")
+TENSORFLOWS = ("1.15",)
+OLDEST_PYTHON = (3, 5)  # what inserted code needs at least: keyword arguments behind *args, no f-strings
+SEVERITIES = ("unsupported", "manual", "info")
+_PYTHON = re.compile(r"3\.\d{1,2}$")
+_RULE_ID = re.compile(r"NPU\d{0,3}$")
+_CONSOLE_ENTRY = re.compile(r"\w+(?:\.\w+)*(?::\w+(?:\.\w+)*)?$")
 
 
 class ConfigError(ValueError):
     """A setting that cannot be used; the message names the file and the key."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the converted code has to run on.
+
+    python: "3.7" (what TensorFlow 1.15 needs) or another 3.x.  tensorflow: "1.15".
+    adapter: "current", or "2021" for the Apache-licensed release without helper functions and without a patched Session.
+    """
+
+    python: str = "3.7"
+    tensorflow: str = "1.15"
+    adapter: str = "current"
+
+    @property
+    def python_version(self) -> tuple[int, int]:
+        """Python as two numbers."""
+        major, minor = self.python.split(".")
+        return int(major), int(minor)
 
 
 @dataclass(frozen=True)
@@ -27,6 +55,9 @@ class Config:
     distributed: none | auto | horovod | tf.  main: entry script relative to the source root.
     select, ignore: rule ids or prefixes of ids ("NPU1" is every NPU1xx).  import_style: explicit | star.
     unsafe_fixes: also make the fixes that may change values or shapes.
+    exclude: glob patterns of paths that are left out.  respect_gitignore: leave out what .gitignore names.
+    entry_points: files, or `package.module:function` as in console_scripts, that are run.
+    severity: (rule id or prefix, level) pairs that replace the level of findings.  target: what the result runs on.
     """
 
     distributed: str = "none"
@@ -35,6 +66,11 @@ class Config:
     ignore: frozenset[str] = frozenset()
     import_style: str = "explicit"
     unsafe_fixes: bool = False
+    exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    entry_points: tuple[str, ...] = ()
+    severity: tuple[tuple[str, str], ...] = ()
+    target: Target = Target()
 
     def is_enabled(self, rule_id: str) -> bool:
         """Whether a rule takes part: picked by `select` (an empty one picks all) and not dropped by `ignore`."""
@@ -46,6 +82,37 @@ class Config:
         """Whether the unsafe fixes of a rule may be made: asked for in general, or this rule selected by its full id."""
         return self.unsafe_fixes or rule_id in self.select
 
+    def level_of(self, rule_id: str, level: str) -> str:
+        """Level of a finding of a rule after `severity`; the longest prefix decides, what was fixed or skipped stays so."""
+        if level not in SEVERITIES:
+            return level
+        asked = [(len(prefix), new) for prefix, new in self.severity if rule_id.startswith(prefix)]
+        return max(asked)[1] if asked else level
+
+    @property
+    def names_entries(self) -> bool:
+        """Whether the settings say which files are run, so that it need not be guessed."""
+        return self.main is not None or bool(self.entry_points)
+
+    def is_named_entry(self, path: str) -> bool:
+        """Whether `main` or `entry_points` name this file (a POSIX path relative to the source root)."""
+        if self.main is not None and path == _plain_path(self.main):
+            return True
+        return any(_names_file(entry, path) for entry in self.entry_points)
+
+
+def _plain_path(path: str) -> str:
+    return path.replace("\\", "/").removeprefix("./")
+
+
+def _names_file(entry: str, path: str) -> bool:
+    if "/" in entry or "\\" in entry or PurePosixPath(entry).suffix in (".py", ".pyw", ".ipynb"):
+        return path == _plain_path(entry)
+    parts = tuple(entry.partition(":")[0].split("."))
+    pure = PurePosixPath(path)
+    module = (*pure.parent.parts, pure.stem)
+    return path == entry or module[-len(parts) :] == parts or module[-len(parts) - 1 :] == (*parts, "__main__")
+
 
 def load_config(start: Path, **overrides: Any) -> Config:
     """Read the nearest pyproject.toml at or above `start`; an override that is None counts as not given.
@@ -56,10 +123,12 @@ def load_config(start: Path, **overrides: Any) -> Config:
     values: dict[str, Any] = {}
     if path is not None:
         for key, value in _read_table(path).items():
-            values[_field_name(key, path)] = _checked(key, value, str(path))
+            name = _field_name(key, path)
+            values[name] = _CHECKS[name](key, value, str(path))
     for key, value in overrides.items():
         if value is not None:
-            values[_field_name(key, None)] = _checked(key, value, "command line")
+            name = _field_name(key, None)
+            values[name] = _CHECKS[name](key, value, "command line")
     return Config(**values)
 
 
@@ -96,32 +165,98 @@ def _field_name(key: str, path: Path | None) -> str:
     return name
 
 
-def _checked(key: str, value: Any, where: str) -> Any:
-    name = key.replace("-", "_")
-    if name in ("select", "ignore"):
-        return _checked_ids(key, value, where)
-    if name == "distributed":
-        return _one_of(key, value, DISTRIBUTED_MODES, where)
-    if name == "import_style":
-        return _one_of(key, value, IMPORT_STYLES, where)
-    wanted = bool if name == "unsafe_fixes" else str
-    if not isinstance(value, wanted):
-        raise ConfigError(f"{where}: {key} must be a {'boolean' if wanted is bool else 'string'}, got {value!r}")
+def _bool(key: str, value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{where}: {key} must be a boolean, got {value!r}")
     return value
 
 
-def _checked_ids(key: str, value: Any, where: str) -> frozenset[str]:
+def _string(key: str, value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{where}: {key} must be a string, got {value!r}")
+    return value
+
+
+def _strings(key: str, value: Any, where: str, what: str = "strings") -> list[str]:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",") if part.strip()]
     if not isinstance(value, (list, tuple, set, frozenset)) or not all(isinstance(v, str) for v in value):
-        raise ConfigError(f"{where}: {key} must be a list of rule ids, got {value!r}")
-    for rule_id in value:
-        if not rule_id.startswith("NPU") or not rule_id[3:].isdigit() or len(rule_id) > 6:
-            raise ConfigError(f"{where}: {key}: {rule_id!r} is neither a rule id (NPU101) nor a prefix of one (NPU1)")
-    return frozenset(value)
+        raise ConfigError(f"{where}: {key} must be a list of {what}, got {value!r}")
+    return list(value)
+
+
+def _rule_ids(key: str, value: Any, where: str) -> frozenset[str]:
+    rule_ids = _strings(key, value, where, "rule ids")
+    for rule_id in rule_ids:
+        _rule_id(key, rule_id, where)
+    return frozenset(rule_ids)
+
+
+def _rule_id(key: str, rule_id: str, where: str) -> str:
+    if not _RULE_ID.match(rule_id) or rule_id == "NPU":
+        raise ConfigError(f"{where}: {key}: {rule_id!r} is neither a rule id (NPU101) nor a prefix of one (NPU1)")
+    return rule_id
+
+
+def _patterns(key: str, value: Any, where: str) -> tuple[str, ...]:
+    patterns = _strings(key, value, where, "glob patterns")
+    if "" in patterns:
+        raise ConfigError(f"{where}: {key} holds an empty pattern; leave it out")
+    return tuple(dict.fromkeys(patterns))
+
+
+def _entries(key: str, value: Any, where: str) -> tuple[str, ...]:
+    entries = _strings(key, value, where, "files or module:function names")
+    for entry in entries:
+        if not ("/" in entry or "\\" in entry or PurePosixPath(entry).suffix or _CONSOLE_ENTRY.match(entry)):
+            raise ConfigError(f"{where}: {key}: {entry!r} is neither a file (train.py) nor a console entry (package.cli:main)")
+    return tuple(dict.fromkeys(entries))
+
+
+def _severity(key: str, value: Any, where: str) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict):
+        raise ConfigError(f'{where}: {key} must be a table such as {{NPU912 = "info"}}, got {value!r}')
+    pairs = []
+    for rule_id, level in value.items():
+        _one_of(f"{key}.{_rule_id(key, rule_id, where)}", level, SEVERITIES, where)
+        pairs.append((rule_id, level))
+    return tuple(sorted(pairs))
+
+
+def _target(key: str, value: Any, where: str) -> Target:
+    if isinstance(value, Target):
+        return value
+    known = [f.name for f in fields(Target)]
+    if not isinstance(value, dict):
+        raise ConfigError(f"{where}: {key} must be a table with {', '.join(known)}, got {value!r}")
+    for name in value:
+        if name not in known:
+            raise ConfigError(f"{where}: unknown key {name!r} in {key}; known are {', '.join(known)}")
+    python = value.get("python", Target.python)
+    if not isinstance(python, str) or not _PYTHON.match(python) or Target(python).python_version < OLDEST_PYTHON:
+        oldest = ".".join(map(str, OLDEST_PYTHON))
+        raise ConfigError(f'{where}: {key}.python must be a string such as "3.7", {oldest} or newer, got {python!r}')
+    tensorflow = _one_of(f"{key}.tensorflow", value.get("tensorflow", Target.tensorflow), TENSORFLOWS, where)
+    adapter = _one_of(f"{key}.adapter", value.get("adapter", Target.adapter), ADAPTERS, where)
+    return Target(python, tensorflow, adapter)
 
 
 def _one_of(key: str, value: Any, allowed: tuple[str, ...], where: str) -> Any:
     if value not in allowed:
         raise ConfigError(f"{where}: {key} must be one of {', '.join(allowed)}, got {value!r}")
     return value
+
+
+_CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
+    "distributed": lambda key, value, where: _one_of(key, value, DISTRIBUTED_MODES, where),
+    "main": _string,
+    "select": _rule_ids,
+    "ignore": _rule_ids,
+    "import_style": lambda key, value, where: _one_of(key, value, IMPORT_STYLES, where),
+    "unsafe_fixes": _bool,
+    "exclude": _patterns,
+    "respect_gitignore": _bool,
+    "entry_points": _entries,
+    "severity": _severity,
+    "target": _target,
+}
