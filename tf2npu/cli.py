@@ -85,6 +85,7 @@ def _selection(command):
 @click.option("--diff", is_flag=True, help="Print what would change as a patch; write nothing into OUT.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing into OUT.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 when a file would change.")
+@click.option("--in-place", is_flag=True, help="Convert the files of SRC themselves; `tf2npu undo SRC` puts them back.")
 @click.option("--unsafe-fixes", is_flag=True, help="Also make the fixes that may change values or shapes.")
 @click.option(
     "--data", type=click.Choice(["link", "copy", "skip"]), default="link", show_default=True,
@@ -95,6 +96,16 @@ def convert(src: Path, out: Path | None, **options) -> None:
     from tf2npu import commands
 
     raise SystemExit(commands.convert(src, out, **options))
+
+
+@cli.command()
+@click.argument("src", type=_path, default=".")
+@click.option("--force", is_flag=True, help="Also restore files that changed since; they are kept as NAME.tf2npu-backup.")
+def undo(src: Path, force: bool) -> None:
+    """Put back what the last `convert SRC --in-place` replaced. SRC is that of the conversion, or one file of it."""
+    from tf2npu import commands
+
+    raise SystemExit(commands.undo(src, force=force))
 
 
 @cli.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from tf2npu.report.model import Distribution, Report, exit_code
 from tf2npu.report.visible import visible
 
 if TYPE_CHECKING:
+    from tf2npu.project.undo import Undone
     from tf2npu.scanner.facts import Seen
 
 STDIN = Path("-")
@@ -36,16 +38,17 @@ class Refusal(click.ClickException):
         click.echo(f"tf2npu: {visible(self.message)}", file=file, err=file is None)
 
 
-def convert(src: Path, out: Path | None, *, diff: bool, dry_run: bool, check: bool, data: str, **options) -> int:
+def convert(
+    src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run: bool, check: bool, data: str, **options
+) -> int:
     """`tf2npu convert`; returns the exit code."""
     writes = not (diff or dry_run or check)
+    _check_where_to_write(src, out, in_place, writes)
     if src == STDIN:
         return _convert_stdin(out, diff=diff, check=check, writes=writes, **options)
-    if out is None and writes:
-        raise Refusal("OUT is missing: name a folder to write to, or use --diff, --dry-run or --check")
     report_folder = options.pop("report_folder")
     formats, force = options["formats"], options["force"]
-    request = _request(src, out if writes else None, data=data, **options)
+    request = _request(src, out if writes else None, data=data, in_place=in_place, **options)
     if writes:
         report_folder = report_folder or (request.out_folder or Path()) / REPORT_FOLDER
     _check_report_folder(report_folder, formats, force)
@@ -54,7 +57,50 @@ def convert(src: Path, out: Path | None, *, diff: bool, dry_run: bool, check: bo
     if diff:
         _show_diffs(done.results)
     _tell(report, report_folder, formats, stream=sys.stderr if diff else sys.stdout, rerun=(src, out))
+    if in_place and report.statuses()["converted"]:
+        click.echo(f"`tf2npu undo {shlex.quote(str(src))}` puts the files back")
     return _finished(done, exit_code(report, check=check))
+
+
+def _check_where_to_write(src: Path, out: Path | None, in_place: bool, writes: bool) -> None:
+    if in_place and out is not None:
+        raise Refusal("--in-place converts SRC itself: OUT must be absent")
+    if in_place and src == STDIN:
+        raise Refusal("--in-place needs a file or a folder: the result of SRC - goes to stdout")
+    if in_place and not writes:
+        raise Refusal("--in-place writes, --diff, --dry-run and --check do not: choose one")
+    if out is None and writes and not in_place and src != STDIN:
+        raise Refusal("OUT is missing: name a folder to write to, or use --in-place, --diff, --dry-run or --check")
+
+
+def undo(src: Path, *, force: bool) -> int:
+    """`tf2npu undo`; returns the exit code: 1 where a file was left as it is."""
+    from tf2npu.project.undo import undo as undo_last
+    from tf2npu.project.undo_log import Busy
+
+    root, only = (src.resolve(), None) if src.is_dir() else (src.resolve().parent, src.resolve().name)
+    if not root.is_dir():
+        raise Refusal(f"{src}: no such file or folder")
+    try:
+        done = undo_last(root, only=only, force=force)
+    except Busy as busy:
+        raise Refusal(str(busy)) from None
+    except OSError as error:
+        raise Refusal(f"{error.filename or src}: {error.strerror or error}; run undo again when that is mended") from None
+    if done is None:
+        click.echo(f"nothing to undo in {visible(str(src))}")
+        return 0
+    as_text.show(_undone(done), sys.stdout)
+    return 1 if done.kept else 0
+
+
+def _undone(done: Undone) -> Iterator[as_text.Line]:
+    for path, reason, original in done.kept:
+        text = f"{visible(path)}: kept as it is: {reason}; --force restores it, its original is {visible(str(original))}"
+        yield as_text.Line(text, "bold yellow")
+    yield as_text.Line(f"{as_text.counted(len(done.restored), 'file')} restored, {len(done.kept)} kept as they are")
+    if done.n_earlier:
+        yield as_text.Line(f"{done.n_earlier} earlier in-place conversions can be undone too: run undo again")
 
 
 def scan(src: Path, **options) -> int:
@@ -120,10 +166,19 @@ def _key_and_value(pair: str) -> tuple[str, str]:
     return key, value
 
 
-def _request(src: Path, out: Path | None, *, jobs: int | None, force: bool, no_cache: bool, data: str, **options) -> Request:
-    return Request(
-        src, _config(src, **options), out, jobs=jobs or default_jobs(), data=data, force=force, use_cache=not no_cache
-    )
+def _request(
+    src: Path,
+    out: Path | None,
+    *,
+    jobs: int | None,
+    force: bool,
+    no_cache: bool,
+    data: str,
+    in_place: bool = False,
+    **options,
+) -> Request:
+    config = _config(src, **options)
+    return Request(src, config, out, jobs or default_jobs(), data, force, use_cache=not no_cache, in_place=in_place)
 
 
 def _config(src: Path, *, distributed, main, select, ignore, unsafe_fixes: bool = False, **_: object) -> Config:

@@ -13,7 +13,9 @@ from tf2npu import file_notes
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.project import workers
 from tf2npu.project.cache import Cache, fingerprint
+from tf2npu.project.in_place import InPlace
 from tf2npu.project.output import LARGE_BYTES, Output, unreadable
+from tf2npu.project.undo_log import Busy
 from tf2npu.project.walk import STATE_FOLDER, Entry, Kind, Tree, single, walk
 
 if TYPE_CHECKING:
@@ -31,7 +33,11 @@ class UsageProblem(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """What to do. out: None writes nothing; jobs: most worker processes; data: "link", "copy" or "skip"."""
+    """What to do.
+
+    out: None writes nothing, unless in_place converts the source files themselves; jobs: most worker processes; data:
+    "link", "copy" or "skip".
+    """
 
     source: Path
     config: Config
@@ -40,6 +46,7 @@ class Request:
     data: str = "link"
     force: bool = False
     use_cache: bool = True
+    in_place: bool = False
 
     @property
     def is_single_file(self) -> bool:
@@ -170,11 +177,14 @@ class _Run:
         known = self._known_facts()
         config = resolve_distributed(self._request.config, tuple(known.distribution))
         output = self._open_output()
-        self._results += output.remove_gone()
-        others = (output.place_other(e) for e in self._tree.entries if e.kind is not Kind.SOURCE)
-        self._results += [result for result in others if result is not None]
-        self._convert_sources(config, known.digest, output)
-        output.finish()
+        try:
+            self._results += output.remove_gone()
+            others = (output.place_other(e) for e in self._tree.entries if e.kind is not Kind.SOURCE)
+            self._results += [result for result in others if result is not None]
+            self._convert_sources(config, known.digest, output)
+            output.finish()
+        finally:
+            output.release()
         self._results.sort(key=lambda result: result.path)
         return Conversion(config, known.distribution, self._results, self._tree.left_out, self._crashes)
 
@@ -290,6 +300,8 @@ class _Run:
 
     def _open_output(self) -> Output:
         request = self._request
+        if request.in_place:
+            return self._open_in_place()
         if request.out is None:
             return Output(self._tree, None, request.data, {})
         rename = {request.source.name: request.out_name} if request.out_name else {}
@@ -301,6 +313,14 @@ class _Run:
             )
         except OSError as error:
             raise UsageProblem(f"{request.out}: cannot be written: {error.strerror or error}; nothing was done") from None
+
+    def _open_in_place(self) -> Output:
+        try:
+            return InPlace(self._tree)
+        except Busy as busy:
+            raise UsageProblem(str(busy)) from None
+        except OSError as error:
+            raise UsageProblem(f"{self._tree.root}: cannot be written: {error.strerror or error}; nothing was done") from None
 
     def _crashed(self, crash: workers.Crash) -> FileResult:
         self._crashes.append(f"{crash.path}: {crash.error}\n{crash.details}")

@@ -69,6 +69,9 @@ class Output:
         if self._mirror is not None:
             self._mirror.finish()
 
+    def release(self) -> None:
+        """Give back what was held for the time of the conversion; also called when it was broken off."""
+
     def _place_data(self, entry: Entry, result: FileResult) -> FileResult:
         source = self._tree.root / entry.path
         size = f"{entry.size / (1 << 20):.1f} MB of data"

@@ -85,9 +85,9 @@ def place(path: str, finding: Finding) -> str:
 
 def totals(report: Report) -> Iterator[Line]:
     """Two lines with numbers, and one for what was left out."""
-    yield Line(f"{_count(len(report.files), 'file')}: {_numbers(report.statuses())}")
+    yield Line(f"{counted(len(report.files), 'file')}: {_numbers(report.statuses())}")
     levels = report.levels()
-    yield Line(f"{_count(sum(levels.values()), 'finding')}: {_numbers(levels)}")
+    yield Line(f"{counted(sum(levels.values()), 'finding')}: {_numbers(levels)}")
     if report.left_out:
         yield Line("not converted, not copied: " + ", ".join(visible(folder) for folder in report.left_out))
 
@@ -110,5 +110,6 @@ def _numbers(counts: dict[str, int]) -> str:
     return ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "none"
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """The number with its noun in the right form."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
