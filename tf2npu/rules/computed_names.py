@@ -1,0 +1,56 @@
+"""TensorFlow reached through names that are made while the program runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.constants import text_of
+from tf2npu.scanner.names import is_tensorflow
+from tf2npu.scanner.sites import Call
+
+
+@rule(
+    id="NPU934",
+    title="API chosen while the program runs",
+    matches=("builtins.getattr", "builtins.__import__", "importlib.import_module", "builtins.setattr"),
+    why="What is chosen or replaced while the program runs is not seen when it is converted.",
+    source="Python language reference: getattr, setattr, __import__, importlib.import_module",
+    examples=(
+        Example.same("c = getattr(tf.nn.rnn_cell, name)(3)", level="info"),
+        Example.same("o = getattr(tf.train, FLAGS.optimizer + 'Optimizer')", level="manual"),
+        Example.same("import importlib\nt = importlib.import_module('tensorflow')\ns = t.Session()", level="manual"),
+        Example.same("setattr(tf.nn, 'dropout', my_dropout)", level="manual"),
+        Example.same("c = getattr(models, name)(3)", note="not TensorFlow"),
+        Example.same("v = getattr(tf, '__version__')", note="nothing to convert"),
+    ),
+)
+def computed_name(call: Call) -> None:
+    """Reports getattr, setattr and imports of TensorFlow by a name."""
+    if call.name in ("builtins.__import__", "importlib.import_module"):
+        module = text_of(call.args[0].value, call.scope) if call.args else None
+        if module is not None and is_tensorflow(module):
+            call.manual(f"Write `import {module}`: what is used of a module imported by its name is not converted.")
+        return
+    base = call.resolve(call.args[0].value) if len(call.args) >= 2 else None
+    if base is None or not is_tensorflow(base) or "()" in base or not _is_module(base):
+        return
+    if call.name == "builtins.setattr":
+        call.manual(f"{base} is changed here: calls of the replaced name are still converted as TensorFlow's own. Check them.")
+    elif not isinstance(call.args[1].value, cst.SimpleString):
+        _chosen(call, base)
+
+
+def _chosen(call: Call, base: str) -> None:
+    name: Any = call.args[1].value
+    message = f"Which API of {base} is meant here is known only when the program runs: "
+    if base in ("tensorflow", "tensorflow.train", "tensorflow.nn", "tensorflow.estimator", "tensorflow.keras.optimizers"):
+        call.manual(message + f"print {call.source(name)} for your settings, and convert that API by hand (`tf2npu rules`).")
+    else:
+        call.info(message + "check it where it is one that a rule converts.")
+
+
+def _is_module(name: str) -> bool:
+    return name.rpartition(".")[2].islower()

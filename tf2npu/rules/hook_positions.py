@@ -1,0 +1,40 @@
+"""Hooks that are found by their place at the end of a list."""
+
+from __future__ import annotations
+
+import re
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.sites import Site
+
+_INDEXED = re.compile(r"\b\w*(?:hooks|callbacks)(?:_list)?\[-\d+\]", re.IGNORECASE)
+
+
+@rule(
+    id="NPU931",
+    title="Hook taken from the end of a list",
+    on="module",
+    why="Distributed training appends a hook or callback of the NPU, so hooks[-1] is another one than before.",
+    source="npu_bridge.npu_init.npu_hooks_append, npu_callbacks_append: both append to the list",
+    examples=(
+        Example.same("train_hooks = [a, b]\nh = train_hooks[-1]", level="manual"),
+        Example.same("train_hooks = [a, b]\nh = train_hooks[0]", note="from the front, where nothing is added"),
+        Example.same("# hooks[-1] is the last one", note="a comment"),
+        Example.same("s = 'hooks[-1]'", note="a text"),
+    ),
+)
+def hook_position(site: Site) -> None:
+    """Reports hooks and callbacks that are taken from the end of their list."""
+    script = site.script
+    for match in _INDEXED.finditer(script.text):
+        if script.uses_tensorflow and not _is_text(script, match.start()):
+            site.fix.site = match.span()
+            site.manual("Keep this hook in a variable of its own: after conversion the last one may be the NPU's.")
+
+
+def _is_text(script: Script, offset: int) -> bool:
+    line_start = script.lines.line_start(offset)
+    if script.comments(line_start, offset):
+        return True
+    return any(a <= offset < b for a, b in (script.tree.span(s) for s in script.walked.strings))
