@@ -6,7 +6,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.dataset_context import Context, context_of, smallest_size
+from tf2npu.rules.dataset_context import Context, context_of, is_batched_again, is_named_for_evaluation, smallest_size
 from tf2npu.scanner.sites import Call
 
 _DATASET = "tensorflow.data.Dataset()"
@@ -15,12 +15,23 @@ _POSITION = {
     f"{_DATASET}.padded_batch": 3,
     "tensorflow.data.experimental.map_and_batch": 3,
 }
+_VARIABLES = ("tensorflow.Variable()", "tensorflow.get_variable()")
 _WHY = "The NPU compiles a graph for fixed shapes; a smaller last batch means a second compilation or an error."
 _SOURCE = "TensorFlow adapter porting guide: drop_remainder; tf.data.Dataset.batch of TensorFlow 1.15"
 _EVALUATION = (
     "This batch feeds evaluation or prediction: dropping the last, smaller batch would lose examples. "
-    "Choose a batch size that divides their number, or pad the last batch and ignore the padding."
+    "Choose a batch size that divides their number, or pad the data and drop what the padding gives: "
+    "ds = ds.concatenate(ds.take(-total % batch_size)).batch(batch_size, drop_remainder=True), then keep `total` results."
 )
+_INNER = (
+    "What this gives is batched or taken apart again further on, so it stays as it is. Pass drop_remainder=True here too if "
+    "the NPU's graph has to know this size."
+)
+_PADDED = (
+    "A dimension of padded_shapes that is None or -1 is as long as the longest example of each batch, so shapes change from "
+    "batch to batch and the NPU compiles the graph anew: give fixed sizes."
+)
+_STAR = "The arguments come out of *args or **kwargs: for training, drop_remainder must be True."
 _UNPROVEN = (
     "If this feeds training, pass drop_remainder=True, so that every batch has the same size. It is not done here, because "
     "it is not proven that no example would be lost that matters; --unsafe-fixes does it."
@@ -60,7 +71,9 @@ _UNPROVEN = (
 def drop_remainder(call: Call) -> None:
     """Drops the last, smaller batch of training data."""
     if call.has_star_args:
-        return call.manual("The arguments come out of *args or **kwargs: for training, drop_remainder must be True.")
+        return call.manual(_STAR)
+    if call.name.endswith(".padded_batch") and _may_vary(call):
+        call.manual(_PADDED)
     given = call.arg("drop_remainder", _POSITION[call.name])
     value = call.resolve(given.value) if given is not None else "False"
     context = context_of(call)
@@ -68,6 +81,8 @@ def drop_remainder(call: Call) -> None:
         return None
     if value != "False":
         return call.manual("When this is False the last batch is smaller, and the NPU compiles the graph a second time.")
+    if is_batched_again(call):
+        return call.manual(_INNER)
     wanted = _wanted(call, context)
     if not wanted:
         return call.manual(_EVALUATION if context.kind == "eval" else _UNPROVEN)
@@ -76,6 +91,18 @@ def drop_remainder(call: Call) -> None:
     else:
         call.replace(given.value, wanted)
     return call.fixed(_said(context))
+
+
+def _may_vary(call: Call) -> bool:
+    """Whether padded shapes are not all given as numbers."""
+    shapes = call.value("padded_shapes", 1)
+    return shapes is None or not _is_fixed(shapes)
+
+
+def _is_fixed(node: cst.BaseExpression) -> bool:
+    if isinstance(node, (cst.List, cst.Tuple, cst.Dict)):
+        return all(_is_fixed(element.value) for element in node.elements)
+    return isinstance(node, cst.Integer)
 
 
 def _wanted(call: Call, context: Context) -> str:
@@ -108,23 +135,29 @@ def _said(context: Context) -> str:
     id="NPU601",
     title="drop_remainder",
     on="unknown_method",
-    matches=("batch", "padded_batch"),
+    matches=("batch",),
     why=_WHY,
     source=_SOURCE,
     examples=(
         Example.same("def f(d):\n    return d.batch(32)", note="what d is, is not known here", level="info"),
+        Example.same("def f(pred_ds):\n    return pred_ds.batch(8)", note="predictions must not be lost", level="manual"),
+        Example.same("def f(d, kw):\n    return d.batch(**kw)", note="drop_remainder may be in kw", level="manual"),
         Example.same("class Loader(object):\n    def batch(self, n):\n        return n\nb = Loader().batch(32)"),
     ),
 )
 def unknown_batch(call: Call) -> None:
     """Reports a batch of something that may be a dataset."""
     if call.arg("drop_remainder") is not None or len(call.args) > 4 or not call.args:
-        return
+        return None
+    size = call.value("batch_size", 0)
+    if size is not None and call.resolve(size) in _VARIABLES:
+        return call.unsupported("A variable must not be part of the input pipeline: use a constant or a placeholder.")
     message = "If this is a tf.data.Dataset that feeds training, pass drop_remainder=True: the NPU wants batches of one size."
-    if call.name == "padded_batch":
-        call.manual(message + " Padded shapes must not depend on the batch either.")
-    else:
-        call.info(message)
+    if call.has_star_args:
+        return call.manual("If this is a tf.data.Dataset: " + _STAR)
+    if is_named_for_evaluation(call):
+        return call.manual("If this is a tf.data.Dataset: " + _EVALUATION)
+    return call.info(message)
 
 
 @rule(

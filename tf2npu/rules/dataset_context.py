@@ -40,6 +40,24 @@ def context_of(call: Call) -> Context:
     return _of_variable(call)
 
 
+def is_batched_again(call: Call) -> bool:
+    """Whether the chain that goes on from this batch batches, or takes apart, what it gives."""
+    for ancestor in call.script.walked.ancestors(call.node):
+        if isinstance(ancestor, cst.Attribute):
+            if ancestor.attr.value in ("batch", "padded_batch", "unbatch", "flat_map", "interleave"):
+                return True
+        elif not isinstance(ancestor, cst.Call):
+            return False
+    return False
+
+
+def is_named_for_evaluation(call: Call) -> bool:
+    """Whether the names around a batch say that it feeds evaluation or prediction."""
+    receiver = call.node.func.value if isinstance(call.node.func, cst.Attribute) else None
+    names = {receiver.value} if isinstance(receiver, cst.Name) else set()
+    return any(_NOT_TRAINING.search(name) for name in names | _holders(call))
+
+
 def _receiver(call: Call) -> Any:
     """The dataset that is batched; for `ds.apply(map_and_batch(...))` that is `ds`."""
     if isinstance(call.node.func, cst.Attribute) and not call.name.startswith("tensorflow.data.experimental"):

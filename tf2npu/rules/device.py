@@ -7,12 +7,17 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Call, Site
 
 _ACCELERATOR = re.compile(r"gpu|tpu", re.IGNORECASE)
 _SERVER = re.compile(r"job:|task:|replica:", re.IGNORECASE)
+_UNKNOWN = (
+    "Which device this is cannot be told here; if it can be a GPU, use '/cpu:0' instead. --unsafe-fixes does it; "
+    "soft placement lets the graph run either way."
+)
 _SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.training.byte_size_load_fn")
 
 
@@ -28,6 +33,12 @@ _SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.traini
             "with tf.device(device_name_or_function='/gpu:1'):\n    pass",
             "with tf.device(device_name_or_function='/cpu:0'):\n    pass",
         ),
+        Example(
+            "def f(place):\n    with tf.device(device_name_or_function=place):\n        pass",
+            "def f(place):\n    with tf.device(device_name_or_function='/cpu:0'):\n        pass",
+            config=Config(unsafe_fixes=True),
+        ),
+        Example.same("def f(place):\n    with tf.device(place):\n        pass", note="which device?", level="manual"),
         Example.same("with tf.device('/cpu:0'):\n    pass", note="already on the host"),
         Example.same("with tf.device(None):\n    pass", note="no placement"),
         Example.same(
@@ -48,7 +59,10 @@ def device(call: Call) -> None:
         )
     text, is_computed = device_text(call, value, call.scope)
     if text is None:
-        return call.manual("Which device this is cannot be told here; if it can be a GPU, use '/cpu:0' instead.")
+        if not call.script.config.allows_unsafe("NPU701"):
+            return call.manual(_UNKNOWN)
+        call.replace(value, "'/cpu:0'")
+        return call.fixed(f"The block no longer asks for a device; what {call.source(value)} gave is not known here.")
     if _SERVER.search(text):
         return call.unsupported(f"Placement on the servers of a cluster ({text}) is not supported; see --distributed.")
     if not _ACCELERATOR.search(text):
@@ -136,6 +150,5 @@ def gpu_settings(call: Call) -> None:
             call.replace(value, "True")
             call.fixed("Soft placement stays on: what the NPU cannot run goes to the host.")
         return
-    parent = call.script.walked.parents.get(id(call.node))
-    call.replace(call.node, "pass" if isinstance(parent, cst.Expr) else "None")
+    call.take_out()
     call.fixed("Taken out: it configures a GPU.")

@@ -40,6 +40,8 @@ _HOOKS = {
     "tensorflow.estimator.EvalSpec": 3,
     "tensorflow.train.MonitoredTrainingSession": 4,
 }
+_VARIABLES = ("tensorflow.trainable_variables()", "tensorflow.global_variables()", "tensorflow.get_collection()")
+_CALLBACKS = {"fit": 5, "fit_generator": 4}
 _MODELS = ("tensorflow.keras.Model()", "tensorflow.keras.Sequential()")
 
 
@@ -137,7 +139,12 @@ def gradients(call: Call) -> None:
         return
     call.wrap_in_call(call.node, call.need("npu_allreduce"))
     call.fixed("The gradients are averaged over the ranks.")
-    call.info("Right for gradients that update variables; take npu_allreduce out where they are used for something else.")
+    variables = call.value("xs", 1)
+    if variables is None or call.resolve(variables) not in _VARIABLES:
+        call.manual(
+            "Right for gradients that update variables. Take npu_allreduce out where they are used for something else, as for a "
+            "gradient penalty or in reinforcement learning."
+        )
 
 
 @rule(
@@ -154,8 +161,7 @@ def gradients(call: Call) -> None:
         ),
         Example("t = tf.estimator.TrainSpec(f)", "t = tf.estimator.TrainSpec(f, hooks=npu_hooks_append())", config=_TF),
         Example.same("t = tf.estimator.TrainSpec(f, 10)", note="one device"),
-        Example.same("def g(model):\n    model.train(f)", note="another object's method", config=_TF),
-    ),
+            ),
 )
 def hooks(call: Call) -> None:
     """Appends the hook that broadcasts the initial variables."""
@@ -167,11 +173,26 @@ def hooks(call: Call) -> None:
 
 
 @rule(
+    id="NPU415",
+    title="Hooks of distributed training",
+    on="unknown_method",
+    matches=("train",),
+    why="All ranks must start from the same variables; a hook broadcasts those of rank 0.",
+    source="npu_bridge.npu_init.npu_hooks_append",
+    examples=(Example.same("def f(m):\n    m.train(g)", note="what m is, is not known", config=_TF, level="info"),),
+)
+def unknown_train(call: Call) -> None:
+    """Reports train of something that may be an Estimator."""
+    if _is_on(call) and call.args:
+        call.info("If this is an Estimator, pass hooks=npu_hooks_append(hooks_list=[...]).")
+
+
+@rule(
     id="NPU416",
     title="Callbacks of distributed training",
-    matches=tuple(f"{model}.fit" for model in _MODELS),
+    matches=tuple(f"{model}.{method}" for model in _MODELS for method in _CALLBACKS),
     why="All ranks must start from the same variables; a callback broadcasts those of rank 0.",
-    source="npu_bridge.npu_init.npu_callbacks_append; tf.keras.Model.fit of TensorFlow 1.15",
+    source="npu_bridge.npu_init.npu_callbacks_append; tf.keras.Model.fit, fit_generator of TensorFlow 1.15",
     examples=(
         Example.same(
             "def f(m=None):\n    m = m or tf.keras.Model(i, o)\n    m.fit(x, y)",
@@ -193,7 +214,8 @@ def callbacks(call: Call) -> None:
         return None
     if call.has_star_args:
         return call.manual("callbacks may be in *args or **kwargs: pass npu_callbacks_append(callbacks_list=...) by hand.")
-    return _append(call, call.arg("callbacks", 5), "callbacks", "npu_callbacks_append")
+    position = _CALLBACKS[call.name.rpartition(".")[2]]
+    return _append(call, call.arg("callbacks", position), "callbacks", "npu_callbacks_append")
 
 
 def _append(call: Call, arg: cst.Arg | None, keyword: str, helper: str) -> None:

@@ -123,8 +123,8 @@ def _checkpoint_default() -> str:
             "e = tf.estimator.Estimator(fn, config=tf.estimator.RunConfig(model_dir='d', protocol='grpc'))",
             "e = NPUEstimator(fn, config=NPURunConfig(model_dir='d'))",
         ),
-        Example.same("c = tf.estimator.RunConfig(save_summary_steps=50)", note="no Estimator that it reaches"),
-        Example.same("c = tf.estimator.RunConfig(**kw)\ne = make(c)", note="not resolved"),
+        Example.same("c = tf.estimator.RunConfig(save_summary_steps=50)", note="no Estimator that it reaches", level="info"),
+        Example.same("c = tf.estimator.RunConfig(**kw)\ne = make(c)", note="not resolved", level="info"),
     ),
 )
 def run_config(call: Call) -> None:
@@ -138,6 +138,10 @@ def run_config(call: Call) -> None:
         _report_defaults(call)
     else:
         removed = [arg for arg in call.args if arg.keyword is not None and arg.keyword.value in _REMOVED]
+        call.info(
+            "No Estimator is seen to get this config, so it stays a RunConfig. If one does, npu_run_config_init(run_config=...) "
+            "puts its sessions on the NPU and changes nothing else, summaries and checkpoints included."
+        )
     if removed:
         call.remove_args(removed)
     for arg in removed:

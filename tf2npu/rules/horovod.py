@@ -10,6 +10,7 @@ from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.entry_block import bracket_guard, entry_guard, insert_after_imports
 from tf2npu.scanner.names import root_of
+from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.walk import dotted_name
 
@@ -23,6 +24,7 @@ _RANKS = {
     "size": "get_npu_rank_size",
     "local_size": "get_npu_local_rank_size",
 }
+_CHANGES_VALUES = ("compression", "op", "sparse_as_dense", "backward_passes_per_step", "gradient_predivide_factor")
 _MAPPED = frozenset(
     {*_RANKS, "init", "shutdown", "DistributedOptimizer", "BroadcastGlobalVariablesHook", "allreduce", "allgather", "broadcast",
      "callbacks.BroadcastGlobalVariablesCallback"}
@@ -78,6 +80,10 @@ def horovod_import(site: Site) -> None:
         site.manual("Horovod found: convert with --distributed horovod to train on several NPUs. The code stays as it is.")
         return
     unmapped = _unmapped(site, {local for _, local in aliases})
+    if _becomes_a_flag(site, aliases, unmapped):
+        site.replace(node, f"{aliases[0][1]} = True  # the collectives of the NPU are always there")
+        site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
+        return
     if unmapped or isinstance(node.names, cst.ImportStar) or _is_guarded(site):
         used = ", ".join(sorted(unmapped)) or "its name in a try or an if"
         site.manual(f"The import stays, because this still needs it: {used}.")
@@ -102,6 +108,24 @@ def _is_guarded(site: Site) -> bool:
     return any(isinstance(a, (cst.Try, cst.If)) for a in site.script.walked.ancestors(site.node))
 
 
+def _becomes_a_flag(site: Site, aliases: list[tuple[Any, str]], unmapped: set[str]) -> bool:
+    """Whether an import in a try is only asked for by `if hvd:` once its calls are converted."""
+    node = site.node
+    names = {local for _, local in aliases}
+    if isinstance(node.names, cst.ImportStar) or len(node.names) != 1 or not _is_guarded(site) or not unmapped <= names:
+        return False
+    tests = [r for r, _ in site.script.walked.references if isinstance(r, cst.Name) and r.value in names]
+    return all(_is_test(site.script.walked.parents.get(id(r)), r) for r in tests)
+
+
+def _is_test(parent: Any, node: cst.Name) -> bool:
+    if isinstance(parent, (cst.If, cst.IfExp)):
+        return parent.test is node
+    if isinstance(parent, cst.Comparison):
+        return len(parent.comparisons) == 1 and isinstance(parent.comparisons[0].operator, (cst.Is, cst.IsNot))
+    return isinstance(parent, (cst.BooleanOperation, cst.UnaryOperation))
+
+
 def _unmapped(site: Site, names: set[str]) -> set[str]:
     """Uses of the imported names that no rule converts."""
     left: set[str] = set()
@@ -113,9 +137,20 @@ def _unmapped(site: Site, names: set[str]) -> set[str]:
         if not isinstance(base, cst.Name) or base.value not in names:
             continue
         short = short_name(script.name_of(node, scope) or "")
-        if short not in _MAPPED:
+        if short not in _MAPPED and not _goes_with_its_argument(script, node):
             left.add(script.tree.source(node))
     return left
+
+
+def _goes_with_its_argument(script: Script, node: cst.CSTNode) -> bool:
+    """Whether a reference is in an argument that the fix of the call around it takes out, e.g. compression=..."""
+    arg: Any = script.walked.parents.get(id(node))
+    call: Any = script.walked.parents.get(id(arg)) if isinstance(arg, cst.Arg) and arg.keyword is not None else None
+    if not isinstance(call, cst.Call) or any(a.star for a in call.args) or arg.keyword.value in ("optimizer", "root_rank"):
+        return False
+    scope = next(s for c, s in script.walked.calls if c is call)
+    kind = short_name(script.name_of(call.func, scope) or "")
+    return kind in ("DistributedOptimizer", "BroadcastGlobalVariablesHook", "callbacks.BroadcastGlobalVariablesCallback")
 
 
 def _remove_aliases(site: Site, removed: list[Any]) -> None:
@@ -126,15 +161,7 @@ def _remove_aliases(site: Site, removed: list[Any]) -> None:
         start, end = site.script.tree.span(first)[0], site.script.tree.span(last.asname or last.name)[1]
         site.replace_range(start, end, ", ".join(_alias_text(site, alias) for alias in kept))
         return
-    line: Any = site.script.walked.parents.get(id(node))
-    block: Any = site.script.walked.parents.get(id(line))
-    if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 and len(getattr(block, "body", ())) > 1:
-        start = site.script.lines.line_start(site.script.tree.span(line)[0])
-        end = site.script.lines.line_end(start)
-        following = [s for s in site.script.lines.starts if s > start]
-        has_comment = "#" in site.script.text[start:end]
-        site.replace_range(start, following[0] if following and not has_comment else end, "")
-    else:
+    if not site.delete_statement(node):
         start, end = site.script.tree.span(node)
         end = start + len(site.script.text[start:end].rstrip("; \t"))
         comments = site.script.comments(start, end)
@@ -212,8 +239,7 @@ def init_and_shutdown(call: Call) -> None:
     """Takes out Horovod's own start and end; the entry script does it for the NPU."""
     if not is_on(call):
         return
-    parent = call.script.walked.parents.get(id(call.node))
-    call.replace(call.node, "pass" if isinstance(parent, cst.Expr) else "None")
+    call.take_out()
     call.fixed("The entry script starts and releases the NPU's resources.")
     if call.args:
         call.manual("The ranks that take part are given by the rank table on the NPU, not by an argument.")
@@ -286,7 +312,7 @@ def optimizer_and_broadcast(call: Call) -> None:
     if removed:
         call.remove_args(removed)
     for arg in removed:
-        call.manual(f"{call.argument_text(arg)} was removed: the NPU's collectives have no such setting.")
+        _report_removed(call, arg)
     if kind == "DistributedOptimizer":
         call.replace_callee(call.need("npu_distributed_optimizer_wrapper"))
     elif kind == "BroadcastGlobalVariablesHook":
@@ -295,6 +321,17 @@ def optimizer_and_broadcast(call: Call) -> None:
     else:
         call.replace_callee(call.need("NPUBroadcastGlobalVariablesCallback"))
     call.fixed("Gradients and initial variables go through the NPU's collectives.")
+
+
+def _report_removed(call: Call, arg: cst.Arg) -> None:
+    """An argument that changes what is computed does not go without a word; a name or a device may."""
+    text = call.argument_text(arg)
+    if arg.keyword is not None and arg.keyword.value in _CHANGES_VALUES and not text.endswith((".none", "Average", "=False")):
+        call.unsupported(f"{text} was removed: the NPU averages gradients as they are. Check that training still converges.")
+    elif arg.keyword is None or arg.keyword.value not in ("name", "use_locking", "device_dense", "device_sparse", "device"):
+        call.manual(f"{text} was removed: the NPU's collectives have no such setting.")
+    else:
+        call.info(f"{text} was removed: the NPU's collectives have no such setting.")
 
 
 def _index_after(call: Call, root: cst.Arg | None) -> None:

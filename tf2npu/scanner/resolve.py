@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from tf2npu.scanner.evidence import MODEL, objects_by_use
 from tf2npu.scanner.facts import ProjectFacts
-from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework
+from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework, root_of
 from tf2npu.scanner.returns import returned
 from tf2npu.scanner.scopes import Binding, Scope
 from tf2npu.scanner.walk import Walked
@@ -38,6 +39,7 @@ class Resolver:
         self._open: dict[_Key, Callable[[], str | None]] = {}  # meanings that may still change, and how to form them
         self._forming: set[_Key] = set()
         self._met_circle = False
+        self._used_as: dict[tuple[int, str], str] | None = None
         self._classes = {id(node): number for number, (node, _, _) in enumerate(walked.classes)}
 
     def qualify(self, node: cst.BaseExpression, scope: Scope) -> str | None:
@@ -110,8 +112,30 @@ class Resolver:
         owner = scope.lookup_scope(name)
         if owner is not None:
             bindings = owner.names[name]
-            return self._meaning(("name", id(owner), name), lambda: self._agreed([self._binding(b, name) for b in bindings]))
-        return self._from_stars(name, scope) or (f"builtins.{name}" if name in _BUILTINS else None)
+            return self._meaning(
+                ("name", id(owner), name), lambda: self._or_by_use(owner, name, [self._binding(b, name) for b in bindings])
+            )
+        known = self._from_stars(name, scope) or (f"builtins.{name}" if name in _BUILTINS else None)
+        return known or self._or_by_use(scope.module, name, [None])
+
+    def _or_by_use(self, owner: Scope, name: str, meanings: list[str | None]) -> str | None:
+        """The one meaning of a name; where it has none, what its uses say it is."""
+        agreed = self._agreed(meanings)
+        if agreed not in (None, _CYCLE):
+            return agreed
+        if self._used_as is None:
+            self._used_as = self._objects_by_use()
+        used_as = self._used_as.get((id(owner), name))
+        return used_as if used_as is not None and set(meanings) <= {None, _CYCLE, "None", used_as} else agreed
+
+    def _objects_by_use(self) -> dict[tuple[int, str], str]:
+        if self.path not in self.project.reaching:
+            return {}
+        found = objects_by_use(self.walked)
+        facts = self.project.files.get(self.path)
+        if facts is not None and any(level == 0 and root_of(module) == "keras" for level, module in facts.imports):
+            found = {key: kind for key, kind in found.items() if kind != MODEL}  # it may be a model of that package
+        return found
 
     def _from_stars(self, name: str, scope: Scope) -> str | None:
         found: list[str | None] = []

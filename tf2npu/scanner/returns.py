@@ -11,7 +11,7 @@ _DATASET_MAKERS = re.compile(
     r"(?:Dataset\.(?:from_\w+|range|zip|list_files)|\w+Dataset|Dataset|make_\w+_dataset|sample_from_datasets"
     r"|choose_from_datasets)$"
 )
-_DATASET_METHODS = frozenset({
+DATASET_METHODS = frozenset({
     "apply",
     "batch",
     "cache",
@@ -49,6 +49,7 @@ _EXACT = {
     "npu_bridge.npu_init.npu_config_proto": "tensorflow.ConfigProto()",
     "npu_bridge.npu_init.npu_run_config_init": "tensorflow.estimator.RunConfig()",
 }
+_VARIABLE_LISTS = re.compile(r"tensorflow\.(?:trainable_variables|global_variables|get_collection)$")
 _KERAS_APPLICATION = re.compile(r"tensorflow\.keras\.applications\.(?:\w+\.)?[A-Z]\w+$")
 
 
@@ -60,11 +61,13 @@ def returned(name: str) -> str | None:
         return DATASET
     if name.startswith(DATASET + "."):
         method = name[len(DATASET) + 1 :]
-        if method in _DATASET_METHODS:
+        if method in DATASET_METHODS:
             return DATASET
         return ITERATOR if method in _ITERATOR_MAKERS else None
     if _ITERATOR_FUNCTIONS.match(name):
         return ITERATOR
+    if _VARIABLE_LISTS.match(name):
+        return f"{name}()"
     if _KERAS_APPLICATION.match(name):
         return "tensorflow.keras.Model()"
     last = name.rpartition(".")[2]

@@ -93,6 +93,48 @@ class Site:
         """`node` -> `function(node)`."""
         self.wrap(node, f"{function}(", ")")
 
+    def delete_range(self, start: int, end: int) -> None:
+        """Delete a range with the blanks behind it, or the whole line when nothing else is on it."""
+        text, lines = self.script.text, self.script.lines
+        line_start, line_end = lines.line_start(start), lines.line_end(end)
+        if not text[line_start:start].strip() and not text[end:line_end].strip():
+            if text[line_end : line_end + 2] == "\r\n":
+                line_end += 1
+            start, end = line_start, min(line_end + 1, len(text))
+        else:
+            while end < len(text) and text[end] in " \t":
+                end += 1
+        newline = self.script.newline_at(start)
+        self.replace_range(start, end, "".join(f"{c}{newline}" for c in self.script.comments(start, end)))
+
+    def take_out(self) -> None:
+        """Delete the statement that this expression is; a value that is used becomes None, a block never becomes empty."""
+        parents = self.script.walked.parents
+        expression = parents.get(id(self.node))
+        if not isinstance(expression, cst.Expr):
+            return self.replace(self.node, "None")
+        if not self.delete_statement(expression):
+            self.replace(self.node, "pass")
+        return None
+
+    def delete_statement(self, small: cst.CSTNode) -> bool:
+        """Delete a small statement with its line; False when it shares its line, is all of its block, or in a guard."""
+        parents = self.script.walked.parents
+        line: Any = parents.get(id(small))
+        block: Any = parents.get(id(line))
+        if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
+            return False
+        gone: set[int] = self.script.memo.setdefault("deleted statements", set())
+        if any(isinstance(a, cst.If) and "__main__" in self.source(a.test) for a in self.script.walked.ancestors(block)):
+            return False  # another fix may indent the lines of a guard, each by its start
+        left = [s for s in getattr(block, "body", ()) if id(s) not in gone and s is not line]
+        if not left and not isinstance(block, cst.Module):
+            return False
+        gone.add(id(line))
+        start, end = self.script.tree.span(small)
+        self.delete_range(start, end)
+        return True
+
     def statement(self) -> cst.CSTNode | None:
         """The statement line or compound statement this site is part of."""
         nodes = [self.node, *self.script.walked.ancestors(self.node)]
@@ -209,25 +251,11 @@ class Call(Site):
                 continue
             start, end = self.script.tree.span(arg)[0], self.script.tree.span(arg.value)[1]
             if isinstance(arg.comma, cst.Comma):
-                self._delete(start, self._after_comma(arg))
+                self.delete_range(start, self._after_comma(arg))
             else:
-                self._delete(start, end)
+                self.delete_range(start, end)
         if not kept_after or self.node.args[-1] in removed:
             self._drop_comma_of_last_kept(removed)
-
-    def _delete(self, start: int, end: int) -> None:
-        """Delete a range with the blanks behind it, or the whole line when nothing else is on it."""
-        text, lines = self.script.text, self.script.lines
-        line_start, line_end = lines.line_start(start), lines.line_end(end)
-        if not text[line_start:start].strip() and not text[end:line_end].strip():
-            if text[line_end : line_end + 2] == "\r\n":
-                line_end += 1
-            start, end = line_start, min(line_end + 1, len(text))
-        else:
-            while end < len(text) and text[end] in " \t":
-                end += 1
-        newline = self.script.newline_at(start)
-        self.replace_range(start, end, "".join(f"{c}{newline}" for c in self.script.comments(start, end)))
 
     def _drop_comma_of_last_kept(self, removed: list[cst.Arg]) -> None:
         kept = [arg for arg in self.node.args if arg not in removed]
