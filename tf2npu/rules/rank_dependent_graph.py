@@ -7,9 +7,9 @@ from tf2npu.rules.rank_conditions import enclosing_block
 from tf2npu.scanner.sites import Call
 
 _OPS = (
-    "constant", "Variable", "get_variable", "placeholder", "cast", "add", "add_n", "multiply", "divide", "subtract", "matmul", 
+    "constant", "Variable", "get_variable", "placeholder", "cast", "add", "add_n", "multiply", "divide", "subtract", "matmul",
     "concat",
-    "reduce_mean", "reduce_sum", "reduce_max", "gradients", "assign", "assign_add", "group", "identity", "Print", "print", 
+    "reduce_mean", "reduce_sum", "reduce_max", "gradients", "assign", "assign_add", "group", "identity", "Print", "print",
     "no_op",
     "nn.dropout", "nn.relu", "nn.softmax", "nn.conv2d", "nn.bias_add", "nn.l2_loss", "clip_by_global_norm", "cond", "while_loop",
     "layers.dense", "layers.conv2d", "layers.dropout", "layers.batch_normalization", "losses.softmax_cross_entropy",

@@ -254,6 +254,7 @@ class ProjectFacts:
     files: dict[str, FileFacts] = field(default_factory=dict)
     modules: dict[tuple[str, ...], str] = field(default_factory=dict)
     reaching: frozenset[str] = frozenset()  # files that import TensorFlow, directly or through the project
+    reached: frozenset[str] = frozenset()  # files that one of those imports, directly or through others
     keras_nets: frozenset[str] = frozenset()  # files that use a Keras model, directly or through the project
     imported: frozenset[str] = frozenset()  # files that another file imports
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
@@ -266,6 +267,7 @@ class ProjectFacts:
         edges = {path: project._imported_files(f) for path, f in files.items()}
         tensorflow = {p for p, f in files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in f.imports)}
         project.reaching = _spread(tensorflow, edges)
+        project.reached = _imported_by(project.reaching, edges)
         project.keras_nets = _spread({p for p, f in files.items() if f.uses_keras_net}, edges)
         functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
         calls = [(p, call) for p, f in files.items() for call in f.calls]
@@ -363,6 +365,17 @@ class ProjectFacts:
     def _imported_files(self, facts: FileFacts) -> frozenset[str]:
         found = (self.find_module(facts.path, level, module) for level, module in facts.imports)
         return frozenset(path for path in found if path is not None)
+
+
+def _imported_by(start: frozenset[str], edges: dict[str, frozenset[str]]) -> frozenset[str]:
+    """Files that one of `start` imports, directly or through others."""
+    reached: set[str] = set()
+    todo = list(start)
+    while todo:
+        new = edges[todo.pop()] - reached
+        reached |= new
+        todo.extend(new)
+    return frozenset(reached)
 
 
 def _spread(start: set[str], edges: dict[str, frozenset[str]]) -> frozenset[str]:

@@ -1,0 +1,40 @@
+"""Programs without a graph."""
+
+from __future__ import annotations
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.sites import Call
+
+_SWITCHES = (
+    "enable_eager_execution", "enable_v2_behavior", "enable_v2_tensorshape", "enable_tensor_equality",
+    "config.experimental_run_functions_eagerly", "contrib.eager.enable_eager_execution",
+)  # fmt: skip
+_EAGER_ONLY = (
+    "GradientTape",
+    "contrib.eager.GradientTape",
+    "contrib.eager.implicit_gradients",
+    "contrib.eager.implicit_value_and_gradients",
+)
+
+
+@rule(
+    id="NPU944",
+    title="Eager execution",
+    matches=tuple(f"tensorflow.{name}" for name in (*_SWITCHES, *_EAGER_ONLY)),
+    why="With TensorFlow 1.15 the NPU compiles graphs; what runs op by op stays on the host.",
+    source="the vendor's published support levels for TensorFlow 1.15",
+    examples=(
+        Example.same("tf.enable_eager_execution()", level="unsupported"),
+        Example.same("with tf.GradientTape() as t:\n    y = f(x)", level="manual"),
+        Example.same("tf.disable_eager_execution()", note="graphs, as the NPU needs them"),
+        Example.same("tf.disable_v2_behavior()", note="graphs, as the NPU needs them"),
+    ),
+)
+def eager_execution(call: Call) -> None:
+    """Reports eager execution and gradients taken by a tape."""
+    if call.name.removeprefix("tensorflow.") in _EAGER_ONLY:
+        call.manual("In a graph write tf.gradients(loss, variables), or optimizer.minimize(loss): a tape is for eager execution.")
+    else:
+        call.unsupported(
+            "Remove this call and build a graph (Estimator, Keras in graph mode, or tf.Session): eager ops stay on the host."
+        )

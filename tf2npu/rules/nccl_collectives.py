@@ -1,0 +1,35 @@
+"""Collectives of NVIDIA's library."""
+
+from __future__ import annotations
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.sites import Call
+
+_CONTRIB = ("all_sum", "all_prod", "all_min", "all_max", "reduce_sum", "broadcast")
+_PRIVATE = ("tensorflow.python.ops.nccl_ops", "tensorflow.contrib.nccl", "tensorflow.contrib.nccl.python.ops.nccl_ops")
+
+
+@rule(
+    id="NPU949",
+    title="NCCL",
+    matches=(*(f"{module}.{name}" for module in _PRIVATE for name in _CONTRIB), "tensorflow.distribute.NcclAllReduce"),
+    why="NCCL connects NVIDIA's GPUs within one process; NPUs are driven by one process each and connected by HCCL.",
+    source="npu_bridge.hccl.hccl_ops",
+    examples=(
+        Example.same("from tensorflow.contrib import nccl\ng = nccl.all_sum(grads)", level="unsupported"),
+        Example.same("c = tf.distribute.NcclAllReduce()", level="unsupported"),
+        Example.same("g = nccl.all_sum(grads)", note="not TensorFlow's"),
+    ),
+)
+def nccl(call: Call) -> None:
+    """Reports collectives of NCCL."""
+    last = call.name.rpartition(".")[2]
+    if last == "NcclAllReduce":
+        call.unsupported("Leave cross_device_ops out: npu_strategy.NPUStrategy() averages gradients over HCCL.")
+    elif last == "broadcast":
+        call.unsupported("Start one process on each NPU and write hccl_ops.broadcast([tensor], 0).")
+    else:
+        kind = last.rpartition("_")[2]
+        call.unsupported(
+            f"Start one process on each NPU and write hccl_ops.allreduce(tensor, '{kind}') on the one tensor of each."
+        )

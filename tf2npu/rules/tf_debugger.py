@@ -1,0 +1,41 @@
+"""TensorFlow's debugger."""
+
+from __future__ import annotations
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.sites import Call
+
+_WRAPPERS = (
+    "LocalCLIDebugWrapperSession", "TensorBoardDebugWrapperSession", "DumpingDebugWrapperSession", "GrpcDebugWrapperSession",
+    "LocalCLIDebugHook", "TensorBoardDebugHook", "DumpingDebugHook", "GrpcDebugHook", "watch_graph",
+)  # fmt: skip
+_MODULES = (
+    "tensorflow.python.debug", "tensorflow.python.debug.wrappers.local_cli_wrapper", "tensorflow.python.debug.wrappers.hooks",
+    "tensorflow.python.debug.wrappers.dumping_wrapper", "tensorflow.python.debug.wrappers.grpc_wrapper",
+    "tensorflow.python.debug.lib.debug_utils",
+)  # fmt: skip
+
+
+@rule(
+    id="NPU942",
+    title="TensorFlow debugger",
+    matches=tuple(f"{module}.{name}" for module in _MODULES for name in _WRAPPERS),
+    why="The debugger watches ops that TensorFlow runs one by one; on the NPU they are one compiled graph.",
+    source="tf_debug of TensorFlow 1.15; dump options of the NPU session config",
+    examples=(
+        Example.same(
+            "from tensorflow.python import debug as tf_debug\nsess = tf_debug.LocalCLIDebugWrapperSession(sess)",
+            level="unsupported",
+        ),
+        Example.same(
+            "from my import debug as tf_debug\nsess = tf_debug.LocalCLIDebugWrapperSession(sess)", note="the user's own"
+        ),
+        Example.same("tf.logging.set_verbosity(tf.logging.DEBUG)", note="only messages"),
+    ),
+)
+def tf_debugger(call: Call) -> None:
+    """Reports sessions and hooks of TensorFlow's debugger."""
+    call.unsupported(
+        "Leave the wrapper out on the NPU. To see tensors there, set enable_dump, dump_path and dump_step in the session's "
+        "config or DumpConfig, or fetch them."
+    )
