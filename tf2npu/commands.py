@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -249,9 +250,13 @@ def _shown_report(report_folder: Path, formats: list[str]) -> Path:
 
 
 def _show_diffs(results: list[FileResult]) -> None:
-    from tf2npu.report.diff import unified
+    from tf2npu.report.diff import coloured, unified
 
     sys.stdout.flush()
+    if sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb":
+        for result in results:
+            sys.stdout.writelines(coloured(unified(result)))
+        return
     for result in results:
         for line in unified(result):
             sys.stdout.buffer.write(line)

@@ -13,6 +13,7 @@ from tf2npu.project.undo_log import (
     UndoRun,
     copy_whole,
     exclusive,
+    has_state,
     runs,
     stands_in_real_folders,
     sync_folder,
@@ -38,7 +39,7 @@ def undo(root: Path, *, only: str | None = None, force: bool = False) -> Undone 
     only: path of the one file to restore.  force: back up files that changed since, and restore them too.
     Raises: Busy, OSError.
     """
-    if not runs(root):
+    if not has_state(root):
         return None
     with exclusive(root):
         known = [run for run in runs(root) if run.entries]

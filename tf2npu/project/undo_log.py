@@ -130,6 +130,11 @@ def runs(root: Path) -> list[UndoRun]:
     return [UndoRun(folder / name) for name in names]
 
 
+def has_state(root: Path) -> bool:
+    """Whether an in-place conversion left anything in a source folder, be it an empty record of a killed one."""
+    return (root / STATE_FOLDER / "undo").is_dir()
+
+
 def run_to_write(root: Path) -> UndoRun:
     """The record of the conversion that begins now: that of a killed one, or a new one."""
     known = runs(root)

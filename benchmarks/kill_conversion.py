@@ -1,0 +1,222 @@
+"""SIGKILL at random moments of a conversion: every file must be old or new, and a rerun must equal a clean run.
+
+    python benchmarks/kill_conversion.py --kills 200
+
+Three situations by turns: an empty OUT, an OUT that holds the conversion of an earlier version, and `--in-place` (followed
+by turns by a rerun and by `tf2npu undo`); with one process and with two, with and without the cache. Each conversion runs
+in a forked process group, so that a moment is a moment of the conversion and not of Python's start.
+Exit code 1 when a file was torn or a rerun differed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import tf2npu.convert  # noqa: F401  imported before forking
+from tf2npu import cli
+
+N_FILES = 60
+_PADDING = "".join(f"def step_{n}(x):\n    return tf.nn.relu(x) + {n}\n\n" for n in range(4))
+_REPORT = ("--format", "json")  # pages would take most of the time, and the kills
+State = dict[str, tuple[int, bytes | str | None]]  # path -> mode; content of a file, target of a link, None for a folder
+
+
+@dataclass
+class Trial:
+    """One kind of conversion to be killed: what stands there before, what must stand there afterwards."""
+
+    name: str
+    before: Path | None  # copied to the place of the conversion first
+    words: tuple[str, ...]
+    place: Path  # what is written into
+    old: State
+    new: State
+    seconds: float = 0.0
+
+
+@dataclass
+class Tally:
+    """What was seen over all kills."""
+
+    moments: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+
+def make_source(root: Path, version: int) -> None:
+    """A project of N_FILES files: scripts, a package, data, an executable and a symbolic link."""
+    for number in range(N_FILES - 6):
+        path = root / f"pkg{number % 5}" / f"m{number:02}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# version {version}\nimport tensorflow as tf\n\n{_PADDING}with tf.Session() as s:\n    print(s)\n")
+    for number in range(4):
+        (root / f"data{number}.bin").write_bytes(bytes([number, version]) * 200_000)
+    (root / "run.sh").write_text(f"#!/bin/sh\n# version {version}\nexec python pkg0/m00.py\n")
+    (root / "run.sh").chmod(0o755)
+    (root / "pkg1" / "m01.py").chmod(0o750)
+    (root / "alias.py").symlink_to("pkg0/m00.py")
+
+
+def state_of(root: Path) -> State:
+    """What stands in a folder, without our record and the report."""
+    found: State = {}
+    for path in sorted(root.rglob("*")) if root.exists() else ():
+        name = path.relative_to(root).as_posix()
+        if name.split("/")[0] in (".tf2npu", "tf2npu-report"):
+            continue
+        mode = path.lstat().st_mode & 0o777
+        if path.is_symlink():
+            found[name] = (0, os.readlink(path))
+        else:
+            found[name] = (0, None) if path.is_dir() else (mode, path.read_bytes())
+    return found
+
+
+def start(words: tuple[str, ...], cache: Path) -> int:
+    """Run the command in a forked process group of its own; returns its id."""
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 70
+    try:
+        os.setsid()
+        os.environ["XDG_CACHE_HOME"] = str(cache)
+        os.chdir(cache)
+        for stream in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+        cli.main(list(words))
+    except SystemExit as stopped:
+        code = stopped.code if isinstance(stopped.code, int) else 70
+    finally:
+        os._exit(code)
+
+
+def finish(words: tuple[str, ...], cache: Path) -> int:
+    """Run the command to its end; returns its exit code."""
+    return os.waitstatus_to_exitcode(os.waitpid(start(words, cache), 0)[1])
+
+
+def kill_after(words: tuple[str, ...], cache: Path, seconds: float) -> bool:
+    """Run the command and kill its process group after so long; False when it was done before."""
+    pid = start(words, cache)
+    time.sleep(seconds)
+    was_done = os.waitpid(pid, os.WNOHANG)[0] != 0
+    if not was_done:
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except ProcessLookupError:  # before its setsid
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    return not was_done
+
+
+def restore(trial: Trial) -> None:
+    shutil.rmtree(trial.place, ignore_errors=True)
+    if trial.before is not None:
+        shutil.copytree(trial.before, trial.place, symlinks=True)
+
+
+def trials(folder: Path, cache: Path) -> list[Trial]:
+    """The three situations, each with its states and the time that an undisturbed conversion takes."""
+    first, second, out = folder / "v1", folder / "v2", folder / "out"
+    make_source(first, 1)
+    make_source(second, 2)
+    must(finish(("convert", str(first), str(folder / "out1")), cache))
+    shutil.copytree(folder / "out1", folder / "stale", symlinks=True)
+    must(finish(("convert", str(second), str(folder / "clean")), cache))
+    new, source = state_of(folder / "clean"), state_of(second)
+    words = ("convert", str(second), str(out), *_REPORT)
+    found = [
+        Trial("into an empty OUT", None, words, out, {}, new),
+        Trial("over an earlier OUT", folder / "stale", words, out, state_of(folder / "stale"), new),
+        Trial("in place", second, ("convert", str(folder / "live"), "--in-place", *_REPORT), folder / "live", source, new),
+    ]
+    for trial in found:
+        trial.seconds = min(undisturbed(trial, cache) for _ in range(3))
+    return found
+
+
+def undisturbed(trial: Trial, cache: Path) -> float:
+    """Seconds that the conversion takes."""
+    restore(trial)
+    began = time.perf_counter()
+    must(finish((*trial.words, "--no-cache"), cache))
+    return time.perf_counter() - began
+
+
+def must(code: int) -> None:
+    if code:
+        raise SystemExit(f"a conversion that nobody disturbed ended with exit code {code}")
+
+
+def check_killed(trial: Trial, number: int, tally: Tally) -> None:
+    """Every file is the old or the new one; a file of OUT may also not be there yet."""
+    found = state_of(trial.place)
+    torn = [name for name, content in found.items() if content not in (trial.old.get(name), trial.new.get(name))]
+    lost = [name for name in trial.old if name not in found]
+    tally.faults += [f"kill {number}, {trial.name}: torn {name}" for name in torn]
+    tally.faults += [f"kill {number}, {trial.name}: lost {name}" for name in lost]
+    n_new = sum(1 for name, content in found.items() if content == trial.new[name] != trial.old.get(name))
+    n_all = sum(1 for name, content in trial.new.items() if content != trial.old.get(name))
+    tally.moments["nothing written yet" if not n_new else "in the middle" if n_new < n_all else "all written"] += 1
+
+
+def check_after(trial: Trial, number: int, cache: Path, tally: Tally) -> None:
+    """A rerun gives what a clean run gives; after an undo in place everything is as it was."""
+    undoes = "--in-place" in trial.words and number % 2 == 0
+    code = finish(("undo", str(trial.place)) if undoes else trial.words, cache)
+    if code or state_of(trial.place) != (trial.old if undoes else trial.new):
+        tally.faults.append(f"kill {number}, {trial.name}: {'undo' if undoes else 'rerun'} differs (exit code {code})")
+    left = trial.place / ".tf2npu"
+    if (undoes and left.exists()) or (left / "scratch").exists() or (left / "journal").exists():
+        tally.faults.append(f"kill {number}, {trial.name}: state is left in {left.name}")
+
+
+def run(kills: int, seed: int, folder: Path) -> Tally:
+    chance, tally = random.Random(seed), Tally()
+    caches = [folder / "cache", folder / "killed-cache"]
+    for cache in caches:
+        cache.mkdir()
+    kinds = trials(folder, caches[0])
+    for number in range(kills):
+        trial = kinds[number % len(kinds)]
+        restore(trial)
+        cached = chance.random() < 0.25
+        if cached:
+            shutil.rmtree(caches[1])
+            caches[1].mkdir()
+        words = (*trial.words, "--jobs", str(chance.choice((1, 2))), *(() if cached else ("--no-cache",)))
+        was_killed = kill_after(words, caches[1], chance.uniform(0, 1.2 * trial.seconds))
+        check_killed(trial, number, tally)
+        check_after(trial, number, caches[cached], tally)
+        tally.moments["killed" if was_killed else "done before the kill"] += 1
+    return tally
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--kills", type=int, default=200)
+    options.add_argument("--seed", type=int, default=1)
+    asked = options.parse_args()
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as name:
+        tally = run(asked.kills, asked.seed, Path(name).resolve())
+    seen = ", ".join(f"{count} {what}" for what, count in sorted(tally.moments.items()))
+    print(f"{asked.kills} conversions of {N_FILES} files in {time.perf_counter() - began:.0f} s: {seen}")
+    print(f"faults: {len(tally.faults)}")
+    for fault in tally.faults[:20]:
+        print(" ", fault)
+    sys.exit(1 if tally.faults else 0)
+
+
+if __name__ == "__main__":
+    main()
