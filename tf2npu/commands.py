@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -182,7 +183,18 @@ def _request(
     return Request(src, config, out, jobs or default_jobs(), data, force, use_cache=not no_cache, in_place=in_place)
 
 
-def _config(src: Path, *, distributed, main, select, ignore, unsafe_fixes: bool = False, **_: object) -> Config:
+def _config(
+    src: Path,
+    *,
+    distributed,
+    main,
+    select,
+    ignore,
+    exclude: tuple[str, ...] = (),
+    no_gitignore: bool = False,
+    unsafe_fixes: bool = False,
+    **_: object,
+) -> Config:
     start = src if src.is_dir() else src.absolute().parent
     unsafe = True if unsafe_fixes else None  # not given on the command line: what pyproject.toml says
     try:
@@ -191,6 +203,9 @@ def _config(src: Path, *, distributed, main, select, ignore, unsafe_fixes: bool 
         )
     except ConfigError as error:
         raise Refusal(str(error)) from None
+    config = replace(config, exclude=(*config.exclude, *exclude))
+    if no_gitignore:
+        config = replace(config, respect_gitignore=False)
     if config.main is not None and src.is_dir() and not (src / config.main).is_file():
         raise Refusal(f"--main {config.main}: no such file in {src}")
     return config

@@ -73,4 +73,11 @@ LARGE_SOURCE = FileNote(
     "is. Split it, or move the TensorFlow code out of it.",
 )
 
-FILE_NOTES = (UNREADABLE, SPECIAL, LARGE_DATA, CONFLICT, GONE, INTERNAL, LINK, LARGE_SOURCE)
+EXCLUDED = FileNote(
+    "NPU009",
+    "excluded from conversion",
+    "A pattern of `--exclude`, of `exclude` in pyproject.toml or of a .gitignore file fits this source file, so it was "
+    "not looked at; the output holds it as it is. `--no-gitignore` converts what .gitignore names.",
+)
+
+FILE_NOTES = (UNREADABLE, SPECIAL, LARGE_DATA, CONFLICT, GONE, INTERNAL, LINK, LARGE_SOURCE, EXCLUDED)

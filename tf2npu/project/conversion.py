@@ -13,6 +13,7 @@ from tf2npu import file_notes
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.project import workers
 from tf2npu.project.cache import Cache, fingerprint
+from tf2npu.project.excludes import BadPattern
 from tf2npu.project.in_place import InPlace
 from tf2npu.project.output import LARGE_BYTES, Output, unreadable
 from tf2npu.project.undo_log import Busy
@@ -90,7 +91,7 @@ def convert_project(request: Request, progress: Progress = lambda what, done, to
     Raises: UsageProblem before anything is written, for a request that cannot be carried out as a whole.
     """
     check_places(request)
-    tree = single(request.source.resolve()) if request.is_single_file else walk(request.source.resolve())
+    tree = _tree(request)
     cache = Cache() if request.use_cache else None
     run = _Run(request, tree, cache, progress)
     try:
@@ -98,6 +99,16 @@ def convert_project(request: Request, progress: Progress = lambda what, done, to
     finally:
         if cache is not None:
             cache.close()
+
+
+def _tree(request: Request) -> Tree:
+    """What is to be converted; a file that was named itself is, whatever is excluded."""
+    if request.is_single_file:
+        return single(request.source.resolve())
+    try:
+        return walk(request.source.resolve(), request.config.exclude, request.config.respect_gitignore)
+    except BadPattern as error:
+        raise UsageProblem(str(error)) from None
 
 
 def check_places(request: Request) -> None:

@@ -74,6 +74,8 @@ class Output:
 
     def _place_data(self, entry: Entry, result: FileResult) -> FileResult:
         source = self._tree.root / entry.path
+        if entry.note:
+            _noted(result, file_notes.EXCLUDED, Level.SKIPPED, f"{entry.note}: not converted")
         size = f"{entry.size / (1 << 20):.1f} MB of data"
         if entry.size <= LARGE_BYTES or self._data == "copy":
             return self._placed(result, lambda mirror, path: mirror.put_copy(path, source, entry.mode))

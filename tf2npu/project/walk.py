@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
+
+from tf2npu.project.excludes import Excludes, excludes
 
 REPORT_MARKER = ".tf2npu-report"
 REPORT_FOLDER = "tf2npu-report"
@@ -29,7 +31,8 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry. path: POSIX, relative to the root; note: link target, kind of special file, or the error."""
+    """One entry. path: POSIX, relative to the root; note: link target, kind of special file, the error, or of a source
+    that is excluded and so counts as data: by what."""
 
     path: str
     kind: Kind
@@ -47,18 +50,22 @@ class Tree:
     left_out: list[str] = field(default_factory=list)
 
 
-def walk(root: Path) -> Tree:
-    """Walk `root`; an unreadable folder becomes an entry of its own and everything else is still listed."""
+def walk(root: Path, patterns: tuple[str, ...] = (), respect_gitignore: bool = False) -> Tree:
+    """Walk `root`; an unreadable folder becomes an entry of its own and everything else is still listed.
+
+    patterns: gitignore-style, of sources that are not to be converted.  Raises: BadPattern.
+    """
     tree = Tree(root)
-    pending = [""]
+    pending = [("", excludes(root, patterns, respect_gitignore))]
     while pending:
-        folder = pending.pop()
+        folder, outer = pending.pop()
         try:
             found = sorted(os.scandir(root / folder), key=lambda e: e.name)
         except OSError as error:
             tree.entries.append(Entry(folder or ".", Kind.UNREADABLE, note=error.strerror or str(error)))
             continue
-        pending += _take(found, f"{folder}/" if folder else "", tree)
+        here = outer.inside(root, folder, outer.reason(folder, True) if folder else "")
+        pending += [(below, here) for below in _take(found, f"{folder}/" if folder else "", here, tree)]
     tree.entries.sort(key=lambda e: e.path)
     tree.left_out.sort()
     return tree
@@ -71,7 +78,7 @@ def single(path: Path) -> Tree:
     return Tree(path.parent, [entry])
 
 
-def _take(found: list[os.DirEntry[str]], prefix: str, tree: Tree) -> list[str]:
+def _take(found: list[os.DirEntry[str]], prefix: str, here: Excludes, tree: Tree) -> list[str]:
     """Add a folder's entries to the tree; return the folders to walk next."""
     below = []
     for item in found:
@@ -84,6 +91,8 @@ def _take(found: list[os.DirEntry[str]], prefix: str, tree: Tree) -> list[str]:
         if reason is not None:
             tree.left_out += [f"{path}/ ({reason})"] if reason else []
             continue
+        if entry.kind is Kind.SOURCE and (excluded_by := here.reason(path, False)):
+            entry = replace(entry, kind=Kind.DATA, note=excluded_by)
         tree.entries.append(entry)
         if entry.kind is Kind.FOLDER:
             below.append(path)

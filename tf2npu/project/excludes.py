@@ -1,0 +1,143 @@
+"""Which paths are not converted: patterns of the user's, and what `.gitignore` files name, by git's own rules."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+_GITIGNORE = ".gitignore"
+_END_OF_FOLDER = "ps_d"  # the group by which pathspec marks the slash after a folder that a pattern fits
+
+
+class BadPattern(Exception):
+    """A pattern that means nothing; the text names it."""
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """Patterns and the folder they are relative to. name: what to tell the user, with a slot for the pattern."""
+
+    base: str  # POSIX path relative to the root of the walk, "" for the root; of folders above it: see `prefix`
+    prefix: str  # path of the root below the folder that holds the patterns, "" for folders inside the tree
+    spec: GitIgnoreSpec
+    name: str
+
+    def verdict(self, path: str, is_folder: bool) -> tuple[bool, str] | None:
+        """Whether the last pattern that fits leaves the path out, and what to say; None where none fits."""
+        below = path[len(self.base) :].lstrip("/") if self.base else path
+        whole = self.prefix + below + ("/" if is_folder else "")
+        last = next((p for p in reversed(self.spec.patterns) if p.include is not None and _fits(p, whole)), None)
+        return None if last is None else (bool(last.include), self.name.format(last.pattern))
+
+
+def _fits(pattern: Any, path: str) -> bool:
+    """Whether a pattern fits the path itself, and not only a folder above it: those had their own turn."""
+    found = None
+    for found in pattern.regex.finditer(path):  # noqa: B007  the last one counts
+        pass
+    return found is not None and (found.groupdict().get(_END_OF_FOLDER) is None or found.end(_END_OF_FOLDER) == len(path))
+
+
+@dataclass(frozen=True)
+class Excludes:
+    """What holds in one folder of a walk; `inside` gives what holds in a folder below it."""
+
+    given: tuple[_Patterns, ...] = ()  # of the user, which no .gitignore takes back
+    ignored: tuple[_Patterns, ...] = ()  # of .gitignore files, the outermost first
+    reads_gitignore: bool = False
+    whole: str = ""  # why everything here is left out
+
+    def inside(self, root: Path, folder: str, whole: str) -> Excludes:
+        """What holds in `folder`, relative to `root`; whole: why all of it is left out, if it is."""
+        own = _gitignore(root / folder, folder, "") if self.reads_gitignore and not whole else None
+        if own is None and whole == self.whole:
+            return self
+        return Excludes(self.given, self.ignored + ((own,) if own else ()), self.reads_gitignore, whole)
+
+    def reason(self, path: str, is_folder: bool) -> str:
+        """Why the path is not converted, "" when it is."""
+        if self.whole:
+            return self.whole
+        for patterns in self.given:
+            verdict = patterns.verdict(path, is_folder)
+            if verdict and verdict[0]:
+                return verdict[1]
+        for patterns in reversed(self.ignored):
+            verdict = patterns.verdict(path, is_folder)
+            if verdict:
+                return verdict[1] if verdict[0] else ""
+        return ""
+
+
+def excludes(root: Path, patterns: tuple[str, ...], respect_gitignore: bool) -> Excludes:
+    """What holds at the root of a walk. Folders above it count up to that of the git repository, if there is one.
+
+    Raises: BadPattern.
+    """
+    given = (_Patterns("", "", _spec(patterns, "--exclude"), "exclude {}"),) if patterns else ()
+    above = tuple(_above(root)) if respect_gitignore else ()
+    return Excludes(given, above, respect_gitignore)
+
+
+def _above(root: Path) -> Iterator[_Patterns]:
+    """The .gitignore files of the folders above the root; none where they leave out the root itself, which was asked for."""
+    repository = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
+    if repository is None:
+        return
+    found = [_git_info(repository, root)] if (repository / ".git").is_dir() else []
+    folders = [folder for folder in reversed(root.parents) if folder == repository or repository in folder.parents]
+    found += [_gitignore(folder, "", _below(folder, root)) for folder in folders]
+    present = [patterns for patterns in found if patterns is not None]
+    for patterns in present:
+        for end in range(1, patterns.prefix.count("/") + 1):
+            part = "/".join(patterns.prefix.split("/")[:end]) + "/"
+            if any(p.include and _fits(p, part) for p in patterns.spec.patterns):
+                return
+    yield from present
+
+
+def _below(folder: Path, root: Path) -> str:
+    relative = root.relative_to(folder).as_posix()
+    return "" if relative == "." else relative + "/"
+
+
+def _git_info(repository: Path, root: Path) -> _Patterns | None:
+    return _read(repository / ".git" / "info" / "exclude", "", _below(repository, root), ".git/info/exclude")
+
+
+def _gitignore(folder: Path, base: str, prefix: str) -> _Patterns | None:
+    return _read(folder / _GITIGNORE, base, prefix, f"{base}/{_GITIGNORE}" if base else _GITIGNORE)
+
+
+def _read(file: Path, base: str, prefix: str, name: str) -> _Patterns | None:
+    if file.is_symlink() or not file.is_file():
+        return None  # git does not follow links here either
+    try:
+        text = file.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return None  # git itself reads on without it
+    name = name.replace("{", "{{").replace("}", "}}") + ": {}"
+    return _Patterns(base, prefix, _spec(tuple(text.removeprefix("\ufeff").split("\n")), ""), name)
+
+
+def _spec(lines: tuple[str, ...], option: str) -> GitIgnoreSpec:
+    """option: what the user wrote the patterns for; "" for files, in which git passes over a bad line."""
+    from pathspec import GitIgnoreSpec  # costs a hundredth of a second, and few projects need it
+
+    good: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of re, about an odd set in a pattern
+        for line in lines:
+            try:
+                GitIgnoreSpec.from_lines([line.rstrip("\r")])
+                good.append(line.rstrip("\r"))
+            except ValueError as error:
+                if option:
+                    raise BadPattern(f"{option} {line}: not a pattern as in .gitignore: {error}") from None
+        return GitIgnoreSpec.from_lines(good)
