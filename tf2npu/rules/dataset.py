@@ -128,6 +128,8 @@ def _said(context: Context) -> str:
         return "The dataset repeats for ever, so no example is lost; the batch size is now known to the NPU."
     if context.kind == "param":
         return f"Training batches ({context.parameter} is true) all have one size; evaluation still sees every example."
+    if context.kind == "unknown":
+        return "Taken for training data, as --unsafe-fixes asks for: the last, smaller batch of the data is left out."
     return "Training batches all have one size; the last, smaller batch of the data is left out."
 
 

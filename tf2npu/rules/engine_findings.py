@@ -54,9 +54,43 @@ def fixes_contradict(site: Any) -> None:
     id="NPU902",
     title="Switched off by a comment",
     on="engine",
-    why="A comment `# tf2npu: ignore` on the line keeps the code as it is.",
+    why="Comments keep code as it is: `# tf2npu: ignore` its line, `# tf2npu: off` to `# tf2npu: on`, `# tf2npu: ignore-file`.",
     source="docs/adding_a_rule.md",
-    examples=(Example.same("s = tf.Session()  # tf2npu: ignore[NPU101]", note="kept on request", level="skipped"),),
+    examples=(
+        Example.same("s = tf.Session()  # tf2npu: ignore[NPU101]", note="kept on request", level="skipped"),
+        Example.same("# tf2npu: off\ns = tf.Session()\n# tf2npu: on", note="a block", level="skipped"),
+        Example.same("# tf2npu: ignore-file\ns = tf.Session()", note="the whole file", level="skipped"),
+    ),
 )
 def switched_off(site: Any) -> None:
     """Reports a site that a comment kept from being converted."""
+
+
+@rule(
+    id="NPU903",
+    title="TensorFlow 2 script",
+    on="engine",
+    why="Its adapter, npu_device, is another one; half of one and half of the other would run on neither.",
+    source="TensorFlow 2 adapter porting guide: npu_device.open().as_default()",
+    examples=(
+        Example.same("@tf.function\ndef step(x):\n    return x", note="not converted yet", level="unsupported"),
+        Example.same("with tf.GradientTape() as tape:\n    loss = f(x)", note="not converted yet", level="unsupported"),
+    ),
+)
+def tensorflow_2(site: Any) -> None:
+    """Reports a script that is written for TensorFlow 2, or may be."""
+
+
+@rule(
+    id="NPU904",
+    title="Comment that switches nothing off",
+    on="engine",
+    why="A comment that is left behind would hide what comes up there later.",
+    source="docs/adding_a_rule.md",
+    examples=(
+        Example.same("x = 1  # tf2npu: ignore[NPU101]", note="nothing there", level="info"),
+        Example.same("s = 1  # tf2npu: off", note="nothing from here on", level="info"),
+    ),
+)
+def unused_comment(site: Any) -> None:
+    """Reports a comment for this program that has no effect."""

@@ -88,4 +88,6 @@ def _is_keras_compile(keywords: set[str], values: list[Any]) -> bool:
     if "loss" in keywords and ("optimizer" in keywords or values):
         return True
     first = values[0] if values else None
+    if isinstance(first, cst.Call):
+        return re.search(r"(^|\.)optimizers\.\w+$|Optimizer$", dotted_name(first.func)) is not None
     return isinstance(first, cst.SimpleString) and _OPTIMIZER_NAME.match(str(first.evaluated_value)) is not None

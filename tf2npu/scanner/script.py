@@ -45,11 +45,11 @@ class Script:
         self.walked: Walked = walk(tree.module)
         self.resolver = Resolver(self.walked, path, project)
         self.module_scope = self.walked.module_scope
-        self.pragmas = Pragmas(tree.text)
+        self._string_spans: list[tuple[int, int]] | None = None
+        self.pragmas = Pragmas(tree.text, self._is_in_string)
         self.memo: dict[str, Any] = {}  # analyses that several rules share, by name
         self._bound = self._bound_names()
         self._locals: dict[str, str] = {}
-        self._string_spans: list[tuple[int, int]] | None = None
 
     def is_switched_off(self, rule: str, node: cst.CSTNode) -> bool:
         """Whether a rule will not be applied to a node: disabled in the configuration, or by a comment on its lines."""
@@ -72,8 +72,8 @@ class Script:
     @property
     def is_entry(self) -> bool:
         """Whether this file is run, not imported: the configured main file or one with a main guard."""
-        if self.config.main is not None:
-            return self.path == self.config.main.replace("\\", "/").removeprefix("./")
+        if self.config.names_entries:
+            return self.config.is_named_entry(self.path)
         facts = self.project.files.get(self.path)
         if facts is None:
             return False
@@ -112,6 +112,9 @@ class Script:
             found.append(self.text[position:line_end].rstrip())
             position = line_end
         return found
+
+    def _is_in_string(self, offset: int) -> bool:
+        return any(a <= offset < b for a, b in (self.tree.span(node) for node in self.walked.strings))
 
     def local_name(self, symbol: str) -> str:
         """Name under which a symbol of `npu_bridge.npu_init` is used in this file; the user's own names are avoided."""
