@@ -16,6 +16,17 @@ class Level(str, Enum):
     INFO = "info"  # good to know; never changes the exit code
 
 
+class Verdict(str, Enum):
+    """What becomes of an API on the NPU; tf2npu.api_support knows it for each name."""
+
+    RUNS = "runs"  # as it is
+    CONVERTED = "converted"  # a rule rewrites it
+    MANUAL = "manual"  # a person must change or decide something
+    UNSUPPORTED = "unsupported"  # will not work on the NPU, or is not in TensorFlow 1.15
+    HOST = "host"  # done by the host's Python or CPU, which is where it belongs
+    UNKNOWN = "unknown"  # nobody promises anything, or the name could not be resolved
+
+
 class Status(str, Enum):
     """What happened to a file."""
 
@@ -61,6 +72,22 @@ class Finding:
     cell: int | None = None  # 0-based cell index in a notebook
 
 
+@dataclass(frozen=True)
+class ApiUse:
+    """An API that a file refers to: how many references, and where the first one is.
+
+    name: qualified, e.g. "tensorflow.nn.relu".  rule: the one that handles it, or "".  note: why it is unknown, or what to know.
+    """
+
+    name: str
+    verdict: Verdict
+    count: int
+    line: int
+    rule: str = ""
+    note: str = ""
+    cell: int | None = None  # 0-based cell index in a notebook
+
+
 @dataclass
 class FileResult:
     """Outcome for one file, picklable and free of syntax trees.
@@ -74,6 +101,7 @@ class FileResult:
     edits: list[Edit] = field(default_factory=list)
     before: bytes = b""
     after: bytes = b""
+    apis: list[ApiUse] = field(default_factory=list)  # every TensorFlow and Horovod API it refers to, by name
 
     @property
     def has_work_left(self) -> bool:

@@ -1,0 +1,125 @@
+"""The support table: one API a row, found by any of its names."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from tf2npu.findings import Verdict
+from tf2npu.scanner.names import canonical
+
+DATA = Path(__file__).parent / "data"
+_SPECIAL = re.compile(r"__\w+__$")
+# Where names live that `canonical` merged into another module which has not all of them.
+_MERGED = (
+    ("tensorflow.estimator.tpu.", "tensorflow.contrib.tpu."),
+    ("tensorflow.data.experimental.", "tensorflow.contrib.data."),
+    ("tensorflow.keras.", "tensorflow.contrib.keras."),
+)
+
+
+@dataclass(frozen=True)
+class Api:
+    """One row.
+
+    name: as TensorFlow exports it first, e.g. "tensorflow.math.reduce_mean".  kind: module, class, function, member or
+    constant.  rule: the id of the rule that handles it, or "".  source: where the verdict comes from.  note: what to know.
+    aliases: other public names of the same object.
+    """
+
+    name: str
+    kind: str
+    verdict: Verdict
+    rule: str = ""
+    source: str = ""
+    note: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+class ApiTable:
+    """Rows with an index of every name. A row: name, kind, verdict, rule, source, note, aliases, bases, members."""
+
+    def __init__(self, rows: Iterable[list[str]]) -> None:
+        self._rows = {row[0]: row for row in rows}
+        self._names = {alias: row[0] for row in self._rows.values() for alias in row[6].split()}
+        self._names |= {name: name for name in self._rows}
+        self.modules = frozenset(name for name, target in self._names.items() if self._rows[target][1] == "module")
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Api]:
+        return (self._api(name) for name in self._rows)
+
+    def find(self, name: str) -> Api | None:
+        """The API that a qualified name means, or None where TensorFlow 1.15 and the list of newer names know none.
+
+        What hangs on a function, constant or property belongs to that: "tensorflow.flags.FLAGS.x" is tensorflow.flags.FLAGS.
+        """
+        plain = name.replace("()", "")
+        row = self._named(plain)
+        if row is not None:
+            return row
+        head, _, last = plain.rpartition(".")
+        owner = self.find(head) if head else None
+        if owner is None:
+            return None
+        if _SPECIAL.match(last) or owner.kind in ("function", "constant", "member"):
+            return owner
+        return self._member(owner.name, last) if owner.kind == "class" else None
+
+    def names(self) -> list[str]:
+        """Every name, private spellings too."""
+        return sorted(self._names)
+
+    def _named(self, plain: str) -> Api | None:
+        found = self._names.get(plain) or self._names.get(canonical(plain))
+        if found is None:
+            other = next((new + plain[len(old) :] for old, new in _MERGED if plain.startswith(old)), "")
+            found = self._names.get(other)
+        return None if found is None else self._api(found)
+
+    def _member(self, owner: str, member: str) -> Api | None:
+        row = self._rows.get(owner)
+        if row is None:
+            return None
+        if f"{owner}.{member}" in self._rows:
+            return self._api(f"{owner}.{member}")
+        if member in row[8].split():
+            return _inherited(f"{owner}.{member}", self._api(owner))
+        found = (self._member(base, member) for base in row[7].split())
+        return next((api for api in found if api is not None), None)
+
+    def members(self, owner: str) -> list[str]:
+        """Names of the attributes of a class, without those of its bases."""
+        return self._rows[owner][8].split()
+
+    def _api(self, name: str) -> Api:
+        _, kind, verdict, rule, source, note, aliases = self._rows[name][:7]
+        return Api(name, kind, Verdict(verdict), rule, source, note, tuple(aliases.split()))
+
+
+def _inherited(name: str, owner: Api) -> Api:
+    """A member has its class's verdict; one of a class that is converted runs, once its class is."""
+    verdict = Verdict.RUNS if owner.verdict is Verdict.CONVERTED else owner.verdict
+    return Api(name, "member", verdict, "", f"member of {owner.name}", owner.note if verdict is owner.verdict else "")
+
+
+@lru_cache(maxsize=1)
+def table() -> ApiTable:
+    """The table that ships."""
+    with (DATA / "apis.csv").open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        next(rows)
+        return ApiTable(list(rows))
+
+
+def public(name: str) -> str:
+    """A name as people write it: `tf.nn.relu`, `hvd.rank`."""
+    if name == "tensorflow" or name.startswith("tensorflow."):
+        return "tf" + name[len("tensorflow") :]
+    return name

@@ -1,0 +1,161 @@
+"""Which TensorFlow and Horovod APIs a script refers to, how often, and where first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.api_support.table import table
+from tf2npu.findings import ApiUse, Verdict
+from tf2npu.scanner.names import canonical, root_of
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.walk import dotted_name
+
+_ROOTS = ("tensorflow.", "tensorflow_core.", "tensorflow_estimator.", "horovod.")
+_LOOK_UPS = {"getattr", "hasattr", "setattr", "delattr"}
+_PASSED = "the module itself is handed on, so what is used of it is not seen"
+_COMPUTED = "the name is computed while the program runs"
+_SEVERAL = "its name has several meanings in this file"
+_ABSENT = "no public name of TensorFlow 1.15"
+
+
+@dataclass
+class _Seen:
+    """References that share a name: how many, and the first one."""
+
+    node: cst.CSTNode
+    scope: Scope
+    count: int = 0
+
+
+class ApiUses:
+    """Collects references of one script, each with the name that the resolver gave it."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self._seen: dict[tuple[str, str], _Seen] = {}  # (name, why it is unknown, or "") -> references
+        self._locals = self._imported_names()
+        for node, scope in script.walked.imports:
+            self._see_import(node, scope)
+
+    def see(self, name: str | None, node: cst.BaseExpression, scope: Scope) -> None:
+        """Note one reference; names of other libraries and instances are none."""
+        if name is None:
+            if self._locals:
+                self._see_unresolved(node, scope)
+        elif name.startswith(_ROOTS):
+            if name in table().modules:
+                self._see_module(name, node, scope)
+            elif not name.endswith("()") and not ("()" in name and self._is_own_attribute(name, node, scope)):
+                self._add(name, node, scope)
+        elif name in ("tensorflow", "horovod"):
+            self._see_module(name, node, scope)
+        elif name == "builtins.getattr":
+            self._see_look_up(self.script.walked.parents.get(id(node)), scope)
+
+    def _see_look_up(self, call: cst.CSTNode | None, scope: Scope) -> None:
+        """`getattr(tf, name)`: a reference to tf.name where the name is written out, else to something unknown."""
+        if not isinstance(call, cst.Call) or len(call.args) < 2:
+            return
+        base = self.script.name_of(call.args[0].value, scope)
+        if base is None or not f"{base}.".startswith(_ROOTS) or base.endswith("()"):
+            return
+        wanted = call.args[1].value
+        if isinstance(wanted, cst.SimpleString) and isinstance(wanted.evaluated_value, str):
+            self._add(canonical(f"{base}.{wanted.evaluated_value}"), call, scope)
+        else:
+            self._add(f"{base}.*", call, scope, _COMPUTED)
+
+    def _see_unresolved(self, node: cst.BaseExpression, scope: Scope) -> None:
+        """A chain from a name that is TensorFlow's by one of its bindings and something else by another."""
+        root: Any = node
+        while isinstance(root, cst.Attribute):
+            root = root.value
+        if not isinstance(root, cst.Name) or root.value not in self._locals:
+            return
+        targets = [b.target for b in scope.lookup(root.value) if b.kind == "import" and b.level == 0 and _is_ours(b.target)]
+        if targets:
+            rest = dotted_name(node)[len(root.value) :]
+            self._add(canonical(targets[0] + rest), node, scope, _SEVERAL)
+
+    def _see_module(self, name: str, node: cst.BaseExpression, scope: Scope) -> None:
+        """A bare module: fine as the value of an assignment, which the resolver follows; elsewhere a way out of sight."""
+        parent: Any = self.script.walked.parents.get(id(node))
+        if isinstance(parent, cst.Attribute):
+            self._add(canonical(f"{name}.{parent.attr.value}"), node, scope)
+        elif isinstance(parent, cst.Arg):
+            call: Any = self.script.walked.parents.get(id(parent))
+            if not (isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value in _LOOK_UPS):
+                self._add(name, node, scope, _PASSED)
+        elif not isinstance(parent, (cst.Assign, cst.AnnAssign)):
+            self._add(name, node, scope, _PASSED)
+
+    def _is_own_attribute(self, name: str, node: cst.BaseExpression, scope: Scope) -> bool:
+        """Whether an attribute that TensorFlow's class lacks was looked up on the user's own subclass of it."""
+        if not isinstance(node, cst.Attribute) or table().find(name) is not None:
+            return False
+        base = self.script.name_of(node.value, scope)
+        return base is not None and base.startswith("user:")
+
+    def _add(self, name: str, node: cst.CSTNode, scope: Scope, why: str = "") -> None:
+        seen = self._seen.get((name, why))
+        if seen is None:
+            seen = self._seen[name, why] = _Seen(node, scope)
+        seen.count += 1
+
+    def _see_import(self, node: cst.Import | cst.ImportFrom, scope: Scope) -> None:
+        """Names that an import statement refers to; `import tensorflow as tf` alone refers to none."""
+        if isinstance(node, cst.Import):
+            dotted = [(dotted_name(alias.name), alias) for alias in node.names]
+            found: list[tuple[str, cst.CSTNode]] = [(name, alias) for name, alias in dotted if "." in name]
+        elif node.relative or node.module is None:
+            return
+        elif isinstance(node.names, cst.ImportStar):
+            found = [(dotted_name(node.module), node.names)]
+        else:
+            found = [(f"{dotted_name(node.module)}.{dotted_name(alias.name)}", alias) for alias in node.names]
+        for name, place in found:
+            if _is_ours(name):
+                self._add(canonical(name), place, scope)
+
+    def _imported_names(self) -> frozenset[str]:
+        """Local names that an import of TensorFlow or Horovod binds."""
+        found = set()
+        for node, scope in self.script.walked.imports:
+            if not isinstance(node.names, cst.ImportStar):
+                for alias in node.names:
+                    name = alias.asname.name if alias.asname else alias.name
+                    local = root_of(dotted_name(name))
+                    if any(b.kind == "import" and b.level == 0 and _is_ours(b.target) for b in scope.lookup(local)):
+                        found.add(local)
+        return frozenset(found)
+
+    def result(self) -> list[ApiUse]:
+        """A use for each API, sorted by name."""
+        judged = (self._judged(name, why, seen) for (name, why), seen in self._seen.items())
+        return sorted((use for use in judged if use is not None), key=lambda use: (use.name, use.note))
+
+    def _judged(self, name: str, why: str, seen: _Seen) -> ApiUse | None:
+        api = None if why else table().find(name)
+        if api is None and not why and self._comes_from_star(seen):
+            return None
+        line = self.script.lines.position(self.script.tree.span(seen.node)[0])[0]
+        plain = name.replace("()", "")
+        if api is None:
+            return ApiUse(plain, Verdict.UNKNOWN, seen.count, line, note=why or _ABSENT)
+        return ApiUse(plain, api.verdict, seen.count, line, api.rule, api.note)
+
+    @staticmethod
+    def _comes_from_star(seen: _Seen) -> bool:
+        """Whether only a star import could have given this name a meaning: then it is somebody else's."""
+        root: Any = seen.node
+        while isinstance(root, cst.Attribute):
+            root = root.value
+        return isinstance(root, cst.Name) and seen.scope.lookup_scope(root.value) is None
+
+
+def _is_ours(name: str) -> bool:
+    return f"{name}.".startswith(_ROOTS)
