@@ -11,9 +11,11 @@ from functools import lru_cache
 
 import libcst as cst
 
+from tf2npu.api_support.uses import ApiUses
 from tf2npu.config import Config
-from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
+from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.rules import Rule, rule_parts
+from tf2npu.scanner.dialect import dialect_of, is_either
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
 from tf2npu.scanner.facts import FileFacts, ProjectFacts, gather_facts, mentions_relevant_module
 from tf2npu.scanner.imports import plan_import
@@ -27,15 +29,18 @@ from tf2npu.scanner.tree import TooDeepError, check_syntax, parse, run_with_deep
 __all__ = ["FileFacts", "ProjectFacts", "convert_file", "convert_source", "gather_facts", "mentions_relevant_module"]
 
 _IMPORT_RULE = "NPU100"
+_DIALECT = "NPU903"
+_UNUSED = "NPU904"
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """Text after conversion, the edits that lead to it, and what there is to say."""
+    """Text after conversion, the edits that lead to it, what there is to say, and the APIs that were seen."""
 
     text: str
     edits: list[Edit]
     findings: list[Finding]
+    apis: list[ApiUse]
 
 
 def convert_source(data: bytes | str, path: str = "<stdin>", config: Config | None = None) -> FileResult:
@@ -66,7 +71,7 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
 
 
 def _failed(path: str, data: bytes, span: Span, reason: str) -> FileResult:
-    finding = _with_doc(Finding("NPU900", Level.SKIPPED, span, f"Not converted: {reason}"))
+    finding = Finding("NPU900", Level.SKIPPED, span, f"Not converted: {reason}", doc="rules.md#npu900")
     return FileResult(path, Status.FAILED, [finding], before=data, after=data)
 
 
@@ -77,18 +82,22 @@ def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> F
     outcome = convert_text(source.text, path, config, project)
     after = source.encode(outcome.text) if outcome.edits else data
     status = Status.CONVERTED if after != data else Status.UNCHANGED
-    return FileResult(path, status, outcome.findings, outcome.edits, data, after)
+    return FileResult(path, status, outcome.findings, outcome.edits, data, after, outcome.apis)
 
 
 def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
     notebook = Notebook(data)
     facts = dataclasses.replace(gather_facts("x.py", notebook.code.encode()), path=path)
-    own = ProjectFacts.merge([*project.files.values(), facts])
-    outcome = convert_text(notebook.code, path, config, own)
+    outcome = convert_text(notebook.code, path, config, project.including(facts))
     findings = notebook.cell_findings() + [notebook.relocate(f) for f in outcome.findings]
     after = notebook.with_edits(outcome.edits)
     status = Status.CONVERTED if after != data else Status.UNCHANGED
-    return FileResult(path, status, findings, [], data, after)
+    return FileResult(path, status, findings, [], data, after, [_in_cell(notebook, use) for use in outcome.apis])
+
+
+def _in_cell(notebook: Notebook, use: ApiUse) -> ApiUse:
+    place = notebook.relocate(Finding("", Level.INFO, Span(use.line, 1, use.line, 1), ""))
+    return dataclasses.replace(use, line=place.span.line, cell=place.cell)
 
 
 def convert_text(text: str, path: str, config: Config, project: ProjectFacts) -> Outcome:
@@ -97,7 +106,13 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
     Raises: SourceError when the source, or what the fixes would make of it, cannot be parsed.
     """
     script = Script(path, parse(text), config, project)
-    fixes = _ask_rules(script)
+    asker = _Asker(script)
+    fixes = asker.ask()
+    left_alone = _left_alone(script)
+    if left_alone is not None:
+        detected = [f for fix in fixes if fix.rule.startswith("NPU9") and not fix.changes for f in fix.findings]
+        others = [_with_doc(script, f) for f in detected if left_alone.rule == _DIALECT]
+        return Outcome(text, [], _sorted([left_alone, *others]), asker.uses.result())
     composition = select_compatible([f for f in fixes if f.changes or f.symbols])
     kept = composition.kept
     import_fix = _import_fix(script, kept)
@@ -105,11 +120,55 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
     after = splice(text, edits)
     if edits:
         _check_output(after)
+    fixes += _said_about_dialect(script) if edits else []
+    fixes += _unused_pragmas(script)
     voided = {id(f) for f in [*composition.absorbed, *composition.refused, *_gone(fixes, kept)]}
     said = [f for f in fixes if id(f) not in voided] + ([import_fix] if import_fix else [])
     findings = [_with_after(script, finding, fix, kept) for fix in said for finding in fix.findings]
     findings += [_refused(script, fix) for fix in composition.refused]
-    return Outcome(after, edits, _sorted(findings))
+    return Outcome(after, edits, _sorted(findings), asker.uses.result())
+
+
+def _left_alone(script: Script) -> Finding | None:
+    """Why a file is not converted although it could be read: a comment asks for it, or it is written for TensorFlow 2."""
+    pragma = script.pragmas.whole_file
+    if pragma is not None:
+        message = "The file is switched off by this comment; it stays as it is."
+        return _with_doc(script, Finding("NPU902", Level.SKIPPED, script.span(pragma.start, pragma.end), message))
+    dialect = dialect_of(script)
+    if dialect.kind != "2" or dialect.sign is None:
+        return None
+    start, end = script.tree.span(dialect.sign)
+    message = (
+        f"{dialect.api.replace('tensorflow.', 'tf.', 1)} tells that this is a script for TensorFlow 2. Scripts for the TensorFlow 2 "
+        "adapter (npu_device) are not converted yet; the file stays as it is."
+    )
+    span, before = script.span(start, end), script.text[start:end]
+    return _with_doc(script, Finding(_DIALECT, Level.UNSUPPORTED, span, message, before=before))
+
+
+def _said_about_dialect(script: Script) -> list[Fix]:
+    """What a user of TensorFlow 2 has to know about a script that was converted as one for TensorFlow 1."""
+    dialect = dialect_of(script)
+    not_yet = "Scripts for the TensorFlow 2 adapter (npu_device) are not converted yet."
+    if dialect.kind == "1 on 2":
+        message = f"TensorFlow 2 with its version 1 behaviour: converted for the adapter of TensorFlow 1.15. {not_yet}"
+        span = script.span(*script.tree.span(dialect.sign)) if dialect.sign is not None else Span(1, 1, 1, 1)
+    elif is_either(script):
+        message = f"Every name exists in TensorFlow 1 and 2; read as TensorFlow 1.15, where it runs in a graph. {not_yet}"
+        span = Span(1, 1, 1, 1)
+    else:
+        return []
+    return [Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, span, message)])]
+
+
+def _unused_pragmas(script: Script) -> list[Fix]:
+    """What to say about comments that switch off something that does not happen there."""
+    enabled = [p for p in script.pragmas.unused if p.ids == ("NPU",) or any(script.config.is_enabled(i) for i in p.ids)]
+    message = "This comment switches nothing off: no rule has anything to say or to change there. Take it out."
+    findings = [Finding(_UNUSED, Level.INFO, script.span(p.start, p.end), message, before=script.text[p.start : p.end])
+                for p in enabled]  # fmt: skip
+    return [Fix(_UNUSED, findings=[finding]) for finding in findings if script.config.is_enabled(_UNUSED)]
 
 
 def _gone(fixes: list[Fix], kept: list[Fix]) -> list[Fix]:
@@ -134,15 +193,17 @@ def _check_output(text: str) -> None:
 def _with_after(script: Script, finding: Finding, fix: Fix, kept: list[Fix]) -> Finding:
     """The finding with the text of its site after this fix and those inside its site."""
     if finding.level is not Level.FIXED:
-        return _with_doc(finding)
+        return _with_doc(script, finding)
     start, end = fix.site
     inside = [f for f in kept if start <= f.site[0] and f.site[1] <= end and f is not fix and f.site[0] < f.site[1]]
     after = spliced_range(script.text, to_edits([fix, *inside]), start, end)
-    return dataclasses.replace(_with_doc(finding), after=after)
+    return dataclasses.replace(_with_doc(script, finding), after=after)
 
 
-def _with_doc(finding: Finding) -> Finding:
-    return dataclasses.replace(finding, doc=f"rules.md#{finding.rule.lower()}")
+def _with_doc(script: Script, finding: Finding) -> Finding:
+    """With the place of its documentation, and the level that the settings give it."""
+    level = Level(script.config.level_of(finding.rule, finding.level.value))
+    return dataclasses.replace(finding, level=level, doc=f"rules.md#{finding.rule.lower()}")
 
 
 def _refused(script: Script, fix: Fix) -> Finding:
@@ -180,10 +241,6 @@ def _table(config: Config) -> dict[str, dict[str, tuple[Rule, ...]]]:
     return {kind: {name: tuple(rules) for name, rules in names.items()} for kind, names in table.items()}
 
 
-def _ask_rules(script: Script) -> list[Fix]:
-    return _Asker(script).ask()
-
-
 class _Asker:
     """Shows every site of a script to the rules that want to see it."""
 
@@ -191,6 +248,7 @@ class _Asker:
         self.script = script
         self.table = _table(script.config)
         self.fixes: list[Fix] = []
+        self.uses = ApiUses(script)
 
     def ask(self) -> list[Fix]:
         walked, script = self.script.walked, self.script
@@ -199,7 +257,7 @@ class _Asker:
         for node, scope in walked.references:
             parent = walked.parents.get(id(node))
             if not (isinstance(parent, cst.Call) and parent.func is node):
-                self._named("reference", node, scope)
+                self._reference(node, scope)
         for target, _, scope in walked.attribute_assigns:
             self._every("assign", Site(script, "", target, scope))
         for function, outer, _ in walked.functions:
@@ -213,6 +271,7 @@ class _Asker:
 
     def _call(self, call: cst.Call, scope: Scope) -> None:
         name = self.script.name_of(call.func, scope)
+        self.uses.see(name, call.func, scope)
         if name is not None:
             for rule in self.table.get("call", {}).get(name, ()):
                 self._run(rule, Call(self.script, rule.id, call, scope, name))
@@ -220,11 +279,11 @@ class _Asker:
             for rule in self.table.get("unknown_method", {}).get(call.func.attr.value, ()):
                 self._run(rule, Call(self.script, rule.id, call, scope, call.func.attr.value))
 
-    def _named(self, kind: str, node: cst.BaseExpression, scope: Scope) -> None:
-        table = self.table.get(kind)
-        name = self.script.name_of(node, scope) if table else None
-        if table and name:
-            for rule in table.get(name, ()):
+    def _reference(self, node: cst.BaseExpression, scope: Scope) -> None:
+        name = self.script.name_of(node, scope)
+        self.uses.see(name, node, scope)
+        if name:
+            for rule in self.table.get("reference", {}).get(name, ()):
                 self._run(rule, Site(self.script, rule.id, node, scope, name))
 
     def _every(self, kind: str, site: Site) -> None:
@@ -237,7 +296,9 @@ class _Asker:
         if not fix.changes and not fix.findings:
             return
         span = self.script.span(*fix.site)
-        if rule.on != "module" and self.script.pragmas.ignores(rule.id, span.line, span.end_line):
+        pragmas = self.script.pragmas
+        is_off = pragmas.ignores_in_file(rule.id) if rule.on == "module" else pragmas.ignores(rule.id, span.line, span.end_line)
+        if is_off:
             message = f"{rule.id} ({rule.title}) is switched off here by a comment; the code stays as it is."
             before = self.script.text[slice(*fix.site)]
             fix = Fix(rule.id, findings=[Finding("NPU902", Level.SKIPPED, span, message, before=before)], site=fix.site)
