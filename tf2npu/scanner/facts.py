@@ -6,7 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from tf2npu.scanner.depth import DEEPEST, is_too_deep
@@ -273,7 +273,21 @@ class ProjectFacts:
         calls = [(p, call) for p, f in files.items() for call in f.calls]
         project.input_uses = spread_roles(functions, calls, project._find_function)
         project.imported = frozenset(t for path, targets in edges.items() for t in targets if t != path)
+        project.files = {path: replace(f, functions={}, calls=()) for path, f in files.items()}  # nine tenths of the memory
         return project
+
+    def including(self, facts: FileFacts) -> ProjectFacts:
+        """The project with one more file that no other one imports, such as a notebook."""
+        path = facts.path
+        whole = replace(self, files={**self.files, path: facts})
+        targets = whole._imported_files(facts)
+        is_reaching = any(level == 0 and is_tensorflow(m) for level, m in facts.imports) or targets & self.reaching
+        whole.reaching |= {path} if is_reaching else set()
+        whole.keras_nets |= {path} if facts.uses_keras_net or targets & self.keras_nets else set()
+        functions = {(path, name): fact for name, fact in facts.functions.items()}
+        calls = [(path, call) for call in facts.calls if call.target[0] < 0]
+        whole.input_uses = self.input_uses | spread_roles(functions, calls, whole._find_function)
+        return whole
 
     @property
     def distribution_kinds(self) -> tuple[str, ...]:

@@ -15,6 +15,10 @@ Value = tuple[str, object]  # ("const", value), ("param", name) or ("other", Non
 _METHOD_ROLES = {"train": "train", "evaluate": "eval", "predict": "eval", "fit": "train", "fit_generator": "train"}
 _SPEC_ROLES = {"TrainSpec": "train", "EvalSpec": "eval"}
 _MAX_USES = 40
+_LIBRARIES = frozenset(
+    "absl argparse collections copy cv2 datetime functools glob itertools json logging math matplotlib numpy os pandas "
+    "pickle PIL random re scipy shutil six sklearn subprocess sys threading time tqdm".split()
+)
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,8 @@ class RoleGatherer:
             self._visit_calls(ast.iter_child_nodes(node), owner, params)
 
     def _call(self, node: ast.Call, owner: str, params: tuple[str, ...]) -> None:
-        fact = self._fact(node, owner, params, "")
-        if fact is not None:
+        fact = self._fact(node, owner, params, "") if owner else None  # only a function can pass a role on
+        if fact is not None and not _is_of_a_library(fact.target):
             self.calls.append(fact)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         for role, expression in _fed(node, name):
@@ -147,6 +151,12 @@ class RoleGatherer:
             level, dotted = self.targets[node.id]
             return level, ".".join([dotted, *reversed(parts)])
         return (-1, node.id) if not parts and node.id in self.functions else None
+
+
+def _is_of_a_library(target: Target) -> bool:
+    """Most calls of a training script go to a handful of packages, which pass no role on."""
+    level, dotted = target
+    return level == 0 and dotted.partition(".")[0] in _LIBRARIES
 
 
 def _fed(node: ast.Call, name: str) -> list[tuple[str, ast.expr]]:
