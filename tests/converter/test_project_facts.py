@@ -172,3 +172,13 @@ def test_the_order_of_the_files_does_not_matter() -> None:
     files = {"a.py": "import tensorflow as tf\n", "b.py": "from a import tf\nimport c\n", "c.py": "import b\n"}
     facts = [gather_facts(p, t.encode()) for p, t in files.items()]
     assert ProjectFacts.merge(facts) == ProjectFacts.merge(reversed(facts))
+
+
+def test_one_more_file_reaches_what_the_project_reaches() -> None:
+    files = {"compat.py": "import tensorflow as tf\n", "nets.py": "from compat import tf\ntf.keras.Model()\n"}
+    notebook = "import nets\ndef inputs():\n    pass\ne.train(inputs)\n"
+    project = project_of(files)
+    whole = project.including(gather_facts("try.py", notebook.encode()))
+    assert "try.py" in whole.reaching and "try.py" not in project.reaching
+    assert "try.py" in whole.keras_nets
+    assert {u.role for u in whole.input_uses["try.py", "inputs"]} == {"train"}
