@@ -70,6 +70,8 @@ def _selection(command):
         click.option("--jobs", type=click.IntRange(1), metavar="N", help="Most worker processes.  [default: all processors]"),
         click.option("--select", metavar="IDS", help="Only these rules; prefixes count (NPU1,NPU501)."),
         click.option("--ignore", metavar="IDS", help="Without these rules."),
+        click.option("--baseline", type=_path, metavar="FILE", help="Known findings: shown, but no reason to exit 1."),
+        click.option("--write-baseline", is_flag=True, help="Write what is found to the --baseline FILE."),
         click.option("--exclude", multiple=True, metavar="GLOB", help="Do not convert these files (as in .gitignore)."),
         click.option("--no-gitignore", is_flag=True, help="Also convert what .gitignore files name."),
         click.option("--force", is_flag=True, help="Write into a folder that is not ours; back up files changed by hand."),

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from tf2npu.project.conversion import Conversion, Request, UsageProblem, convert
 from tf2npu.project.progress import Bar
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
-from tf2npu.report import as_json, as_text, folder
+from tf2npu.report import as_json, as_text, baseline, folder
 from tf2npu.report.build import build
 from tf2npu.report.model import Distribution, Report, exit_code
 from tf2npu.report.visible import visible
@@ -54,8 +54,9 @@ def convert(
     if writes:
         report_folder = report_folder or (request.out_folder or Path()) / REPORT_FOLDER
     _check_report_folder(report_folder, formats, force)
+    known = Baseline.asked(options)
     done = _converted(request)
-    report = _report(done, "convert" if writes else "scan")
+    report = _report(done, "convert" if writes else "scan", known)
     if diff:
         _show_diffs(done.results)
     _tell(report, report_folder, formats, stream=sys.stderr if diff else sys.stdout, rerun=(src, out))
@@ -113,8 +114,9 @@ def scan(src: Path, **options) -> int:
     formats, force = options["formats"], options["force"]
     request = _request(src, None, data="link", **options)
     _check_report_folder(report_folder, formats, force)
+    known = Baseline.asked(options)
     done = _converted(request)
-    report = _report(done, "scan")
+    report = _report(done, "scan", known)
     _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None))
     return _finished(done, exit_code(report))
 
@@ -219,14 +221,53 @@ def _converted(request: Request) -> Conversion:
             raise Refusal(str(problem)) from None
 
 
-def _report(done: Conversion, command: str) -> Report:
-    return build(
+@dataclass(frozen=True)
+class Baseline:
+    """What the user asked for in the way of known findings."""
+
+    file: Path | None
+    renews: bool
+    known: set[str]
+
+    @classmethod
+    def asked(cls, options: dict[str, Any]) -> Baseline:
+        """Raises: Refusal for a file that is missing or no baseline."""
+        file, renews = options["baseline"], options["write_baseline"]
+        if file is None and renews:
+            raise Refusal("--write-baseline needs --baseline FILE, the file to write")
+        if file is None or renews:
+            return cls(file, renews, set())
+        try:
+            return cls(file, renews, baseline.read(file))
+        except OSError as error:
+            hint = "; --write-baseline makes it" if isinstance(error, FileNotFoundError) else ""
+            raise Refusal(f"--baseline {file}: cannot be read: {error.strerror}{hint}") from None
+        except baseline.NotABaseline as error:
+            raise Refusal(f"--baseline {file}: {error}") from None
+
+    def apply(self, report: Report) -> None:
+        """Mark what is known; with `renews` everything becomes so, and is written down."""
+        if self.file is None:
+            return
+        if not self.renews:
+            return baseline.mark_known(report, self.known)
+        try:
+            baseline.write(report, self.file)
+            baseline.mark_known(report, baseline.read(self.file))
+        except OSError as error:
+            raise Refusal(f"--baseline {self.file}: cannot be written: {error.strerror}") from None
+
+
+def _report(done: Conversion, command: str, known: Baseline) -> Report:
+    report = build(
         done.results,
         command=command,
         mode=done.config.distributed,
         distributions=_distributions(done.distribution),
         left_out=done.left_out,
     )
+    known.apply(report)
+    return report
 
 
 def _distributions(found: dict[str, tuple[Seen, ...]]) -> list[Distribution]:
@@ -302,6 +343,7 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
         raise Refusal(str(problem)) from None
     result = convert_file("<stdin>", data, config, project)
     report = build([result], mode=config.distributed, distributions=_distributions(project.distribution))
+    Baseline.asked(options).apply(report)
     if diff:
         _show_diffs([result])
     elif writes:

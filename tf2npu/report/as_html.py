@@ -114,14 +114,15 @@ def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
 
 
 def _verdict(report: Report) -> str:
-    levels, statuses = report.levels(), report.statuses()
-    left = sum(levels[level.value] for level in WORK_LEVELS)
-    if not left and not statuses["failed"]:
-        return "Nothing is left to do."
-    n_files = sum(1 for file in report.files if any(f.level in WORK_LEVELS for f in file.findings))
-    work = [f"{_counted(left, 'finding')} in {_counted(n_files, 'file')} for a person to look at"] if left else []
-    failed = [f"{_counted(statuses['failed'], 'file')} failed"] if statuses["failed"] else []
-    return "; ".join([*failed, *work]) + "."
+    left = [sum(1 for f in file.new_findings() if f.level in WORK_LEVELS) for file in report.files]
+    n_failed = sum(1 for file in report.files if file.has_failed)
+    known = [f"{_counted(report.n_known, 'finding')} known from the baseline"] if report.n_known else []
+    if not any(left) and not n_failed:
+        return "; ".join(["Nothing is left to do", *known]) + "."
+    n_files = sum(1 for number in left if number)
+    work = [f"{_counted(sum(left), 'finding')} in {_counted(n_files, 'file')} for a person to look at"] if n_files else []
+    failed = [f"{_counted(n_failed, 'file')} failed"] if n_failed else []
+    return "; ".join([*failed, *work, *known]) + "."
 
 
 def _groups(report: Report, rules: dict[str, RuleFacts]) -> list[Group]:
@@ -130,7 +131,7 @@ def _groups(report: Report, rules: dict[str, RuleFacts]) -> list[Group]:
     groups: dict[tuple[str, str], Group] = {}
     for file in report.files:
         for number, finding in enumerate(file.findings, 1):
-            label = _label_of_work(file, finding)
+            label = "" if number - 1 in file.known else _label_of_work(file, finding)
             if label:
                 group = groups.setdefault((label, finding.rule), Group(label, rules[finding.rule]))
                 group.sites.append(_site(file, finding, number))
@@ -202,7 +203,7 @@ def _note(file: FileReport, finding: Finding, number: int, rules: dict[str, Rule
     return {
         "id": f"f{number}",
         "number": number,
-        "where": f"{cell}line {finding.span.line}",
+        "where": f"{cell}line {finding.span.line}{', known from the baseline' if number - 1 in file.known else ''}",
         "level": finding.level.value,
         "rule": finding.rule,
         "title": facts.title,

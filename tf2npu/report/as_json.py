@@ -43,6 +43,7 @@ def load(text: str) -> Report:
 
 
 def _summary(report: Report) -> dict[str, Any]:
+    baseline = {"baseline": {"known": report.n_known, "stale": report.n_stale}} if report.n_known or report.n_stale else {}
     return {
         "headline": report.headline,
         "command": report.command,
@@ -53,12 +54,13 @@ def _summary(report: Report) -> dict[str, Any]:
             "found": [{"kind": d.kind, "places": list(d.places)} for d in report.distributions],
         },
         "left_out": list(report.left_out),
+        **baseline,
     }
 
 
 def _file(file: FileReport) -> dict[str, Any]:
     document: dict[str, Any] = {"path": file.path, "status": file.status.value}
-    document["findings"] = [_finding(finding) for finding in file.findings]
+    document["findings"] = [_finding(finding, number in file.known) for number, finding in enumerate(file.findings)]
     if file.changes:
         document["changes"] = [{"rule": c.rule, **_place(c.span), "new": c.new} for c in file.changes]
     if file.cell_lines:
@@ -68,8 +70,8 @@ def _file(file: FileReport) -> dict[str, Any]:
     return document
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    document = {
+def _finding(finding: Finding, is_known: bool) -> dict[str, Any]:
+    document: dict[str, Any] = {
         "rule": finding.rule,
         "level": finding.level.value,
         "api": finding.api,
@@ -79,7 +81,11 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "after": finding.after,
         "doc": finding.doc,
     }
-    return document if finding.cell is None else {**document, "cell": finding.cell}
+    if finding.cell is not None:
+        document["cell"] = finding.cell
+    if is_known:
+        document["known"] = True
+    return document
 
 
 def _place(span: Span) -> dict[str, int]:
@@ -98,6 +104,7 @@ def _report(document: dict[str, Any]) -> Report:
         distributions=tuple(Distribution(d["kind"], tuple(d["places"])) for d in distributed["found"]),
         left_out=tuple(summary["left_out"]),
         tool_version=document["tool"]["version"],
+        n_stale=summary.get("baseline", {}).get("stale", 0),
     )
 
 
@@ -109,6 +116,7 @@ def _read_file(document: dict[str, Any]) -> FileReport:
         [Change(c["rule"], _read_place(c), c["new"]) for c in document.get("changes", ())],
         document.get("source"),
         list(document.get("cell_lines", ())),
+        {number for number, finding in enumerate(document["findings"]) if finding.get("known")},
     )
 
 

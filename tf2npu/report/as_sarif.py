@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 from tf2npu.findings import Finding, Level, Span
+from tf2npu.report.baseline import fingerprints
 from tf2npu.report.model import Change, FileReport, Report
 from tf2npu.report.rule_facts import RuleFacts, rules_of
 
@@ -23,7 +25,7 @@ def render(report: Report) -> str:
     """The report as SARIF text."""
     rules = rules_of(report)
     index = {rule_id: number for number, rule_id in enumerate(rules)}
-    results = [_result(file, finding, index) for file, finding in report.findings()]
+    results = [result for file in report.files for result in _results(file, index)]
     run = {
         "tool": {"driver": _driver(report, rules)},
         "columnKind": "unicodeCodePoints",
@@ -47,6 +49,15 @@ def _rule(rule: RuleFacts) -> dict[str, Any]:
         document["fullDescription"] = {"text": rule.why}
         document["help"] = {"text": rule.why}
     return document
+
+
+def _results(file: FileReport, index: dict[str, int]) -> Iterator[dict[str, Any]]:
+    for number, (finding, fingerprint) in enumerate(zip(file.findings, fingerprints(file), strict=True)):
+        document = _result(file, finding, index)
+        document["partialFingerprints"] = {"tf2npu/v1": fingerprint}
+        if number in file.known:
+            document["suppressions"] = [{"kind": "external", "justification": "known: in the baseline"}]
+        yield document
 
 
 def _result(file: FileReport, finding: Finding, index: dict[str, int]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
-from tf2npu.findings import Finding, Level, Status
+from tf2npu.findings import Finding, Level
 from tf2npu.report.model import WORK_LEVELS, FileReport, Report
 from tf2npu.report.visible import visible
 
@@ -17,6 +17,7 @@ _STYLES = {
     Level.SKIPPED: "dim",
     Level.INFO: "cyan",
 }
+_LABEL_STYLES = {"failed": "bold red", "known": "dim"}
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,14 @@ def full(report: Report) -> Iterator[Line]:
     if left:
         yield from (Line(""), Line("Left to do:", "bold"), *left)
     for file in report.files:
-        rest = [finding for finding in file.findings if finding.level not in WORK_LEVELS]
+        rest = [finding for finding in file.new_findings() if finding.level not in WORK_LEVELS]
         if rest:
             yield Line("")
             yield Line(f"{visible(file.path)} ({file.status.value})", "bold")
             yield from (finding_line(file, finding) for finding in rest)
+    known = [finding_line(file, file.findings[number], "known") for file in report.files for number in sorted(file.known)]
+    if known:
+        yield from (Line(""), Line("Known (in the baseline):", "bold"), *known)
     yield Line("")
     yield from totals(report)
 
@@ -60,20 +64,20 @@ def brief(report: Report, *, most: int = 20) -> Iterator[Line]:
 
 def work_left(report: Report) -> Iterator[Line]:
     """A line for each finding that needs a person: failed files first, then by level."""
-    failed = [file for file in report.files if file.status is Status.FAILED]
-    others = [file for file in report.files if file.status is not Status.FAILED]
+    failed = [file for file in report.files if file.has_failed]
+    others = [file for file in report.files if not file.has_failed]
     for file in failed:
-        yield from (finding_line(file, finding, "failed") for finding in file.findings)
+        yield from (finding_line(file, finding, "failed") for finding in file.new_findings())
     for level in WORK_LEVELS:
         for file in others:
-            yield from (finding_line(file, finding) for finding in file.findings if finding.level is level)
+            yield from (finding_line(file, finding) for finding in file.new_findings() if finding.level is level)
 
 
 def finding_line(file: FileReport, finding: Finding, label: str = "") -> Line:
     """One finding as "path:line:column: level RULE message", the form that editors and CI logs turn into links."""
     return Line(
         f"{place(file.path, finding)}: {label or finding.level.value} {visible(finding.rule)} {visible(finding.message)}",
-        "bold red" if label else _STYLES[finding.level],
+        _LABEL_STYLES.get(label) or _STYLES[finding.level],
     )
 
 
@@ -88,6 +92,9 @@ def totals(report: Report) -> Iterator[Line]:
     yield Line(f"{counted(len(report.files), 'file')}: {_numbers(report.statuses())}")
     levels = report.levels()
     yield Line(f"{counted(sum(levels.values()), 'finding')}: {_numbers(levels)}")
+    if report.n_known or report.n_stale:
+        stale = f"; {report.n_stale} of its entries fit nothing any more: --write-baseline drops them" if report.n_stale else ""
+        yield Line(f"{counted(report.n_known, 'finding')} known from the baseline{stale}")
     if report.left_out:
         yield Line("not converted, not copied: " + ", ".join(visible(folder) for folder in report.left_out))
 

@@ -37,7 +37,7 @@ class FileReport:
     """One file.
 
     source: its original text, present where there is something to show in it; of a notebook the cells one below the
-    other, with cell_lines[i] the line above cell i.
+    other, with cell_lines[i] the line above cell i.  known: positions of the findings that the baseline holds.
     """
 
     path: str
@@ -46,9 +46,21 @@ class FileReport:
     changes: list[Change] = field(default_factory=list)
     source: str | None = None
     cell_lines: list[int] = field(default_factory=list)
+    known: set[int] = field(default_factory=set)
 
     def count(self, level: Level) -> int:
         return sum(1 for finding in self.findings if finding.level is level)
+
+    def new_findings(self) -> list[Finding]:
+        """The findings that the baseline does not hold."""
+        return [finding for number, finding in enumerate(self.findings) if number not in self.known]
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the file failed in a way that the baseline does not hold."""
+        return self.status is Status.FAILED and not (
+            self.known and all(f.level in (Level.FIXED, Level.INFO) for f in self.new_findings())
+        )
 
     @property
     def has_page(self) -> bool:
@@ -60,7 +72,8 @@ class Report:
     """A whole report.
 
     command: "convert" or "scan" (where fixes are possible ones); mode: the --distributed mode that was applied;
-    left_out: folders that were neither converted nor copied, with the reason.
+    left_out: folders that were neither converted nor copied, with the reason; n_stale: entries of the baseline that fit no
+    finding any more.
     """
 
     files: list[FileReport] = field(default_factory=list)
@@ -69,6 +82,12 @@ class Report:
     distributions: tuple[Distribution, ...] = ()
     left_out: tuple[str, ...] = ()
     tool_version: str = tf2npu.__version__
+    n_stale: int = 0
+
+    @property
+    def n_known(self) -> int:
+        """Findings that the baseline holds."""
+        return sum(len(file.known) for file in self.files)
 
     def statuses(self) -> dict[str, int]:
         counts = Counter(file.status for file in self.files)
@@ -116,13 +135,12 @@ def _name_with_place(distribution: Distribution) -> str:
 
 
 def exit_code(report: Report, *, check: bool = False) -> int:
-    """3 when a file failed; 1 when work is left (with `check`: when a file would change); else 0."""
-    statuses, levels = report.statuses(), report.levels()
-    if statuses["failed"]:
+    """3 when a file failed; 1 when work is left (with `check`: when a file would change); else 0. What is known is not new."""
+    if any(file.has_failed for file in report.files):
         return 3
     if check:
-        return 1 if statuses["converted"] else 0
-    return 1 if any(levels[level.value] for level in WORK_LEVELS) else 0
+        return 1 if report.statuses()["converted"] else 0
+    return 1 if any(finding.level in WORK_LEVELS for file in report.files for finding in file.new_findings()) else 0
 
 
 def finding_order(finding: Finding) -> tuple[int, Span, str, str]:

@@ -1,0 +1,97 @@
+"""A baseline: findings that a project has accepted. They stay in the report, marked as known, and do not make exit 1.
+
+A finding is recognised by its rule, its file, the text of its place and which of several equal ones it is, so that it is
+known again when lines move, when texts of messages change and in every language.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+from tf2npu.file_notes import INTERNAL, UNREADABLE
+from tf2npu.findings import Finding, Level, Status
+from tf2npu.report.model import WORK_LEVELS, FileReport, Lines, Report
+
+_VERSION = 1
+_NEVER_KNOWN = (UNREADABLE.id, INTERNAL.id)  # troubles of this run, not of the project
+
+
+class NotABaseline(Exception):
+    """A file cannot be used as a baseline; the text says why."""
+
+
+def fingerprints(file: FileReport) -> list[str]:
+    """One for each finding of the file, in their order; the same for the same finding in later versions of the file."""
+    lines = Lines(file.source or "").with_ends()
+    seen: Counter[tuple[str, str]] = Counter()
+    found = []
+    for finding in file.findings:
+        key = finding.rule, _text(file, finding, lines)
+        parts = "\0".join((*key, file.path, str(seen[key])))
+        found.append(hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:32])
+        seen[key] += 1
+    return found
+
+
+def read(path: Path) -> set[str]:
+    """The fingerprints of a baseline file.
+
+    Raises: NotABaseline, OSError.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["tool"] != "tf2npu" or document["version"] != _VERSION:
+            raise NotABaseline("it is no baseline of this version of tf2npu")
+        return {str(entry["fingerprint"]) for entry in document["findings"]}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise NotABaseline(f"it is no baseline of tf2npu ({type(error).__name__}: {error})") from None
+
+
+def render(report: Report) -> str:
+    """The baseline that makes all findings of the report known which need a person."""
+    entries = []
+    for file in report.files:
+        lines = Lines(file.source or "").with_ends()
+        for finding, fingerprint in zip(file.findings, fingerprints(file), strict=True):
+            if _can_be_known(file, finding):
+                text = _text(file, finding, lines)[:80]
+                entries.append({"path": file.path, "rule": finding.rule, "text": text, "fingerprint": fingerprint})
+    entries.sort(key=lambda entry: (entry["path"], entry["rule"], entry["fingerprint"]))
+    return json.dumps({"tool": "tf2npu", "version": _VERSION, "findings": entries}, indent=1) + "\n"
+
+
+def write(report: Report, path: Path) -> None:
+    """Store the baseline in one step."""
+    draft = path.with_name(f"{path.name}.tf2npu-draft")
+    draft.write_text(render(report), encoding="ascii")
+    os.replace(draft, path)
+
+
+def mark_known(report: Report, known: set[str]) -> None:
+    """Mark the findings that the baseline holds, and count its entries that fit nothing any more."""
+    used = set()
+    for file in report.files:
+        found = list(zip(file.findings, fingerprints(file), strict=True))
+        file.known = {n for n, (finding, key) in enumerate(found) if key in known and _can_be_known(file, finding)}
+        used |= {key for n, (_, key) in enumerate(found) if n in file.known}
+    report.n_stale = len(known - used)
+
+
+def _can_be_known(file: FileReport, finding: Finding) -> bool:
+    if finding.rule in _NEVER_KNOWN:
+        return False
+    return finding.level in WORK_LEVELS or (file.status is Status.FAILED and finding.level is Level.SKIPPED)
+
+
+def _text(file: FileReport, finding: Finding, lines: list[str]) -> str:
+    """The text of the place: what the finding holds of it, else its line; blanks count as one."""
+    text = finding.before
+    if not text and lines:
+        cell = finding.cell if finding.cell is not None and finding.cell < len(file.cell_lines) else None
+        number = finding.span.line + (file.cell_lines[cell] if cell is not None else 0)
+        text = lines[number - 1] if number <= len(lines) else ""
+    return " ".join(text.split())
