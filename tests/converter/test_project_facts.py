@@ -175,7 +175,7 @@ def test_the_order_of_the_files_does_not_matter() -> None:
 
 
 def test_one_more_file_reaches_what_the_project_reaches() -> None:
-    files = {"compat.py": "import tensorflow as tf\n", "nets.py": "from compat import tf\ntf.keras.Model()\n"}
+    files = {"nets.py": "import tensorflow as tf\ntf.keras.Model()\n"}
     notebook = "import nets\ndef inputs():\n    pass\ne.train(inputs)\n"
     project = project_of(files)
     whole = project.including(gather_facts("try.py", notebook.encode()))
