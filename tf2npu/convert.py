@@ -15,6 +15,7 @@ from tf2npu.api_support.uses import ApiUses
 from tf2npu.config import Config
 from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.rules import Rule, rule_parts
+from tf2npu.rules.old_library import mentions_old_library
 from tf2npu.scanner.dialect import dialect_of, is_either
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
 from tf2npu.scanner.facts import FileFacts, ProjectFacts, gather_facts, mentions_relevant_module
@@ -56,7 +57,8 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     path: POSIX path relative to the root of the tree, as given to `gather_facts`.  Returns: the new bytes and all findings;
     a file that cannot be converted keeps its bytes, has status FAILED and a finding that names line, column and reason.
     """
-    if not mentions_relevant_module(data) and path not in project.reaching:
+    takes_part = path in project.reaching or (path in project.reached and mentions_old_library(data))
+    if not takes_part and not mentions_relevant_module(data):
         return FileResult(path, Status.COPIED, before=data, after=data)
     facts = project.files.get(path)
     try:
@@ -140,8 +142,8 @@ def _left_alone(script: Script) -> Finding | None:
         return None
     start, end = script.tree.span(dialect.sign)
     message = (
-        f"{dialect.api.replace('tensorflow.', 'tf.', 1)} tells that this is a script for TensorFlow 2. Scripts for the TensorFlow 2 "
-        "adapter (npu_device) are not converted yet; the file stays as it is."
+        f"{dialect.api.replace('tensorflow.', 'tf.', 1)} tells that this is a script for TensorFlow 2. Scripts for the "
+        "TensorFlow 2 adapter (npu_device) are not converted yet; the file stays as it is."
     )
     span, before = script.span(start, end), script.text[start:end]
     return _with_doc(script, Finding(_DIALECT, Level.UNSUPPORTED, span, message, before=before))

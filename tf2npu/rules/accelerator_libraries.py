@@ -7,6 +7,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.old_library import is_guarded
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.walk import dotted_name
 
@@ -35,10 +36,13 @@ _NUMBA = "numba.cuda"
         Example.same("import tensorflow as tf\nfrom numba import cuda", level="unsupported"),
         Example.same("import tensorflow as tf\nfrom numba import jit", note="compiles for the host"),
         Example.same("import tensorflow as tf\nfrom .pynvml import x", note="the project's own module"),
+        Example.same("import tensorflow as tf\ntry:\n    import cupy\nexcept ImportError:\n    pass", note="does without"),
     ),
 )
 def accelerator_library(site: Site) -> None:
     """Reports imports of libraries that need a GPU and names what does without."""
+    if is_guarded(site):
+        return
     for module in _modules(site.node):
         root = module.partition(".")[0]
         if root in _INSTEAD and not site.script.project.defines(site.script.path, 0, root):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.pipeline import in_pipeline
 from tf2npu.scanner.sites import Call, Site
 
 _GUIDE = "TensorFlow adapter porting guide"
@@ -68,17 +70,25 @@ def queue_input(call: Call) -> None:
 @rule(
     id="NPU912",
     title="Python code in the graph",
-    matches=("tensorflow.py_func", "tensorflow.numpy_function", "tensorflow.py_function"),
+    matches=(
+        *(f"tensorflow.{name}" for name in ("py_func", "numpy_function", "py_function")),
+        "tensorflow.contrib.eager.py_func", "tensorflow.contrib.framework.py_func",
+        "tensorflow.compat.v2.numpy_function", "tensorflow.compat.v2.py_function",
+    ),
     why="Python runs on the host: the graph is cut there, which needs mixed computing outside of the input pipeline.",
     source=f"{_GUIDE}: mix_compile_mode",
     examples=(
         Example.same("y = tf.py_func(f, [x], tf.float32)", level="manual"),
         Example.same("y = py_func(f)", note="not TensorFlow's"),
+        Example.same("d = tf.data.Dataset.range(3).map(lambda x: tf.py_func(f, [x], tf.float32))", note="the pipeline's own"),
     ),
-)
+)  # fmt: skip
 def python_function(call: Call) -> None:
-    """Reports Python functions that are called from the graph."""
-    call.manual("In a tf.data pipeline this stays; elsewhere the session needs mix_compile_mode=True, or TensorFlow ops instead.")
+    """Reports Python functions that are called from the graph, outside of input pipelines."""
+    if not in_pipeline(call):
+        call.manual(
+            "In a tf.data pipeline this stays; elsewhere the session needs mix_compile_mode=True, or TensorFlow ops instead."
+        )
 
 
 @rule(
@@ -167,6 +177,7 @@ def test_session(call: Call) -> None:
     source="docs/adding_a_rule.md",
     examples=(
         Example.same("s = 'tf.Session()'\nexec(s)", level="info"),
+        Example.same("exec(open('model.py').read())", level="info"),
         Example.same("exec('print(1)')", note="no TensorFlow in it"),
     ),
 )
@@ -178,6 +189,8 @@ def executed_text(call: Call) -> None:
         node = bindings[0].node if len(bindings) == 1 and bindings[0].kind == "value" else None
     if isinstance(node, (cst.SimpleString, cst.ConcatenatedString)) and "tf." in call.source(node):
         call.info("The text that is executed here uses TensorFlow; it is not converted.")
+    elif isinstance(node, cst.Call) and call.script.uses_tensorflow and re.search(r"\.read\w*\(|\bopen\(", call.source(node)):
+        call.info("The file that is executed here is not seen: convert it too, and see that it is the converted one that runs.")
 
 
 @rule(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.dialect import dialect_of
 from tf2npu.scanner.sites import Call
 
 _SWITCHES = (
@@ -25,13 +26,15 @@ _EAGER_ONLY = (
     source="the vendor's published support levels for TensorFlow 1.15",
     examples=(
         Example.same("tf.enable_eager_execution()", level="unsupported"),
-        Example.same("with tf.GradientTape() as t:\n    y = f(x)", level="manual"),
+        Example.same("import tensorflow.contrib.eager as tfe\ng = tfe.implicit_gradients(f)", level="manual"),
         Example.same("tf.disable_eager_execution()", note="graphs, as the NPU needs them"),
         Example.same("tf.disable_v2_behavior()", note="graphs, as the NPU needs them"),
     ),
 )
 def eager_execution(call: Call) -> None:
     """Reports eager execution and gradients taken by a tape."""
+    if dialect_of(call.script).kind == "2":
+        return
     if call.name.removeprefix("tensorflow.") in _EAGER_ONLY:
         call.manual("In a graph write tf.gradients(loss, variables), or optimizer.minimize(loss): a tape is for eager execution.")
     else:

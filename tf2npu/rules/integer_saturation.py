@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.constants import text_of
 from tf2npu.rules.pipeline import in_pipeline
@@ -29,10 +31,17 @@ def integer_saturation(call: Call) -> None:
     if value is None or not call.args:
         return
     kind = text_of(value, call.scope) or (call.resolve(value) or "").rpartition(".")[2]
-    source = call.source(call.args[0].value)
-    if kind in _SMALL and "clip_by_value" not in source and "saturate_cast" not in source and not in_pipeline(call):
+    if kind in _SMALL and not _is_in_range(call) and not in_pipeline(call):
         low, high = _SMALL[kind]
         call.info(
             f"Out of range values saturate on the NPU and wrap on a CPU: write tf.saturate_cast(x, tf.{kind}) to have "
             f"{low}..{high} on both, or tf.floormod(x, ...) before the cast to wrap."
         )
+
+
+def _is_in_range(call: Call) -> bool:
+    """Whether the value was clipped, here or where its name got it."""
+    source = call.source(call.args[0].value)
+    if "clip_by_value" in source or "saturate_cast" in source:
+        return True
+    return re.search(rf"\b{re.escape(source)}\s*=\s*[\w.]*clip_by_value\(", call.script.text) is not None

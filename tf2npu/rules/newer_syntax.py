@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.config import Config, Target
 from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.dialect import dialect_of
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
@@ -47,7 +48,7 @@ def newer_syntax(site: Site) -> None:
     """Reports syntax that the Python of the target does not know."""
     script = site.script
     target = script.config.target
-    if not script.uses_tensorflow or not _HINTS.search(script.text):
+    if not script.uses_tensorflow or not _HINTS.search(script.text) or dialect_of(script).kind == "2":
         return
     for node in _nodes(script):
         for version, what, instead in _newer(script, node):
@@ -115,7 +116,8 @@ def _expression(script: Script, node: cst.FormattedStringExpression) -> list[_Fo
 
 
 def _with(script: Script, node: cst.With) -> list[_Found]:
-    if isinstance(node.lpar, cst.LeftParen):
+    several = len(node.items) > 1 or any(item.asname is not None for item in node.items)
+    if isinstance(node.lpar, cst.LeftParen) and several:
         return [((3, 9), "`with (...)` around several items", "the items without parentheses, lines ended by a backslash")]
     return []
 

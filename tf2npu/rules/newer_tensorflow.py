@@ -5,6 +5,7 @@ from __future__ import annotations
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.old_library import is_guarded
 from tf2npu.rules.tensorflow2_names import TENSORFLOW_2_NAMES
+from tf2npu.scanner.dialect import dialect_of
 from tf2npu.scanner.sites import Site
 
 _INSTEAD = {
@@ -67,7 +68,7 @@ _TITLE = "Name of TensorFlow 2"
 @rule(id="NPU951", title=_TITLE, on="reference", matches=TENSORFLOW_2_NAMES, why=_WHY, source=_SOURCE, examples=())
 def newer_name(site: Site) -> None:
     """Reports TensorFlow names that came after 1.15 and says what 1.15 has."""
-    if is_guarded(site):
+    if is_guarded(site) or dialect_of(site.script).kind == "2":
         return
     version = site.script.config.target.tensorflow
     name = site.name.removeprefix("tensorflow.")

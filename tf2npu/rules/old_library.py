@@ -5,6 +5,7 @@ They are reported only in files that take part: files that reach TensorFlow, or 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import libcst as cst
@@ -12,7 +13,20 @@ import libcst as cst
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.walk import dotted_name
 
+# What a file must hold for one of these rules to have anything to say, so that others need not be parsed.
+_HINTS = re.compile(
+    rb"\.(?:int|float|bool|object|str|long|unicode|complex|typeDict|float_|complex_|unicode_|string_|Inf|infty|[PN]INF|NaN|product"
+    rb"|cumproduct|sometrue|alltrue|asfarray|cast|find_common_type|in1d|trapz|row_stack|msort|mat|loads|asscalar|rank|safe_eval)\b"
+    rb"|scipy|sklearn|skimage|yaml\.load|ANTIALIAS|Image\.(?:LINEAR|CUBIC)|collections\W[^\n]*[A-Z]\w+(?:able|tor|ing|ence|Set|View)"
+    rb"|\.clock\b|argspec|linux_distribution|platform\.dist|fractions|cgi|base64|getcwdu|string\.\w|itertools\W[^\n]*\bi[zmf]"
+    rb"|maxint|setcheckinterval|cElementTree|\b(?:imp|distutils|asyncore|pipes|formatter|parser|symbol)\b|asyncio|cv2\.cv"
+)
 _VERSION_TESTS = ("version_info", "PY2", "PY3", "python_version", "__version__")
+
+
+def mentions_old_library(data: bytes) -> bool:
+    """Whether a file could hold a name that is gone; a quick look at its bytes."""
+    return _HINTS.search(data) is not None
 
 
 def takes_part(site: Site) -> bool:

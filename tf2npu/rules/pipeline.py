@@ -16,8 +16,17 @@ _TAKES_FUNCTION = frozenset({
 })  # fmt: skip
 
 
+_READS = frozenset({
+    "parse_single_example", "parse_example", "parse_single_sequence_example",
+    "decode_raw", "decode_image", "decode_jpeg", "decode_png",
+    "decode_csv", "read_file", "decode_and_crop_jpeg",
+    "decode_bmp", "decode_wav",
+})  # fmt: skip
+
+
 def in_pipeline(site: Site) -> bool:
-    """Whether a site lies in a function given to a dataset's method, in what such a function calls, or in an input function."""
+    """Whether a site lies in a function given to a dataset's method or reading records, in what such a function calls, or in an
+    input function."""
     functions = pipeline_functions(site.script)
     scope: Scope | None = site.scope
     while scope is not None:
@@ -48,6 +57,8 @@ def _find(script: Script) -> dict[int, Scope]:
         last = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", "")
         if last in _TAKES_FUNCTION:
             todo += [own for arg in call.args for own in function_scopes(script, arg.value, scope)]
+        elif last in _READS and scope.function is not None:
+            todo.append(scope.function)  # files and records are read and decoded on the host, whoever calls this
     calls_in = _calls_by_function(script)
     while todo:
         own = todo.pop()

@@ -29,6 +29,8 @@ def unknown_size(call: Call) -> None:
         return
     if shape is None or call.resolve(shape) == "None":
         call.info("No shape is given: each new shape that is fed is compiled anew. Write the shape, and feed that shape only.")
+    elif isinstance(shape, cst.BinaryOperation) and "None" in call.source(shape):
+        call.info("Some sizes are open: each new size is compiled anew. Feed batches of one size, or write the size.")
     elif isinstance(shape, (cst.List, cst.Tuple)):
         is_open = [isinstance(e.value, cst.Name) and e.value.value == "None" for e in shape.elements]
         if any(is_open):
