@@ -65,7 +65,7 @@ def _selection(command):
         click.option("--report", "report_folder", type=_path, metavar="DIR", help="Where the report goes."),
         click.option(
             "--format", "formats", type=Formats(), default="html,json,sarif", show_default=True, metavar="LIST",
-            help="Formats of the report: html, json, sarif, text.",
+            help="Formats of the report: html, json, sarif, text, github, gitlab, junit.",
         ),
         click.option("--jobs", type=click.IntRange(1), metavar="N", help="Most worker processes.  [default: all processors]"),
         click.option("--select", metavar="IDS", help="Only these rules; prefixes count (NPU1,NPU501)."),
@@ -107,9 +107,9 @@ def convert(src: Path, out: Path | None, **options) -> None:
 @click.option("--force", is_flag=True, help="Also restore files that changed since; they are kept as NAME.tf2npu-backup.")
 def undo(src: Path, force: bool) -> None:
     """Put back what the last `convert SRC --in-place` replaced. SRC is that of the conversion, or one file of it."""
-    from tf2npu import commands
+    from tf2npu import undo_command
 
-    raise SystemExit(commands.undo(src, force=force))
+    raise SystemExit(undo_command.run(src, force=force))
 
 
 @cli.command()
@@ -139,11 +139,12 @@ def rules(rule_id: str | None, chosen: str) -> None:
 @click.argument("report_file", type=_path, metavar="REPORT.json")
 @click.option("--format", "formats", type=Formats(), default="text", show_default=True, metavar="LIST")
 @click.option("--report", "folder", type=_path, metavar="DIR", help="Where to write.  [default: beside REPORT.json]")
-def report(report_file: Path, formats: list[str], folder: Path | None) -> None:
-    """Render a report again. One of json, sarif and text alone goes to stdout, unless --report names a folder."""
+@click.option("--prefix", default="", metavar="PATH", help="Where SRC lies in the repository, for github, gitlab and junit.")
+def report(report_file: Path, formats: list[str], folder: Path | None, prefix: str) -> None:
+    """Render a report again. One format alone other than html goes to stdout, unless --report names a folder."""
     from tf2npu import commands
 
-    raise SystemExit(commands.render_again(report_file, formats, folder))
+    raise SystemExit(commands.render_again(report_file, formats, folder, prefix))
 
 
 @cli.command(cls=RunCommand, context_settings={"allow_interspersed_args": False})

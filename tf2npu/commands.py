@@ -6,38 +6,28 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from tf2npu.config import Config, ConfigError, load_config
 from tf2npu.findings import FileResult
+from tf2npu.known import Baseline
 from tf2npu.project.conversion import Conversion, Request, UsageProblem, convert_project, resolve_distributed
 from tf2npu.project.progress import Bar
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
-from tf2npu.report import as_json, as_text, baseline, folder
+from tf2npu.refusal import Refusal
+from tf2npu.report import as_json, as_text, folder
 from tf2npu.report.build import build
 from tf2npu.report.model import Distribution, Report, exit_code
-from tf2npu.report.visible import visible
 
 if TYPE_CHECKING:
-    from tf2npu.project.undo import Undone
     from tf2npu.scanner.facts import Seen
 
 STDIN = Path("-")
-
-
-class Refusal(click.ClickException):
-    """A request that cannot be carried out: one line, exit code 2."""
-
-    exit_code = 2
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"tf2npu: {visible(self.message)}", file=file, err=file is None)
 
 
 def convert(
@@ -56,7 +46,7 @@ def convert(
     _check_report_folder(report_folder, formats, force)
     known = Baseline.asked(options)
     done = _converted(request)
-    report = _report(done, "convert" if writes else "scan", known)
+    report = _report(done, "convert" if writes else "scan", known, src)
     if diff:
         _show_diffs(done.results)
     _tell(report, report_folder, formats, stream=sys.stderr if diff else sys.stdout, rerun=(src, out))
@@ -76,36 +66,6 @@ def _check_where_to_write(src: Path, out: Path | None, in_place: bool, writes: b
         raise Refusal("OUT is missing: name a folder to write to, or use --in-place, --diff, --dry-run or --check")
 
 
-def undo(src: Path, *, force: bool) -> int:
-    """`tf2npu undo`; returns the exit code: 1 where a file was left as it is."""
-    from tf2npu.project.undo import undo as undo_last
-    from tf2npu.project.undo_log import Busy
-
-    root, only = (src.resolve(), None) if src.is_dir() else (src.resolve().parent, src.resolve().name)
-    if not root.is_dir():
-        raise Refusal(f"{src}: no such file or folder")
-    try:
-        done = undo_last(root, only=only, force=force)
-    except Busy as busy:
-        raise Refusal(str(busy)) from None
-    except OSError as error:
-        raise Refusal(f"{error.filename or src}: {error.strerror or error}; run undo again when that is mended") from None
-    if done is None:
-        click.echo(f"nothing to undo in {visible(str(src))}")
-        return 0
-    as_text.show(_undone(done), sys.stdout)
-    return 1 if done.kept else 0
-
-
-def _undone(done: Undone) -> Iterator[as_text.Line]:
-    for path, reason, original in done.kept:
-        text = f"{visible(path)}: kept as it is: {reason}; --force restores it, its original is {visible(str(original))}"
-        yield as_text.Line(text, "bold yellow")
-    yield as_text.Line(f"{as_text.counted(len(done.restored), 'file')} restored, {len(done.kept)} kept as they are")
-    if done.n_earlier:
-        yield as_text.Line(f"{done.n_earlier} earlier in-place conversions can be undone too: run undo again")
-
-
 def scan(src: Path, **options) -> int:
     """`tf2npu scan`; returns the exit code."""
     if src == STDIN:
@@ -116,12 +76,12 @@ def scan(src: Path, **options) -> int:
     _check_report_folder(report_folder, formats, force)
     known = Baseline.asked(options)
     done = _converted(request)
-    report = _report(done, "scan", known)
+    report = _report(done, "scan", known, src)
     _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None))
     return _finished(done, exit_code(report))
 
 
-def render_again(file: Path, formats: list[str], target: Path | None) -> int:
+def render_again(file: Path, formats: list[str], target: Path | None, prefix: str) -> int:
     """`tf2npu report`; returns the exit code."""
     try:
         report = as_json.load(file.read_text(encoding="utf-8"))
@@ -129,22 +89,17 @@ def render_again(file: Path, formats: list[str], target: Path | None) -> int:
         raise Refusal(f"{file}: cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, as_json.NotAReport) as error:
         raise Refusal(f"{file}: {error}") from None
+    report.prefix = f"{prefix.rstrip('/')}/" if prefix else ""
     if target is None and formats == ["text"]:
         as_text.show(as_text.full(report), sys.stdout)
-    elif target is None and formats in (["json"], ["sarif"]):
-        click.echo(as_json.render(report) if formats == ["json"] else _sarif(report), nl=False)
+    elif target is None and len(formats) == 1 and formats != ["html"]:
+        click.echo(folder.text_of(report, formats[0]), nl=False)
     else:
         target = target or file.parent
         _check_report_folder(target, formats, target == file.parent)
         folder.write(report, target, formats, keep=True)
         click.echo(f"report: {target}")
     return 0
-
-
-def _sarif(report: Report) -> str:
-    from tf2npu.report import as_sarif  # brings the rules with it, which convert and scan may not need
-
-    return as_sarif.render(report)
 
 
 def run(words: list[str], *, module: str | None, pairs: tuple[str, ...], report: Path | None, **options) -> int:
@@ -221,44 +176,7 @@ def _converted(request: Request) -> Conversion:
             raise Refusal(str(problem)) from None
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """What the user asked for in the way of known findings."""
-
-    file: Path | None
-    renews: bool
-    known: set[str]
-
-    @classmethod
-    def asked(cls, options: dict[str, Any]) -> Baseline:
-        """Raises: Refusal for a file that is missing or no baseline."""
-        file, renews = options["baseline"], options["write_baseline"]
-        if file is None and renews:
-            raise Refusal("--write-baseline needs --baseline FILE, the file to write")
-        if file is None or renews:
-            return cls(file, renews, set())
-        try:
-            return cls(file, renews, baseline.read(file))
-        except OSError as error:
-            hint = "; --write-baseline makes it" if isinstance(error, FileNotFoundError) else ""
-            raise Refusal(f"--baseline {file}: cannot be read: {error.strerror}{hint}") from None
-        except baseline.NotABaseline as error:
-            raise Refusal(f"--baseline {file}: {error}") from None
-
-    def apply(self, report: Report) -> None:
-        """Mark what is known; with `renews` everything becomes so, and is written down."""
-        if self.file is None:
-            return
-        if not self.renews:
-            return baseline.mark_known(report, self.known)
-        try:
-            baseline.write(report, self.file)
-            baseline.mark_known(report, baseline.read(self.file))
-        except OSError as error:
-            raise Refusal(f"--baseline {self.file}: cannot be written: {error.strerror}") from None
-
-
-def _report(done: Conversion, command: str, known: Baseline) -> Report:
+def _report(done: Conversion, command: str, known: Baseline, src: Path) -> Report:
     report = build(
         done.results,
         command=command,
@@ -266,8 +184,16 @@ def _report(done: Conversion, command: str, known: Baseline) -> Report:
         distributions=_distributions(done.distribution),
         left_out=done.left_out,
     )
+    report.prefix = _place_in_repository(src)
     known.apply(report)
     return report
+
+
+def _place_in_repository(src: Path) -> str:
+    """What code hosts need before a path of the report: SRC as seen from here, the top of the checkout in a CI job."""
+    folder = os.path.relpath(src if src.is_dir() else src.absolute().parent)
+    inside = folder != "." and folder.split(os.sep)[0] != ".."
+    return f"{Path(folder).as_posix()}/" if inside else ""
 
 
 def _distributions(found: dict[str, tuple[Seen, ...]]) -> list[Distribution]:
@@ -287,13 +213,15 @@ def _tell(report: Report, report_folder: Path | None, formats: list[str], *, str
     """Write the report and show the short form, with the command to rerun as the user would type it."""
     lines = list(as_text.brief(report))
     lines[0] = as_text.Line(_with_places(lines[0].text, *rerun), lines[0].style)
-    if report_folder is not None:
+    if report_folder is not None and folder.has_files(formats):
         try:
             folder.write(report, report_folder, formats)
         except OSError as error:
             raise Refusal(f"{report_folder}: the report cannot be written: {error.strerror or error}") from None
         lines.append(as_text.Line(f"report: {_shown_report(report_folder, formats)}"))
     as_text.show(lines, stream)
+    if "github" in formats:
+        stream.write(folder.text_of(report, "github"))
 
 
 def _with_places(headline: str, src: Path, out: Path | None) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from tf2npu.report import as_json, as_text
 from tf2npu.report.model import Report
 
-FORMATS = ("html", "json", "sarif", "text")
+FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit")
 MARKER = ".tf2npu-report"  # lists the files of the report, so that the next one can clear them away
 
 
@@ -22,24 +22,57 @@ class ForeignFile(Exception):
     """A file that this report would overwrite was not written by tf2npu; the text names it."""
 
 
-def _html(report: Report) -> Iterator[tuple[str, str]]:
+def _page_files(report: Report) -> Iterator[tuple[str, str]]:
     from tf2npu.report import as_html  # Jinja and Pygments cost a tenth of a second to import
 
     return as_html.render(report)
 
 
-def _sarif(report: Report) -> Iterator[tuple[str, str]]:
+def _sarif(report: Report) -> str:
     from tf2npu.report import as_sarif  # brings the rules with it
 
-    yield "report.sarif", as_sarif.render(report)
+    return as_sarif.render(report)
 
 
-_RENDERERS: dict[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
-    "html": _html,
-    "json": lambda report: iter([("report.json", as_json.render(report))]),
-    "sarif": _sarif,
-    "text": lambda report: iter([("report.txt", as_text.render(report))]),
+def _annotations(kind: str) -> Callable[[Report], str]:
+    def render(report: Report) -> str:
+        from tf2npu.report import as_annotations
+
+        return {"github": as_annotations.github, "gitlab": as_annotations.gitlab, "junit": as_annotations.junit}[kind](report)
+
+    return render
+
+
+# Formats that are one text, and the file it goes to; GitHub reads its own from the output of the command.
+_ONE_TEXT: dict[str, tuple[str, Callable[[Report], str]]] = {
+    "json": ("report.json", as_json.render),
+    "sarif": ("report.sarif", _sarif),
+    "text": ("report.txt", as_text.render),
+    "github": ("", _annotations("github")),
+    "gitlab": ("gl-code-quality-report.json", _annotations("gitlab")),
+    "junit": ("junit.xml", _annotations("junit")),
 }
+
+
+def text_of(report: Report, chosen: str) -> str:
+    """The report in a format that is one text."""
+    return _ONE_TEXT[chosen][1](report)
+
+
+def has_files(formats: list[str]) -> bool:
+    """Whether any of the formats is written into the folder."""
+    return any(_first_file(chosen) for chosen in formats)
+
+
+def _first_file(chosen: str) -> str:
+    return "index.html" if chosen == "html" else _ONE_TEXT[chosen][0]
+
+
+def _files(report: Report, chosen: str) -> Iterator[tuple[str, str]]:
+    if chosen == "html":
+        yield from _page_files(report)
+    elif name := _first_file(chosen):
+        yield name, text_of(report, chosen)
 
 
 def check(folder: Path, formats: list[str], *, force: bool = False) -> None:
@@ -51,8 +84,7 @@ def check(folder: Path, formats: list[str], *, force: bool = False) -> None:
         raise ForeignFile(f"{folder}: exists and is no folder")
     if force or (folder / MARKER).exists():
         return
-    first = {"html": "index.html", "json": "report.json", "sarif": "report.sarif", "text": "report.txt"}
-    for name in (first[chosen] for chosen in formats):
+    for name in filter(None, map(_first_file, formats)):
         if os.path.lexists(folder / name):
             raise ForeignFile(f"{folder / name}: exists and is no report of tf2npu; give another --report folder")
 
@@ -71,7 +103,7 @@ def write(report: Report, folder: Path, formats: list[str], *, keep: bool = Fals
     written: set[str] = set()
     is_new = False
     for chosen in formats:
-        for name, text in _RENDERERS[chosen](report):
+        for name, text in _files(report, chosen):
             written.add(name)
             is_new = _replace(folder / name, text) or is_new
     kept = {name for name in earlier if keep and not ("html" in formats and name.startswith("files/"))}
@@ -83,7 +115,7 @@ def write(report: Report, folder: Path, formats: list[str], *, keep: bool = Fals
 
 def _digest(report: Report, formats: list[str]) -> str:
     """Stands for everything that the files of a report depend on: its data, the formats, and the code that renders."""
-    digest = hashlib.sha256(repr(sorted(formats)).encode())
+    digest = hashlib.sha256(repr((sorted(formats), report.prefix)).encode("utf-8", "surrogatepass"))
     for part in ("report", "rules"):
         for path in sorted((_PACKAGE / part).rglob("*")):
             if path.is_file() and path.suffix != ".pyc":

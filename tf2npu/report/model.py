@@ -73,7 +73,7 @@ class Report:
 
     command: "convert" or "scan" (where fixes are possible ones); mode: the --distributed mode that was applied;
     left_out: folders that were neither converted nor copied, with the reason; n_stale: entries of the baseline that fit no
-    finding any more.
+    finding any more; prefix: path of SRC in the repository, for formats of code hosts only.
     """
 
     files: list[FileReport] = field(default_factory=list)
@@ -83,6 +83,7 @@ class Report:
     left_out: tuple[str, ...] = ()
     tool_version: str = tf2npu.__version__
     n_stale: int = 0
+    prefix: str = ""
 
     @property
     def n_known(self) -> int:
