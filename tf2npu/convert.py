@@ -15,6 +15,7 @@ from tf2npu.api_support.uses import ApiUses
 from tf2npu.config import Config
 from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.rules import Rule, rule_parts
+from tf2npu.rules.adapter_2021 import within_adapter
 from tf2npu.rules.old_library import mentions_old_library
 from tf2npu.scanner.dialect import dialect_of, is_either
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
@@ -294,7 +295,7 @@ class _Asker:
 
     def _run(self, rule: Rule, site: Site) -> None:
         rule.check(site)
-        fix = site.fix
+        fix = within_adapter(site)
         if not fix.changes and not fix.findings:
             return
         span = self.script.span(*fix.site)

@@ -33,6 +33,7 @@ _OPTIMIZERS = (
     *(f"tensorflow.contrib.opt.{name}Optimizer" for name in _CONTRIB_OPTIMIZERS),
 )
 _WRAPPER = "npu_bridge.npu_init.npu_distributed_optimizer_wrapper"
+_WRAPPERS = (_WRAPPER, "npu_bridge.npu_init.NPUDistributedOptimizer", "npu_bridge.npu_init.KerasDistributeOptimizer")
 _ESTIMATORS = ("tensorflow.estimator.Estimator", "npu_bridge.npu_init.NPUEstimator", "tensorflow.estimator.tpu.TPUEstimator")
 _HOOKS = {
     **{f"{name}().train": 1 for name in _ESTIMATORS},
@@ -92,7 +93,7 @@ def optimizer(call: Call) -> None:
     if not _is_on(call):
         return
     for ancestor in call.script.walked.ancestors(call.node):
-        if isinstance(ancestor, cst.Call) and call.resolve(ancestor.func) in (_WRAPPER, *_OPTIMIZERS):
+        if isinstance(ancestor, cst.Call) and call.resolve(ancestor.func) in (*_WRAPPERS, *_OPTIMIZERS):
             return  # averaged once, by the outer one
         if not isinstance(ancestor, (cst.Arg, cst.Call)):
             break
@@ -161,7 +162,7 @@ def gradients(call: Call) -> None:
         ),
         Example("t = tf.estimator.TrainSpec(f)", "t = tf.estimator.TrainSpec(f, hooks=npu_hooks_append())", config=_TF),
         Example.same("t = tf.estimator.TrainSpec(f, 10)", note="one device"),
-            ),
+    ),
 )
 def hooks(call: Call) -> None:
     """Appends the hook that broadcasts the initial variables."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
+from tf2npu.config import Config, Target
+from tf2npu.rules.adapter_2021 import guide_session
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.sites import Call
 
@@ -35,12 +37,24 @@ _KEYWORD = {"tensorflow.contrib.slim.learning.train": "session_config"}
             "s = tf.train.MonitoredTrainingSession(checkpoint_dir='d', config=npu_config_proto(cfg))",
         ),
         Example.same("s = tf.Session(**kw)", note="the config may be inside kw", level="manual"),
+        Example(
+            "s = tf.Session()",
+            "npu_config = tf.ConfigProto()\n"
+            "npu_optimizer = npu_config.graph_options.rewrite_options.custom_optimizers.add()\n"
+            'npu_optimizer.name = "NpuOptimizer"\n'
+            "npu_config.graph_options.rewrite_options.remapping = RewriterConfig.OFF\n"
+            "npu_config.graph_options.rewrite_options.memory_optimization = RewriterConfig.OFF\n"
+            "s = tf.Session(config=npu_config)",
+            config=Config(target=Target(adapter="2021")),
+        ),
         Example.same("import requests\ns = requests.Session()", note="another library's Session"),
     ),
 )
 def session_config(call: Call) -> None:
     """Passes `npu_config_proto(config)` as the config of a session."""
     keyword = _KEYWORD.get(call.name, "config")
+    if call.script.config.target.adapter == "2021":
+        return guide_session(call, keyword, _POSITION[call.name], tuple(_POSITION))
     if call.has_star_args:
         return call.manual(
             f"The config may come out of *args or **kwargs: pass {keyword}=npu_config_proto(...) by hand. "
