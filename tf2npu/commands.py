@@ -133,11 +133,12 @@ def _request(
     force: bool,
     no_cache: bool,
     data: str,
+    python2: bool,
     in_place: bool = False,
     **options,
 ) -> Request:
-    config = _config(src, **options)
-    return Request(src, config, out, jobs or default_jobs(), data, force, use_cache=not no_cache, in_place=in_place)
+    config, jobs = _config(src, **options), jobs or default_jobs()
+    return Request(src, config, out, jobs, data, force, use_cache=not no_cache, in_place=in_place, python2=python2)
 
 
 def _config(
@@ -261,15 +262,17 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
     """SRC is "-": the converted text on stdout, what is to be said on stderr."""
     if out is not None:
         raise Refusal("with SRC - the result goes to stdout: OUT must be absent")
-    from tf2npu.convert import ProjectFacts, convert_file, gather_facts
+    from tf2npu import convert, python2
+    from tf2npu.convert import ProjectFacts
 
+    work = python2 if options["python2"] else convert
     data = sys.stdin.buffer.read()
-    project = ProjectFacts.merge([gather_facts("<stdin>", data)])
+    project = ProjectFacts.merge([work.gather_facts("<stdin>", data)])
     try:
         config = resolve_distributed(_config(Path.cwd(), **options), project.distribution_kinds)
     except UsageProblem as problem:
         raise Refusal(str(problem)) from None
-    result = convert_file("<stdin>", data, config, project)
+    result = work.convert_file("<stdin>", data, config, project)
     report = build([result], mode=config.distributed, distributions=_distributions(project.distribution))
     Baseline.asked(options).apply(report)
     if diff:

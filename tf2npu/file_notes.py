@@ -79,5 +79,12 @@ EXCLUDED = FileNote(
     "A pattern of `--exclude`, of `exclude` in pyproject.toml or of a .gitignore file fits this source file, so it was "
     "not looked at; the output holds it as it is. `--no-gitignore` converts what .gitignore names.",
 )
+PYTHON2 = FileNote(
+    "NPU010",
+    "Python 2 source",
+    "With `--python2` a file that only Python 2 reads is brought to Python 3 by those fixers of lib2to3 that keep its meaning, "
+    "and then converted. They cannot know whether a division is one of whole numbers, whether text is meant as bytes, or that "
+    "`import x` means a module of the same package: look at these places yourself.",
+)
 
-FILE_NOTES = (UNREADABLE, SPECIAL, LARGE_DATA, CONFLICT, GONE, INTERNAL, LINK, LARGE_SOURCE, EXCLUDED)
+FILE_NOTES = (UNREADABLE, SPECIAL, LARGE_DATA, CONFLICT, GONE, INTERNAL, LINK, LARGE_SOURCE, EXCLUDED, PYTHON2)

@@ -37,7 +37,7 @@ class Request:
     """What to do.
 
     out: None writes nothing, unless in_place converts the source files themselves; jobs: most worker processes; data:
-    "link", "copy" or "skip".
+    "link", "copy" or "skip"; python2: bring Python 2 sources to Python 3 first.
     """
 
     source: Path
@@ -48,6 +48,7 @@ class Request:
     force: bool = False
     use_cache: bool = True
     in_place: bool = False
+    python2: bool = False
 
     @property
     def is_single_file(self) -> bool:
@@ -203,7 +204,8 @@ class _Run:
         """Digest and distribution of the project, from the cache where no file has changed since."""
         if self._cache is None:
             return _Known(b"", self._project().distribution)
-        key = self._cache.key("project", [(e.path, hashlib.sha256(self._read(e) or b"").digest()) for e in self._sources])
+        digests = [(e.path, hashlib.sha256(self._read(e) or b"").digest()) for e in self._sources]
+        key = self._cache.key("project", self._request.python2, digests)
         known = self._cache.get(key)
         if known is None:
             project = self._project()
@@ -212,29 +214,37 @@ class _Run:
         return known
 
     def _project(self) -> ProjectFacts:
-        from tf2npu.convert import ProjectFacts, gather_facts
+        from tf2npu.convert import ProjectFacts
 
         if self._facts is None:
-            facts = dict(self._each(gather_facts, "facts", b"", tuple, self._ordinary(), "reading"))
+            facts = dict(self._each(self._works()[0], "facts", b"2" * self._request.python2, tuple, self._ordinary(), "reading"))
             crashed = {path for path, found in facts.items() if isinstance(found, workers.Crash)}
             self._facts = ProjectFacts.merge(facts[path] for path in sorted(facts.keys() - crashed))
         return self._facts
 
     def _convert_sources(self, config: Config, facts_digest: bytes, output: Output) -> None:
-        from tf2npu.convert import convert_file
-
         entries = {entry.path: entry for entry in self._sources}
-        shared_key = fingerprint(config, facts_digest)
+        shared_key = fingerprint(config, facts_digest, self._request.python2)
 
         def shared() -> tuple[Config, ProjectFacts]:
             return config, self._project()
 
-        for path, result in self._each(convert_file, "result", shared_key, shared, self._ordinary(), "converting"):
+        for path, result in self._each(self._works()[1], "result", shared_key, shared, self._ordinary(), "converting"):
             self._place(entries[path], result, output)
         for entry in self._sources:
             if entry.size > LARGE_BYTES and not _is_notebook(entry):
                 self._place(entry, self._too_large(entry), output)
         self._results += [unreadable(path, error) for path, error in sorted(self._unread.items())]
+
+    def _works(self) -> tuple[workers.Work, workers.Work]:
+        """What is done with each file in the two phases."""
+        if self._request.python2:
+            from tf2npu import python2
+
+            return python2.gather_facts, python2.convert_file
+        from tf2npu import convert
+
+        return convert.gather_facts, convert.convert_file
 
     def _ordinary(self) -> list[Entry]:
         """The sources that are converted: all but the very large ones."""

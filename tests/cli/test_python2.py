@@ -1,0 +1,149 @@
+"""`--python2`: what the result prints is what Python 2 printed (recorded by hand); what is not safe is refused and said."""
+
+import importlib
+import importlib.util
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+from tests.cli.test_convert import file_in, report_of
+from tf2npu import python2
+
+# Source for Python 2, and what Python 2.7 prints for it.
+PROGRAMS = {
+    "print": ("print 'a', 1,\nprint 'b'\nprint\nprint('c')\nprint 'x%d' % 3", "a 1 b\n\nc\nx3\n"),
+    "print to a file": ("import sys\nprint >>sys.stdout, 'out'", "out\n"),
+    "except and raise": ("try:\n    raise ValueError, 'no'\nexcept ValueError, e:\n    print e", "no\n"),
+    "numbers": ("print 0777, 10L, 1 <> 2", "511 10 True\n"),
+    "backquotes": ("print `'x'`, `1`", "'x' 1\n"),
+    "dictionaries": (
+        "d = {'k': 1}\nif d.has_key('k'):\n    for k, v in d.iteritems(): print k, v\nks = d.keys()\nks.sort()\nprint ks",
+        "k 1\n['k']\n",
+    ),
+    "lists from functions": ("print map(str, range(3)) + filter(None, [0, 1]), len(zip('ab', 'cd'))", "['0', '1', '2', 1] 2\n"),
+    "xrange and reduce": ("print reduce(lambda a, b: a + b, xrange(4))", "6\n"),
+    "tuple parameters": ("def f(a, (b, c)):\n    return a + b + c\nprint f(1, (2, 3)), (lambda (x, y): x * y)((3, 4))", "6 12\n"),
+    "text types": ("print isinstance(u'a', basestring), unicode('b'), ur'\\d'", "True b \\d\n"),
+    "moved modules": ("import cPickle, StringIO, urllib2\nprint cPickle.loads(cPickle.dumps([1]))", "[1]\n"),
+    "iterators": (
+        "class C:\n    def __iter__(self): return self\n    def next(self): return 7\n"
+        "print iter(C()).next()\nprint sorted({2: 1}.keys())",
+        "7\n[2]\n",
+    ),
+    "metaclass and truth": (
+        "class M(type):\n    x = 5\n"
+        "class C(object):\n    __metaclass__ = M\n    def __nonzero__(self): return False\nprint C.x, bool(C())",
+        "5 False\n",
+    ),
+    "tabs and form feed": ("if 1:\n\tprint 'tab'\n\x0c\nprint 'after'", "tab\nafter\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_print_what_they_did(name, ends):
+    source, printed = PROGRAMS[name]
+    data = source.replace("\n", ends).encode()
+    result = python2.modernize("m.py", data)
+    assert result.refusal == ""
+    assert not result.data.endswith(b"\n")
+    if ends.encode() in data:
+        assert set(result.data.replace(ends.encode(), b"")) & {10, 13} == set()
+    done = subprocess.run([sys.executable, "-c", result.data.decode()], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (printed, "")
+
+
+@pytest.mark.parametrize(
+    "source, why",
+    [
+        ("print 'x'\nexec 'y = 1'\n", "exec"),
+        ("\x00", "not read as Python 2 either"),
+        ("print 'x'\ndef f(:\n", "not read as Python 2 either"),
+        ("if 1:\n\tprint 'x'\n        print 'y'\n", "Python 3 still says"),
+        ("print 'x'\r\nprint 'y'\n", "different ways"),
+        ("print 'x'\rprint 'y'\r", "different ways"),
+    ],
+)
+def test_what_is_not_safe_is_refused(source, why):
+    result = python2.modernize("m.py", source.encode())
+    assert why in result.refusal
+    assert result.data == source.encode()
+
+
+@pytest.mark.parametrize("source", ["print('x')\n", "x = print >> 1\n", "", "# -*- coding: nonsense -*-\nprint 1\n"])
+def test_what_python_3_reads_or_nobody_is_left_alone(source):
+    assert python2.modernize("m.py", source.encode()) is None
+
+
+def test_the_same_fixers_of_lib2to3_give_the_same():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if importlib.util.find_spec("lib2to3") is None:
+            return  # Python 3.13 has it no more; the other interpreters show it
+        refactor = importlib.import_module("lib2to3.refactor")
+    tool = refactor.RefactoringTool([f"lib2to3.fixes.fix_{name}" for name in python2._FIXERS])
+    for source, _ in PROGRAMS.values():
+        assert python2.modernize("m.py", source.encode()).after + "\n" == str(tool.refactor_string(source + "\n", "m"))
+
+
+SCRIPT = (
+    "# -*- coding: latin-1 -*-\n"
+    "import tensorflow as tf  # \xe9\n"
+    "n = 7 / 2\n"
+    "m = n / 2.0\n"
+    "with tf.Session() as sess:\n"
+    "    print sess.run(tf.constant(n))\n"
+)
+
+
+@pytest.fixture
+def project(tmp_path):
+    root = tmp_path / "src"
+    root.mkdir()
+    (root / "train.py").write_bytes(SCRIPT.encode("latin-1"))
+    (root / "plain.py").write_text("print 'no TensorFlow here'\n")
+    (root / "broken.py").write_text("import tensorflow\nexec 'x'\n")
+    (root / "modern.py").write_text("print('as it is')\n")
+    return root
+
+
+def test_convert(tool, project, tmp_path):
+    done = tool("convert", project, tmp_path / "out", "--python2")
+    assert done.code == 3
+    converted = (tmp_path / "out" / "train.py").read_bytes().decode("latin-1")
+    assert "print(sess.run(" in converted
+    assert "config=npu_config_proto()" in converted
+    assert "\xe9" in converted
+    compile(converted, "train.py", "exec")
+    assert (tmp_path / "out" / "plain.py").read_text() == "print('no TensorFlow here')\n"
+    assert (tmp_path / "out" / "modern.py").read_bytes() == (project / "modern.py").read_bytes()
+    assert (tmp_path / "out" / "broken.py").read_bytes() == (project / "broken.py").read_bytes()
+    document = report_of(tmp_path / "out" / "tf2npu-report")
+    found = {(f["rule"], f["level"], f["line"]) for f in file_in(document, "train.py")["findings"]}
+    assert {("NPU010", "fixed", 6), ("NPU010", "manual", 3), ("NPU101", "fixed", 5)} <= found
+    assert "(lines: 3)" in done.out
+    said = [f for f in file_in(document, "broken.py")["findings"] if f["rule"] == "NPU010"]
+    assert "--python2 cannot do this file" in said[0]["message"]
+
+
+def test_a_second_run_changes_nothing(tool, project, tmp_path):
+    (project / "broken.py").unlink()
+    tool("convert", project, tmp_path / "out", "--python2")
+    tool("convert", tmp_path / "out", tmp_path / "again", "--python2")
+    for name in ("train.py", "plain.py", "modern.py"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+
+
+def test_without_the_option_it_is_reported_only(tool, project, tmp_path):
+    tool("convert", project, tmp_path / "out", "--python2")
+    done = tool("convert", project, tmp_path / "two")
+    assert "train.py:6:" in done.out
+    assert "print statement" in done.out
+    assert (tmp_path / "two" / "train.py").read_bytes() == (project / "train.py").read_bytes()
+
+
+def test_stdin(tool):
+    done = tool("convert", "-", "--python2", stdin=b"print 1\n")
+    assert (done.code, done.out) == (0, "print(1)\n")

@@ -1,0 +1,240 @@
+"""`--python2`: source that only Python 2 reads is brought to Python 3 first, as far as that is safe, and then converted.
+
+The fixers are those of lib2to3 (in fissix, since Python 3.13 has lib2to3 no more) that keep the meaning of a program
+whatever its values are. What they cannot know is a finding: above all whether a division is one of whole numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import itertools
+import logging
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from tf2npu import convert, file_notes
+from tf2npu.config import Config
+from tf2npu.convert import FileFacts, ProjectFacts
+from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
+from tf2npu.scanner.python2 import explain_python2
+from tf2npu.scanner.source import LineIndex, SourceError, decode
+
+# Left out: `import` (would make siblings relative, which breaks scripts that are started), `exec` (in Python 3 it sets no
+# local names), `buffer`, and mere style.
+_FIXERS = (
+    "apply", "basestring", "dict", "except", "execfile", "exitfunc", "filter", "funcattrs", "getcwdu", "has_key", "imports",
+    "imports2", "input", "intern", "isinstance", "itertools", "itertools_imports", "long", "map", "metaclass", "methodattrs",
+    "ne", "next", "nonzero", "numliterals", "operator", "paren", "print", "raise", "raw_input", "reduce", "reload", "renames",
+    "repr", "standarderror", "sys_exc", "throw", "tuple_params", "types", "unicode", "urllib", "xrange", "xreadlines", "zip",
+)  # fmt: skip
+_MOST_NAMED = 10
+
+
+@dataclass(frozen=True)
+class Modern:
+    """What became of a Python 2 source. refusal: why nothing could be done, then `data` is the original."""
+
+    data: bytes
+    before: str = ""
+    after: str = ""
+    refusal: str = ""
+
+
+def gather_facts(path: str, data: bytes) -> FileFacts:
+    """`convert.gather_facts` for the source as it will be."""
+    modern = modernize(path, data)
+    return convert.gather_facts(path, modern.data if modern else data)
+
+
+def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
+    """`convert.convert_file`, with a Python 2 source brought to Python 3 before; findings name places of the original."""
+    modern = modernize(path, data)
+    if modern is None:
+        return convert.convert_file(path, data, config, project)
+    result = convert.convert_file(path, modern.data, config, project)
+    if modern.refusal:
+        result.findings.append(file_notes.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this file: {modern.refusal}"))
+        return result
+    return _of_original(result, data, modern)
+
+
+@lru_cache(maxsize=32)
+def modernize(path: str, data: bytes) -> Modern | None:
+    """The source for Python 3; None for a notebook and for what Python 3 can read."""
+    if path.lower().endswith(".ipynb"):
+        return None
+    try:
+        text = decode(data).text
+    except SourceError:
+        return None  # the converter says what is wrong with it
+    if _python3_error(text) is None:
+        return None
+    try:
+        after = _refactored(text)
+    except _Refused as refused:
+        return Modern(data, refusal=str(refused))
+    return Modern(decode(data).encode(after), text, after)
+
+
+class _Refused(Exception):
+    """Why a source is not brought to Python 3."""
+
+
+def _python3_error(text: str) -> str | None:
+    """What Python 3 does not accept in the text, or None."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about odd escapes in the user's strings
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        return f"{getattr(error, 'msg', error)}{f' (line {line})' if line else ''}"
+    except (RecursionError, MemoryError):
+        return "nested too deeply"
+    odd = next((node for node in ast.walk(tree) if _prints_to_a_file(node)), None)
+    return None if odd is None else f"print >> means a shift (line {getattr(odd, 'lineno', 1)})"
+
+
+def _prints_to_a_file(node: ast.AST) -> bool:
+    """`print >>f, x` is an expression to Python 3, one that fails when it is run."""
+    value = node.value if isinstance(node, ast.Expr) else None
+    first = value.elts[0] if isinstance(value, ast.Tuple) and value.elts else value
+    return (
+        isinstance(first, ast.BinOp)
+        and isinstance(first.op, ast.RShift)
+        and isinstance(first.left, ast.Name)
+        and first.left.id == "print"
+    )
+
+
+def _refactored(text: str) -> str:
+    n_crlf, n_lf, n_cr = text.count("\r\n"), text.count("\n"), text.count("\r")
+    if n_cr != n_crlf or n_crlf not in (0, n_lf):
+        raise _Refused("its lines end in different ways")
+    plain = text.replace("\r\n", "\n")
+    ended = plain if plain.endswith("\n") else plain + "\n"
+    after = _run_fixers(ended)
+    error = _python3_error(after)
+    if error is not None:
+        raise _Refused(f"after all fixes Python 3 still says: {error}")
+    after = after if plain.endswith("\n") else after.removesuffix("\n")
+    return after.replace("\n", "\r\n") if n_crlf else after
+
+
+def _run_fixers(text: str) -> str:
+    try:
+        return str(_tool().refactor_string(text, "<source>"))
+    except Exception as error:  # not only parse errors: the fixers raise many kinds on odd code
+        reason = " ".join(str(error).split())[:120]
+        raise _Refused(f"it is not read as Python 2 either ({reason or type(error).__name__})") from None
+
+
+@lru_cache(maxsize=1)
+def _tool() -> Any:
+    from fissix.refactor import RefactoringTool
+
+    logging.getLogger("RefactoringTool").setLevel(logging.CRITICAL)
+    logging.getLogger("fissix").setLevel(logging.CRITICAL)
+    return RefactoringTool([f"fissix.fixes.fix_{name}" for name in _FIXERS])
+
+
+def _of_original(result: FileResult, data: bytes, modern: Modern) -> FileResult:
+    """The result as one of the original file: its edits, and findings at places of the original."""
+    final = result.after if result.status is Status.CONVERTED else modern.data
+    matcher = difflib.SequenceMatcher(None, _lines(modern.before), _lines(modern.after), autojunk=False)
+    blocks = matcher.get_opcodes()
+    findings = [dataclasses.replace(f, span=_moved(f.span, blocks)) for f in result.findings]
+    findings += list(_fixed(modern, blocks))
+    findings += _divisions(modern, blocks)
+    status = Status.FAILED if result.status is Status.FAILED else Status.CONVERTED
+    edits = _line_edits(modern.before, decode(final).text)
+    return dataclasses.replace(result, status=status, findings=findings, edits=edits, before=data, after=final)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends, as the rest of the converter counts them."""
+    bounds = [*LineIndex(text).starts, len(text)]
+    return [text[start:end] for start, end in itertools.pairwise(bounds) if start < end]
+
+
+def _fixed(modern: Modern, blocks: list[Any]) -> Iterator[Finding]:
+    """A finding for each run of lines that was brought to Python 3."""
+    before, after = _lines(modern.before), _lines(modern.after)
+    for tag, start, end, new_start, new_end in blocks:
+        if tag != "equal":
+            old, new = "".join(before[start:end]), "".join(after[new_start:new_end])
+            what = next(filter(None, map(explain_python2, before[start:end])), "")
+            message = f"Python 2 brought to Python 3: {what}." if what else "Python 2 brought to Python 3."
+            last = max(end, start + 1)
+            span = Span(start + 1, 1, last, max(1, len(before[last - 1].rstrip("\r\n")) + 1) if last <= len(before) else 1)
+            finding = file_notes.PYTHON2.finding(Level.FIXED, message)
+            yield dataclasses.replace(finding, span=span, before=old.rstrip("\r\n"), after=new.rstrip("\r\n"))
+
+
+def _divisions(modern: Modern, blocks: list[Any]) -> list[Finding]:
+    """A finding about divisions that may be of whole numbers, for which Python 2 and 3 give different results."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(modern.after)
+        if "from __future__ import" in modern.before and "division" in _future_names(modern.before):
+            return []
+    found = sorted({getattr(node, "lineno", 1) for node in ast.walk(tree) if _is_open_division(node)})
+    if not found:
+        return []
+    lines = [_moved(Span(line, 1, line, 1), blocks).line for line in found]
+    named = ", ".join(map(str, lines[:_MOST_NAMED])) + (", ..." if len(lines) > _MOST_NAMED else "")
+    message = (
+        f"Divisions (lines: {named}): Python 2 rounds a quotient of two whole numbers down, Python 3 does not. Write // where "
+        "whole numbers are meant."
+    )
+    finding = file_notes.PYTHON2.finding(Level.MANUAL, message)
+    return [dataclasses.replace(finding, span=Span(lines[0], 1, lines[0], 1))]
+
+
+def _future_names(text: str) -> str:
+    return " ".join(line for line in text.split("\n") if line.lstrip().startswith("from __future__ import"))
+
+
+def _is_open_division(node: ast.AST) -> bool:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        return not (_is_float(node.left) or _is_float(node.right))
+    return isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div) and not _is_float(node.value)
+
+
+def _is_float(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "float"
+    if isinstance(node, ast.BinOp):
+        return _is_float(node.left) or _is_float(node.right)
+    return isinstance(node, ast.Constant) and isinstance(node.value, float)
+
+
+def _moved(span: Span, blocks: list[Any]) -> Span:
+    """A place of the new text as one of the original: exact in unchanged lines, the run of lines in changed ones."""
+    line, is_exact = _old_line(span.line, blocks)
+    end_line, _ = _old_line(span.end_line, blocks)
+    if is_exact:
+        return Span(line, span.column, max(line, end_line), span.end_column)
+    return Span(line, 1, max(line, end_line), 1)
+
+
+def _old_line(line: int, blocks: list[Any]) -> tuple[int, bool]:
+    for tag, start, end, new_start, new_end in blocks:
+        if new_start < line <= new_end:
+            offset = line - 1 - new_start
+            return start + 1 + (offset if tag == "equal" else min(offset, max(0, end - start - 1))), tag == "equal"
+    return max(1, blocks[-1][2] if blocks else line), False
+
+
+def _line_edits(before: str, after: str) -> list[Edit]:
+    """Whole changed lines as edits of the original."""
+    old, new = _lines(before), _lines(after)
+    starts = [0, *itertools.accumulate(map(len, old))]
+    opcodes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    rule = file_notes.PYTHON2.id
+    return [Edit(starts[i1], starts[i2], "".join(new[j1:j2]), rule) for tag, i1, i2, j1, j2 in opcodes if tag != "equal"]
