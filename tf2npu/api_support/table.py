@@ -56,21 +56,25 @@ class ApiTable:
         return (self._api(name) for name in self._rows)
 
     def find(self, name: str) -> Api | None:
-        """The API that a qualified name means, or None where TensorFlow 1.15 and the list of newer names know none.
+        """The API that a qualified name means, or None where TensorFlow 1.15 and the list of newer names know none."""
+        return self.reach(name)[0]
 
-        What hangs on a function, constant or property belongs to that: "tensorflow.flags.FLAGS.x" is tensorflow.flags.FLAGS.
+    def reach(self, name: str) -> tuple[Api | None, str]:
+        """The API, and how much of the name it covers: what hangs on a function, constant or member belongs to that.
+
+        "tensorflow.flags.FLAGS.x" is a use of tensorflow.flags.FLAGS.
         """
         plain = name.replace("()", "")
         row = self._named(plain)
         if row is not None:
-            return row
+            return row, plain
         head, _, last = plain.rpartition(".")
-        owner = self.find(head) if head else None
-        if owner is None:
-            return None
-        if _SPECIAL.match(last) or owner.kind in ("function", "constant", "member"):
-            return owner
-        return self._member(owner.name, last) if owner.kind == "class" else None
+        owner, covered = self.reach(head) if head else (None, "")
+        if owner is None or _SPECIAL.match(last):
+            return owner, plain
+        if owner.kind in ("function", "constant", "member"):
+            return owner, covered
+        return (self._member(owner.name, last), plain) if owner.kind == "class" else (None, plain)
 
     def names(self) -> list[str]:
         """Every name, private spellings too."""

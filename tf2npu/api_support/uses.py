@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import libcst as cst
@@ -88,10 +88,13 @@ class ApiUses:
             self._add(canonical(f"{name}.{parent.attr.value}"), node, scope)
         elif isinstance(parent, cst.Arg):
             call: Any = self.script.walked.parents.get(id(parent))
-            if not (isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value in _LOOK_UPS):
-                self._add(name, node, scope, _PASSED)
+            is_look_up = isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value in _LOOK_UPS
+            if not is_look_up or "." in name:
+                self._add(name, node, scope, "" if is_look_up else _PASSED)
         elif not isinstance(parent, (cst.Assign, cst.AnnAssign)):
             self._add(name, node, scope, _PASSED)
+        elif "." in name:
+            self._add(name, node, scope)
 
     def _is_own_attribute(self, name: str, node: cst.BaseExpression, scope: Scope) -> bool:
         """Whether an attribute that TensorFlow's class lacks was looked up on the user's own subclass of it."""
@@ -135,18 +138,24 @@ class ApiUses:
 
     def result(self) -> list[ApiUse]:
         """A use for each API, sorted by name."""
-        judged = (self._judged(name, why, seen) for (name, why), seen in self._seen.items())
-        return sorted((use for use in judged if use is not None), key=lambda use: (use.name, use.note))
+        uses: dict[tuple[str, str], ApiUse] = {}
+        for (name, why), seen in self._seen.items():
+            use = self._judged(name, why, seen)
+            if use is not None:
+                same = uses.get((use.name, use.note))
+                if same is not None:
+                    use = replace(use, count=use.count + same.count, line=min(use.line, same.line))
+                uses[use.name, use.note] = use
+        return [uses[key] for key in sorted(uses)]
 
     def _judged(self, name: str, why: str, seen: _Seen) -> ApiUse | None:
-        api = None if why else table().find(name)
+        api, covered = (None, name) if why else table().reach(name)
         if api is None and not why and self._comes_from_star(seen):
             return None
         line = self.script.lines.position(self.script.tree.span(seen.node)[0])[0]
-        plain = name.replace("()", "")
         if api is None:
-            return ApiUse(plain, Verdict.UNKNOWN, seen.count, line, note=why or _ABSENT)
-        return ApiUse(plain, api.verdict, seen.count, line, api.rule, api.note)
+            return ApiUse(name.replace("()", ""), Verdict.UNKNOWN, seen.count, line, note=why or _ABSENT)
+        return ApiUse(covered, api.verdict, seen.count, line, api.rule, api.note)
 
     @staticmethod
     def _comes_from_star(seen: _Seen) -> bool:
