@@ -21,7 +21,7 @@ TENSORFLOWS = ("1.15",)
 OLDEST_PYTHON = (3, 5)  # what inserted code needs at least: keyword arguments behind *args, no f-strings
 SEVERITIES = ("unsupported", "manual", "info")
 _PYTHON = re.compile(r"3\.\d{1,2}$")
-_RULE_ID = re.compile(r"NPU\d{0,3}$")
+_RULE_ID = re.compile(r"NPU(?:\d{0,3}|X\d{0,4})$")  # NPUX are rules of plug-ins
 _CONSOLE_ENTRY = re.compile(r"\w+(?:\.\w+)*(?::\w+(?:\.\w+)*)?$")
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import tf2npu
+from tf2npu.rules import plugins
 
 log = logging.getLogger(__name__)
 _MAX_BYTES = 512 << 20  # beyond this the entries that were used longest ago go
@@ -74,7 +75,7 @@ def tool_fingerprint() -> bytes:
         for path in sorted(folder.glob("*.*")):
             info = path.stat()
             seen.append((path.name, info.st_size, info.st_mtime_ns))
-    return fingerprint(tf2npu.__version__, seen, sys.version_info[:3], _libcst_place())
+    return fingerprint(tf2npu.__version__, seen, plugins.fingerprint(), sys.version_info[:3], _libcst_place())
 
 
 def _libcst_place() -> tuple[str, int]:

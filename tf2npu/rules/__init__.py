@@ -1,14 +1,18 @@
-"""The rules, a file a topic; importing this package registers all of them."""
+"""The rules, a file a topic, and those of plug-ins; the first look at them registers all."""
 
 from __future__ import annotations
 
 import importlib
+import logging
+import multiprocessing
 import pkgutil
 from functools import lru_cache
 
+from tf2npu.rules import plugins
 from tf2npu.rules.base import Example, Rule, registered
 
-__all__ = ["Example", "Rule", "all_rules", "rule_parts"]
+log = logging.getLogger(__name__)
+__all__ = ["Example", "Rule", "all_rules", "plugin_problems", "rule_parts"]
 
 
 @lru_cache(maxsize=1)
@@ -30,7 +34,18 @@ def rule_parts() -> tuple[Rule, ...]:
     return tuple(part for rule_id in sorted(_load()) for part in registered()[rule_id])
 
 
-def _load() -> dict[str, list[Rule]]:
+@lru_cache(maxsize=1)
+def plugin_problems() -> tuple[str, ...]:
+    """One sentence for each plug-in that cannot be used; its rules are left out."""
     for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
         importlib.import_module(f"{__name__}.{module}")
+    problems = plugins.load()
+    if problems and multiprocessing.parent_process() is None:  # said once, not by every worker
+        for problem in problems:
+            log.warning("%s", problem)
+    return problems
+
+
+def _load() -> dict[str, list[Rule]]:
+    plugin_problems()
     return registered()
