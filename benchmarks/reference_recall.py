@@ -195,7 +195,8 @@ def measure(name: str, folder: Path) -> float:
         n_found, n_all = n_found + found, n_all + len(counted)
         missed += [f"  {path}:{line}: {missing}" for missing, line in rest]
     recall = n_found / n_all if n_all else 1.0
-    print(f"{name}: {n_found} of {n_all} references seen ({100 * recall:.2f} %); not Python 3: {n_unread} files, failed: {len(failed)}")
+    print(f"{name}: {n_found} of {n_all} references seen ({100 * recall:.2f} %)")
+    print(f"  files that are not Python 3: {n_unread}; that the converter reports as failed: {len(failed)}")
     print("".join(f"{line}\n" for line in [*failed, *missed[:20]]), end="")
     return recall
 
