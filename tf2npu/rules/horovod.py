@@ -8,7 +8,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.entry_block import bracket_guard, entry_guard, insert_after_imports
+from tf2npu.rules.resources import bracket_entry, wants_keras_session, wants_resources
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
@@ -255,26 +255,9 @@ def init_and_shutdown(call: Call) -> None:
 )
 def resources(site: Site) -> None:
     """Starts the NPU's resources in the entry script and releases them whatever happens."""
-    script = site.script
-    is_used = "horovod" in script.project.distribution_kinds
-    called = {script.name_of(node.func, scope) for node, scope in script.walked.calls}
-    starts = any(short_name(name or "") == "init" for name in called) and script.path not in script.project.imported
-    is_place = script.is_entry or starts
-    if not is_on(site) or not is_used or not is_place or "npu_bridge.npu_init.init_resource" in called:
-        return
-    init, stop, close = (site.need(n) for n in ("init_resource", "shutdown_resource", "close_session"))
-    opening = f"npu_sess, npu_shutdown = {init}()"
-    guard = entry_guard(script)
-    if guard is not None:
-        start, end = script.tree.span(guard)
-        site.fix.site = (start, start + len(script.text[start:end].rstrip()))
-        bracket_guard(site, guard, [opening], [f"{stop}(npu_sess, npu_shutdown)", f"{close}(npu_sess)"])
-    else:
-        at_exit = [f"atexit.register({close}, npu_sess)", f"atexit.register({stop}, npu_sess, npu_shutdown)"]
-        insert_after_imports(site, ["import atexit", opening, *at_exit])
-        if site.fix.changes:
-            site.fix.site = (site.fix.changes[0].start,) * 2
-    site.fixed("The NPU's resources are started here and released when the run is over.")
+    if site.script.config.distributed == "horovod" and wants_resources(site.script):
+        bracket_entry(site, True, wants_keras_session(site.script))
+        site.fixed("The NPU's resources are started here and released when the run is over.")
 
 
 @rule(

@@ -5,19 +5,11 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.entry_block import bracket_guard, entry_guard, insert_after_imports
+from tf2npu.rules.entry_block import entry_guard
+from tf2npu.rules.resources import bracket_entry, wants_keras_session, wants_resources
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.walk import dotted_name
-
-_SET_SESSION = ("tensorflow.keras.backend.set_session", "keras.backend.set_session")
-_TEST_RUNNERS = frozenset(
-    {
-        "tensorflow.test.main", "tensorflow.python.platform.test.main", "tensorflow.python.platform.googletest.main",
-        "unittest.main", "absl.testing.absltest.main",
-    }
-)  # fmt: skip
-_NPU_SESSION = "npu_bridge.npu_init.set_keras_session_npu_config"
 
 
 @rule(
@@ -48,36 +40,17 @@ _NPU_SESSION = "npu_bridge.npu_init.set_keras_session_npu_config"
 def keras_session(site: Site) -> None:
     """Makes the Keras session of an entry script on the NPU and closes it at the end."""
     script = site.script
-    if not script.is_entry or script.path not in script.project.keras_nets:
+    if not wants_keras_session(script) or wants_resources(script):
+        return  # done already, the user's own session (which the session rule puts on the NPU), or started with the resources
+    guards = [node for node, scope in script.walked.ifs if scope is script.module_scope and _is_main(node)]
+    if entry_guard(script) is None and guards:
         return
-    called = [script.name_of(node.func, scope) for node, scope in script.walked.calls]
-    if any(name == _NPU_SESSION or name in _SET_SESSION for name in called):
-        return  # done already, or the user's own session, which the session rule puts on the NPU
-    if not _TEST_RUNNERS.isdisjoint(called):
-        return  # each test makes and resets its own sessions, and the runner ends the process
-    guard = entry_guard(script)
-    if guard is None and any(node for node, scope in script.walked.ifs if scope is script.module_scope and _is_main(node)):
-        return
-    make, close = site.need("set_keras_session_npu_config"), site.need("close_session")
-    if guard is not None:
-        start, end = script.tree.span(guard)
-        site.fix.site = (start, start + len(script.text[start:end].rstrip()))
-        bracket_guard(site, guard, [f"npu_keras_sess = {make}()"], [f"{close}(npu_keras_sess)"])
-    else:
-        _without_guard(site, make, close)
+    bracket_entry(site, False, True)
     site.fixed("Keras uses a session on the NPU; it is closed when the run is over.")
 
 
 def _is_main(node: cst.If) -> bool:
     return "__main__" in cst.Module([]).code_for_node(node.test)
-
-
-def _without_guard(site: Site, make: str, close: str) -> None:
-    lines = ["import atexit", f"npu_keras_sess = {make}()", f"atexit.register({close}, npu_keras_sess)"]
-    insert_after_imports(site, lines)
-    if site.fix.changes:
-        place = site.fix.changes[0].start
-        site.fix.site = (place, place)
 
 
 @rule(

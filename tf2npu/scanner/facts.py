@@ -19,6 +19,9 @@ _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
 _KERAS_NET = re.compile(r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|backend|callbacks|utils)\b)")
 _KERAS_PARTS = re.compile(r"^tensorflow\.keras\.(?:layers|initializers|regularizers|constraints|activations|losses)\b")
 _STRATEGY = re.compile(r"^tensorflow(?:\.contrib|\.compat\.v2)?\.distribute\.(?:experimental\.)?(\w*Strategy)$")
+_TRAINING_CALLS = frozenset(
+    {"minimize", "apply_gradients", "train_and_evaluate", "fit", "fit_generator", "create_train_op", "optimize_loss"}
+)
 _PARAMETER_SERVER = frozenset({"tensorflow.train.replica_device_setter", "tensorflow.train.Server"})
 
 
@@ -49,6 +52,7 @@ class FileFacts:
     distribution: tuple[tuple[str, Seen], ...] = ()
     functions: dict[str, FunctionFact] = field(default_factory=dict)
     calls: tuple[CallFact, ...] = ()
+    trains: bool = False  # calls something that changes variables
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
     @property
@@ -136,6 +140,7 @@ class _Gatherer:
             self.path, tuple(self.imports), self.exports, tuple(self.stars), frozenset(self.definitions),
             any(isinstance(n, ast.If) and is_main_guard(n.test) for n in nodes), uses_keras,
             tuple(self.distribution), {n: f for n, f in roles.functions.items() if f is not None}, tuple(roles.calls),
+            any(isinstance(n, ast.Call) and _trains(n) for n in nodes),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -231,6 +236,11 @@ class _Gatherer:
         return canonical(".".join([self.aliases[node.id], *reversed(parts)]))
 
 
+def _trains(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return name in _TRAINING_CALLS or (name == "train" and bool(call.args or call.keywords))
+
+
 def is_main_guard(test: ast.expr) -> bool:
     """Whether a condition can only hold in the entry script: `__name__ == "__main__"`, reversed, or as a term of `and`."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
@@ -256,6 +266,7 @@ class ProjectFacts:
     reaching: frozenset[str] = frozenset()  # files that import TensorFlow, directly or through the project
     reached: frozenset[str] = frozenset()  # files that one of those imports, directly or through others
     keras_nets: frozenset[str] = frozenset()  # files that use a Keras model, directly or through the project
+    training: frozenset[str] = frozenset()  # files that train, directly or through the project
     imported: frozenset[str] = frozenset()  # files that another file imports
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
 
@@ -269,6 +280,7 @@ class ProjectFacts:
         project.reaching = _spread(tensorflow, edges)
         project.reached = _imported_by(project.reaching, edges)
         project.keras_nets = _spread({p for p, f in files.items() if f.uses_keras_net}, edges)
+        project.training = _spread({p for p, f in files.items() if f.trains and p in project.reaching}, edges) & project.reaching
         functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
         calls = [(p, call) for p, f in files.items() for call in f.calls]
         project.input_uses = spread_roles(functions, calls, project._find_function)

@@ -15,10 +15,11 @@ Value = tuple[str, object]  # ("const", value), ("param", name) or ("other", Non
 _METHOD_ROLES = {"train": "train", "evaluate": "eval", "predict": "eval", "fit": "train", "fit_generator": "train"}
 _SPEC_ROLES = {"TrainSpec": "train", "EvalSpec": "eval"}
 _MAX_USES = 40
-_LIBRARIES = frozenset(
-    "absl argparse collections copy cv2 datetime functools glob itertools json logging math matplotlib numpy os pandas "
-    "pickle PIL random re scipy shutil six sklearn subprocess sys threading time tqdm".split()
-)
+_LIBRARIES = frozenset({
+    "absl", "argparse", "collections", "copy", "cv2", "datetime", "functools", "glob", "itertools", "json", "logging", "math",
+    "matplotlib", "numpy", "os", "pandas", "pickle", "PIL", "random", "re", "scipy", "shutil", "six", "sklearn", "subprocess",
+    "sys", "threading", "time", "tqdm",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)

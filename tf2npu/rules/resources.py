@@ -1,0 +1,105 @@
+"""What an entry script starts before its work and ends after it: the NPU's resources for several ranks, and Keras' session."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from tf2npu.config import Config
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.entry_block import bracket_guard, entry_guard, insert_after_imports
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.sites import Site
+
+_TF = Config(distributed="tf")
+_KERAS_SET = ("tensorflow.keras.backend.set_session", "keras.backend.set_session")
+_TEST_RUNNERS = frozenset(
+    {
+        "tensorflow.test.main", "tensorflow.python.platform.test.main", "tensorflow.python.platform.googletest.main",
+        "unittest.main", "absl.testing.absltest.main",
+    }
+)  # fmt: skip
+_KERAS_MADE = "npu_bridge.npu_init.set_keras_session_npu_config"
+_STARTED = ("npu_bridge.npu_init.init_resource", "npu_bridge.npu_init.npu_ops.initialize_system")
+
+
+def called_names(script: Script) -> set[str]:
+    """Qualified names of everything a file calls."""
+    if "called names" not in script.memo:
+        script.memo["called names"] = {script.name_of(node.func, scope) or "" for node, scope in script.walked.calls}
+    return script.memo["called names"]
+
+
+def is_test_script(script: Script) -> bool:
+    """Whether a file holds tests: each makes and resets its own sessions, and the runner ends the process."""
+    stem = PurePosixPath(script.path).stem
+    return stem.endswith("_test") or stem.startswith("test_") or not _TEST_RUNNERS.isdisjoint(called_names(script))
+
+
+def wants_keras_session(script: Script) -> bool:
+    """Whether an entry script has Keras use a session that it makes on the NPU, and no session of its own."""
+    if not script.is_entry or script.path not in script.project.keras_nets or not script.config.is_enabled("NPU301"):
+        return False
+    called = called_names(script)
+    return _KERAS_MADE not in called and called.isdisjoint(_KERAS_SET) and not is_test_script(script)
+
+
+def wants_resources(script: Script) -> bool:
+    """Whether this is where the resources of all ranks are started and released."""
+    mode = script.config.distributed
+    called = called_names(script)
+    if mode not in ("horovod", "tf") or not called.isdisjoint(_STARTED):
+        return False
+    if mode == "tf":
+        trains = script.path in script.project.training and not is_test_script(script)
+        return script.is_entry and trains and script.config.is_enabled("NPU419")
+    starts = any(name.startswith("horovod.") and name.endswith(".init") for name in called)
+    is_place = script.is_entry or (starts and script.path not in script.project.imported)
+    return is_place and "horovod" in script.project.distribution_kinds and script.config.is_enabled("NPU403")
+
+
+def bracket_entry(site: Site, resources: bool, keras: bool) -> None:
+    """Put starts before, and ends behind, what an entry script does; they run whatever happens in between."""
+    opening, closing = [], []
+    if resources:
+        opening.append(f"npu_sess, npu_shutdown = {site.need('init_resource')}()")
+        closing += [f"{site.need('shutdown_resource')}(npu_sess, npu_shutdown)", f"{site.need('close_session')}(npu_sess)"]
+    if keras:
+        opening.append(f"npu_keras_sess = {site.need('set_keras_session_npu_config')}()")
+        closing.insert(0, f"{site.need('close_session')}(npu_keras_sess)")
+    guard = entry_guard(site.script)
+    if guard is not None:
+        start, end = site.script.tree.span(guard)
+        site.fix.site = (start, start + len(site.script.text[start:end].rstrip()))
+        bracket_guard(site, guard, opening, closing)
+        return
+    at_exit = [f"atexit.register({line.replace('(', ', ', 1)}" for line in reversed(closing)]
+    insert_after_imports(site, ["import atexit", *opening, *at_exit])
+    if site.fix.changes:
+        site.fix.site = (site.fix.changes[0].start,) * 2
+
+
+@rule(
+    id="NPU419",
+    title="Resources of all ranks",
+    on="module",
+    why="Ranks find each other when the NPU's resources are started, which has to be before anything asks for a rank.",
+    source="npu_bridge.npu_init.init_resource, shutdown_resource, close_session",
+    examples=(
+        Example(
+            "e = tf.estimator.Estimator(fn, config=npu_run_config_init())\nif __name__ == '__main__':\n"
+            "    e.train(input_fn, hooks=npu_hooks_append())",
+            "e = tf.estimator.Estimator(fn, config=npu_run_config_init())\nif __name__ == '__main__':\n"
+            "    npu_sess, npu_shutdown = init_resource()\n    try:\n"
+            "        e.train(input_fn, hooks=npu_hooks_append())\n    finally:\n"
+            "        shutdown_resource(npu_sess, npu_shutdown)\n        close_session(npu_sess)",
+            config=Config(distributed="tf", select=frozenset({"NPU419"})),
+        ),
+        Example.same("if __name__ == '__main__':\n    print(tf.__version__)", note="does not train", config=_TF),
+        Example.same("def train(e):\n    e.train(input_fn)", note="one device"),
+    ),
+)
+def resources_of_all_ranks(site: Site) -> None:
+    """Starts the NPU's resources in the entry script of distributed training and releases them whatever happens."""
+    if site.script.config.distributed == "tf" and wants_resources(site.script):
+        bracket_entry(site, True, wants_keras_session(site.script))
+        site.fixed("The NPU's resources are started here and released when the run is over.")
