@@ -12,7 +12,8 @@ class ProgramRecord:
     """One compiled run. Floating-point operations are of one step, counted as TensorFlow's profiler counts them.
 
     fetches: what was asked for.  device_nodes: names.  host_nodes: reason by name.  n_runs: steps so far.
-    n_compilations: one for every new combination of shapes.
+    n_compilations: one for every new combination of shapes.  unread_flops: of nodes of the graph that are not computed, as
+    nobody reads them.
     """
 
     fetches: tuple[str, ...]
@@ -20,6 +21,7 @@ class ProgramRecord:
     host_nodes: dict[str, str] = field(default_factory=dict)
     device_flops: float = 0.0
     host_flops: float = 0.0
+    unread_flops: float = 0.0
     arena_bytes: int = 0
     n_runs: int = 0
     n_compilations: int = 0
@@ -101,9 +103,10 @@ def _reason_lines(reasons: dict[str, str]) -> list[str]:
 def _program_lines(program: ProgramRecord) -> list[str]:
     shown = ", ".join(program.fetches[:3]) + (", ..." if len(program.fetches) > 3 else "")
     recompiled = f", compiled {program.n_compilations} times for new shapes" if program.n_compilations > 1 else ""
+    unread = f", {program.unread_flops:.4g} more not computed, as nobody reads them" if program.unread_flops else ""
     head = (
         f"  run of [{shown}]: {_count(program.n_runs, 'step')}, {len(program.device_nodes)} nodes on the device with "
         f"{100 * program.device_share:.2f} % of {program.device_flops + program.host_flops:.4g} floating-point operations, "
-        f"{len(program.host_nodes)} on the host{recompiled}"
+        f"{len(program.host_nodes)} on the host{unread}{recompiled}"
     )
     return [head, *(f"  {line}" for line in _reason_lines(program.host_nodes))]

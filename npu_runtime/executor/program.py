@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,6 +77,7 @@ class Program:
     has_branches: bool = False
     memory: MemoryPlan = field(default_factory=MemoryPlan)
     device_flops: float = 0.0
+    unread_flops: Counter[str] = field(default_factory=Counter)
     host_flops: float = 0.0
     device_nodes: tuple[str, ...] = ()
     host_nodes: dict[str, str] = field(default_factory=dict)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from npu_runtime.graph.ir import Graph
 from npu_runtime.passes.base import Pass, check_order, run_passes
+from npu_runtime.passes.drop_unread import drop_unread
 from npu_runtime.passes.fold_constants import fold_constants
 from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
 from npu_runtime.passes.lift_loops import WHILE
 from npu_runtime.passes.remove_unused import remove_unused
 
-SIMPLIFY: Sequence[Pass] = (fold_constants, remove_unused)
+SIMPLIFY: Sequence[Pass] = (fold_constants, drop_unread, remove_unused)
 FUSE: Sequence[Pass] = (fuse_bias_activation,)
 
 

@@ -53,6 +53,7 @@ class TracingRecorder(Recorder):
             counts: Counter[str] = Counter()
             for step in program.steps:
                 counts[getattr(step, "op", "")] += getattr(step, "flops", 0)
+            counts.update(program.unread_flops)  # the profiler counts the graph, whether or not somebody reads a value
             self._flops_of[program.device_nodes] = counts
             return program
 

@@ -17,6 +17,8 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import tensorflow.compat.v1 as tf
@@ -27,7 +29,11 @@ from tests.graphs.check import Step, all_variables, distance, initialize, steps_
 N_STEPS = 20
 WORTH_RECORDING = 1e-4 / 3
 SETTINGS = (("1", 2), ("1", 1), ("0", 2), ("0", 1))
-"""(TF_ENABLE_ONEDNN_OPTS, threads); the first is what the others are compared with."""
+"""(TF_ENABLE_ONEDNN_OPTS, threads); each is compared with each."""
+
+
+Run = tuple[list[Step], list[float]]
+"""The restarted steps and the losses of the free run."""
 
 
 def main(names: list[str]) -> None:
@@ -47,14 +53,18 @@ def _spread(name: str) -> dict[str, float]:
             subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
         runs = [pickle.loads((Path(folder) / str(index)).read_bytes()) for index in range(len(SETTINGS))]
     largest: dict[str, float] = {}
-    for restarted, curve in runs[1:]:
-        found = [("curve", distance(curve, runs[0][1]))]
-        for mine, base in zip(restarted, runs[0][0], strict=True):
-            found += [("loss", distance(mine.loss, base.loss))]
-            found += [(key, distance(mine.after[key], base.after[key])) for key in base.after]
-        for key, value in found:
+    for one, other in combinations(runs, 2):
+        for key, value in _distances(one, other):
             largest[key] = max(largest.get(key, 0.0), value)
     return {key: _rounded_up(value) for key, value in sorted(largest.items()) if value > WORTH_RECORDING}
+
+
+def _distances(one: Run, other: Run) -> Iterator[tuple[str, float]]:
+    yield "curve", distance(other[1], one[1])
+    for mine, base in zip(other[0], one[0], strict=True):
+        yield "loss", distance(mine.loss, base.loss)
+        for key in base.after:
+            yield key, distance(mine.after[key], base.after[key])
 
 
 def _rounded_up(value: float) -> float:

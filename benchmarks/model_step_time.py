@@ -1,0 +1,115 @@
+"""Step time of ten models of full size: the simulated device against TensorFlow's CPU, same graph, same feeds.
+
+    python -m benchmarks.model_step_time [MODEL ...]
+
+Each model has a process of its own, where a TensorFlow session and a device session take turns. TensorFlow's side fetches
+the train op itself, and every trainable variable must have moved on both sides, or the model is called invalid. Beside the ratio
+stands the share of the device's step that its floating-point work would take at the speed of numpy's matrix product, the
+limit for a device made of numpy.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from benchmarks.models import language, tables, vision
+from benchmarks.models.model import Build, Model
+from benchmarks.step_time import machine
+from tests.runtime.device import device_of, device_session
+
+MODELS: dict[str, Build] = {
+    "lenet_b64": vision.lenet,
+    "resnet20_b128": vision.resnet20,
+    "resnet50_b16": vision.resnet50,
+    "vgg16_b4": vision.vgg16,
+    "mobilenet_v2_b16": vision.mobilenet_v2,
+    "bert_2_layers_b8": language.bert_2_layers,
+    "bert_base_b2": language.bert_base,
+    "lstm_ptb_b20": language.lstm_ptb,
+    "dcgan_b64": vision.dcgan,
+    "deepfm_b1024": tables.deepfm,
+}
+ROUNDS = 3
+SECONDS_A_TURN = 6.0
+FEWEST_STEPS, MOST_STEPS = 2, 40
+
+
+def timed(session: tf.Session, model: Model) -> list[float]:
+    """Seconds of the steps of one turn."""
+    seconds: list[float] = []
+    while len(seconds) < FEWEST_STEPS or (sum(seconds) < SECONDS_A_TURN and len(seconds) < MOST_STEPS):
+        start = time.perf_counter()
+        session.run(model.train, model.feeds)
+        seconds.append(time.perf_counter() - start)
+    return seconds
+
+
+def unmoved(session: tf.Session, model: Model) -> list[str]:
+    """Trainable variables that a step leaves as they are: a session that pruned the step."""
+    variables = tf.trainable_variables()
+    before = session.run(variables)
+    session.run(model.train, model.feeds)
+    after = session.run(variables)
+    return [v.name for v, a, b in zip(variables, before, after, strict=True) if np.array_equal(a, b)]
+
+
+def matrix_product_flops(n: int = 1536) -> float:
+    """Floating-point operations a second of numpy's fp32 matrix product."""
+    a = np.ones((n, n), np.float32)
+    out = np.empty_like(a)
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        np.matmul(a, a, out=out)
+        seconds.append(time.perf_counter() - start)
+    return 2 * n**3 / min(seconds)
+
+
+def measure(name: str) -> None:
+    """Print the row of one model."""
+    tf.set_random_seed(1)
+    model = MODELS[name]()
+    initializers = tf.global_variables_initializer()
+    with tf.Session() as theirs, device_session() as ours:
+        sides: dict[Any, list[float]] = {theirs: [], ours: []}
+        still = []
+        for session in sides:
+            session.run(initializers)
+            still += unmoved(session, model)
+            session.run(model.train, model.feeds)
+        for _ in range(ROUNDS):
+            for session, seconds in sides.items():
+                seconds += timed(session, model)
+        tensorflow, device = (1000 * statistics.median(seconds) for seconds in sides.values())
+        flops = max(record.device_flops for record in device_of(ours)._record.programs)
+    limit = 1000 * flops / matrix_product_flops()
+    verdict = f"{device / tensorflow:.2f}" if not still else f"invalid: {', '.join(still[:3])} did not move"
+    print(f"| {name} | {tensorflow:.1f} | {device:.1f} | {verdict} | {limit / device:.0%} |", flush=True)
+
+
+def main(names: list[str]) -> None:
+    print(machine(ROUNDS), end="\n\n")
+    print("| model | TensorFlow CPU, ms a step | simulated device, ms a step | ratio | matrix products at numpy's peak |")
+    print("|---|---|---|---|---|", flush=True)
+    ratios = []
+    for name in names or list(MODELS):
+        command = [sys.executable, "-m", "benchmarks.model_step_time", "--one", name]
+        row = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+        print(row, end="", flush=True)
+        ratios.append(float(row.split("|")[4]))
+    print(f"\ngeometric mean {math.prod(ratios) ** (1 / len(ratios)):.2f}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        measure(sys.argv[2])
+    else:
+        main(sys.argv[1:])

@@ -1,0 +1,1 @@
+"""Training graphs of full size whose step time is compared with TensorFlow's."""
