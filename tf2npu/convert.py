@@ -79,7 +79,7 @@ def _failed(path: str, data: bytes, span: Span, reason: str) -> FileResult:
 
 
 def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
-    if path.endswith(".ipynb"):
+    if path.lower().endswith(".ipynb"):
         return _convert_notebook(path, data, config, project)
     source = decode(data)
     outcome = convert_text(source.text, path, config, project)
