@@ -199,6 +199,7 @@ class DeviceSession:
         record.device_nodes = program.device_nodes
         record.host_nodes.update(program.host_nodes)
         record.device_flops, record.host_flops = program.device_flops, program.host_flops
+        record.unread_flops = program.unread_flops.total()
         record.arena_bytes = program.memory.arena_bytes
         return Runner(program, self._chip.hbm_bytes)
 
