@@ -48,7 +48,8 @@ def _of_rule(rule: Rule) -> dict[str, Any]:
 
 
 def _of_example(example: Example) -> dict[str, str]:
-    return {"before": example.before, "after": example.after, "note": example.note}
+    found = {"before": example.before, "after": example.after, "note": example.note}
+    return {**found, "level": example.level, "write": example.write}
 
 
 def _explained(entry: dict[str, Any]) -> str:
@@ -63,10 +64,12 @@ def _explained(entry: dict[str, Any]) -> str:
 
 def _example_lines(example: dict[str, str]) -> list[str]:
     note = f"    ({visible(example['note'])})" if example["note"] else ""
-    if example["before"] == example["after"]:
-        return [f"  = {line}" for line in example["before"].split("\n")] + ([note] if note else [])
+    after = example["write"] or example["after"]
+    said = [f"    (reported as {example['level']})"] if example["level"] and example["before"] == example["after"] else []
+    if example["before"] == after:
+        return [f"  = {line}" for line in example["before"].split("\n")] + said + ([note] if note else [])
     removed = [f"  - {line}" for line in example["before"].split("\n")]
-    return removed + [f"  + {line}" for line in example["after"].split("\n")] + ([note] if note else [])
+    return removed + [f"  + {line}" for line in after.split("\n")] + said + ([note] if note else [])
 
 
 def _markdown(entry: dict[str, Any]) -> str:
@@ -74,7 +77,13 @@ def _markdown(entry: dict[str, Any]) -> str:
     lines += ["Matches: " + ", ".join(f"`{name}`" for name in entry["matches"]), ""] if entry["matches"] else []
     lines += [f"Source: {entry['source']}", ""] if entry["source"] else []
     for example in entry["examples"]:
-        if example["before"] == example["after"]:
+        if example["write"]:
+            body = [f"-{line}" for line in example["before"].split("\n")]
+            written = [f"+{line}" for line in example["write"].split("\n")]
+            lines += [f"Reported as {example['level']}; write", *_fenced("diff", "\n".join([*body, *written]))]
+        elif example["level"] and example["before"] == example["after"]:
+            lines += [f"Reported as {example['level']}", *_fenced("python", example["before"])]
+        elif example["before"] == example["after"]:
             lines += [f"Stays{': ' + example['note'] if example['note'] else ''}", *_fenced("python", example["before"])]
         else:
             body = [f"-{line}" for line in example["before"].split("\n")]

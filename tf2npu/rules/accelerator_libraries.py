@@ -32,7 +32,9 @@ _NUMBA = "numba.cuda"
     why="An NPU host has neither CUDA nor NVIDIA's driver, so the import or the first call fails.",
     source="TensorFlow adapter porting guide: CuPy and pynvml are not supported",
     examples=(
-        Example.same("import tensorflow as tf\nimport cupy as cp", level="unsupported"),
+        Example.same(
+            "import tensorflow as tf\nimport cupy as cp", level="unsupported", write="import tensorflow as tf\nimport numpy as cp"
+        ),
         Example.same("import tensorflow as tf\nfrom numba import cuda", level="unsupported"),
         Example.same("import tensorflow as tf\nfrom numba import jit", note="compiles for the host"),
         Example.same("import tensorflow as tf\nfrom .pynvml import x", note="the project's own module"),

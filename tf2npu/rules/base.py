@@ -17,6 +17,7 @@ class Example:
 
     Short examples are converted below `import tensorflow as tf`; one that has its own import is taken as it is.
     `note` says why nothing changes.  `config` holds settings it needs.  `level` is the finding expected, if any.
+    `write` is what a person writes in the place of code that is only reported; the rule has nothing to say to it.
     """
 
     before: str
@@ -24,11 +25,12 @@ class Example:
     note: str = ""
     config: Config = field(default_factory=Config)
     level: str = ""
+    write: str = ""
 
     @classmethod
-    def same(cls, before: str, note: str = "", config: Config | None = None, level: str = "") -> Example:
+    def same(cls, before: str, note: str = "", config: Config | None = None, level: str = "", write: str = "") -> Example:
         """An example that stays as it is."""
-        return cls(before, before, note, config or Config(), level)
+        return cls(before, before, note, config or Config(), level, write)
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,18 @@ class Rule:
 
     @property
     def before(self) -> str:
-        """The first example that changes, as written."""
-        return next((e.before for e in self.examples if e.before != e.after), "")
+        """The first example that changes, or that a person has to change, as written."""
+        return self._shown.before if self._shown is not None else ""
 
     @property
     def after(self) -> str:
-        """The first example that changes, converted."""
-        return next((e.after for e in self.examples if e.before != e.after), "")
+        """The first example that changes, converted; or what a person has to write in its place."""
+        return (self._shown.write or self._shown.after) if self._shown is not None else ""
+
+    @property
+    def _shown(self) -> Example | None:
+        changed = [e for e in self.examples if e.before != e.after]
+        return next(iter([*changed, *(e for e in self.examples if e.write)]), None)
 
 
 _REGISTRY: dict[str, list[Rule]] = {}

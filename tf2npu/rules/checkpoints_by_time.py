@@ -28,7 +28,11 @@ _STEPS = {
     why="On several NPUs each process looks at its own clock: one saves while the others wait in a collective.",
     source="TensorFlow adapter porting guide: save_checkpoints_steps in distributed training, 0 on ranks that do not save",
     examples=(
-        Example.same("h = tf.train.CheckpointSaverHook('d', save_secs=600)", level="info"),
+        Example.same(
+            "h = tf.train.CheckpointSaverHook('d', save_secs=600)",
+            level="info",
+            write="h = tf.train.CheckpointSaverHook('d', save_steps=100)",
+        ),
         Example.same(
             "import tensorflow as tf\nimport horovod.tensorflow as hvd\nh = tf.train.CheckpointSaverHook('d', save_secs=600)",
             level="manual",

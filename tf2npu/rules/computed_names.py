@@ -19,7 +19,11 @@ from tf2npu.scanner.sites import Call
     why="What is chosen or replaced while the program runs is not seen when it is converted.",
     source="Python language reference: getattr, setattr, __import__, importlib.import_module",
     examples=(
-        Example.same("c = getattr(tf.nn.rnn_cell, name)(3)", level="info"),
+        Example.same(
+            "c = getattr(tf.nn.rnn_cell, name)(3)",
+            level="info",
+            write="c = {'lstm': tf.nn.rnn_cell.LSTMCell, 'gru': tf.nn.rnn_cell.GRUCell}[name](3)",
+        ),
         Example.same("o = getattr(tf.train, FLAGS.optimizer + 'Optimizer')", level="manual"),
         Example.same("import importlib\nt = importlib.import_module('tensorflow')\ns = t.Session()", level="manual"),
         Example.same("setattr(tf.nn, 'dropout', my_dropout)", level="manual"),

@@ -23,6 +23,7 @@ _REWRITE = f"{_PROTO}.graph_options.rewrite_options"
     examples=(
         Example("o = tf.GraphOptions()", "o = npu_graph_options(graph_options=tf.GraphOptions())"),
         Example.same("class GraphOptions(object):\n    pass\no = GraphOptions()", note="the user's own class"),
+        Example.same("o = my.GraphOptions()", note="not TensorFlow's"),
     ),
 )
 def graph_options(call: Call) -> None:
@@ -54,6 +55,7 @@ def graph_options(call: Call) -> None:
             note="has to be undone by hand",
             level="unsupported",
         ),
+        Example.same("c = tf.ConfigProto()\nc.allow_soft_placement = True", note="what the NPU needs anyway"),
     ),
 )
 def session_options(site: Site) -> None:
@@ -101,6 +103,7 @@ def _jit_level(site: Site, value: Any) -> None:
             "with tf.xla.experimental.jit_scope(compile_ops=False):\n    pass",
         ),
         Example.same("with tf.xla.experimental.jit_scope(compile_ops=False):\n    pass", note="already off"),
+        Example.same("with my.xla.experimental.jit_scope():\n    pass", note="not TensorFlow's"),
     ),
 )
 def jit_scope(call: Call) -> None:
@@ -129,6 +132,7 @@ def jit_scope(call: Call) -> None:
             "tf.config.optimizer.set_experimental_options(experimental_options)",
         ),
         Example.same("app.set_experimental_options({'dark': True})", note="another object's method"),
+        Example.same("tf.config.optimizer.get_experimental_options()", note="only looks"),
     ),
 )
 def experimental_options(call: Call) -> None:

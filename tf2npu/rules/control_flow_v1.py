@@ -32,6 +32,8 @@ def _is_v2(call: Call) -> bool:
             "y = tf.while_loop(c, b, [i, x], shape_invariants=[i.shape, tf.TensorShape([None])])",
             note="sizes change",
             level="manual",
+            write="tf.enable_control_flow_v2()\ntf.enable_resource_variables()\n"
+            "y = tf.while_loop(c, b, [i, x], shape_invariants=[i.shape, tf.TensorShape([None])])",
         ),
         Example.same("y = tf.while_loop(c, b, [i])", level="info"),
         Example.same("y = tf.cond(p, lambda: tf.boolean_mask(x, m), lambda: x)", note="sizes change", level="manual"),

@@ -23,7 +23,11 @@ _CONTRIB = {
     why="Their op exists for NVIDIA's GPUs only, and keeps its weights in cuDNN's own order.",
     source="CudnnRNN ops of TensorFlow 1.15 have GPU kernels only",
     examples=(
-        Example.same("y = tf.keras.layers.CuDNNLSTM(8)(x)", level="unsupported"),
+        Example.same(
+            "y = tf.keras.layers.CuDNNLSTM(8)(x)",
+            level="unsupported",
+            write="y = tf.keras.layers.LSTM(8, recurrent_activation='sigmoid')(x)",
+        ),
         Example.same("c = tf.contrib.cudnn_rnn.CudnnGRU(1, 8)", level="unsupported"),
         Example.same("y = tf.keras.layers.LSTM(8)(x)", note="runs anywhere"),
         Example.same("y = CuDNNLSTM(8)(x)", note="not TensorFlow's"),

@@ -13,7 +13,11 @@ from tf2npu.scanner.sites import Call
     why="A library of ops holds kernels for CPU and GPU; the NPU has none for them, and one compiled with CUDA cannot be loaded.",
     source="tf.load_op_library of TensorFlow 1.15",
     examples=(
-        Example.same("m = tf.load_op_library('roi.so')", level="unsupported"),
+        Example.same(
+            "m = tf.load_op_library('roi.so')",
+            level="unsupported",
+            write="y = tf.image.crop_and_resize(x, boxes, indices, [7, 7])  # TensorFlow's own op",
+        ),
         Example.same("m = ctypes.CDLL('x.so')", note="no TensorFlow ops"),
         Example.same("m = tf.keras.models.load_model('m.h5')", note="a model"),
     ),

@@ -28,7 +28,7 @@ _INSTEAD = {
     why="The graph is compiled for fixed shapes: such an op makes everything behind it dynamic, which is slow or not supported.",
     source="TensorFlow adapter porting guide: dynamic shapes; shape functions of TensorFlow 1.15's ops",
     examples=(
-        Example.same("y = tf.boolean_mask(x, m)", level="manual"),
+        Example.same("y = tf.boolean_mask(x, m)", level="manual", write="y = x * tf.cast(m, x.dtype)"),
         Example.same("i = tf.where(c)", level="manual"),
         Example.same("y = tf.where(c, a, b)", note="as many elements as a"),
         Example.same("d = tf.data.Dataset.range(3).filter(lambda x: tf.size(tf.where(x)) > 0)", note="runs on the host"),

@@ -169,7 +169,12 @@ def unknown_batch(call: Call) -> None:
     why="Several steps in one call of the device (iterations_per_loop) need an iterator that is initialised.",
     source="TensorFlow adapter porting guide: iteration offload",
     examples=(
-        Example.same("it = tf.data.Dataset.range(9).make_one_shot_iterator()", note="works as it is", level="info"),
+        Example.same(
+            "it = tf.data.Dataset.range(9).make_one_shot_iterator()",
+            note="works as it is",
+            level="info",
+            write="it = tf.data.Dataset.range(9).make_initializable_iterator()",
+        ),
         Example.same("it = tf.data.Dataset.range(9).make_initializable_iterator()", note="what offload wants"),
     ),
 )

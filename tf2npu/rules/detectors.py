@@ -25,6 +25,8 @@ _SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
         Example.same(
             "class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())",
             level="manual",
+            write="class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())\n"
+            "\n    def close(self):\n        self.s.close()",
         ),
         Example.same("s = tf.Session(config=npu_config_proto())\ntry:\n    s.run(x)\nfinally:\n    s.close()", note="closed"),
         Example.same("with tf.Session(config=npu_config_proto()) as s:\n    s.run(x)", note="closed by with"),
@@ -58,7 +60,11 @@ _QUEUES = (
     why="Queues stay on the host; with several threads their order, and so the run, cannot be repeated on the NPU.",
     source=f"{_GUIDE}: tf.train.batch only with num_threads=1, tf.data otherwise",
     examples=(
-        Example.same("q = tf.train.batch([a], 8)", level="manual"),
+        Example.same(
+            "q = tf.train.batch([a], 8)",
+            level="manual",
+            write="q = tf.data.Dataset.from_tensors(a).repeat().batch(8, drop_remainder=True)",
+        ),
         Example.same("q = ds.train.batch(8)", note="another object's method"),
     ),
 )
@@ -78,7 +84,8 @@ def queue_input(call: Call) -> None:
     why="Python runs on the host: the graph is cut there, which needs mixed computing outside of the input pipeline.",
     source=f"{_GUIDE}: mix_compile_mode",
     examples=(
-        Example.same("y = tf.py_func(f, [x], tf.float32)", level="manual"),
+        Example.same("y = tf.py_func(f, [x], tf.float32)", level="manual",
+            write="y = tf.math.log1p(x)  # TensorFlow's ops in the place of f"),
         Example.same("y = py_func(f)", note="not TensorFlow's"),
         Example.same("d = tf.data.Dataset.range(3).map(lambda x: tf.py_func(f, [x], tf.float32))", note="the pipeline's own"),
     ),
@@ -101,7 +108,8 @@ def python_function(call: Call) -> None:
     why="It is the forerunner of tf.estimator and knows neither the NPU's config nor its hooks.",
     source=f"{_GUIDE}: tf.contrib.learn is not supported",
     examples=(
-        Example.same("e = tf.contrib.learn.DNNClassifier([1])", level="unsupported"),
+        Example.same("e = tf.contrib.learn.DNNClassifier([1])", level="unsupported",
+            write="e = tf.estimator.DNNClassifier([1], feature_columns)"),
         Example.same("e = tf.contrib.layers.fully_connected(x, 3)", note="another part of contrib"),
     ),
 )  # fmt: skip
@@ -117,7 +125,7 @@ def contrib_learn(call: Call) -> None:
     why="What is looked up while the program runs is not seen when it is converted.",
     source="docs/adding_a_rule.md",
     examples=(
-        Example.same("S = getattr(tf, 'Session')", level="manual"),
+        Example.same("S = getattr(tf, 'Session')", level="manual", write="S = tf.Session"),
         Example.same("v = getattr(args, 'Session')", note="not TensorFlow"),
     ),
 )
@@ -138,7 +146,11 @@ def looked_up(call: Call) -> None:
     why="Variables live on the device and iterators on the host; one run that initialises both may do it in either order.",
     source=f"{_GUIDE}: separate sess.run calls for variables and iterator.initializer",
     examples=(
-        Example.same("op = tf.group(tf.global_variables_initializer(), it.initializer)", level="manual"),
+        Example.same(
+            "op = tf.group(tf.global_variables_initializer(), it.initializer)",
+            level="manual",
+            write="sess.run(tf.global_variables_initializer())\nsess.run(it.initializer)",
+        ),
         Example.same("op = tf.group(a, b)", note="other ops"),
     ),
 )
@@ -160,13 +172,16 @@ def mixed_initializers(call: Call) -> None:
         Example.same(
             "class T(tf.test.TestCase):\n    def test(self):\n        with self.test_session() as s:\n            s.run(a)",
             level="info",
+            write="import npu_bridge.npu_init\nimport tensorflow as tf\nclass T(tf.test.TestCase):\n"
+            "    def test(self):\n        with self.test_session() as s:\n            s.run(a)",
         ),
         Example.same("class T(object):\n    def test(self):\n        self.test_session()", note="no TensorFlow test case"),
     ),
 )
 def test_session(call: Call) -> None:
-    """Reports sessions of test cases."""
-    call.info("This session runs on the NPU when npu_bridge.npu_init is imported before it is made.")
+    """Reports sessions of test cases in files that do not import npu_bridge."""
+    if "npu_bridge" not in call.script.text:
+        call.info("This session runs on the NPU when npu_bridge.npu_init is imported before it is made.")
 
 
 @rule(
@@ -176,7 +191,7 @@ def test_session(call: Call) -> None:
     why="TensorFlow code inside a text is not converted.",
     source="docs/adding_a_rule.md",
     examples=(
-        Example.same("s = 'tf.Session()'\nexec(s)", level="info"),
+        Example.same("s = 'tf.Session()'\nexec(s)", level="info", write="s = tf.Session(config=npu_config_proto())"),
         Example.same("exec(open('model.py').read())", level="info"),
         Example.same("exec('print(1)')", note="no TensorFlow in it"),
     ),
@@ -200,7 +215,11 @@ def executed_text(call: Call) -> None:
     why="The pipeline runs on the host, variables live on the device.",
     source=f"{_GUIDE}: constants in the place of variables in preprocessing",
     examples=(
-        Example.same("bs = tf.Variable(8)\nd = tf.data.Dataset.range(9).batch(bs)", level="unsupported"),
+        Example.same(
+            "bs = tf.Variable(8)\nd = tf.data.Dataset.range(9).batch(bs)",
+            level="unsupported",
+            write="d = tf.data.Dataset.range(9).batch(8)",
+        ),
         Example.same("d = tf.data.Dataset.range(9).repeat().batch(4, True)", note="a constant"),
     ),
 )
@@ -219,7 +238,9 @@ def variable_in_pipeline(call: Call) -> None:
     why="Code that counts GPUs finds none on an NPU host and may take another path.",
     source="tf.config of TensorFlow 1.15",
     examples=(
-        Example.same("f = tf.config.experimental.list_physical_devices", level="info"),
+        Example.same(
+            "f = tf.config.experimental.list_physical_devices", level="info", write="n_gpus = 0  # an NPU host has none"
+        ),
         Example.same("def check_available_gpus():\n    return [1]\ng = check_available_gpus()", note="the user's own"),
     ),
 )

@@ -105,7 +105,12 @@ def device_text(site: Site, node: Any, scope: Scope, depth: int = 0) -> tuple[st
     why="It places ops like tf.device does, but through a graph object.",
     source="tf.Graph.device of TensorFlow 1.15",
     examples=(
-        Example.same("with tf.Graph().device('/gpu:0'):\n    pass", note="left to a person", level="manual"),
+        Example.same(
+            "with tf.Graph().device('/gpu:0'):\n    pass",
+            note="left to a person",
+            level="manual",
+            write="with tf.Graph().device('/cpu:0'):\n    pass",
+        ),
         Example.same("with tf.Graph().device('/cpu:0'):\n    pass", note="already on the host"),
     ),
 )

@@ -33,7 +33,7 @@ def _advice(kind: str) -> str:
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same("x = tf.placeholder(tf.float64, [2])", level="manual"),
+        Example.same("x = tf.placeholder(tf.float64, [2])", level="manual", write="x = tf.placeholder(tf.float32, [2])"),
         Example.same("x = tf.placeholder(tf.float32, [2])", note="the NPU's own type"),
         Example.same("d = tf.data.Dataset.range(3).map(lambda i: tf.cast(i, tf.float64))", note="the pipeline runs on the host"),
     ),

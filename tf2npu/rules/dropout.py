@@ -30,6 +30,7 @@ _V2 = "tensorflow.compat.v2.nn.dropout"
         Example.same("y = tf.nn.dropout(x, keep_prob=.5, noise_shape=[1])", note="noise_shape", level="info"),
         Example.same("y = tf.nn.dropout(x, **kw)", note="rate or keep_prob may be in kw", level="manual"),
         Example.same("y = tf.nn.dropout(x, dropout_rate)", note="keep_prob or rate?", level="manual"),
+        Example.same("y = my.nn.dropout(x, 0.5)", note="not TensorFlow's"),
     ),
 )
 def dropout(call: Call) -> None:
@@ -114,6 +115,7 @@ def dropout_reference(site: Site) -> None:
             "import tensorflow as tf\nnet = tf.layers.dropout(net, rate=0.4, training=True)\n",
         ),
         Example.same("net = tf.keras.layers.SpatialDropout2D(0.4)(net)", note="its mask has a shape of its own"),
+        Example.same("net = my.layers.dropout(net, rate=0.4)", note="not TensorFlow's"),
     ),
 )
 def dropout_layer(call: Call) -> None:

@@ -25,7 +25,11 @@ _EAGER_ONLY = (
     why="With TensorFlow 1.15 the NPU compiles graphs; what runs op by op stays on the host.",
     source="the vendor's published support levels for TensorFlow 1.15",
     examples=(
-        Example.same("tf.enable_eager_execution()", level="unsupported"),
+        Example.same(
+            "tf.enable_eager_execution()",
+            level="unsupported",
+            write="with tf.Session(config=npu_config_proto()) as s:\n    s.run(y)",
+        ),
         Example.same("import tensorflow.contrib.eager as tfe\ng = tfe.implicit_gradients(f)", level="manual"),
         Example.same("tf.disable_eager_execution()", note="graphs, as the NPU needs them"),
         Example.same("tf.disable_v2_behavior()", note="graphs, as the NPU needs them"),

@@ -20,6 +20,10 @@ from tf2npu.rules.base import Example, rule
             "import tensorflow as tf\nif __name__ == '__main__':\n    tf.compat.v1.app.run()",
         ),
         Example.same("import math\nif __name__ == '__main__':\n    print(math.pi)", note="does not reach TensorFlow"),
+        Example.same(
+            "import npu_bridge.npu_init\nimport tensorflow as tf\nif __name__ == '__main__':\n    tf.app.run()",
+            note="there already",
+        ),
     ),
 )
 def npu_import(site: Any) -> None:
@@ -32,7 +36,10 @@ def npu_import(site: Any) -> None:
     on="engine",
     why="A file that cannot be parsed is copied as it is, so that the other files of the project are still converted.",
     source="Python language reference, lexical analysis and PEP 263",
-    examples=(Example.same("print 'hello'", note="Python 2 source", level="skipped"),),
+    examples=(
+        Example.same("print 'hello'", note="Python 2 source", level="skipped"),
+        Example.same("x = (", note="does not parse", level="skipped"),
+    ),
 )
 def file_not_converted(site: Any) -> None:
     """Reports a file that could not be read, parsed or converted, with the place and the reason."""
@@ -44,7 +51,10 @@ def file_not_converted(site: Any) -> None:
     on="engine",
     why="Two rules want to change the same text differently; only one of the changes is made.",
     source="docs/adding_a_rule.md",
-    examples=(),
+    examples=(
+        Example.same("s = tf.Session(config=npu_config_proto())", note="one fix at most, and it is made"),
+        Example.same("x = f(g(y))", note="nothing to fix"),
+    ),
 )
 def fixes_contradict(site: Any) -> None:
     """Reports a fix that was not made because another one changes the same text."""

@@ -125,6 +125,7 @@ def _checkpoint_default() -> str:
         ),
         Example.same("c = tf.estimator.RunConfig(save_summary_steps=50)", note="no Estimator that it reaches", level="info"),
         Example.same("c = tf.estimator.RunConfig(**kw)\ne = make(c)", note="not resolved", level="info"),
+        Example.same("c = make_config()\nc = c.replace(save_summary_steps=50)", note="not a RunConfig that is made here"),
     ),
 )
 def run_config(call: Call) -> None:
@@ -220,6 +221,7 @@ def wrap_run_config(call: Call, position: int | None) -> None:
             "eval_on_tpu=False, export_to_tpu=False)",
         ),
         Example.same("e = tf.contrib.tpu.TPUEstimator(**kw)", note="everything may be in kw", level="manual"),
+        Example.same("e = tpu.TPUEstimator(fn)", note="not TensorFlow's"),
     ),
 )
 def tpu_estimator(call: Call) -> None:
@@ -251,6 +253,7 @@ def tpu_estimator(call: Call) -> None:
             "        super(My, self).__init__(fn, config=npu_run_config_init(run_config=cfg))",
         ),
         Example.same("class My(Base):\n    def __init__(self, cfg):\n        super(My, self).__init__(config=cfg)"),
+        Example.same("class My(tf.keras.Model):\n    def __init__(self):\n        super(My, self).__init__()", note="a model"),
     ),
 )
 def estimator_subclass(call: Call) -> None:
@@ -270,6 +273,7 @@ def estimator_subclass(call: Call) -> None:
             "s = tf.estimator.EstimatorSpec(m, loss=l, host_call=(f, [l]))", "s = NPUEstimatorSpec(m, loss=l, host_call=(f, [l]))"
         ),
         Example.same("s = tf.estimator.EstimatorSpec(m, loss=l)", note="no host call"),
+        Example.same("s = my.EstimatorSpec(m, loss=l, host_call=(f, [l]))", note="the user's own"),
     ),
 )
 def estimator_spec(call: Call) -> None:

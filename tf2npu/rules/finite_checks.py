@@ -22,7 +22,11 @@ _CHECKS = (
     why="NPUs in saturation mode give the largest number in the place of infinity or NaN: such a test never fires there.",
     source="TensorFlow adapter porting guide: overflow is detected by NPULossScaleOptimizer",
     examples=(
-        Example.same("ok = tf.reduce_all(tf.is_finite(grad))", level="manual"),
+        Example.same(
+            "ok = tf.reduce_all(tf.is_finite(grad))",
+            level="manual",
+            write="opt = NPULossScaleOptimizer(opt, ExponentialUpdateLossScaleManager(2**15, 2000))",
+        ),
         Example.same("x = tf.where(tf.is_nan(x), z, x)", level="info"),
         Example.same("import numpy as np\nimport tensorflow as tf\nok = np.isnan(v)", note="on the host"),
         Example.same("d = d.map(lambda x: tf.where(tf.is_nan(x), 0.0, x))\n", note="in the pipeline, on the host"),

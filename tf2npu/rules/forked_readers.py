@@ -14,7 +14,11 @@ from tf2npu.scanner.sites import Call
     why="A process that is forked while a device is open holds half of its state, and hangs or dies.",
     source="TensorFlow adapter porting guide: start method forkserver for data processes",
     examples=(
-        Example.same("import multiprocessing\nimport tensorflow as tf\nmultiprocessing.set_start_method('fork')", level="manual"),
+        Example.same(
+            "import multiprocessing\nimport tensorflow as tf\nmultiprocessing.set_start_method('fork')",
+            level="manual",
+            write="import multiprocessing\nimport tensorflow as tf\nmultiprocessing.set_start_method('forkserver')",
+        ),
         Example.same(
             "import multiprocessing\nimport tensorflow as tf\nmultiprocessing.set_start_method('spawn')", note="a new process"
         ),

@@ -18,7 +18,7 @@ _INDEXED = re.compile(r"\b\w*(?:hooks|callbacks)(?:_list)?\[-\d+\]", re.IGNORECA
     why="Distributed training appends a hook or callback of the NPU, so hooks[-1] is another one than before.",
     source="npu_bridge.npu_init.npu_hooks_append, npu_callbacks_append: both append to the list",
     examples=(
-        Example.same("train_hooks = [a, b]\nh = train_hooks[-1]", level="manual"),
+        Example.same("train_hooks = [a, b]\nh = train_hooks[-1]", level="manual", write="train_hooks = [a, b]\nh = b"),
         Example.same("train_hooks = [a, b]\nh = train_hooks[0]", note="from the front, where nothing is added"),
         Example.same("# hooks[-1] is the last one", note="a comment"),
         Example.same("s = 'hooks[-1]'", note="a text"),

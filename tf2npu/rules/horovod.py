@@ -186,6 +186,7 @@ def _alias_text(site: Site, alias: Any) -> str:
             config=HVD,
         ),
         Example.same("import horovod.tensorflow as hvd\nf = hvd.rank", note="without --distributed horovod"),
+        Example.same("import my_ranks as hvd\nf = hvd.rank", note="not Horovod's", config=HVD),
     ),
 )
 def rank_reference(site: Site) -> None:
@@ -233,6 +234,7 @@ def rank_call(call: Call) -> None:
             config=HVD,
         ),
         Example.same("import horovod.tensorflow as hvd\nhvd.init()", note="without --distributed horovod"),
+        Example.same("import my_ranks as hvd\nhvd.init()", note="not Horovod's", config=HVD),
     ),
 )
 def init_and_shutdown(call: Call) -> None:
@@ -280,6 +282,7 @@ def resources(site: Site) -> None:
             config=HVD,
         ),
         Example.same("import horovod.tensorflow as hvd\nopt = hvd.DistributedOptimizer(opt)", note="without the option"),
+        Example.same("import my_ranks as hvd\nopt = hvd.DistributedOptimizer(opt)", note="not Horovod's", config=HVD),
     ),
 )
 def optimizer_and_broadcast(call: Call) -> None:

@@ -27,6 +27,7 @@ from tf2npu.scanner.sites import Call, Site
             config=HVD,
         ),
         Example.same("import horovod.tensorflow as hvd\ng = hvd.allreduce(t)", note="without --distributed horovod"),
+        Example.same("import my_ranks as hvd\ng = hvd.allreduce(t)", note="not Horovod's", config=HVD),
     ),
 )
 def collectives(call: Call) -> None:
@@ -90,6 +91,8 @@ def _drop_name(call: Call) -> None:
             "import tensorflow as tf\nimport horovod.tensorflow as hvd\nf = hvd.broadcast_global_variables",
             level="unsupported",
             config=HVD,
+            write="import tensorflow as tf\nfrom npu_bridge.npu_init import NPUBroadcastGlobalVariablesHook\n"
+            "hooks = [NPUBroadcastGlobalVariablesHook(0, 0)]",
         ),
         Example.same("import horovod.tensorflow as hvd\nf = hvd.load_model", note="without --distributed horovod"),
     ),

@@ -33,7 +33,11 @@ _TITLE = "Image library names that are gone"
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same("from PIL import Image\nimport tensorflow as tf\ni = i.resize((8, 8), Image.ANTIALIAS)", level="manual"),
+        Example.same(
+            "from PIL import Image\nimport tensorflow as tf\ni = i.resize((8, 8), Image.ANTIALIAS)",
+            level="manual",
+            write="from PIL import Image\nimport tensorflow as tf\ni = i.resize((8, 8), Image.LANCZOS)",
+        ),
         Example.same("from skimage.measure import compare_ssim\nimport tensorflow as tf", level="manual"),
         Example.same("from PIL import Image\nimport tensorflow as tf\ni = i.resize((8, 8), Image.LANCZOS)", note="still there"),
         Example.same("from skimage.measure import label\nimport tensorflow as tf", note="still there"),

@@ -19,7 +19,7 @@ _SMALL = {"uint8": (0, 255), "int8": (-128, 127), "uint16": (0, 65535), "int16":
     why="Out of range, the NPU saturates (300 becomes 255) where a CPU wraps (300 becomes 44).",
     source="TensorFlow adapter porting guide: uint8 overflow; C++ conversion rules of TensorFlow's CPU kernel",
     examples=(
-        Example.same("y = tf.cast(x, tf.uint8)", level="info"),
+        Example.same("y = tf.cast(x, tf.uint8)", level="info", write="y = tf.saturate_cast(x, tf.uint8)"),
         Example.same("y = tf.cast(tf.clip_by_value(x, 0, 255), tf.uint8)", note="in range"),
         Example.same("y = tf.cast(x, tf.int32)", note="large enough"),
         Example.same("y = tf.saturate_cast(x, tf.uint8)", note="saturates everywhere"),

@@ -26,6 +26,8 @@ _TRAINING = {
             "from npu_bridge.npu_init import NPURunConfig\nimport tensorflow as tf\n"
             "c = NPURunConfig(iterations_per_loop=1000, save_checkpoints_steps=2500)",
             level="manual",
+            write="from npu_bridge.npu_init import NPURunConfig\nimport tensorflow as tf\n"
+            "c = NPURunConfig(iterations_per_loop=1000, save_checkpoints_steps=2000)",
         ),
         Example.same(
             "from npu_bridge.npu_init import NPURunConfig\nimport tensorflow as tf\n"

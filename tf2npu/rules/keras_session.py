@@ -66,6 +66,10 @@ def _is_main(node: cst.If) -> bool:
             "from tensorflow.keras.backend import clear_session\nnpu_clear_session()",
         ),
         Example.same("ctx.cache.clear_session()", note="another object's method"),
+        Example.same(
+            "from npu_bridge.npu_init import npu_clear_session\nimport tensorflow as tf\nnpu_clear_session()",
+            note="done already",
+        ),
     ),
 )
 def clear_session(call: Call) -> None:
@@ -84,7 +88,12 @@ def clear_session(call: Call) -> None:
     why="The keras package brings its own backend and optimizers, which the NPU adapter does not know; tf.keras it does.",
     source="TensorFlow adapter porting guide: only tf.keras is supported",
     examples=(
-        Example.same("from keras.models import Sequential", note="use tensorflow.keras", level="unsupported"),
+        Example.same(
+            "from keras.models import Sequential",
+            note="use tensorflow.keras",
+            level="unsupported",
+            write="from tensorflow.keras.models import Sequential",
+        ),
         Example.same("from tensorflow.keras.models import load_model", note="tf.keras"),
     ),
 )

@@ -22,7 +22,11 @@ _LOOKUP = (
     why="Tables are resources of the host, mostly with texts, which the NPU does not have.",
     source="TensorFlow adapter porting guide: table and resource ops need mixed computing outside of the input pipeline",
     examples=(
-        Example.same("t = tf.contrib.lookup.index_table_from_file('vocab.txt')", level="manual"),
+        Example.same(
+            "t = tf.contrib.lookup.index_table_from_file('vocab.txt')",
+            level="manual",
+            write="def f(x):\n    return tf.contrib.lookup.index_table_from_file('vocab.txt').lookup(x)\nd = d.map(f)",
+        ),
         Example.same("t = tf.lookup.StaticHashTable(i, 0)", level="manual"),
         Example.same(
             "def f(x):\n    return tf.contrib.lookup.index_table_from_file('v').lookup(x)\nd = d.map(f)", note="in a pipeline"

@@ -29,6 +29,7 @@ _SOURCE = "npu_bridge npu_loss_scale_manager, npu_loss_scale_optimizer; tf.train
         Example("f = tf.train.experimental.FixedLossScale(128)", "f = FixedLossScaleManager(128)"),
         Example("f = tf.train.experimental.FixedLossScale(loss_scale_value=128)", "f = FixedLossScaleManager(loss_scale=128)"),
         Example.same("class FixedLossScale(object):\n    pass\nf = FixedLossScale()", note="the user's own class"),
+        Example.same("f = FixedLossScaleManager(loss_scale=128)", note="the manager already"),
     ),
 )
 def fixed_loss_scale(call: Call) -> None:
@@ -152,7 +153,12 @@ def _to_manager(call: Call, value: cst.BaseExpression) -> bool:
     why="The rewrite is for GPUs; on the NPU the graph engine chooses the precision.",
     source="TensorFlow adapter porting guide: mixed precision, precision_mode",
     examples=(
-        Example.same("o = tf.train.experimental.enable_mixed_precision_graph_rewrite(opt)", note="left", level="unsupported"),
+        Example.same(
+            "o = tf.train.experimental.enable_mixed_precision_graph_rewrite(opt)",
+            note="left",
+            level="unsupported",
+            write="o = NPULossScaleOptimizer(opt, FixedLossScaleManager(loss_scale=1024))",
+        ),
         Example.same("o = tf.train.AdamOptimizer(1e-3)", note="no mixed precision"),
     ),
 )

@@ -25,6 +25,8 @@ _MANAGERS = (
             "from npu_bridge.npu_init import ExponentialUpdateLossScaleManager\nimport tensorflow as tf\n"
             "with tf.control_dependencies(ops):\n m = ExponentialUpdateLossScaleManager(1, 2)",
             level="manual",
+            write="from npu_bridge.npu_init import ExponentialUpdateLossScaleManager\nimport tensorflow as tf\n"
+            "m = ExponentialUpdateLossScaleManager(1, 2)\nwith tf.control_dependencies(ops):\n    opt = f(m)",
         ),
         Example.same(
             "from npu_bridge.npu_init import ExponentialUpdateLossScaleManager\nimport tensorflow as tf\n"

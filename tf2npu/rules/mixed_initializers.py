@@ -26,6 +26,8 @@ _VARIABLES = ("global_variables_initializer", "initialize_all_variables", "varia
         Example.same(
             "with tf.Session(config=npu_config_proto()) as s:\n    s.run([tf.global_variables_initializer(), it.initializer])",
             level="manual",
+            write="with tf.Session(config=npu_config_proto()) as s:\n    s.run(tf.global_variables_initializer())\n"
+            "    s.run(it.initializer)",
         ),
         Example.same(
             "with tf.Session(config=npu_config_proto()) as s:\n"

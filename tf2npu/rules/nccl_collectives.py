@@ -16,7 +16,11 @@ _PRIVATE = ("tensorflow.python.ops.nccl_ops", "tensorflow.contrib.nccl", "tensor
     why="NCCL connects NVIDIA's GPUs within one process; NPUs are driven by one process each and connected by HCCL.",
     source="npu_bridge.hccl.hccl_ops",
     examples=(
-        Example.same("from tensorflow.contrib import nccl\ng = nccl.all_sum(grads)", level="unsupported"),
+        Example.same(
+            "from tensorflow.contrib import nccl\ng = nccl.all_sum(grads)",
+            level="unsupported",
+            write="from npu_bridge.npu_init import hccl_ops\ng = [hccl_ops.allreduce(g, 'sum') for g in grads]",
+        ),
         Example.same("c = tf.distribute.NcclAllReduce()", level="unsupported"),
         Example.same("g = nccl.all_sum(grads)", note="not TensorFlow's"),
     ),

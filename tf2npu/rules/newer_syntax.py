@@ -30,7 +30,11 @@ _Found = tuple[tuple[int, int], str, str]  # version, what it is, what to write
     why="TensorFlow 1.15 runs on Python 3.7 at most: there the file is not even read to its end.",
     source="What's New in Python 3.8 to 3.14; Python language reference",
     examples=(
-        Example.same("import tensorflow as tf\nif (n := f()) > 1:\n    print(n)", level="unsupported"),
+        Example.same(
+            "import tensorflow as tf\nif (n := f()) > 1:\n    print(n)",
+            level="unsupported",
+            write="import tensorflow as tf\nn = f()\nif n > 1:\n    print(n)",
+        ),
         Example.same("import tensorflow as tf\nprint(f'{x=}')", level="unsupported"),
         Example.same("import tensorflow as tf\ndef f(x: int | None):\n    pass", level="unsupported"),
         Example.same(

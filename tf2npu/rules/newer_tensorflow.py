@@ -58,7 +58,7 @@ _TITLE = "Name of TensorFlow 2"
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same("tf.random.set_seed(1)", level="unsupported"),
+        Example.same("tf.random.set_seed(1)", level="unsupported", write="tf.set_random_seed(1)"),
         Example.same("d = tf.data.Dataset.range(3).map(f, num_parallel_calls=tf.data.AUTOTUNE)", level="unsupported"),
         Example.same("tf.set_random_seed(1)", note="the name of 1.15"),
         Example.same("if tf.__version__.startswith('2'):\n    tf.random.set_seed(1)", note="only where it exists"),

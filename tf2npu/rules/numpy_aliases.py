@@ -38,7 +38,11 @@ _IMPORT = "import tensorflow as tf\nimport numpy as np\n"
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same(f"{_IMPORT}x = np.zeros(3, dtype=np.int)", level="manual"),
+        Example.same(
+            f"{_IMPORT}x = np.zeros(3, dtype=np.int)",
+            level="manual",
+            write="import tensorflow as tf\nimport numpy as np\nx = np.zeros(3, dtype=int)",
+        ),
         Example.same(f"{_IMPORT}x = np.zeros(3, dtype=np.int32)", note="still there"),
         Example.same("import numpy as np\nx = np.zeros(3, dtype=np.int)", note="has nothing to do with TensorFlow"),
         Example.same(

@@ -39,7 +39,11 @@ def _distance(a: str, b: str) -> int:
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same("o = c.graph_options.rewrite_options.custom_optimizers.add()\no.name = 'NPUOptimizer'", level="unsupported"),
+        Example.same(
+            "o = c.graph_options.rewrite_options.custom_optimizers.add()\no.name = 'NPUOptimizer'",
+            level="unsupported",
+            write="o = c.graph_options.rewrite_options.custom_optimizers.add()\no.name = 'NpuOptimizer'",
+        ),
         Example.same(
             "o = c.graph_options.rewrite_options.custom_optimizers.add()\no.name = 'NpuOptimizer'", note="the right name"
         ),

@@ -16,7 +16,9 @@ _SESSIONS = ("tensorflow.Session()", "tensorflow.InteractiveSession()")
     source="tf.Session.partial_run of TensorFlow 1.15",
     examples=(
         Example.same(
-            "with tf.Session(config=npu_config_proto()) as s:\n    h = s.partial_run_setup([a, b], [x])", level="unsupported"
+            "with tf.Session(config=npu_config_proto()) as s:\n    h = s.partial_run_setup([a, b], [x])",
+            level="unsupported",
+            write="with tf.Session(config=npu_config_proto()) as s:\n    middle = s.run(a, {x: 1})\n    s.run(b, {y: middle})",
         ),
         Example.same("h = task.partial_run(a)", note="another object's method"),
         Example.same("with tf.Session(config=npu_config_proto()) as s:\n    s.run([a, b])", note="one whole run"),

@@ -26,6 +26,7 @@ _INSTEAD = {
             "def f(x):\n    return x * tf.Variable(2.0)\nd = tf.data.Dataset.range(3).map(f)",
             note="f is mapped",
             level="unsupported",
+            write="def f(x):\n    return x * tf.constant(2.0)\nd = tf.data.Dataset.range(3).map(f)",
         ),
         Example.same("def f(x):\n    return x * tf.Variable(2.0)\ny = f(a)", note="not in a pipeline"),
         Example.same("d = tf.data.Dataset.range(3).map(lambda x: x * tf.constant(2))", note="a constant"),

@@ -33,7 +33,7 @@ _TABLE = {
     why="Readers and queues are resources of the host with threads of their own; the NPU is fed by tf.data.",
     source="TensorFlow adapter porting guide: queue readers are not supported, tf.data is",
     examples=(
-        Example.same("r = tf.TFRecordReader()", level="unsupported"),
+        Example.same("r = tf.TFRecordReader()", level="unsupported", write="d = tf.data.TFRecordDataset(files)"),
         Example.same("d = tf.data.TFRecordDataset(files)", note="tf.data already"),
         Example.same("import queue\nq = queue.PriorityQueue()", note="Python's own queue"),
     ),

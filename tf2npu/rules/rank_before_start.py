@@ -16,7 +16,11 @@ _STARTS = ("initialize_system", "init_resource", "npu_resource_init", "NPUInit")
     why="HCCL knows its ranks only after npu_ops.initialize_system() was run; before, the call fails.",
     source="TensorFlow adapter porting guide: order of get_rank_id and initialisation",
     examples=(
-        Example.same("import tensorflow as tf\nfrom hccl.manage.api import get_rank_id\nrank = get_rank_id()\n", level="manual"),
+        Example.same(
+            "import tensorflow as tf\nfrom hccl.manage.api import get_rank_id\nrank = get_rank_id()\n",
+            level="manual",
+            write="import os\nrank = int(os.getenv('RANK_ID', '0'))",
+        ),
         Example.same(
             "from hccl.manage.api import get_rank_id\ndef input_fn():\n    return data.shard(8, get_rank_id())",
             note="called by the Estimator, after the start",

@@ -28,6 +28,8 @@ _OPS = (
         Example.same(
             "import tensorflow as tf\nimport horovod.tensorflow as hvd\nif hvd.rank() == 0:\n    loss = tf.reduce_mean(loss)",
             level="manual",
+            write="import tensorflow as tf\nimport horovod.tensorflow as hvd\nloss = tf.reduce_mean(loss)\n"
+            "if hvd.rank() == 0:\n    fetches.append(loss)",
         ),
         Example.same(
             "import tensorflow as tf\nimport horovod.tensorflow as hvd\nloss = tf.reduce_mean(loss)\n"

@@ -74,7 +74,11 @@ _TITLE = "Python library parts that are gone"
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same("import time\nimport tensorflow as tf\nt = time.clock()", level="manual"),
+        Example.same(
+            "import time\nimport tensorflow as tf\nt = time.clock()",
+            level="manual",
+            write="import time\nimport tensorflow as tf\nt = time.perf_counter()",
+        ),
         Example.same("from collections import Iterable\nimport tensorflow as tf", level="manual"),
         Example.same("import imp\nimport tensorflow as tf", level="manual"),
         Example.same("import time\nimport tensorflow as tf\nt = time.time()", note="still there"),

@@ -51,7 +51,11 @@ _TITLE = "SciPy functions that are gone"
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same("import scipy.misc\nimport tensorflow as tf\nx = scipy.misc.imread('a.png')", level="manual"),
+        Example.same(
+            "import scipy.misc\nimport tensorflow as tf\nx = scipy.misc.imread('a.png')",
+            level="manual",
+            write="import imageio\nimport tensorflow as tf\nx = imageio.imread('a.png')",
+        ),
         Example.same("from scipy.misc import imresize\nimport tensorflow as tf\nx = imresize(y, (8, 8))", level="manual"),
         Example.same("import scipy.special\nimport tensorflow as tf\nx = scipy.special.logsumexp(y)", note="its place today"),
         Example.same("from my.misc import imresize\nimport tensorflow as tf\nx = imresize(y, (8, 8))", note="the user's own"),

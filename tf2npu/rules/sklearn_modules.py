@@ -39,7 +39,11 @@ _TITLE = "scikit-learn modules that are gone"
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same("from sklearn.externals import joblib\nimport tensorflow as tf", level="manual"),
+        Example.same(
+            "from sklearn.externals import joblib\nimport tensorflow as tf",
+            level="manual",
+            write="import joblib\nimport tensorflow as tf",
+        ),
         Example.same("from sklearn.cross_validation import train_test_split\nimport tensorflow as tf", level="manual"),
         Example.same("from sklearn.model_selection import train_test_split\nimport tensorflow as tf", note="its place today"),
         Example.same("import joblib\nimport tensorflow as tf", note="its place today"),

@@ -19,6 +19,8 @@ _SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "merge", "merge_a
         Example.same(
             "import tensorflow as tf\nimport horovod.tensorflow as hvd\nif hvd.rank() == 0:\n    tf.summary.scalar('loss', loss)",
             level="manual",
+            write="import tensorflow as tf\nimport horovod.tensorflow as hvd\ntf.summary.scalar('loss', loss)\n"
+            "if hvd.rank() == 0:\n    w = tf.summary.FileWriter('logs')",
         ),
         Example.same("tf.summary.scalar('loss', loss)", note="on every rank"),
         Example.same(

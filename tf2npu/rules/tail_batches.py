@@ -24,6 +24,8 @@ _FEEDS = ("feed_dict", ".fit(", ".train_on_batch(", ".run(")
             "s = tf.Session(config=npu_config_proto())\nfor i in range(0, n, b):\n"
             "    s.run(o, feed_dict={x: data[i:i + b]})\ns.close()",
             level="info",
+            write="s = tf.Session(config=npu_config_proto())\nfor i in range(0, n - b + 1, b):\n"
+            "    s.run(o, feed_dict={x: data[i:i + b]})\ns.close()",
         ),
         Example.same(
             "s = tf.Session(config=npu_config_proto())\nfor i in range(0, n - b + 1, b):\n"

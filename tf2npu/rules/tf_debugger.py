@@ -26,6 +26,7 @@ _MODULES = (
         Example.same(
             "from tensorflow.python import debug as tf_debug\nsess = tf_debug.LocalCLIDebugWrapperSession(sess)",
             level="unsupported",
+            write="print(sess.run(suspect, feed))",
         ),
         Example.same(
             "from my import debug as tf_debug\nsess = tf_debug.LocalCLIDebugWrapperSession(sess)", note="the user's own"

@@ -40,7 +40,7 @@ _RESOLVERS = (
     why="These ops exist on a TPU only.",
     source="the vendor's published support levels for TensorFlow 1.15: tf.tpu is not supported",
     examples=(
-        Example.same("with tf.contrib.tpu.bfloat16_scope():\n    y = f(x)", level="unsupported"),
+        Example.same("with tf.contrib.tpu.bfloat16_scope():\n    y = f(x)", level="unsupported", write="y = f(x)"),
         Example.same("r = tf.contrib.cluster_resolver.TPUClusterResolver(name)", level="info"),
         Example.same("with tf.name_scope('a'):\n    y = f(x)", note="works anywhere"),
         Example.same("def cross_replica_sum(x):\n    return x\ny = cross_replica_sum(x)", note="the user's own"),

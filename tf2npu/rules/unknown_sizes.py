@@ -17,7 +17,9 @@ from tf2npu.scanner.sites import Call
     why="The graph is compiled again for each new shape that is fed, which takes from seconds to minutes.",
     source="TensorFlow adapter porting guide: static shapes",
     examples=(
-        Example.same("x = tf.placeholder(tf.float32, [None, 784])", level="info"),
+        Example.same(
+            "x = tf.placeholder(tf.float32, [None, 784])", level="info", write="x = tf.placeholder(tf.float32, [64, 784])"
+        ),
         Example.same("x = tf.placeholder(tf.float32, [64, 784])", note="all sizes are known"),
         Example.same("lr = tf.placeholder(tf.float32, [])", note="a scalar"),
     ),

@@ -31,7 +31,11 @@ _ADVICE = {
     why="They look for NaN or for GPUs, and on an NPU host there may be neither.",
     source="the vendor's published support levels for TensorFlow 1.15: tf.keras.callbacks, tf.train hooks, multi_gpu_model",
     examples=(
-        Example.same("c = tf.keras.callbacks.TerminateOnNaN()", level="manual"),
+        Example.same(
+            "c = tf.keras.callbacks.TerminateOnNaN()",
+            level="manual",
+            write="c = None  # NPULossScaleOptimizer skips the steps that overflow",
+        ),
         Example.same("m = tf.keras.utils.multi_gpu_model(m, 2)", level="manual"),
         Example.same("c = tf.keras.callbacks.ModelCheckpoint('d')", note="works on the NPU"),
         Example.same("m = multi_gpu_model(m, 2)", note="the user's own"),

@@ -14,7 +14,11 @@ from tf2npu.scanner.sites import Call
     why="PyYAML 6 asks for a loader, and the default of older versions ran any code that was in the file.",
     source="PyYAML 5.1 and 6.0 release notes",
     examples=(
-        Example.same("import tensorflow as tf\nimport yaml\nc = yaml.load(f)", level="manual"),
+        Example.same(
+            "import tensorflow as tf\nimport yaml\nc = yaml.load(f)",
+            level="manual",
+            write="import tensorflow as tf\nimport yaml\nc = yaml.safe_load(f)",
+        ),
         Example.same("import tensorflow as tf\nimport yaml\nc = yaml.load(f, Loader=yaml.FullLoader)", note="has a loader"),
         Example.same("import tensorflow as tf\nimport yaml\nc = yaml.safe_load(f)", note="has a loader"),
     ),

@@ -1,0 +1,47 @@
+"""Every rule is described completely; what it tells to write is code that it has nothing more to say to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tf2npu.convert import convert_source
+from tf2npu.rules import Example, Rule, all_rules
+
+RULES_PAGE = Path(__file__).parents[2] / "docs" / "generated" / "rules.md"
+WRITTEN = [pytest.param(rule, example, id=rule.id) for rule in all_rules() for example in rule.examples if example.write]
+# What the converter says about files and comments: there is no code to write in their place.
+ABOUT_FILES = ("NPU900", "NPU901", "NPU902", "NPU903", "NPU904")
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
+def test_a_rule_says_what_and_why_and_where_it_is_written(rule: Rule) -> None:
+    assert rule.what.endswith(".") and rule.why.endswith(".")
+    assert rule.title and len(rule.source) > 8
+
+
+@pytest.mark.parametrize("rule", [r for r in all_rules() if r.id not in ABOUT_FILES], ids=lambda rule: rule.id)
+def test_a_rule_shows_code_before_and_after(rule: Rule) -> None:
+    assert rule.before and rule.after and rule.before != rule.after
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
+def test_a_rule_shows_two_examples_of_what_stays(rule: Rule) -> None:
+    assert len({(e.before, e.config) for e in rule.examples if e.before == e.after}) >= 2
+
+
+@pytest.mark.parametrize(("rule", "example"), WRITTEN)
+def test_the_rule_has_nothing_to_say_to_what_it_tells_to_write(rule: Rule, example: Example) -> None:
+    assert example.level, "only what is reported has something to write"
+    code = example.write if "import " in example.write else f"import tensorflow as tf\n{example.write}"
+    findings = convert_source(code, "m.py", example.config).findings
+    assert [f.message for f in findings if f.rule == rule.id] == []
+
+
+def test_the_command_prints_the_generated_page() -> None:
+    code = "import sys; from tf2npu.cli import main; sys.argv[:] = ['tf2npu', 'rules', '--format', 'md']; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == RULES_PAGE.read_text(encoding="utf-8")
