@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 from npu_runtime.kernels.base import Kernel, all_kernels
@@ -9,6 +10,7 @@ from npu_runtime.passes.host_by_nature import NATURE
 from tf2npu.report.rule_list import entries, render
 
 FOLDER = Path(__file__).parent / "generated"
+SHIM = Path(__file__).parents[1] / "tf2npu" / "npu_bridge"
 
 
 def pages() -> dict[str, str]:
@@ -17,6 +19,7 @@ def pages() -> dict[str, str]:
         "rules.md": render(entries(), "md", in_full=True),
         "kernels.md": kernels_page(),
         "host_ops.md": host_page(),
+        "shim.md": symbols_page(),
     }
 
 
@@ -58,6 +61,31 @@ def host_page() -> str:
     ]
     rows = [f"| `{pattern.replace('|', ' or ')}` | {reason} |" for pattern, reason in NATURE.items()]
     return "\n".join([*lines, *rows]) + "\n"
+
+
+def shim_rows(table: str) -> list[dict[str, str]]:
+    """The rows of one of the shim's tables."""
+    with (SHIM / table).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def symbols_page() -> str:
+    """What every call does that is not carried out as on the device, and how many are."""
+    found = shim_rows("_symbols.csv")
+    faithful = sum(row["kind"] == "F" for row in found)
+    lines = [
+        "# Symbols of npu_bridge and hccl",
+        "",
+        f"{len(found)} symbols. {faithful} do what they do on the device, with TensorFlow's numbers; a test of each is named in",
+        "`tf2npu/npu_bridge/_symbols.csv`. The others are here. Those that raise an error do so when they are called, not when",
+        "they are imported.",
+    ]
+    for kind, title in (("R", "Checked and recorded, or refused"), ("N", "With nothing to do here")):
+        lines += ["", f"## {title}", "", "| module | symbol | what a call does |", "|---|---|---|"]
+        lines += [
+            f"| {row['module']} | `{row['symbol']}{row['signature']}` | {row['effect']} |" for row in found if row["kind"] == kind
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:

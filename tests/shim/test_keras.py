@@ -130,7 +130,7 @@ import numpy as np
 import tensorflow as tf
 from npu_bridge.npu_init import *
 from npu_bridge.estimator.npu import npu_convert_dropout
-assert tf.keras.layers.Dropout.call is npu_convert_dropout.call
+assert tf.keras.layers.Dropout.call is npu_convert_dropout.dropout_call
 x = tf.ones([200, 100])
 for layer in (tf.keras.layers.Dropout(0.2, seed=1), tf.keras.layers.Dropout(0.2, noise_shape=[200, 1], seed=1)):
     on, off, phase = layer(x, training=True), layer(x, training=False), layer(x)

@@ -416,7 +416,7 @@ def test_channels_carry_values(plain_session):
 
     put = npu_ops.outfeed_enqueue_op("log", [tf.constant([1.0, 2.0]), tf.constant(3)])
     take = npu_ops.outfeed_dequeue_op("log", [tf.float32, tf.int32], [tf.TensorShape([2]), tf.TensorShape([])])
-    stop = npu_ops.stop_outfeed_dequeue_op("log", [tf.float32, tf.int32])
+    stop = npu_ops.stop_outfeed_dequeue_op("log")
     plain_session.run(put)
     values, number = plain_session.run(take)
     assert list(values) == [1.0, 2.0] and number == 3
@@ -427,13 +427,12 @@ def test_channels_carry_values(plain_session):
 
 def test_what_cannot_be_done_says_why():
     from npu_bridge.estimator import npu_aicore_ops, npu_ops
-    from npu_bridge.estimator.npu import npu_plugin
     from npu_bridge.helper import helper
     from npu_bridge.npu_cpu import lru_cache, npu_cpu_ops
 
     refused = [
-        lambda: npu_ops.npu_onnx_graph_op([], [], "model.onnx"), lambda: npu_aicore_ops.prod_env_mat_a(1),
-        lambda: npu_cpu_ops.batch_enqueue(1), lambda: npu_plugin.malloc_shared_memory("v", [1], 1),
+        lambda: npu_ops.npu_onnx_graph_op([], [], "model.onnx"), lambda: npu_aicore_ops.prod_env_mat_a(1, 2, 3, 4, 5, 6, 7),
+        lambda: npu_cpu_ops.batch_enqueue(1), lambda: npu_aicore_ops.lru_cache_v2(1, 2, 3, 4, 5, 6),
         lambda: lru_cache.LruCache().cache_add([1]), lambda: npu_ops.channel_get_next("c", [], []),
     ]  # fmt: skip
     for call in refused:

@@ -20,7 +20,16 @@ def shutdown_system(name: str | None = None) -> tf.Operation:
     return mark(tf.no_op(name=name or "NPUShutdown"), "NPUShutdown")
 
 
+def _channels() -> dict[str, list[tf.DType]]:
+    """What the default graph's channels carry: whoever closes one does not say."""
+    known = tf.get_collection_ref("npu_channels")
+    if not known:
+        known.append({})
+    return known[0]
+
+
 def _queue(channel_name: str, types: Sequence[tf.DType]) -> tf.FIFOQueue:
+    _channels()[channel_name] = list(types)
     return tf.FIFOQueue(CAPACITY, types, shared_name=f"npu_channel_{channel_name}")
 
 
@@ -42,8 +51,7 @@ def outfeed_dequeue_op(
     return values
 
 
-def stop_outfeed_dequeue_op(
-    channel_name: str, output_types: Sequence[tf.DType] = (tf.float32,), name: str | None = None
-) -> tf.Operation:
+def stop_outfeed_dequeue_op(channel_name: str, name: str | None = None) -> tf.Operation:
     """Close the channel, so that whoever waits at its end gets an OutOfRangeError."""
-    return _queue(channel_name, list(output_types)).close(name=name or "StopOutfeedDequeueOp")
+    types = _channels().get(channel_name, [tf.float32])
+    return _queue(channel_name, types).close(name=name or "StopOutfeedDequeueOp")

@@ -49,10 +49,10 @@ def masked(
     return tf.nn.dropout(x, keep_prob=keep_prob, noise_shape=noise_shape, seed=seed, name=name)
 
 
-def get_seed(seed: int | None) -> tuple[int, int]:
-    """The graph-level and the op-level seed that an operation with ``seed`` would get; 0, 0 for none."""
-    graph_seed, op_seed = random_seed.get_seed(seed)
-    return graph_seed or 0, op_seed or 0
+def get_seed(op_seed: int | None) -> tuple[int, int]:
+    """The graph-level and the op-level seed that an operation with ``op_seed`` would get; 0, 0 for none."""
+    graph_seed, own_seed = random_seed.get_seed(op_seed)
+    return graph_seed or 0, own_seed or 0
 
 
 def gen_mask(

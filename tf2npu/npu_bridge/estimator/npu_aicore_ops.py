@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
 
 import tensorflow as tf
 from npu_bridge._ops.activations import fast_gelu
 from npu_bridge._ops.dropout import masked
 from npu_bridge._ops.selection import centralization, layer_norm, nonzero, nonzerowithvalue, prelu
-from npu_bridge._refuse import refuse
+from npu_bridge._refuse import refused
 from npu_bridge.helper import helper
 
 npu_aicore_ops = helper.get_gen_ops()
@@ -63,24 +62,27 @@ def fast_gelu_v2(x: tf.Tensor, name: str | None = None) -> tf.Tensor:
     return fast_gelu(x, name)
 
 
-def lru_cache_v2(index_list: Any, data: Any, cache: Any, tag: Any, is_last_call: Any, pre_route_count: int) -> NoReturn:
-    """Refused: no device cache is simulated."""
-    refuse("npu_aicore_ops.lru_cache_v2", "the simulated device has no embedding cache; look the rows up with tf.gather")
+lru_cache_v2 = refused(
+    "npu_aicore_ops.lru_cache_v2",
+    "index_list data cache tag is_last_call pre_route_count name=None",
+    "no embedding cache is simulated; look the rows up with tf.gather",
+)
 
-
-def _molecular(name: str) -> Any:
-    def call(*args: Any, **kwargs: Any) -> NoReturn:
-        refuse(f"npu_aicore_ops.{name}", "molecular dynamics kernels are not simulated; use the CPU operator of your package")
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = "Refused: molecular dynamics kernels are not simulated."
-    return call
-
-
-prod_env_mat_a = _molecular("prod_env_mat_a")
-prodvirialsea = _molecular("prodvirialsea")
-prodforcesea = _molecular("prodforcesea")
-tabulatefusion = _molecular("tabulatefusion")
-tabulatefusiongrad = _molecular("tabulatefusiongrad")
-tabulatefusionsea = _molecular("tabulatefusionsea")
-tabulatefusionseagrad = _molecular("tabulatefusionseagrad")
+_MOLECULAR = "molecular dynamics kernels are not simulated; use the CPU operator of your package"
+_TABULATED = "table table_info em_x em last_layer_size=128 name=None"
+_TABULATED_GRADIENT = "table table_info em_x em dy_dem_x dy_dem name=None"
+prod_env_mat_a = refused(
+    "npu_aicore_ops.prod_env_mat_a",
+    "coord types natoms box mesh davg dstd rcut_a=0.0 rcut_r=0.0 rcut_r_smth=0.0 sel_a=None sel_r=None name=None",
+    _MOLECULAR,
+)
+prodvirialsea = refused(
+    "npu_aicore_ops.prodvirialsea", "net_deriv in_deriv rij nlist natoms n_a_sel=0 n_r_sel=0 name=None", _MOLECULAR
+)
+prodforcesea = refused(
+    "npu_aicore_ops.prodforcesea", "net_deriv in_deriv nlist natoms n_a_sel=0 n_r_sel=0 name=None", _MOLECULAR
+)
+tabulatefusion = refused("npu_aicore_ops.tabulatefusion", _TABULATED, _MOLECULAR)
+tabulatefusiongrad = refused("npu_aicore_ops.tabulatefusiongrad", _TABULATED_GRADIENT, _MOLECULAR)
+tabulatefusionsea = refused("npu_aicore_ops.tabulatefusionsea", _TABULATED, _MOLECULAR)
+tabulatefusionseagrad = refused("npu_aicore_ops.tabulatefusionseagrad", _TABULATED_GRADIENT, _MOLECULAR)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import tensorflow as tf
 from hccl._groups import WORLD, group_size
 from npu_bridge._ops.composite import mark
-from npu_bridge._refuse import refuse
+from npu_bridge._refuse import refuse, refused
 
 REDUCTIONS = ("min", "max", "prod", "sum")
 DTYPES = (tf.int8, tf.int16, tf.int32, tf.int64, tf.float16, tf.float32, tf.bfloat16)
@@ -149,29 +149,13 @@ def all_to_all_v_c(
     return _collective("HcomAllToAllVC", tf.convert_to_tensor(send_data)[:count], False, group=group)
 
 
-def gather_all_to_all_v(
-    addrinfo: Any,
-    addrinfo_count_per_rank: Any,
-    recv_counts: Any,
-    recv_displacements: Any,
-    dtype: tf.DType,
-    addr_length: int,
-    group: str = WORLD,
-) -> NoReturn:
-    """Refused: it reads device addresses."""
-    refuse("hccl_ops.gather_all_to_all_v", "it reads raw device addresses, which the simulated device does not have")
-
-
-def _remote(name: str) -> Any:
-    def call(*args: Any, **kwargs: Any) -> NoReturn:
-        refuse(f"hccl_ops.{name}", "remote memory access between hosts is not simulated")
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = "Refused: remote memory access between hosts is not simulated."
-    return call
-
-
-remote_read = _remote("remote_read")
-remote_ref_read = _remote("remote_ref_read")
-remote_write = _remote("remote_write")
-remote_scatter_write = _remote("remote_scatter_write")
+_REMOTE = "remote memory access between hosts is not simulated"
+gather_all_to_all_v = refused(
+    "hccl_ops.gather_all_to_all_v",
+    f"addrinfo addrinfo_count_per_rank recv_counts recv_displacements dtype addr_length group='{WORLD}'",
+    "it reads raw device addresses, which the simulated device does not have",
+)
+remote_read = refused("hccl_ops.remote_read", "tensorRemote data_type", _REMOTE)
+remote_ref_read = refused("hccl_ops.remote_ref_read", "tensorRemote cache offset", _REMOTE)
+remote_write = refused("hccl_ops.remote_write", "tensorRemote tensorLocal data_type", _REMOTE)
+remote_scatter_write = refused("hccl_ops.remote_scatter_write", "tensorRemote tensorLocal offset", _REMOTE)

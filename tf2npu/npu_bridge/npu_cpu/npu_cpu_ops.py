@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import tensorflow as tf
-from npu_bridge._refuse import refuse
+from npu_bridge._refuse import refused
 
 
 def embeddingrankid(addr_tensor: tf.Tensor, index: tf.Tensor, row_memory: int = 320, mode: str = "mod") -> tf.Tensor:
@@ -77,36 +77,46 @@ def stateless_dropout(x: tf.Tensor, noise_shape: Any, p: float, seed: int, offse
     return x * tf.cast(drawn >= p, x.dtype) / (1.0 - p)
 
 
-_REASONS = {
-    "hash tables of embeddings on the device are not simulated; use tf.Variable and tf.nn.embedding_lookup": (
-        "embedding_local_index", "host_feature_mapping", "device_feature_mapping", "init_embedding_hashmap_v2",
-        "deinit_embedding_hashmap_v2", "table_to_resource_v2", "embedding_hashmap_import_v2", "embedding_hashmap_export_v2",
-        "embedding_hashmap_size", "embedding_hashmap_file_size", "embedding_hashmap_export", "embedding_hashmap_import",
-        "embedding_hash_table_lookup_or_insert", "embedding_hashtable_init", "embedding_hashtable_import",
-        "embedding_hashtable_export", "embedding_hashtable_lookup", "embedding_hashtable_apply_adam_w",
-        "embedding_hashtable_evict",
+_TABLES = "hash tables of embeddings on the device are not simulated; use tf.Variable and tf.nn.embedding_lookup"
+_CHARACTERS = "character recognition operators are not simulated; do this step on the host with OpenCV"
+_QUEUES = "batching queues of the device are not simulated; use tf.data"
+_PICTURES = "this image operator is not simulated; use tf.image"
+_CHOICES = "this operator is not simulated; use tf.where and tf.gather_nd"
+# name: (parameters, reason); "*" where no release that we know says what it takes
+_REFUSED = {
+    "embedding_local_index": ("addr_tensor index row_memory=320 mode='mod'", _TABLES),
+    "host_feature_mapping": ("feature_id threshold=1 table_name='default_table_name'", _TABLES),
+    "device_feature_mapping": ("*", _TABLES),
+    **dict.fromkeys(
+        (
+            "init_embedding_hashmap_v2", "deinit_embedding_hashmap_v2", "table_to_resource_v2", "embedding_hashmap_import_v2",
+            "embedding_hashmap_export_v2", "embedding_hashmap_size", "embedding_hashmap_file_size",
+            "embedding_hashmap_export", "embedding_hashmap_import", "embedding_hash_table_lookup_or_insert",
+            "embedding_hashtable_init", "embedding_hashtable_import", "embedding_hashtable_export",
+            "embedding_hashtable_lookup", "embedding_hashtable_apply_adam_w", "embedding_hashtable_evict",
+        ),
+        ("*", _TABLES),
     ),
-    "character recognition operators are not simulated; do this step on the host with OpenCV": (
-        "ocr_recognition_pre_handle", "ocr_detection_pre_handle", "ocr_identify_pre_handle", "ocr_find_contours",
-        "ocr_detection_post_handle", "batch_dilate_polys", "resize_and_clip_polys",
+    "ocr_recognition_pre_handle": (
+        "imgs_data imgs_offset imgs_size langs langs_score batch_size=8 data_format='NHWC' pad_mode='REPLICATE'", _CHARACTERS,
     ),
-    "batching queues of the device are not simulated; use tf.data": ("batch_enqueue", "dequeue"),
-    "this image operator is not simulated; use tf.image": ("warp_affine_v2", "resize_v2"),
-    "this operator is not simulated; use tf.where and tf.gather_nd": (
-        "non_zero_with_value_shape", "non_zero_with_value_shape_v2", "stateless_random_choice_with_mask",
+    "ocr_detection_pre_handle": ("img data_format='NHWC'", _CHARACTERS),
+    "ocr_identify_pre_handle": ("imgs_data imgs_offset imgs_size size data_format='NHWC'", _CHARACTERS),
+    "ocr_find_contours": ("img value_mode=0", _CHARACTERS),
+    "ocr_detection_post_handle": ("img polys_data polys_offset polys_size data_format='NHWC'", _CHARACTERS),
+    "batch_dilate_polys": (
+        "polys_data polys_offset polys_size score min_border min_area_thr score_thr expand_scale", _CHARACTERS,
     ),
+    "resize_and_clip_polys": ("polys_data polys_offset polys_size h_scale w_scale img_h img_w", _CHARACTERS),
+    "batch_enqueue": ("x queue_id=0 batch_size=8 queue_name='' queue_depth=100 pad_mode='REPLICATE'", _QUEUES),
+    "dequeue": ("queue_id output_type output_shape queue_name=''", _QUEUES),
+    "warp_affine_v2": (
+        "x matrix dst_size interploation='INTEL_BILINEAR' border_type='BORDER_CONSTANT' border_value=0", _PICTURES,
+    ),
+    "resize_v2": ("x dst_size interploation='INTEL_BILINEAR'", _PICTURES),
+    "non_zero_with_value_shape": ("value index count", _CHOICES),
+    "non_zero_with_value_shape_v2": ("*", _CHOICES),
+    "stateless_random_choice_with_mask": ("*", _CHOICES),
 }  # fmt: skip
-
-
-def _refused(name: str, reason: str) -> Any:
-    def call(*args: Any, **kwargs: Any) -> NoReturn:
-        refuse(f"npu_cpu_ops.{name}", reason)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"Refused: {reason}."
-    return call
-
-
-for _reason, _names in _REASONS.items():
-    for _name in _names:
-        globals()[_name] = _refused(_name, _reason)
+for _name, (_parameters, _reason) in _REFUSED.items():
+    globals()[_name] = refused(f"npu_cpu_ops.{_name}", _parameters, _reason)

@@ -12,8 +12,10 @@ __all__ = ["PReLU", "lamb_apply_optimizer_assign", "lamb_apply_weight_assign"]
 class PReLU(tf.keras.layers.PReLU):
     """Keras' PReLU, computed by the device's operator."""
 
+    def build(self, input_shape: tf.TensorShape) -> None:
+        """Make the slopes."""
+        super().build(input_shape)
+
     def call(self, inputs: tf.Tensor) -> tf.Tensor:
         """``inputs`` where positive, else the learned slope times them."""
         return prelu(inputs, self.alpha)
-
-

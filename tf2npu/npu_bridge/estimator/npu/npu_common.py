@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 
 class JobConfig:
@@ -24,22 +23,32 @@ class DeviceInfo:
         return self._index == "0"
 
 
-_JOB_FIELDS = (
-    "job_id", "job_config", "job_config_file", "server_info", "server_id", "local_app_dir", "local_code_dir",
-    "local_data_dir", "local_checkpoint_dir", "local_output_dir", "local_boot_file", "rank_table_file", "rank_size",
-    "rank_id", "device_info", "model_dir", "ini_file",
-)  # fmt: skip
-
-
 class JobInfo:
     """The job: one attribute ``_<name>`` for each field."""
 
-    def __init__(self, **fields: Any) -> None:
-        unknown = sorted(set(fields) - set(_JOB_FIELDS))
-        if unknown:
-            raise TypeError(f"JobInfo has no field {', '.join(unknown)}")
-        for name in _JOB_FIELDS:
-            setattr(self, f"_{name}", fields.get(name))
+    def __init__(
+        self,
+        job_id: str | int = 0,
+        job_config: JobConfig | None = None,
+        heartbeat_time: int = -1,
+        region_id: str | None = None,
+        ak: str | None = None,
+        sk: str | None = None,
+        endpoint_url: str | None = None,
+        device_info: DeviceInfo | None = None,
+        rank_table_file: str | None = None,
+        restart_flag: int = 0,
+        local_app_dir: str | None = None,
+        local_data_dir: str | None = None,
+        local_checkpoint_dir: str | None = None,
+        local_log_dir: str | None = None,
+        local_result_dir: str | None = None,
+        local_boot_file: str | None = None,
+        rank_size: int | str = 1,
+    ) -> None:
+        for name, value in dict(locals()).items():
+            if name != "self":
+                setattr(self, f"_{name}", value)
 
 
 class NPUBasics:
@@ -47,21 +56,26 @@ class NPUBasics:
 
     _instance: NPUBasics | None = None
 
-    def __new__(cls, file_name: str | None = None) -> NPUBasics:
+    def __new__(cls, file_name: str | None) -> NPUBasics:
         if cls._instance is None:
             cls._instance = super().__new__(cls)
         return cls._instance
 
-    def __init__(self, file_name: str | None = None) -> None:
+    def __init__(self, file_name: str | None) -> None:
         self._file_name = file_name
-        self.jobinfo = read_job(file_name)
+        self._jobinfo = read_job()
+
+    @property
+    def jobinfo(self) -> JobInfo:
+        """What the environment says of the job."""
+        return self._jobinfo
 
     def size(self) -> int:
         """How many ranks the job has."""
-        return int(self.jobinfo._rank_size)
+        return int(self._jobinfo._rank_size)
 
 
-def read_job(file_name: str | None = None) -> JobInfo:
+def read_job() -> JobInfo:
     """The job from the environment.  Raises: ValueError without JOB_ID."""
     if "JOB_ID" not in os.environ:
         raise ValueError("JOB_ID is not in the environment; export it, any text will do")
@@ -69,9 +83,7 @@ def read_job(file_name: str | None = None) -> JobInfo:
         job_id=os.environ["JOB_ID"],
         job_config=JobConfig(),
         rank_size=os.environ.get("RANK_SIZE") or os.environ.get("CM_WORKER_SIZE") or "1",
-        rank_id=os.environ.get("RANK_ID", "0"),
         rank_table_file=os.environ.get("RANK_TABLE_FILE"),
         local_checkpoint_dir=os.environ.get("LOCAL_CHECKPOINT_DIR"),
         device_info=DeviceInfo(index=os.environ.get("DEVICE_INDEX", "0")),
-        ini_file=file_name,
     )

@@ -10,7 +10,7 @@ from keras.src.utils import control_flow_util
 from npu_bridge.estimator import npu_ops
 
 
-def call(self: Any, inputs: tf.Tensor, training: Any = None) -> tf.Tensor:
+def dropout_call(self: Any, inputs: tf.Tensor, training: Any = None) -> tf.Tensor:
     """Dropout that keeps with probability 1 - rate while training; layers with a noise shape use ``tf.nn.dropout``."""
     if tf.executing_eagerly():
         return _keras_call(self, inputs, training)
@@ -26,4 +26,4 @@ def call(self: Any, inputs: tf.Tensor, training: Any = None) -> tf.Tensor:
 
 
 _keras_call = Dropout.call
-Dropout.call = call
+Dropout.call = dropout_call

@@ -68,7 +68,23 @@ class DynamicRNN(_DynamicBasic):
             use_peephole=(use_peephole, False), num_proj=(num_proj, 0), time_major=(time_major, True),
             activation=(activation, "tanh"),
         )  # fmt: skip
+        self._cell_type, self._use_peephole = cell_type, use_peephole
         self._cell_clip, self._forget_bias = cell_clip, forget_bias
+
+    @property
+    def cell_type(self) -> str:
+        """The kind of cell: LSTM."""
+        return self._cell_type
+
+    @property
+    def use_peephole(self) -> bool:
+        """Whether the gates see the cell's state; the device has no such cell."""
+        return self._use_peephole
+
+    @property
+    def forget_bias(self) -> float:
+        """What is added to the forget gate."""
+        return self._forget_bias
 
     def build(self, input_shape: tf.TensorShape) -> None:
         """Make ``w`` [in + hidden, 4 hidden] and ``b`` [4 hidden], both with a leading 2 for two directions."""
@@ -133,7 +149,17 @@ class DynamicGRUV2(_DynamicBasic):
         )  # fmt: skip
         if gate_order not in ("zrh", "rzh"):
             raise ValueError(f"gate_order must be 'zrh' or 'rzh', got {gate_order!r}")
-        self._gate_order = gate_order
+        self._gate_order, self._reset_after = gate_order, reset_after
+
+    @property
+    def gate_order(self) -> str:
+        """The order of the gates in the weights: zrh or rzh."""
+        return self._gate_order
+
+    @property
+    def reset_after(self) -> bool:
+        """Whether the reset gate acts after the hidden product."""
+        return self._reset_after
 
     def build(self, input_shape: tf.TensorShape) -> None:
         """Make weights [in, 3 hidden] and [hidden, 3 hidden] and two biases [3 hidden], uniform in +-1/sqrt(hidden)."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import random
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import tensorflow as tf
@@ -93,20 +94,29 @@ class NPUEstimator(tf.estimator.Estimator):
         if not isinstance(config, NPURunConfig):
             raise ValueError(f"config must be an NPURunConfig, got {type(config).__name__}")
         estimator_lib._verify_model_fn_args(model_fn, params)
-        job = read_job(job_start_file)
+        job = read_job()
         NPUBasics(job_start_file)
         model_dir = _model_dir(model_dir, config)
         config = config.replace(session_config=add_npu_options(config, config.session_config))
-        super().__init__(
-            model_fn=_augment(model_fn, config, model_dir),
-            model_dir=model_dir,
-            config=config,
-            params=params or {},
-            warm_start_from=warm_start_from or job._local_checkpoint_dir or os.environ.get("RESTORE_FROM"),
-        )
+        with no_check_override():
+            super().__init__(
+                model_fn=_augment(model_fn, config, model_dir),
+                model_dir=model_dir,
+                config=config,
+                params=params or {},
+                warm_start_from=warm_start_from or job._local_checkpoint_dir or os.environ.get("RESTORE_FROM"),
+            )
 
-    def _assert_members_are_not_overridden(self, *args: Any) -> None:
-        """Subclasses may override train, evaluate and the others."""
+
+@contextmanager
+def no_check_override() -> Iterator[None]:
+    """While it is open, subclasses of Estimator may override train, evaluate and the others."""
+    check = estimator_lib.Estimator._assert_members_are_not_overridden
+    estimator_lib.Estimator._assert_members_are_not_overridden = lambda self: None
+    try:
+        yield
+    finally:
+        estimator_lib.Estimator._assert_members_are_not_overridden = check
 
 
 def _model_dir(argument: str | None, config: NPURunConfig) -> str:

@@ -193,8 +193,7 @@ class NPUInfeedOutfeedSessionHook(tf.train.SessionRunHook):
 
     def begin(self) -> None:
         """Build the operation that closes the channel."""
-        types = [tensor.dtype.base_dtype for tensor in tf.nest.flatten(self._dequeue_ops) if isinstance(tensor, tf.Tensor)]
-        self._stop = npu_ops.stop_outfeed_dequeue_op(self._channel_name, types or (tf.float32,))
+        self._stop = npu_ops.stop_outfeed_dequeue_op(self._channel_name)
 
     def after_create_session(self, session: tf.Session, coord: Any) -> None:
         """Start the thread."""

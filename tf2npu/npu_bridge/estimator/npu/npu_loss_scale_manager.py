@@ -17,8 +17,8 @@ class LossScaleManager(abc.ABC):
         """The scale, a float32 scalar."""
 
     @abc.abstractmethod
-    def update_loss_scale(self, finite: tf.Tensor) -> tf.Operation:
-        """An operation that changes the scale after a step; finite: whether all gradients were."""
+    def update_loss_scale(self, finite_grads: tf.Tensor) -> tf.Operation:
+        """An operation that changes the scale after a step; finite_grads: whether all gradients were."""
 
     def get_enable_overflow_check(self) -> bool:
         """Whether steps are checked for overflow."""
@@ -38,9 +38,9 @@ class FixedLossScaleManager(LossScaleManager):
         """The scale, a float32 scalar."""
         return self._loss_scale
 
-    def update_loss_scale(self, finite: tf.Tensor) -> tf.Operation:
+    def update_loss_scale(self, finite_grads: tf.Tensor) -> tf.Operation:
         """An operation that does nothing."""
-        del finite
+        del finite_grads
         return tf.no_op()
 
     def get_enable_overflow_check(self) -> bool:
@@ -71,9 +71,9 @@ class ExponentialUpdateLossScaleManager(LossScaleManager):
         """The scale, a float32 scalar."""
         return self._loss_scale
 
-    def update_loss_scale(self, finite: tf.Tensor) -> tf.Operation:
+    def update_loss_scale(self, finite_grads: tf.Tensor) -> tf.Operation:
         """Count the step as good or bad and change the scale when one count is reached."""
-        return tf.cond(finite, self._after_good_step, self._after_bad_step).op
+        return tf.cond(finite_grads, self._after_good_step, self._after_bad_step).op
 
     def _after_good_step(self) -> tf.Tensor:
         def grow() -> tf.Tensor:

@@ -3,11 +3,36 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NoReturn
+from typing import Any
 
 from npu_bridge._log import recorded
-from npu_bridge._refuse import refuse
 from npu_bridge.estimator.npu import util
+from npu_bridge.estimator.npu._shared_memory import (
+    get_rdma_cache,
+    get_var_addr_and_size,
+    init_rdma_pool,
+    malloc_shared_memory,
+    rdma_remote_init,
+    rdma_remote_register,
+)
+
+__all__ = [
+    "check_graph_run_mode",
+    "get_rdma_cache",
+    "get_var_addr_and_size",
+    "init_debug_dir",
+    "init_op_compiler_cache_dir",
+    "init_op_compiler_cache_mode",
+    "init_rdma_pool",
+    "is_inf_nan_enabled",
+    "malloc_shared_memory",
+    "npu_close",
+    "npu_resource_init",
+    "npu_resource_shutdown",
+    "rdma_remote_init",
+    "rdma_remote_register",
+    "set_device_sat_mode",
+]
 
 _started: dict[str, Any] | None = None
 _saturation_mode = 0  # 0: values saturate, 1: infinities and NaN appear
@@ -93,20 +118,3 @@ def set_device_sat_mode(mode: int) -> None:
 def is_inf_nan_enabled() -> bool:
     """Whether overflow shows as infinities and NaN, which decides how loss scaling finds it."""
     return _saturation_mode == 1
-
-
-def _shared_memory(name: str) -> Any:
-    def call(*args: Any, **kwargs: Any) -> NoReturn:
-        refuse(f"npu_plugin.{name}", "shared device memory for embeddings is not simulated; keep the table in a tf.Variable")
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = "Refused: shared device memory for embeddings is not simulated."
-    return call
-
-
-init_rdma_pool = _shared_memory("init_rdma_pool")
-rdma_remote_register = _shared_memory("rdma_remote_register")
-rdma_remote_init = _shared_memory("rdma_remote_init")
-get_var_addr_and_size = _shared_memory("get_var_addr_and_size")
-malloc_shared_memory = _shared_memory("malloc_shared_memory")
-get_rdma_cache = _shared_memory("get_rdma_cache")

@@ -24,6 +24,7 @@ __all__ = [
     "add_grads_and_vars",
     "check_aoe_mode",
     "check_bool_type",
+    "check_mstune_mode",
     "check_nonnegative_integer",
     "check_not_none",
     "check_path",
@@ -94,23 +95,29 @@ def check_path(path: str) -> str:
     return os.path.realpath(path)
 
 
-def check_aoe_mode(mode: str) -> None:
+def check_aoe_mode(aoe_mode: str) -> None:
     """Raises: ValueError for a tuning mode that is not '1', '2', '3' or '4'."""
-    if mode not in AOE_MODES:
-        raise ValueError(f"aoe_mode must be one of {', '.join(AOE_MODES)}, got {mode!r}")
+    if aoe_mode not in AOE_MODES:
+        raise ValueError(f"aoe_mode must be one of {', '.join(AOE_MODES)}, got {aoe_mode!r}")
 
 
-def check_profiling_options(options: str | None) -> None:
+def check_mstune_mode(mstune_mode: str) -> None:
+    """``check_aoe_mode`` under the name of an older release."""
+    if mstune_mode not in AOE_MODES:
+        raise ValueError(f"mstune_mode must be one of {', '.join(AOE_MODES)}, got {mstune_mode!r}")
+
+
+def check_profiling_options(profiling_options: str | Sequence[str] | None = ()) -> None:
     """Raises: ValueError when profiling is on without options."""
-    if not options:
+    if not profiling_options:
         raise ValueError("profiling_options must be given when profiling is enabled")
 
 
-def format_string(text: object) -> str:
-    """The text without surrounding white space; TypeError when it is not text."""
-    if not isinstance(text, str):
-        raise TypeError(f"expected a str, got {text!r} of type {type(text).__name__}")
-    return text.strip()
+def format_string(value: object, name: str) -> str:
+    """The text, "" for None; TypeError naming ``name`` when it is not text."""
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, got {value!r} of type {type(value).__name__}")
+    return value or ""
 
 
 def convert_bool_to_int(value: bool) -> int:
