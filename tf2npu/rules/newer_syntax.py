@@ -15,7 +15,7 @@ from tf2npu.scanner.sites import Site
 
 # A text without any of these holds nothing newer than Python 3.6; the tree is looked at only where one is found.
 _HINTS = re.compile(
-    r":=|/\s*[,)]|=\s*(?:![rsa])?(?::[^{}\n]*)?\}|^[ \t]*match\s.*:|\bexcept\s*\*|\bwith\s*\(|\s\|\s|^[ \t]*type\s+\w+|"
+    r":=|/\s*[,):]|=\s*(?:![rsa])?(?::[^{}\n]*)?\}|^[ \t]*match\s.*:|\bexcept\s*\*|\bwith\s*\(|\s\|\s|^[ \t]*type\s+\w+|"
     r"\b(?:def|class)\s+\w+\[|\b(?:list|dict|tuple|set|frozenset|type)\[|\b[tT][rR]?['\"]",
     re.MULTILINE,
 )
