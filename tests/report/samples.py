@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
+from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status, Verdict
 from tf2npu.report.build import build
-from tf2npu.report.model import Change, Distribution, FileReport, Lines, Report
+from tf2npu.report.model import ApiRow, Change, Distribution, FileReport, Lines, Report
 
 BIDI = "\u202egnp.\u202c"
 HOSTILE_NAMES = (
@@ -47,7 +47,12 @@ def result(path: str = "train.py", text: str = SOURCE) -> FileResult:
         _finding(text, "password", "NPU902", Level.MANUAL, f"look at {BIDI} <b>this</b>", "tensorflow.x", "write(this)"),
         _finding(text, "import os", "NPU903", Level.INFO, "good to know"),
     ]
-    return FileResult(path, Status.CONVERTED, findings, edits, text.encode("utf-8"), after.encode("utf-8"))
+    apis = [
+        ApiUse("tensorflow.Session", Verdict.CONVERTED, 1, 35, "NPU101"),
+        ApiUse("tensorflow.float32", Verdict.RUNS, 2, 36),
+        ApiUse("tensorflow.x", Verdict.UNKNOWN, 1, 37, note=f"no {BIDI} <b>such</b> name"),
+    ]
+    return FileResult(path, Status.CONVERTED, findings, edits, text.encode("utf-8"), after.encode("utf-8"), apis)
 
 
 def sample() -> Report:
@@ -104,6 +109,9 @@ def file_reports(draw) -> FileReport:
     )  # fmt: skip
 
 
+api_rows = st.builds(
+    ApiRow, texts, st.sampled_from(Verdict), counts, counts, st.lists(texts, max_size=3).map(tuple), texts, texts
+)
 kinds = st.sampled_from(["horovod", "tf", "parameter-server"])
 reports = st.builds(
     Report,
@@ -113,4 +121,5 @@ reports = st.builds(
     st.lists(st.builds(Distribution, kinds, st.lists(texts, max_size=3).map(tuple)), max_size=3).map(tuple),
     st.lists(texts, max_size=3).map(tuple),
     texts,
+    apis=st.lists(api_rows, max_size=3).map(tuple),
 )

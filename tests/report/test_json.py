@@ -19,7 +19,7 @@ def test_the_schema_is_one():
 
 def test_keys_of_a_report_and_of_a_finding():
     document = json.loads(as_json.render(samples.sample()))
-    assert list(document) == ["schema_version", "tool", "summary", "files"]
+    assert list(document) == ["schema_version", "tool", "summary", "apis", "files"]
     assert document["tool"]["name"] == "tf2npu"
     finding = next(f for f in document["files"] if f["path"] == "train.py")["findings"][2]
     place = {"line": 35, "column": 6, "end_line": 35, "end_column": 18}
@@ -62,6 +62,6 @@ def test_what_is_no_report_is_named_so(text):
 
 
 def test_a_later_schema_is_refused():
-    text = as_json.render(samples.sample()).replace('"schema_version": "1.0"', '"schema_version": "2.0"')
+    text = as_json.render(samples.sample()).replace('"schema_version": "1.1"', '"schema_version": "2.0"')
     with pytest.raises(as_json.NotAReport, match=r"schema version 2\.0"):
         as_json.load(text)

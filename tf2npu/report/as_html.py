@@ -16,13 +16,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from tf2npu.findings import Finding, Level, Status
+from tf2npu.findings import Finding, Level, Status, Verdict
+from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.as_text import place
 from tf2npu.report.code_table import code_html, seen, told
-from tf2npu.report.model import WORK_LEVELS, FileReport, Lines, Report
+from tf2npu.report.language import catalogue, template_in
+from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Lines, Report
 from tf2npu.report.rule_facts import RuleFacts, rules_of
 from tf2npu.report.visible import visible
 
@@ -84,14 +86,15 @@ def hash_source(text: str) -> str:
 
 def _environment(report: Report) -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=FunctionLoader(lambda name: template_in(_asset(name), report.language)), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.filters |= {"seen": seen, "told": told, "plain": visible}
+    texts = catalogue(report.language)
     style, script = _asset("report.css"), _asset("report.js")
     policy = f"default-src 'none'; style-src {hash_source(style)}; script-src {hash_source(script)}; img-src data:"
     policy += "; base-uri 'none'; form-action 'none'"
     environment.globals |= {
-        "report": report, "policy": policy, "style": Markup(style), "script": Markup(script), "counted": _counted,
+        "report": report, "policy": policy, "style": Markup(style), "script": Markup(script), "counted": texts.counted,
     }  # fmt: skip
     return environment
 
@@ -103,11 +106,13 @@ def _counted(number: int, noun: str) -> str:
 def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
     return {
         "headline": told(report.headline),
-        "verdict": _verdict(report),
+        "verdict": catalogue(report.language).text(_verdict(report)),
+        "references": catalogue(report.language).text(sentence(report)),
         "levels": report.levels(),
         "statuses": report.statuses(),
         "groups": _groups(report, rules),
         "apis": _apis(report),
+        "verdicts": [verdict.value for verdict in Verdict],
         "files": [_file_row(file) for file in report.files],
         "rules": [rule for rule in rules.values() if rule.title],
     }
@@ -118,7 +123,8 @@ def _verdict(report: Report) -> str:
     n_failed = sum(1 for file in report.files if file.has_failed)
     known = [f"{_counted(report.n_known, 'finding')} known from the baseline"] if report.n_known else []
     if not any(left) and not n_failed:
-        return "; ".join(["Nothing is left to do", *known]) + "."
+        nothing = "Nothing is left to do in what was understood" if numbers(report)["unknown"] else "Nothing is left to do"
+        return "; ".join([nothing, *known]) + "."
     n_files = sum(1 for number in left if number)
     work = [f"{_counted(sum(left), 'finding')} in {_counted(n_files, 'file')} for a person to look at"] if n_files else []
     failed = [f"{_counted(n_failed, 'file')} failed"] if n_failed else []
@@ -151,19 +157,41 @@ def _site(file: FileReport, finding: Finding, number: int) -> Site:
 
 
 def _apis(report: Report) -> list[dict[str, Any]]:
-    """A row for each API that a finding names, those used most first."""
-    uses: dict[str, Counter[Level]] = {}
+    """A row for each API that the project refers to or a finding names, those used most first."""
+    done: dict[str, Counter[Level]] = {}
     first: dict[str, Site] = {}
     for file in report.files:
         for number, finding in enumerate(file.findings, 1):
             if finding.api:
-                uses.setdefault(finding.api, Counter())[finding.level] += 1
-                first.setdefault(finding.api, _site(file, finding, number))
-    rows = [
-        {"name": api, "count": sum(counts.values()), "levels": _in_order(counts), "first": first[api]}
-        for api, counts in uses.items()
+                name = finding.api.replace("()", "")
+                done.setdefault(name, Counter())[finding.level] += 1
+                first.setdefault(name, _site(file, finding, number))
+    pages = {file.path for file in report.files if file.has_page}
+    rows = [_api_row(row, done.get(row.name, Counter()), first.get(row.name) or _first_use(row, pages)) for row in report.apis]
+    seen = {row.name for row in report.apis}
+    rows += [
+        _api_row(ApiRow(name, Verdict.UNKNOWN, sum(counts.values()), 0), counts, first[name])
+        for name, counts in done.items()
+        if name not in seen
     ]
-    return sorted(rows, key=lambda row: (-row["count"], row["name"]))
+    return sorted(rows, key=lambda row: (-row["count"], row["name"], row["note"]))
+
+
+def _api_row(row: ApiRow, done: Counter[Level], first: Site) -> dict[str, Any]:
+    verdict = row.verdict.value if row.n_files else ""  # only a finding names it: no API of TensorFlow
+    return {
+        "name": row.name, "count": row.count, "verdict": verdict, "rule": row.rule, "note": row.note,
+        "levels": _in_order(done), "first": first,
+    }  # fmt: skip
+
+
+def _first_use(row: ApiRow, pages: set[str]) -> Site:
+    """The first reference, with the line on its file's page; of a notebook the page."""
+    place = row.places[0] if row.places else ""
+    path, _, line = place.rpartition(":")
+    path, is_cell, _ = path.rpartition(":cell ") if ":cell " in path else (path, "", "")
+    href = f"{page_name(path)}{'' if is_cell else f'#L{line}'}" if path in pages else ""
+    return Site(place, href)
 
 
 def _in_order(counts: Counter[Level]) -> dict[str, int]:

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report.model import SCHEMA_VERSION, Change, Distribution, FileReport, Report
+from tf2npu.findings import Finding, Level, Span, Status, Verdict
+from tf2npu.report.apis import numbers
+from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, Report
 
 SCHEMA_FILE = Path(__file__).parent / "report.schema.json"
 
@@ -22,6 +23,7 @@ def render(report: Report) -> str:
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "tf2npu", "version": report.tool_version},
         "summary": _summary(report),
+        "apis": [_api(row) for row in report.apis],
         "files": [_file(file) for file in report.files],
     }
     return json.dumps(document, indent=1) + "\n"
@@ -54,8 +56,27 @@ def _summary(report: Report) -> dict[str, Any]:
             "found": [{"kind": d.kind, "places": list(d.places)} for d in report.distributions],
         },
         "left_out": list(report.left_out),
+        "api": numbers(report),
         **baseline,
     }
+
+
+def _api(row: ApiRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "verdict": row.verdict.value,
+        "rule": row.rule,
+        "note": row.note,
+        "count": row.count,
+        "files": row.n_files,
+        "places": list(row.places),
+    }
+
+
+def _read_api(document: dict[str, Any]) -> ApiRow:
+    texts = (str(document[name]) for name in ("rule", "note"))
+    counts = (int(document[name]) for name in ("count", "files"))
+    return ApiRow(document["name"], Verdict(document["verdict"]), *counts, tuple(document["places"]), *texts)
 
 
 def _file(file: FileReport) -> dict[str, Any]:
@@ -105,6 +126,7 @@ def _report(document: dict[str, Any]) -> Report:
         left_out=tuple(summary["left_out"]),
         tool_version=document["tool"]["version"],
         n_stale=summary.get("baseline", {}).get("stale", 0),
+        apis=tuple(_read_api(row) for row in document.get("apis", ())),
     )
 
 

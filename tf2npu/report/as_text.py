@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from tf2npu.findings import Finding, Level
+from tf2npu.report.apis import sentence
 from tf2npu.report.model import WORK_LEVELS, FileReport, Report
 from tf2npu.report.visible import visible
 
@@ -88,10 +89,11 @@ def place(path: str, finding: Finding) -> str:
 
 
 def totals(report: Report) -> Iterator[Line]:
-    """Two lines with numbers, and one for what was left out."""
+    """Three lines with numbers, and one for what was left out."""
     yield Line(f"{counted(len(report.files), 'file')}: {_numbers(report.statuses())}")
     levels = report.levels()
     yield Line(f"{counted(sum(levels.values()), 'finding')}: {_numbers(levels)}")
+    yield Line(sentence(report))
     if report.n_known or report.n_stale:
         stale = f"; {report.n_stale} of its entries fit nothing any more: --write-baseline drops them" if report.n_stale else ""
         yield Line(f"{counted(report.n_known, 'finding')} known from the baseline{stale}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tf2npu.findings import FileResult
+from tf2npu.report.apis import add_up
 from tf2npu.report.changes import cell_lines, changes_of
 from tf2npu.report.model import Distribution, FileReport, Report, finding_order
 
@@ -18,8 +19,9 @@ def build(
     left_out: Iterable[str] = (),
 ) -> Report:
     """The report on `results`, files by path and findings by place."""
+    results = list(results)
     files = sorted((file_report(result) for result in results), key=lambda file: file.path)
-    return Report(files, command, mode, tuple(distributions), tuple(left_out))
+    return Report(files, command, mode, tuple(distributions), tuple(left_out), apis=add_up(results))
 
 
 def file_report(result: FileResult) -> FileReport:

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import tf2npu
-from tf2npu.findings import Finding, Level, Span, Status
+from tf2npu.findings import Finding, Level, Span, Status, Verdict
 from tf2npu.scanner.source import LineIndex
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 WORK_LEVELS = (Level.UNSUPPORTED, Level.MANUAL)
 
 
@@ -30,6 +30,22 @@ class Distribution:
 
     kind: str
     places: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ApiRow:
+    """An API that the project refers to: how often, in how many files, the first places, and what becomes of it.
+
+    rule: the one that handles it, or "".  note: why it is unknown, or what to know.
+    """
+
+    name: str
+    verdict: Verdict
+    count: int
+    n_files: int
+    places: tuple[str, ...] = ()
+    rule: str = ""
+    note: str = ""
 
 
 @dataclass
@@ -73,7 +89,8 @@ class Report:
 
     command: "convert" or "scan" (where fixes are possible ones); mode: the --distributed mode that was applied;
     left_out: folders that were neither converted nor copied, with the reason; n_stale: entries of the baseline that fit no
-    finding any more; prefix: path of SRC in the repository, for formats of code hosts only.
+    finding any more; prefix: path of SRC in the repository, for formats of code hosts only;
+    apis: every TensorFlow and Horovod API that the project refers to.
     """
 
     files: list[FileReport] = field(default_factory=list)
@@ -84,6 +101,8 @@ class Report:
     tool_version: str = tf2npu.__version__
     n_stale: int = 0
     prefix: str = ""
+    language: str = "en"
+    apis: tuple[ApiRow, ...] = ()
 
     @property
     def n_known(self) -> int:
