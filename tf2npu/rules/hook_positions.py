@@ -27,6 +27,8 @@ _INDEXED = re.compile(r"\b\w*(?:hooks|callbacks)(?:_list)?\[-\d+\]", re.IGNORECA
 def hook_position(site: Site) -> None:
     """Reports hooks and callbacks that are taken from the end of their list."""
     script = site.script
+    if "hooks[-" not in script.text.lower() and "callbacks[-" not in script.text.lower() and "_list[-" not in script.text:
+        return
     for match in _INDEXED.finditer(script.text):
         if script.uses_tensorflow and not _is_text(script, match.start()):
             site.fix.site = match.span()

@@ -13,11 +13,21 @@ from tf2npu.scanner.dialect import dialect_of
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
-# A text without any of these holds nothing newer than Python 3.6; the tree is looked at only where one is found.
-_HINTS = re.compile(
-    r":=|/\s*[,):]|=\s*(?:![rsa])?(?::[^{}\n]*)?\}|^[ \t]*match\s.*:|\bexcept\s*\*|\bwith\s*\(|\s\|\s|^[ \t]*type\s+\w+|"
-    r"\b(?:def|class)\s+\w+\[|\b(?:list|dict|tuple|set|frozenset|type)\[|\b[tT][rR]?['\"]",
-    re.MULTILINE,
+# A text in which none of these is found holds nothing newer than Python 3.6; the tree is looked at only where one is. Words to
+# search for come first: looking for a word is many times faster than looking for a pattern.
+_HINTS = tuple(
+    (words, re.compile(pattern, re.MULTILINE))
+    for words, pattern in (
+        ((":=",), r":="),
+        ((",/", ", /"), r",\s*/\s*[,):]"),
+        (("=}", "= }", "=!", "= !", "=:", "= :"), r"=\s*(?:![rsa])?(?::[^{}\n]*)?\}"),
+        (("except*", "except *"), r"\bexcept\s*\*"),
+        (("with(", "with ("), r"\bwith\s*\("),
+        ((" | ",), r"(?::|->)\s*['\"\w.\[\], ]+\s\|\s"),
+        (("match ",), r"^[ \t]*match\s.*:"),
+        (("type ",), r"^[ \t]*type\s+\w+.*="),
+        (("list[", "dict[", "tuple[", "set[", "type["), r"(?::|->)\s*(?:list|dict|tuple|set|frozenset|type)\["),
+    )
 )
 _GENERICS = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
 _Found = tuple[tuple[int, int], str, str]  # version, what it is, what to write
@@ -52,7 +62,7 @@ def newer_syntax(site: Site) -> None:
     """Reports syntax that the Python of the target does not know."""
     script = site.script
     target = script.config.target
-    if not script.uses_tensorflow or not _HINTS.search(script.text) or dialect_of(script).kind == "2":
+    if not script.uses_tensorflow or not _may_hold_newer(script) or dialect_of(script).kind == "2":
         return
     for node in _nodes(script):
         for version, what, instead in _newer(script, node):
@@ -60,6 +70,15 @@ def newer_syntax(site: Site) -> None:
                 site.fix.site = script.tree.span(node)
                 needed = ".".join(map(str, version))
                 site.unsupported(f"{what} came with Python {needed}, the target is {target.python}: write {instead}.")
+
+
+def _may_hold_newer(script: Script) -> bool:
+    walked, text = script.walked, script.text
+    if any(f.type_parameters is not None for f, _, _ in walked.functions) or any(c.type_parameters for c, _, _ in walked.classes):
+        return True
+    if any(isinstance(node, cst.TemplatedString) for node in walked.strings):
+        return True
+    return any(any(word in text for word in words) and pattern.search(text) for words, pattern in _HINTS)
 
 
 def _nodes(script: Script) -> list[Any]:
