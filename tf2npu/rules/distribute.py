@@ -60,6 +60,7 @@ def _is_on(call: Call) -> bool:
         Example("s = tf.distribute.MirroredStrategy(devices=['/gpu:0'])", "s = npu_strategy.NPUStrategy()", config=_TF),
         Example.same("s = tf.distribute.MirroredStrategy()", note="without --distributed tf", level="manual"),
         Example.same("s = tf.distribute.OneDeviceStrategy('/gpu:0')", config=_TF, level="unsupported"),
+        Example.same("s = my.distribute.MirroredStrategy()", note="the user's own", config=_TF),
     ),
 )
 def strategy(call: Call) -> None:
@@ -109,7 +110,10 @@ def optimizer(call: Call) -> None:
     source="TensorFlow adapter porting guide: distributed training",
     examples=(
         Example.same(
-            "def f(opt):\n    return tf.train.SyncReplicasOptimizer(opt, 4)", note="to be taken out", level="unsupported"
+            "def f(opt):\n    return tf.train.SyncReplicasOptimizer(opt, 4)",
+            note="to be taken out",
+            level="unsupported",
+            write="def f(opt):\n    return opt",
         ),
         Example.same("opt = mylib.SyncReplicasOptimizer(o)", note="not TensorFlow's"),
     ),
@@ -128,6 +132,7 @@ def sync_replicas(call: Call) -> None:
     examples=(
         Example("g = tf.gradients(loss, v)", "g = npu_allreduce(tf.gradients(loss, v))", config=_TF),
         Example.same("g = tf.gradients(loss, v)", note="one device"),
+        Example.same("g = my.gradients(loss, v)", note="not TensorFlow's", config=_TF),
     ),
 )
 def gradients(call: Call) -> None:
@@ -248,6 +253,7 @@ def _append(call: Call, arg: cst.Arg | None, keyword: str, helper: str) -> None:
             config=Config(distributed="tf", select=frozenset({"NPU417"})),
         ),
         Example.same("p = regex.compile('a+')", note="not Keras", config=_TF),
+        Example.same("m.compile(source)", note="nothing tells that it is a Keras model", config=_TF),
     ),
 )
 def compile_(call: Call) -> None:
@@ -280,7 +286,12 @@ def unknown_fit(call: Call) -> None:
     why="The optimizer is made inside the function, where its gradients cannot be averaged over the ranks.",
     source="tf.contrib.layers.optimize_loss of TensorFlow 1.15",
     examples=(
-        Example.same("o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer='Adam')", config=_TF, level="manual"),
+        Example.same(
+            "o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer='Adam')",
+            config=_TF,
+            level="manual",
+            write="o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer=make_distributed_optimizer)",
+        ),
         Example.same("o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer='Adam')", note="one device"),
     ),
 )
@@ -288,32 +299,3 @@ def named_optimizer(call: Call) -> None:
     """Reports optimize_loss with the name of an optimizer."""
     if _is_on(call) and isinstance(call.value("optimizer", 3), cst.SimpleString):
         call.manual("Pass a function that makes npu_distributed_optimizer_wrapper(optimizer) in the place of the name.")
-
-
-@rule(
-    id="NPU603",
-    title="Shards",
-    matches=("tensorflow.data.Dataset().shard",),
-    why="With several NPUs every rank reads its own part of the data; ranks are numbered by the NPU's collectives.",
-    source="hccl.manage.api.get_rank_size, get_rank_id; tf.data.Dataset.shard of TensorFlow 1.15",
-    examples=(
-        Example(
-            "d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)",
-            "d = tf.data.Dataset.range(9).shard(num_shards=get_rank_size(), index=get_rank_id())",
-            config=_TF,
-        ),
-        Example.same("d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)", note="one device"),
-        Example.same("row = db.shard('users', key=7)", note="another object's method", config=_TF),
-    ),
-)
-def shard(call: Call) -> None:
-    """Shards a dataset by the NPU's ranks."""
-    count, index = call.value("num_shards", 0), call.value("index", 1)
-    if call.script.config.distributed not in ("tf", "horovod") or count is None or index is None or call.has_star_args:
-        return
-    known = {call.resolve(v.func) or "" for v in (count, index) if isinstance(v, cst.Call)}
-    if any(name.startswith(("horovod.", "npu_bridge.", "hccl.")) for name in known):
-        return
-    call.replace(count, f"{call.need('get_rank_size')}()")
-    call.replace(index, f"{call.need('get_rank_id')}()")
-    call.fixed("Every rank reads its own part of the data.")

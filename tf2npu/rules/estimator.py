@@ -148,9 +148,15 @@ def run_config(call: Call) -> None:
     for arg in removed:
         name = _parameter(call, arg)
         say = call.info if call.resolve(arg.value) == "None" else call.manual
-        say(f"{name}={call.source(arg.value)} was removed: {_REMOVED[name]}.")
+        say(f"{name}={call.source(arg.value)} was removed: {_reason(call, name)}.")
     if call.fix.changes:
         call.fixed("The config fits the NPU: an NPURunConfig, or a RunConfig without what the NPU does not have.")
+
+
+def _reason(call: Call, name: str) -> str:
+    if name.endswith("distribute") and call.script.config.distributed == "tf":
+        return "each NPU has a process of its own, which drives one replica"
+    return _REMOVED[name]
 
 
 def _parameter(call: Call, arg: cst.Arg) -> str:

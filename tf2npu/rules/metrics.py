@@ -1,0 +1,101 @@
+"""Metrics: averaged over the ranks, and labels of a type that the NPU compares fast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.config import Config
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.sites import Call
+
+_TF = Config(distributed="tf")
+_MEANS = ("accuracy", "mean", "mean_absolute_error", "mean_squared_error", "percentage_below")
+_OTHERS = (
+    "auc", "precision", "recall", "mean_iou", "mean_per_class_accuracy", "root_mean_squared_error", "precision_at_k",
+    "recall_at_k", "average_precision_at_k", "mean_cosine_distance", "mean_relative_error", "false_negatives",
+    "false_positives", "true_negatives", "true_positives",
+)  # fmt: skip
+
+
+@rule(
+    id="NPU420",
+    title="Metrics over all ranks",
+    matches=tuple(f"tensorflow.metrics.{name}" for name in (*_MEANS, *_OTHERS)),
+    why="Every rank evaluates its own part of the data, so its metric is that of a part.",
+    source="npu_bridge.npu_init.npu_allreduce; TensorFlow adapter porting guide: ResNet-50, distributed evaluation",
+    examples=(
+        Example(
+            "def model_fn(labels, p):\n    accuracy = tf.metrics.accuracy(labels, p)\n    return accuracy",
+            "def model_fn(labels, p):\n    accuracy = tf.metrics.accuracy(labels, p)\n"
+            "    accuracy = (npu_allreduce(accuracy[0]), accuracy[1])\n    return accuracy",
+            config=_TF,
+        ),
+        Example.same("m = {'auc': tf.metrics.auc(labels, p)}", note="no mean of means", config=_TF, level="manual"),
+        Example.same("accuracy = tf.metrics.accuracy(labels, p)", note="one device"),
+    ),
+)
+def metric_over_ranks(call: Call) -> None:
+    """Averages a metric over the ranks."""
+    if call.script.config.distributed != "tf":
+        return None
+    assign: Any = call.script.walked.parents.get(id(call.node))
+    line = call.script.walked.parents.get(id(assign))
+    target = assign.targets[0].target if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
+    is_mean = call.name.rpartition(".")[2] in _MEANS
+    if not is_mean or not isinstance(target, cst.Name) or not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
+        return call.manual(_BY_HAND if is_mean else _NOT_A_MEAN)
+    name = target.value
+    if f"({name}[0])" in call.script.text:
+        return None  # done already
+    start, end = call.script.tree.span(line)
+    last = start + len(call.script.text[start:end].rstrip())
+    indent = call.script.text[call.script.lines.line_start(start) : start]
+    added = f"{name} = ({call.need('npu_allreduce')}({name}[0]), {name}[1])"
+    call.insert(call.script.lines.line_end(last), f"{call.script.newline_at(start)}{indent}{added}")
+    return call.fixed("The metric is the mean over all ranks; exact when all evaluate the same number of examples.")
+
+
+_BY_HAND = "Average it over the ranks: value, update = this metric; (npu_allreduce(value), update) in its place."
+_NOT_A_MEAN = (
+    "Every rank computes this for its own part of the data, and the mean over the ranks is another number: evaluate on one "
+    "rank, or add up the counts behind it with hccl_ops.allreduce(count, 'sum')."
+)
+
+
+@rule(
+    id="NPU508",
+    title="Labels of accuracy as float32",
+    matches=("tensorflow.metrics.accuracy",),
+    why="Comparing integers of 64 bits is slow on the NPU; class numbers are exact in float32 up to 2**24.",
+    source="TensorFlow adapter porting guide: ResNet-50; tf.metrics.accuracy of TensorFlow 1.15 casts predictions to the labels' type",
+    examples=(
+        Example(
+            "a = tf.metrics.accuracy(labels, p)",
+            "a = tf.metrics.accuracy(tf.cast(labels, tf.float32), p)",
+            config=Config(unsafe_fixes=True),
+        ),
+        Example.same("a = tf.metrics.accuracy(labels, p)", note="only when asked for", level="manual"),
+        Example.same("a = tf.metrics.accuracy(tf.cast(labels, tf.float32), p)", note="done"),
+    ),
+)
+def float_labels(call: Call) -> None:
+    """Casts the labels of an accuracy to float32."""
+    labels = call.value("labels", 0)
+    if labels is None or call.has_star_args or "float32" in call.source(labels):
+        return None
+    prefix = _tensorflow(call)
+    code = f"{prefix}.cast({call.source(labels)}, {prefix}.float32)"
+    if not call.script.config.allows_unsafe("NPU508") or prefix == "":
+        return call.manual(f"Faster on the NPU with float labels: {code} in the place of {call.source(labels)}.")
+    call.wrap(labels, f"{prefix}.cast(", f", {prefix}.float32)")
+    return call.fixed("Labels are compared as float32.")
+
+
+def _tensorflow(call: Call) -> str:
+    """The name under which TensorFlow itself is imported, or nothing."""
+    for name, bindings in sorted(call.script.module_scope.names.items()):
+        if all(b.kind == "import" and b.level == 0 and b.target in ("tensorflow", "tensorflow.compat.v1") for b in bindings):
+            return name
+    return ""

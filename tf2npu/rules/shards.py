@@ -1,0 +1,151 @@
+"""Every rank reads its own part of the data."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.config import Config
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.dataset_context import context_of
+from tf2npu.rules.resources import is_test_script
+from tf2npu.scanner.returns import DATASET
+from tf2npu.scanner.sites import Call
+
+_TF = Config(distributed="tf")
+_MODES = ("tf", "horovod")
+_SOURCES = (
+    *(f"tensorflow.data.{name}" for name in ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")),
+    "tensorflow.data.Dataset.from_tensor_slices",
+)
+
+
+@rule(
+    id="NPU603",
+    title="Shards",
+    matches=(f"{DATASET}.shard",),
+    why="With several NPUs every rank reads its own part of the data; ranks are numbered by the NPU's collectives.",
+    source="hccl.manage.api.get_rank_size, get_rank_id; tf.data.Dataset.shard of TensorFlow 1.15",
+    examples=(
+        Example(
+            "d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)",
+            "d = tf.data.Dataset.range(9).shard(num_shards=get_rank_size(), index=get_rank_id())",
+            config=_TF,
+        ),
+        Example(
+            "def input_fn(ctx=None):\n    d = tf.data.Dataset.range(9)\n    if ctx:\n        d = d.shard(ctx.n, ctx.i)\n"
+            "    return d",
+            "def input_fn(ctx=None):\n    d = tf.data.Dataset.range(9)\n    if ctx:\n        d = d.shard(ctx.n, ctx.i)\n"
+            "    else:\n        d = d.shard(get_rank_size(), get_rank_id())\n    return d",
+            note="no strategy passes a context here, so the condition does not hold",
+            config=_TF,
+        ),
+        Example.same("d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)", note="one device"),
+        Example.same("row = db.shard('users', key=7)", note="another object's method", config=_TF),
+    ),
+)
+def shard(call: Call) -> None:
+    """Shards a dataset by the NPU's ranks."""
+    count, index = call.value("num_shards", 0), call.value("index", 1)
+    if call.script.config.distributed not in _MODES or count is None or index is None or call.has_star_args:
+        return None
+    known = {call.resolve(v.func) or "" for v in (count, index) if isinstance(v, cst.Call)}
+    if any(name.startswith(("horovod.", "npu_bridge.", "hccl.")) for name in known):
+        return None
+    condition = _context_condition(call, [count, index])
+    if condition is not None:
+        return _add_else(call, condition)
+    call.replace(count, f"{call.need('get_rank_size')}()")
+    call.replace(index, f"{call.need('get_rank_id')}()")
+    return call.fixed("Every rank reads its own part of the data.")
+
+
+def _context_condition(call: Call, values: list[Any]) -> cst.If | None:
+    """The `if context:` around a shard whose arguments come from that context, as a strategy would pass it."""
+    roots = {re.split(r"\W", call.source(value), maxsplit=1)[0] for value in values}
+    for ancestor in call.script.walked.ancestors(call.node):
+        if isinstance(ancestor, cst.If) and call.source(ancestor.test).split(" is not None")[0] in roots:
+            return ancestor
+        if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)):
+            return None
+    return None
+
+
+def _add_else(call: Call, condition: cst.If) -> None:
+    script = call.script
+    statement: Any = call.statement()
+    receiver = call.node.func.value if isinstance(call.node.func, cst.Attribute) else None
+    assign = script.walked.parents.get(id(call.node))
+    if condition.orelse is not None:
+        if "get_rank_size" not in call.source(condition.orelse):
+            call.manual("No strategy passes this context on NPUs: in the other branch shard by get_rank_size() and get_rank_id().")
+        return
+    if not isinstance(assign, cst.Assign) or receiver is None or not isinstance(condition.body, cst.IndentedBlock):
+        call.manual("No strategy passes this context on NPUs: without it write .shard(get_rank_size(), get_rank_id()).")
+        return
+    start, end = script.tree.span(condition)
+    last = start + len(script.text[start:end].rstrip())
+    outer = script.text[script.lines.line_start(start) : start]
+    step = condition.body.indent or script.tree.module.default_indent
+    newline = script.newline_at(start)
+    target = call.source(assign.targets[0].target)
+    ranks = f"{call.need('get_rank_size')}(), {call.need('get_rank_id')}()"
+    line = f"{target} = {call.source(receiver)}.shard({ranks})"
+    call.insert(script.lines.line_end(last), f"{newline}{outer}else:{newline}{outer}{step}{line}")
+    call.fix.site = script.tree.span(statement)
+    call.fixed("No strategy passes this context on NPUs; without it every rank reads its own part of the data.")
+
+
+@rule(
+    id="NPU604",
+    title="Shards where there are none",
+    matches=_SOURCES,
+    why="With several NPUs every rank would train on the same data in the same order, or on copies of it.",
+    source="TensorFlow adapter porting guide: dataset.shard(get_rank_size(), get_rank_id()) in distributed training",
+    examples=(
+        Example(
+            "def train_fn():\n    return tf.data.TFRecordDataset(files).repeat()\n"
+            "def run(e):\n    e.train(input_fn=train_fn)",
+            "def train_fn():\n    return tf.data.TFRecordDataset(files).shard(get_rank_size(), get_rank_id()).repeat()\n"
+            "def run(e):\n    e.train(input_fn=train_fn)",
+            config=Config(distributed="tf", select=frozenset({"NPU604"})),
+        ),
+        Example.same("d = tf.data.TFRecordDataset(files)", note="used for what?", config=_TF, level="manual"),
+        Example.same("d = tf.data.TFRecordDataset(files)", note="one device"),
+        Example.same("d = tf.data.TFRecordDataset(files).shard(get_rank_size(), get_rank_id())", note="done", config=_TF),
+    ),
+)
+def missing_shard(call: Call) -> None:
+    """Gives every rank its own part of a dataset that feeds training."""
+    if call.script.config.distributed not in _MODES or _is_sharded(call) or not _is_outermost(call):
+        return
+    if is_test_script(call.script):
+        return
+    context = context_of(call)
+    if context.kind in ("train", "param"):
+        size, index = f"{call.need('get_rank_size')}()", f"{call.need('get_rank_id')}()"
+        if context.kind == "param":
+            size, index = f"{size} if {context.parameter} else 1", f"{index} if {context.parameter} else 0"
+        call.wrap(call.node, "", f".shard({size}, {index})")
+        call.fixed("Every rank trains on its own part of the data.")
+    elif context.kind != "eval":
+        call.manual("If this feeds training, add .shard(get_rank_size(), get_rank_id()): else every rank reads the same data.")
+
+
+def _is_sharded(call: Call) -> bool:
+    """Whether the function, or the module, in which a dataset is made shards one already."""
+    owner = call.scope.function
+    shards = call.script.memo.get("functions that shard")
+    if shards is None:
+        named = [(n.func, s) for n, s in call.script.walked.calls if isinstance(n.func, cst.Attribute)]
+        shards = {id(s.function) for func, s in named if func.attr.value == "shard"}
+        call.script.memo["functions that shard"] = shards
+    return id(owner) in shards
+
+
+def _is_outermost(call: Call) -> bool:
+    """Whether a dataset is made here for itself, not for each element of another one, as in interleave."""
+    ancestors = call.script.walked.ancestors(call.node)
+    return not any(isinstance(a, cst.Lambda) for a in ancestors)
