@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.pipeline import in_pipeline
+from tf2npu.rules.pipeline import in_pipeline, looks_like_input
 from tf2npu.scanner.sites import Call
 
 _INSTEAD = {
@@ -41,5 +41,10 @@ def data_dependent_shape(call: Call) -> None:
         return
     if name == "bincount" and call.arg("minlength", 2) is not None and call.arg("maxlength", 3) is not None:
         return
-    if not in_pipeline(call):
-        call.manual(f"The shape of the result depends on the data. Write {_INSTEAD[name]}; or move it into the input pipeline.")
+    message = f"The shape of the result depends on the data. Write {_INSTEAD[name]}; or move it into the input pipeline."
+    if in_pipeline(call):
+        return
+    if looks_like_input(call.script):
+        call.info(f"If this is no part of the input pipeline: {message}")
+    else:
+        call.manual(message)

@@ -204,7 +204,12 @@ def executed_text(call: Call) -> None:
         node = bindings[0].node if len(bindings) == 1 and bindings[0].kind == "value" else None
     if isinstance(node, (cst.SimpleString, cst.ConcatenatedString)) and "tf." in call.source(node):
         call.info("The text that is executed here uses TensorFlow; it is not converted.")
-    elif isinstance(node, cst.Call) and call.script.uses_tensorflow and re.search(r"\.read\w*\(|\bopen\(", call.source(node)):
+    elif (
+        call.name == "builtins.exec"
+        and isinstance(node, cst.Call)
+        and call.script.uses_tensorflow
+        and re.search(r"\.read\w*\(|\bopen\(", call.source(node))
+    ):
         call.info("The file that is executed here is not seen: convert it too, and see that it is the converted one that runs.")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import libcst as cst
+
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.constants import text_of
-from tf2npu.rules.pipeline import in_pipeline
+from tf2npu.rules.pipeline import in_pipeline, looks_like_input
 from tf2npu.scanner.sites import Call, Site
 
 _WHY = "The NPU computes in float32 and float16: ops on float64 or complex numbers stay on the host and cut the graph."
@@ -25,6 +27,14 @@ def _advice(kind: str) -> str:
     return f"{kind} does not exist on the NPU: write tf.float32 (and np.float32 for what is fed), or the ops stay on the host."
 
 
+def _say(site: Site, message: str) -> None:
+    """A file that prepares data runs on the host more often than not."""
+    if looks_like_input(site.script):
+        site.info(f"If this is no part of the input pipeline: {message}")
+    else:
+        site.manual(message)
+
+
 @rule(
     id="NPU920",
     title="float64 and complex numbers",
@@ -35,13 +45,15 @@ def _advice(kind: str) -> str:
     examples=(
         Example.same("x = tf.placeholder(tf.float64, [2])", level="manual", write="x = tf.placeholder(tf.float32, [2])"),
         Example.same("x = tf.placeholder(tf.float32, [2])", note="the NPU's own type"),
+        Example.same("is_float = dtype == tf.float64", note="only compared"),
         Example.same("d = tf.data.Dataset.range(3).map(lambda i: tf.cast(i, tf.float64))", note="the pipeline runs on the host"),
     ),
 )
 def double_type(site: Site) -> None:
     """Reports element types that the NPU does not have."""
-    if not in_pipeline(site):
-        site.manual(_advice(site.name.rpartition(".")[2]))
+    parent = site.script.walked.parents.get(id(site.node))
+    if not in_pipeline(site) and not isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
+        _say(site, _advice(site.name.rpartition(".")[2]))
 
 
 @rule(
@@ -61,9 +73,9 @@ def double_call(call: Call) -> None:
     name = call.name.removeprefix("tensorflow.")
     if name in _MAKERS:
         if not in_pipeline(call):
-            call.manual(f"The result does not exist on the NPU: write {_MAKERS[name]}.")
+            _say(call, f"The result does not exist on the NPU: write {_MAKERS[name]}.")
         return
     value = call.value("dtype" if name != "keras.backend.set_floatx" else "value", _DTYPE_AT[name])
     kind = text_of(value, call.scope) if value is not None else None
     if kind in _TYPES and not in_pipeline(call):
-        call.manual(_advice(kind))
+        _say(call, _advice(kind))

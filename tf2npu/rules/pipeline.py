@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import PurePosixPath
 from typing import Any
 
 import libcst as cst
@@ -22,6 +24,9 @@ _READS = frozenset({
     "decode_csv", "read_file", "decode_and_crop_jpeg",
     "decode_bmp", "decode_wav",
 })  # fmt: skip
+
+
+_INPUT_FILE = re.compile(r"data|input|preproc|decoder|augment|parse|reader|record|loader", re.IGNORECASE)
 
 
 def in_pipeline(site: Site) -> bool:
@@ -55,7 +60,7 @@ def _find(script: Script) -> dict[int, Scope]:
     for call, scope in script.walked.calls:
         func: Any = call.func
         last = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", "")
-        if last in _TAKES_FUNCTION:
+        if last in _TAKES_FUNCTION and _may_be_dataset(script.name_of(func, scope), func):
             todo += [own for arg in call.args for own in function_scopes(script, arg.value, scope)]
         elif last in _READS and scope.function is not None:
             todo.append(scope.function)  # files and records are read and decoded on the host, whoever calls this
@@ -66,6 +71,18 @@ def _find(script: Script) -> dict[int, Scope]:
             found[id(own)] = own
             todo += [other for func, scope in calls_in.get(id(own), ()) for other in function_scopes(script, func, scope)]
     return found
+
+
+def _may_be_dataset(name: str | None, func: Any) -> bool:
+    """Whether a method can be a dataset's: it is, or nothing is known about its receiver; never Python's own map or tf.scan."""
+    if name is None:
+        return isinstance(func, cst.Attribute)
+    return name.startswith(("tensorflow.data.", "tensorflow.compat.v2.data."))
+
+
+def looks_like_input(script: Script) -> bool:
+    """Whether a file's name says that it reads or prepares data, so that what it defines may run in a pipeline of another."""
+    return _INPUT_FILE.search(PurePosixPath(script.path).stem) is not None
 
 
 def _calls_by_function(script: Script) -> dict[int, list[tuple[Any, Scope]]]:
