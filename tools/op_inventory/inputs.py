@@ -102,6 +102,7 @@ def cell() -> Any:
 
 def raw_loop() -> Any:
     """The loop function of a raw_rnn over three steps."""
+
     def step(time: Any, output: Any, state: Any, loop_state: Any) -> Any:
         following = tf.zeros([2, 4]) if state is None else tf.concat([output, output[:, :1]], 1)
         state = cell().zero_state(2, tf.float32) if state is None else state
@@ -127,7 +128,10 @@ def trained(optimizer: Any) -> Any:
 
 def keras_trained(optimizer: Any) -> Any:
     """One step of a Keras optimizer, dense and sparse."""
-    table, weights = tf.Variable(np.ones((6, 3), np.float32), use_resource=True), tf.Variable(np.ones(3, np.float32), use_resource=True)
+    table, weights = (
+        tf.Variable(np.ones((6, 3), np.float32), use_resource=True),
+        tf.Variable(np.ones(3, np.float32), use_resource=True),
+    )
     loss = tf.reduce_sum(tf.nn.embedding_lookup(table, ints(0, 2, 2)) * weights)
     gradients = tf.gradients(loss, [table, weights])
     return optimizer.apply_gradients(list(zip(gradients, [table, weights], strict=True)))

@@ -1,0 +1,179 @@
+"""Factors, determinants, inverses and solutions of small matrices; worked out in fp64 and rounded once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from npu_runtime.dtypes import NUMBERS
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.shapes import broadcast_pair, same_as
+
+Array = np.ndarray
+FLOAT32 = frozenset({"float32"})
+SINGULAR = "Input matrix is not invertible."
+
+
+def _cubic(factor: float) -> Callable[..., float]:
+    """factor * n^3 for every matrix of input 0."""
+
+    def estimate(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
+        *batch, _, n = inputs[0].known_shape()
+        return factor * math.prod(batch) * n**3
+
+    return estimate
+
+
+def _check_square(x: Array) -> None:
+    if x.ndim < 2:
+        raise InvalidArgument(f"Input tensor must have rank >= 2, got shape {shape_text(x.shape)}")
+    if x.shape[-1] != x.shape[-2]:
+        raise InvalidArgument(f"Input matrix must be square, got shape {shape_text(x.shape)}")
+
+
+def _wide(x: Array, adjoint: bool = False) -> Array:
+    return (x.swapaxes(-1, -2) if adjoint else x).astype(np.float64)
+
+
+@kernel("Cholesky", unit="vector", shape=same_as(0), dtypes=FLOAT32, estimate=_cubic(1 / 3))
+def cholesky(input: Array, /) -> Array:
+    """The lower triangular factor; only the lower half of the matrix is read.
+
+    input: (..., n, n).  Raises: InvalidArgument for a matrix that is not positive definite.  Source: TensorFlow op `Cholesky`.
+    """
+    _check_square(input)
+    try:
+        return np.linalg.cholesky(_wide(input)).astype(input.dtype)
+    except np.linalg.LinAlgError as error:
+        raise InvalidArgument("Cholesky decomposition was not successful. The input might not be valid.") from error
+
+
+@kernel("MatrixInverse", unit="vector", shape=same_as(0), dtypes=FLOAT32, estimate=_cubic(2))
+def matrix_inverse(input: Array, /, *, adjoint: bool = False) -> Array:
+    """input: (..., n, n).  Raises: InvalidArgument for a singular matrix.  Source: TensorFlow op `MatrixInverse`."""
+    _check_square(input)
+    try:
+        return np.linalg.inv(_wide(input, adjoint)).astype(input.dtype)
+    except np.linalg.LinAlgError as error:
+        raise InvalidArgument(SINGULAR) from error
+
+
+def _one_each(input: Spec, /) -> Shape:
+    return None if input.shape is None else input.shape[:-2]
+
+
+@kernel("MatrixDeterminant", unit="vector", shape=_one_each, dtypes=FLOAT32, estimate=_cubic(2 / 3))
+def matrix_determinant(input: Array, /) -> Array:
+    """input: (..., n, n).  Returns: (...).  Source: TensorFlow op `MatrixDeterminant`."""
+    _check_square(input)
+    return np.asarray(np.linalg.det(_wide(input))).astype(input.dtype)
+
+
+@kernel("LogMatrixDeterminant", unit="vector", shape=lambda x: [_one_each(x)] * 2, dtypes=FLOAT32, estimate=_cubic(2 / 3))
+def log_matrix_determinant(input: Array, /) -> tuple[Array, Array]:
+    """Sign and logarithm of the absolute determinant: (..., n, n) -> (...), (...).
+
+    Source: TensorFlow op `LogMatrixDeterminant`.
+    """
+    _check_square(input)
+    sign, logarithm = np.linalg.slogdet(_wide(input))
+    return np.asarray(sign).astype(input.dtype), np.asarray(logarithm).astype(input.dtype)
+
+
+def _check_rows(matrix: Array, rhs: Array) -> None:
+    _check_square(matrix)
+    if rhs.ndim < 2 or matrix.shape[-1] != rhs.shape[-2]:
+        shapes = f"{shape_text(matrix.shape)} vs. {shape_text(rhs.shape)}"
+        raise InvalidArgument(f"Input matrix and rhs are incompatible: {shapes}")
+
+
+@kernel("MatrixSolve", unit="vector", shape=same_as(1), dtypes=FLOAT32, estimate=_cubic(2 / 3))
+def matrix_solve(matrix: Array, rhs: Array, /, *, adjoint: bool = False) -> Array:
+    """x with matrix @ x = rhs.
+
+    matrix: (..., n, n).  rhs: (..., n, k).  Raises: InvalidArgument for a singular matrix.  Source: TensorFlow op `MatrixSolve`.
+    """
+    _check_rows(matrix, rhs)
+    if matrix.shape[:-2] != rhs.shape[:-2]:
+        raise InvalidArgument(f"Input tensors must have the same outer dimensions: {shape_text(matrix.shape)} vs. "
+                              f"{shape_text(rhs.shape)}")  # fmt: skip
+    try:
+        return np.linalg.solve(_wide(matrix, adjoint), _wide(rhs)).astype(rhs.dtype)
+    except np.linalg.LinAlgError as error:
+        raise InvalidArgument(SINGULAR) from error
+
+
+def _solved_shape(matrix: Spec, rhs: Spec, /, **attrs: Any) -> Shape:
+    if matrix.shape is None or rhs.shape is None:
+        return None
+    batch = broadcast_pair(matrix.shape[:-2], rhs.shape[:-2])
+    return None if batch is None else (*batch, *rhs.shape[-2:])
+
+
+@kernel("MatrixTriangularSolve", unit="vector", shape=_solved_shape, dtypes=FLOAT32, estimate=_cubic(1))
+def matrix_triangular_solve(matrix: Array, rhs: Array, /, *, lower: bool = True, adjoint: bool = False) -> Array:
+    """x with triangle(matrix) @ x = rhs; the other half of the matrix is not read.
+
+    matrix: (..., n, n).  rhs: (..., n, k); leading axes broadcast.  Source: TensorFlow op `MatrixTriangularSolve`.
+    """
+    _check_rows(matrix, rhs)
+    triangle = np.tril(_wide(matrix)) if lower else np.triu(_wide(matrix))
+    if (np.diagonal(triangle, axis1=-2, axis2=-1) == 0).any():
+        raise InvalidArgument(SINGULAR)
+    if adjoint:
+        triangle = triangle.swapaxes(-1, -2)
+    batch = np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
+    wide = np.broadcast_to(_wide(rhs), (*batch, *rhs.shape[-2:]))
+    return np.linalg.solve(np.broadcast_to(triangle, (*batch, *triangle.shape[-2:])), wide).astype(rhs.dtype)
+
+
+@kernel("Cross", unit="vector", shape=same_as(0), dtypes=NUMBERS, estimate=lambda i, o, a: 3.0 * math.prod(o[0].known_shape()))
+def cross(a: Array, b: Array, /) -> Array:
+    """Cross products along the last axis of extent 3.
+
+    Raises: InvalidArgument for shapes that differ.  Source: TensorFlow op `Cross`.
+    """
+    if a.shape != b.shape:
+        raise InvalidArgument(f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}")
+    if not a.ndim or a.shape[-1] != 3:
+        raise InvalidArgument(f"Cross-products are only defined for 3-element vectors, got {shape_text(a.shape)}")
+    after, before = np.array([1, 2, 0]), np.array([2, 0, 1])
+    return a[..., after] * b[..., before] - a[..., before] * b[..., after]
+
+
+@kernel(
+    "TridiagonalMatMul",
+    unit="vector",
+    shape=same_as(3),
+    dtypes=FLOAT32,
+    estimate=lambda i, o, a: 5.0 * math.prod(o[0].known_shape()),
+)
+def tridiagonal_mat_mul(superdiag: Array, maindiag: Array, subdiag: Array, rhs: Array, /) -> Array:
+    """superdiag, maindiag, subdiag: (..., 1, m).  rhs: (..., m, n).  Source: TensorFlow op `TridiagonalMatMul`."""
+    above, middle, below = (d.swapaxes(-1, -2) for d in (superdiag, maindiag, subdiag))
+    made = middle * rhs
+    made[..., :-1, :] += above[..., :-1, :] * rhs[..., 1:, :]
+    made[..., 1:, :] += below[..., 1:, :] * rhs[..., :-1, :]
+    return made
+
+
+@kernel("TridiagonalSolve", unit="vector", shape=same_as(1), dtypes=FLOAT32, ignores=["partial_pivoting", "perturb_singular"],
+        estimate=lambda i, o, a: 8.0 * math.prod(o[0].known_shape()))  # fmt: skip
+def tridiagonal_solve(diagonals: Array, rhs: Array, /) -> Array:
+    """diagonals: (..., 3, m), above, on and below.  rhs: (..., m, k).  Source: TensorFlow op `TridiagonalSolve`."""
+    m = rhs.shape[-2]
+    matrix = np.zeros((*diagonals.shape[:-2], m, m), np.float64)
+    places = np.arange(m)
+    matrix[..., places, places] = diagonals[..., 1, :]
+    matrix[..., places[:-1], places[1:]] = diagonals[..., 0, :-1]
+    matrix[..., places[1:], places[:-1]] = diagonals[..., 2, 1:]
+    try:
+        return np.linalg.solve(matrix, _wide(rhs)).astype(rhs.dtype)
+    except np.linalg.LinAlgError as error:
+        raise InvalidArgument("The matrix is singular.") from error

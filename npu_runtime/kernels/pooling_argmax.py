@@ -1,0 +1,95 @@
+"""The largest element of every window together with its place, and the gradient that goes back to that place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import n_elements
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.pooling import pool_layout, pool_shape, refuse_depth_pool
+from npu_runtime.kernels.precision import store, widen
+from npu_runtime.kernels.shapes import same_as
+from npu_runtime.kernels.windows import Axis, check_rank
+
+Array = np.ndarray
+
+
+def _two_shapes(images: Spec, /, *, ksize: Sequence[int], strides: Sequence[int], padding: str, **attrs: Any) -> list[Shape]:
+    shape = pool_shape(images, ksize=ksize, strides=strides, padding=padding)
+    return [shape, shape]
+
+
+def _flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
+    return float(math.prod(attrs["ksize"]) * n_elements(outputs[0]))
+
+
+@kernel("MaxPoolWithArgmax", unit="vector", shape=_two_shapes, dtypes={"T": dt.NUMBERS, "Targmax": dt.INDICES}, estimate=_flops,
+        refuse=refuse_depth_pool)  # fmt: skip
+def max_pool_with_argmax(
+    images: Array, /, *, ksize: Sequence[int], strides: Sequence[int], padding: str, Targmax: str = "int64",
+    include_batch_in_index: bool = False,
+) -> tuple[Array, Array]:  # fmt: skip
+    """The largest element of each window and its flat place ((y * W + x) * C + c, the image's number in front if asked).
+
+    images: (N, H, W, C).  Returns: two (N, H', W', C).  The first of equal elements wins.
+    Source: TensorFlow core/kernels/maxpooling_op.cc, SpatialMaxPoolWithArgMaxHelper.
+    """
+    check_rank("tensor_in", images.shape)
+    layout, extents = pool_layout(ksize, strides, padding, "NHWC")
+    rows, cols = layout.axes(images.shape[1:3], extents)
+    shape = (len(images), rows.out, cols.out, images.shape[3])
+    best, places = np.zeros(shape, images.dtype), np.full(shape, -1, np.int64)
+    numbers = _numbers(images.shape, include_batch_in_index)
+    for row_tap in range(rows.kernel):
+        for col_tap in range(cols.kernel):
+            _offer(images, numbers, (rows, row_tap), (cols, col_tap), best, places)
+    return best, places.astype(dt.to_numpy(Targmax), copy=False)
+
+
+def _numbers(shape: tuple[int, ...], with_batch: bool) -> Array:
+    """The flat place of every element: (N, H, W, C) int64."""
+    inside = np.arange(math.prod(shape[1:]), dtype=np.int64).reshape(shape[1:])
+    images = np.arange(shape[0], dtype=np.int64) * (inside.size if with_batch else 0)
+    return inside + images[:, None, None, None]
+
+
+def _offer(images: Array, numbers: Array, row: tuple[Axis, int], col: tuple[Axis, int], best: Array, places: Array) -> None:
+    """Let one tap of every window take the place of a smaller element."""
+    out_rows, in_rows = row[0].tap(row[1], 0, row[0].out)
+    out_cols, in_cols = col[0].tap(col[1], 0, col[0].out)
+    values, winners, found = images[:, in_rows, in_cols], best[:, out_rows, out_cols], places[:, out_rows, out_cols]
+    is_better = (winners < values) | (found < 0)
+    np.copyto(winners, values, where=is_better)
+    np.copyto(found, numbers[:, in_rows, in_cols], where=is_better)
+
+
+@kernel("MaxPoolGradWithArgmax", unit="vector", shape=same_as(0), dtypes={"T": dt.NUMBERS, "Targmax": dt.INDICES},
+        ignores=["ksize", "strides", "padding"])  # fmt: skip
+def max_pool_grad_with_argmax(
+    images: Array, grad: Array, argmax: Array, /, *, include_batch_in_index: bool = False, out: Array | None = None
+) -> Array:
+    """Each window's gradient added to the element it chose.
+
+    images: (N, H, W, C), only its shape counts.  grad, argmax: (N, H', W', C).  Raises: InvalidArgument for a wrong place.
+    Source: TensorFlow core/kernels/maxpooling_op.cc, LaunchMaxPoolingGradWithArgmax.
+    """
+    if grad.shape != argmax.shape:
+        raise InvalidArgument(f"Expected argmax shape to be {list(grad.shape)}, got {list(argmax.shape)}")
+    places = argmax.reshape(len(argmax), math.prod(argmax.shape[1:])).astype(np.int64)
+    if not include_batch_in_index:
+        places = places + np.arange(len(places))[:, None] * math.prod(images.shape[1:])
+    places = places.reshape(-1)
+    if places.size and not (places.min() >= 0 and places.max() < images.size):
+        wrong = places[(places < 0) | (places >= images.size)][0]
+        raise InvalidArgument(f"Output only has {images.size} elements, tried to write to index {wrong}")
+    wide = widen(grad)
+    sums = np.zeros(images.size, wide.dtype)
+    np.add.at(sums, places, wide.reshape(-1))
+    return store(sums.reshape(images.shape), images.dtype, out)

@@ -1,0 +1,35 @@
+"""Cases of npu_runtime.kernels.linear_algebra_solves."""
+
+import numpy as np
+
+from tests.kernels.harness import arr, case
+
+# TensorFlow solves in fp32, the kernels in fp64: what differs is TensorFlow's rounding, times the condition of the matrix.
+ROUNDING = {"rtol": 1e-4}
+
+
+def well(*shape: int) -> np.ndarray:
+    """Matrices with a small condition."""
+    return (arr(*shape) * 0.2 + 2 * np.eye(shape[-1])).astype(np.float32)
+
+
+def definite(*shape: int) -> np.ndarray:
+    x = arr(*shape)
+    return (x @ x.swapaxes(-1, -2) + 3 * np.eye(shape[-1])).astype(np.float32)
+
+
+SHAPES = ((4, 4), (1, 1), (2, 3, 5, 5), (0, 3, 3))
+CASES = [
+    *[case("Cholesky", definite(*s), **ROUNDING) for s in SHAPES],
+    *[case("MatrixInverse", well(*s), adjoint=a, **ROUNDING) for s in SHAPES for a in (False, True)],
+    *[case(op, well(*s), **ROUNDING) for op in ("MatrixDeterminant", "LogMatrixDeterminant") for s in SHAPES],
+    case("LogMatrixDeterminant", -well(3, 3), **ROUNDING),
+    *[case("MatrixSolve", well(*s), arr(*s[:-1], 2), adjoint=a, **ROUNDING) for s in SHAPES for a in (False, True)],
+    *[case("MatrixTriangularSolve", well(*s), arr(*s[:-1], 2), lower=w, adjoint=a, **ROUNDING)
+      for s in SHAPES for w in (False, True) for a in (False, True)],
+    case("MatrixTriangularSolve", well(2, 1, 4, 4), arr(3, 4, 2), **ROUNDING),
+    *[case("Cross", arr(4, 3, dtype=d), arr(4, 3, dtype=d, seed=1))
+      for d in ("float32", "int32", "int64", "float16", "bfloat16")],
+    *[case("TridiagonalMatMul", arr(*b, 1, 5), arr(*b, 1, 5, seed=1), arr(*b, 1, 5, seed=2), arr(*b, 5, 2)) for b in ((), (3,))],
+    *[case("TridiagonalSolve", arr(*b, 3, 5) + np.float32([[0], [5], [0]]), arr(*b, 5, 2), **ROUNDING) for b in ((), (3,))],
+]  # fmt: skip
