@@ -53,6 +53,12 @@ def cli() -> None:
     """Move TensorFlow 1.x training code to Ascend NPUs: convert it, read what was done, run it on a simulated device."""
 
 
+_language = click.option(
+    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True,
+    help="Language of the report; report.json stays English.",
+)  # fmt: skip
+
+
 def _selection(command):
     """The options that `convert` and `scan` share."""
     options = (
@@ -75,6 +81,7 @@ def _selection(command):
         click.option("--python2", is_flag=True, help="Bring files that only Python 2 reads to Python 3, where that is safe."),
         click.option("--exclude", multiple=True, metavar="GLOB", help="Do not convert these files (as in .gitignore)."),
         click.option("--no-gitignore", is_flag=True, help="Also convert what .gitignore files name."),
+        _language,
         click.option("--force", is_flag=True, help="Write into a folder that is not ours; back up files changed by hand."),
         click.option("--no-cache", is_flag=True, help="Do not use or fill the cache of results."),
     )  # fmt: skip
@@ -126,14 +133,29 @@ def scan(src: Path, **options) -> None:
 @cli.command()
 @click.argument("rule_id", metavar="[ID]", required=False)
 @click.option("--format", "chosen", type=click.Choice(["text", "json", "md"]), default="text", show_default=True)
-def rules(rule_id: str | None, chosen: str) -> None:
+@_language
+def rules(rule_id: str | None, chosen: str, language: str) -> None:
     """List the rules, or explain the one with this ID (or those with this prefix)."""
     from tf2npu.report import rule_list
 
-    found = rule_list.entries(rule_id or "")
+    found = rule_list.entries(rule_id or "", language)
     if not found:
         raise click.UsageError(f"no rule has the id {rule_id}; `tf2npu rules` lists them")
     click.echo(rule_list.render(found, chosen, in_full=rule_id is not None), nl=False)
+
+
+@cli.command()
+@click.argument("name")
+@click.option("--format", "chosen", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def api(name: str, chosen: str) -> None:
+    """What becomes of the API called NAME on the NPU: any spelling (tf.x, tensorflow.compat.v1.x, hvd.x), or a pattern."""
+    from tf2npu.report import api_list
+
+    found = api_list.entries(name)
+    if not found:
+        near = ", ".join(api_list.suggestions(name))
+        raise click.UsageError(f"no API is called {name}" + (f"; did you mean {near}?" if near else ""))
+    click.echo(api_list.render(found, chosen), nl=False)
 
 
 @cli.command()
@@ -141,11 +163,12 @@ def rules(rule_id: str | None, chosen: str) -> None:
 @click.option("--format", "formats", type=Formats(), default="text", show_default=True, metavar="LIST")
 @click.option("--report", "folder", type=_path, metavar="DIR", help="Where to write.  [default: beside REPORT.json]")
 @click.option("--prefix", default="", metavar="PATH", help="Where SRC lies in the repository, for github, gitlab and junit.")
-def report(report_file: Path, formats: list[str], folder: Path | None, prefix: str) -> None:
+@_language
+def report(report_file: Path, formats: list[str], folder: Path | None, prefix: str, language: str) -> None:
     """Render a report again. One format alone other than html goes to stdout, unless --report names a folder."""
     from tf2npu import commands
 
-    raise SystemExit(commands.render_again(report_file, formats, folder, prefix))
+    raise SystemExit(commands.render_again(report_file, formats, folder, prefix, language))
 
 
 @cli.command(cls=RunCommand, context_settings={"allow_interspersed_args": False})

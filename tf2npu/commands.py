@@ -22,6 +22,7 @@ from tf2npu.project.workers import default_jobs
 from tf2npu.refusal import Refusal
 from tf2npu.report import as_json, as_text, folder
 from tf2npu.report.build import build
+from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def convert(
     _check_where_to_write(src, out, in_place, writes)
     if src == STDIN:
         return _convert_stdin(out, diff=diff, check=check, writes=writes, **options)
-    report_folder = options.pop("report_folder")
+    report_folder, language = options.pop("report_folder"), options.pop("language")
     formats, force = options["formats"], options["force"]
     request = _request(src, out if writes else None, data=data, in_place=in_place, **options)
     if writes:
@@ -46,7 +47,7 @@ def convert(
     _check_report_folder(report_folder, formats, force)
     known = Baseline.asked(options)
     done = _converted(request)
-    report = _report(done, "convert" if writes else "scan", known, src)
+    report = _report(done, "convert" if writes else "scan", known, src, language)
     if diff:
         _show_diffs(done.results)
     _tell(report, report_folder, formats, stream=sys.stderr if diff else sys.stdout, rerun=(src, out))
@@ -70,18 +71,18 @@ def scan(src: Path, **options) -> int:
     """`tf2npu scan`; returns the exit code."""
     if src == STDIN:
         raise Refusal("scan reads files and folders; for one file on stdin use `tf2npu convert - --dry-run`")
-    report_folder = options.pop("report_folder") or Path(REPORT_FOLDER)
+    report_folder, language = options.pop("report_folder") or Path(REPORT_FOLDER), options.pop("language")
     formats, force = options["formats"], options["force"]
     request = _request(src, None, data="link", **options)
     _check_report_folder(report_folder, formats, force)
     known = Baseline.asked(options)
     done = _converted(request)
-    report = _report(done, "scan", known, src)
+    report = _report(done, "scan", known, src, language)
     _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None))
     return _finished(done, exit_code(report))
 
 
-def render_again(file: Path, formats: list[str], target: Path | None, prefix: str) -> int:
+def render_again(file: Path, formats: list[str], target: Path | None, prefix: str, language: str) -> int:
     """`tf2npu report`; returns the exit code."""
     try:
         report = as_json.load(file.read_text(encoding="utf-8"))
@@ -89,9 +90,9 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
         raise Refusal(f"{file}: cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, as_json.NotAReport) as error:
         raise Refusal(f"{file}: {error}") from None
-    report.prefix = f"{prefix.rstrip('/')}/" if prefix else ""
+    report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
     if target is None and formats == ["text"]:
-        as_text.show(as_text.full(report), sys.stdout)
+        as_text.show(localized_lines(as_text.full(localized(report, language)), language), sys.stdout)
     elif target is None and len(formats) == 1 and formats != ["html"]:
         click.echo(folder.text_of(report, formats[0]), nl=False)
     else:
@@ -177,7 +178,7 @@ def _converted(request: Request) -> Conversion:
             raise Refusal(str(problem)) from None
 
 
-def _report(done: Conversion, command: str, known: Baseline, src: Path) -> Report:
+def _report(done: Conversion, command: str, known: Baseline, src: Path, language: str) -> Report:
     report = build(
         done.results,
         command=command,
@@ -185,7 +186,7 @@ def _report(done: Conversion, command: str, known: Baseline, src: Path) -> Repor
         distributions=_distributions(done.distribution),
         left_out=done.left_out,
     )
-    report.prefix = _place_in_repository(src)
+    report.prefix, report.language = _place_in_repository(src), language
     known.apply(report)
     return report
 
@@ -212,7 +213,7 @@ def _check_report_folder(report_folder: Path | None, formats: list[str], force: 
 
 def _tell(report: Report, report_folder: Path | None, formats: list[str], *, stream, rerun) -> None:
     """Write the report and show the short form, with the command to rerun as the user would type it."""
-    lines = list(as_text.brief(report))
+    lines = list(localized_lines(as_text.brief(localized(report, report.language)), report.language))
     lines[0] = as_text.Line(_with_places(lines[0].text, *rerun), lines[0].style)
     if report_folder is not None and folder.has_files(formats):
         try:
@@ -274,6 +275,7 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
         raise Refusal(str(problem)) from None
     result = work.convert_file("<stdin>", data, config, project)
     report = build([result], mode=config.distributed, distributions=_distributions(project.distribution))
+    report.language = options["language"]
     Baseline.asked(options).apply(report)
     if diff:
         _show_diffs([result])

@@ -30,8 +30,10 @@ def github(report: Report) -> str:
 
 def gitlab(report: Report) -> str:
     """The Code Quality artifact; fingerprints stay when lines move, so that a merge request shows what is new."""
-    prints = {file.path: fingerprints(file) for file in report.files}
-    entries = [_entry(report, file, number, label, prints) for file, number, label in _shown(report)]
+    entries = []
+    for file in report.files:
+        prints = fingerprints(file)
+        entries += [_entry(report, file, n, _label(file, n), prints[n]) for n in range(len(file.findings)) if _label(file, n)]
     return json.dumps(entries, indent=1) + "\n"
 
 
@@ -103,13 +105,13 @@ def _escaped(text: str, more: str = "") -> str:
     return text
 
 
-def _entry(report: Report, file: FileReport, number: int, label: str, prints: dict[str, list[str]]) -> dict[str, Any]:
+def _entry(report: Report, file: FileReport, number: int, label: str, fingerprint: str) -> dict[str, Any]:
     finding = file.findings[number]
     line = finding.span.line if finding.cell is None else 1
     return {
         "description": _message(finding),
         "check_name": finding.rule,
-        "fingerprint": prints[file.path][number],
+        "fingerprint": fingerprint,
         "severity": _GITLAB[label],
         "location": {"path": visible(report.prefix + file.path), "lines": {"begin": line}},
     }

@@ -85,9 +85,8 @@ def hash_source(text: str) -> str:
 
 
 def _environment(report: Report) -> Environment:
-    environment = Environment(
-        loader=FunctionLoader(lambda name: template_in(_asset(name), report.language)), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
+    loader = FunctionLoader(lambda name: template_in(_asset(name), report.language))
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters |= {"seen": seen, "told": told, "plain": visible}
     texts = catalogue(report.language)
     style, script = _asset("report.css"), _asset("report.js")
@@ -105,7 +104,7 @@ def _counted(number: int, noun: str) -> str:
 
 def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
     return {
-        "headline": told(report.headline),
+        "headline": told(catalogue(report.language).text(report.headline)),
         "verdict": catalogue(report.language).text(_verdict(report)),
         "references": catalogue(report.language).text(sentence(report)),
         "levels": report.levels(),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from tf2npu.report import as_json, as_text
+from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Report
 
 FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit")
@@ -20,6 +21,10 @@ _PACKAGE = Path(__file__).parent.parent
 
 class ForeignFile(Exception):
     """A file that this report would overwrite was not written by tf2npu; the text names it."""
+
+
+def _text(report: Report) -> str:
+    return "".join(f"{line.text}\n" for line in localized_lines(as_text.full(report), report.language))
 
 
 def _page_files(report: Report) -> Iterator[tuple[str, str]]:
@@ -47,7 +52,7 @@ def _annotations(kind: str) -> Callable[[Report], str]:
 _ONE_TEXT: dict[str, tuple[str, Callable[[Report], str]]] = {
     "json": ("report.json", as_json.render),
     "sarif": ("report.sarif", _sarif),
-    "text": ("report.txt", as_text.render),
+    "text": ("report.txt", _text),
     "github": ("", _annotations("github")),
     "gitlab": ("gl-code-quality-report.json", _annotations("gitlab")),
     "junit": ("junit.xml", _annotations("junit")),
@@ -55,8 +60,8 @@ _ONE_TEXT: dict[str, tuple[str, Callable[[Report], str]]] = {
 
 
 def text_of(report: Report, chosen: str) -> str:
-    """The report in a format that is one text."""
-    return _ONE_TEXT[chosen][1](report)
+    """The report in a format that is one text; report.json is English whatever the language, and can be shown in any."""
+    return _ONE_TEXT[chosen][1](report if chosen == "json" else localized(report, report.language))
 
 
 def has_files(formats: list[str]) -> bool:
@@ -70,7 +75,7 @@ def _first_file(chosen: str) -> str:
 
 def _files(report: Report, chosen: str) -> Iterator[tuple[str, str]]:
     if chosen == "html":
-        yield from _page_files(report)
+        yield from _page_files(localized(report, report.language))
     elif name := _first_file(chosen):
         yield name, text_of(report, chosen)
 
@@ -115,7 +120,7 @@ def write(report: Report, folder: Path, formats: list[str], *, keep: bool = Fals
 
 def _digest(report: Report, formats: list[str]) -> str:
     """Stands for everything that the files of a report depend on: its data, the formats, and the code that renders."""
-    digest = hashlib.sha256(repr((sorted(formats), report.prefix)).encode("utf-8", "surrogatepass"))
+    digest = hashlib.sha256(repr((sorted(formats), report.prefix, report.language)).encode("utf-8", "surrogatepass"))
     for part in ("report", "rules"):
         for path in sorted((_PACKAGE / part).rglob("*")):
             if path.is_file() and path.suffix != ".pyc":

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tf2npu.file_notes import FILE_NOTES
+from tf2npu.report.language import catalogue
 from tf2npu.report.model import Report
 from tf2npu.rules import all_rules
 
@@ -25,5 +26,7 @@ def describe(ids: Iterable[str]) -> dict[str, RuleFacts]:
 
 
 def rules_of(report: Report) -> dict[str, RuleFacts]:
-    """Facts on each rule that the report mentions."""
-    return describe(finding.rule for _, finding in report.findings())
+    """Facts on each rule that the report mentions, in the report's language."""
+    texts = catalogue(report.language)
+    facts = describe(finding.rule for _, finding in report.findings())
+    return {rule_id: RuleFacts(rule_id, texts.text(rule.title), texts.text(rule.why)) for rule_id, rule in facts.items()}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tf2npu.file_notes import FILE_NOTES
+from tf2npu.report.language import catalogue
 from tf2npu.report.visible import visible
 from tf2npu.rules import Example, Rule, all_rules
 
@@ -14,8 +15,13 @@ FORMATS = ("text", "json", "md")
 _WHOLE_FILE = "the file as a whole"
 
 
-def entries(prefix: str = "") -> list[dict[str, Any]]:
+def entries(prefix: str = "", language: str = "en") -> list[dict[str, Any]]:
     """What there is to say about each rule whose id starts with `prefix`, by id."""
+    texts = catalogue(language)
+    return [{**entry, **{name: texts.text(entry[name]) for name in ("title", "what", "why")}} for entry in _entries(prefix)]
+
+
+def _entries(prefix: str) -> list[dict[str, Any]]:
     found = [_of_rule(rule) for rule in all_rules()]
     found += [
         {"id": n.id, "title": n.title, "what": "", "why": n.why, "matches": [_WHOLE_FILE], "source": "", "examples": []}

@@ -1,0 +1,92 @@
+"""Finds every text of the converter that a user may read, as templates with {} for what is put in when it runs.
+
+By the syntax tree: all string literals of the modules that say something, but for documentation, examples, names and code.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "tf2npu"
+FINDINGS = (
+    *sorted((PACKAGE / "rules").glob("*.py")), PACKAGE / "convert.py", PACKAGE / "file_notes.py", PACKAGE / "python2.py",
+    *(PACKAGE / "scanner" / name for name in ("source.py", "tree.py", "notebook.py", "python2.py", "pragmas.py", "edits.py")),
+    *(PACKAGE / "project" / f"{name}.py" for name in ("output", "in_place", "conversion", "walk", "excludes", "workers")),
+)  # fmt: skip
+REPORT = tuple(PACKAGE / "report" / f"{name}.py" for name in ("model", "as_text", "as_html", "as_annotations", "apis"))
+PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").glob("*.html")))
+# Calls whose texts nobody reads in a report: examples, patterns, look-ups, defects of the program itself.
+_NOT_SAID = {
+    "Example", "same", "compile", "startswith", "endswith", "removeprefix", "removesuffix", "split", "partition", "rpartition",
+    "getattr", "isinstance", "join", "frozenset", "match", "search", "sub", "replace", "log", "warning", "RuntimeError",
+    "TypeError", "ValueError",
+}  # fmt: skip
+_NOT_SAID_KEYWORDS = {"source", "examples", "matches", "id", "on", "names"}
+_DATA = {"tensorflow2_names.py"}  # lists of names, in which a text is one that ends as a sentence does
+_WORDS = re.compile(r"[A-Za-z][a-z]+[ ,:.]+[A-Za-z(`]|^[A-Z][a-z]+\.?$|^[a-z]+ing\b")
+_CODE = re.compile(r"^[\w.]+\(.*\)$|^[\w.]+ ?= ?\S+$|^(from|import) [\w.]+( import .*)?$|^[\w.{}]+$")
+
+
+def templates(paths: tuple[Path, ...] = FINDINGS) -> dict[str, str]:
+    """Template -> the place where it stands first."""
+    found: dict[str, str] = {}
+    for path in paths:
+        for text, line in _texts(ast.parse(path.read_text(encoding="utf-8"))):
+            if path.name not in _DATA or text.endswith(".") or "{}" in text:
+                found.setdefault(text, f"{path.name}:{line}")
+    return found
+
+
+def _texts(node: ast.AST) -> Iterator[tuple[str, int]]:
+    text = _template(node)
+    if text is not None:
+        if _is_said(text):
+            yield text, getattr(node, "lineno", 0)
+        if isinstance(node, ast.JoinedStr):
+            for value in node.values:
+                if isinstance(value, ast.FormattedValue):
+                    yield from _texts(value.value)
+        return
+    if isinstance(node, ast.Call) and _name(node.func) in _NOT_SAID:
+        return
+    for child in _said_children(node):
+        yield from _texts(child)
+
+
+def _said_children(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        is_documentation = isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
+        is_data = isinstance(child, ast.keyword) and child.arg in _NOT_SAID_KEYWORDS
+        is_data = is_data or (isinstance(child, ast.Assign) and any("SOURCE" in ast.unparse(t) for t in child.targets))
+        is_checked = isinstance(node, ast.Compare | ast.Subscript | ast.Dict) and child in _looked_up(node)
+        if not (is_documentation or is_data or is_checked):
+            yield child
+
+
+def _looked_up(node: ast.AST) -> list[ast.AST]:
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.Subscript):
+        return [node.slice]
+    return [key for key in node.keys if key is not None] if isinstance(node, ast.Dict) else []
+
+
+def _template(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(v.value) if isinstance(v, ast.Constant) else "{}" for v in node.values)
+    return None
+
+
+def _name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+
+
+def _is_said(text: str) -> bool:
+    if "\n" in text or "</" in text or "-src " in text or _CODE.match(text):
+        return False
+    return bool(_WORDS.search(text)) and " " in text.strip()

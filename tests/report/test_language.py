@@ -1,0 +1,142 @@
+"""The report in Chinese: every text of the converter is in the catalogue, and every message is found there again."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.report.message_templates import FINDINGS, PAGES, REPORT, templates
+from tests.report.samples import sample
+from tf2npu import Config, convert_source
+from tf2npu.file_notes import FILE_NOTES
+from tf2npu.report import as_json, folder
+from tf2npu.report.language import Catalogue, catalogue, template_in, texts_of_template
+from tf2npu.report.localized import localized
+from tf2npu.report.rule_list import entries
+from tf2npu.rules import all_rules
+
+ZH = json.loads((folder._PACKAGE / "report" / "locale" / "zh.json").read_text(encoding="utf-8"))
+HOW = "add them to tf2npu/report/locale/zh.json (the same text again where it is code)"
+# Names that are the same in both languages.
+NAMES = re.compile(r"[\w./ -]+")
+
+
+def is_chinese(text: str) -> bool:
+    return any("\u4e00" <= character <= "\u9fff" for character in text)
+
+
+def test_every_text_of_the_converter_has_one_in_chinese():
+    found = templates((*FINDINGS, *REPORT))
+    missing = [f"{place}: {text}" for text, place in found.items() if text not in ZH]
+    assert not missing, "\n".join([HOW, *missing])
+
+
+def test_titles_and_reasons_of_rules_have_one():
+    facts = [text for rule in all_rules() for text in (rule.title, rule.what, rule.why)]
+    facts += [text for note in FILE_NOTES for text in (note.title, note.why)]
+    missing = [text for text in facts if catalogue("zh")._find(text) is None]
+    assert not missing, "\n".join([HOW, *missing])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_texts_of_the_pages_have_one(page):
+    missing = [text for text in texts_of_template(page.read_text()) if catalogue("zh")._find(text) is None]
+    assert not missing, "\n".join([HOW, *missing])
+
+
+def test_no_slot_is_lost_or_made_up():
+    for english, chinese in ZH.items():
+        slots = re.findall(r"\{(\d*)\}", chinese)
+        numbers = sorted(int(number) for number in slots) if all(slots) else list(range(len(slots)))
+        if chinese != english:
+            assert numbers == list(range(english.count("{}"))), english
+
+
+def messages() -> set[str]:
+    """What the rules say about their own examples, in every mode."""
+    found = set()
+    for rule in all_rules():
+        for example in rule.examples:
+            source = example.before if "import" in example.before else f"import tensorflow as tf\n{example.before}"
+            for mode in ("none", "tf", "horovod"):
+                for unsafe in (False, True):
+                    result = convert_source(source, config=Config(distributed=mode, unsafe_fixes=unsafe))
+                    found |= {finding.message for finding in result.findings}
+    return found
+
+
+def test_whatever_the_rules_say_is_said_in_chinese():
+    found = messages()
+    assert len(found) > 100
+    missing = sorted(message for message in found if not is_chinese(catalogue("zh").text(message)))
+    assert not missing, "\n".join([HOW, *missing])
+
+
+def test_code_in_a_message_is_kept():
+    message = "Nothing closes this session: call my_session.close() when the work is done, or use a with statement."
+    assert "my_session.close()" in catalogue("zh").text(message)
+
+
+class TestMatching:
+    texts = Catalogue(
+        {"Write {}.": "请写 {}。", "{} is {}: {}": "{1}是{0}：{2}", "leave it out": "去掉它", "Look here.": "看这里。"}
+    )
+
+    @pytest.mark.parametrize(
+        "english, chinese",
+        [
+            ("Write f(x).", "请写 f(x)。"),
+            ("Write leave it out.", "请写 去掉它。"),
+            ("Look here. Write x.", "看这里。请写 x。"),
+            ("nothing of this", "nothing of this"),
+            ("Look here. Nobody knows this.", "Look here. Nobody knows this."),
+            ("", ""),
+            ("{}", "{}"),
+        ],
+    )
+    def test_messages(self, english, chinese):
+        assert self.texts.text(english) == chinese
+
+    @given(st.text())
+    def test_anything(self, text):
+        assert isinstance(self.texts.text(text), str)
+        assert text in self.texts.text(f"Write {text}.") or self.texts.text(text.strip()) in self.texts.text(f"Write {text}.")
+
+
+def test_english_is_as_it_was():
+    report = sample()
+    assert localized(report, "en") is report
+    assert catalogue("en").text("Write {}.") == "Write {}."
+    for page in PAGES:
+        assert template_in(page.read_text(), "en") == page.read_text()
+
+
+def test_pages_text_and_sarif_are_chinese_and_json_is_not(tool_report):
+    assert "待处理" in tool_report("html") and 'lang="zh"' in tool_report("html")
+    assert "没有发现分布式训练" in tool_report("text")
+    results = json.loads(tool_report("sarif"))["runs"][0]
+    assert all(is_chinese(result["message"]["text"]) for result in results["results"])
+    assert all(is_chinese(rule["fullDescription"]["text"]) for rule in results["tool"]["driver"]["rules"])
+    assert not is_chinese(tool_report("json"))
+
+
+@pytest.fixture
+def tool_report():
+    from tf2npu.report.build import build
+
+    report = build([convert_source("import tensorflow as tf\ns = tf.Session(**k)\n", "m.py")])
+    report.language = "zh"
+    assert as_json.load(as_json.render(report)).language == "en"
+
+    def render(chosen: str) -> str:
+        return next(text for _, text in folder._files(report, chosen))
+
+    return render
+
+
+def test_rules_are_explained_in_chinese():
+    entry = entries("NPU101", "zh")[0]
+    assert all(is_chinese(entry[name]) for name in ("title", "what", "why"))
+    assert entries("NPU101")[0]["examples"] == entry["examples"]

@@ -1,0 +1,32 @@
+"""A report as a reader of another language gets it; report.json stays English, so that it can be shown in any language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from tf2npu.report.as_text import Line
+from tf2npu.report.language import catalogue
+from tf2npu.report.model import Report
+
+_FINDING_LINE = re.compile(r".*:\d+:\d+: \w+ \w+ ")
+
+
+def localized(report: Report, language: str) -> Report:
+    """The report with what its findings say in the language; what it holds otherwise is not copied."""
+    if language == "en":
+        return report
+    texts = catalogue(language)
+    files = [
+        replace(file, findings=[replace(finding, message=texts.text(finding.message)) for finding in file.findings])
+        for file in report.files
+    ]
+    return replace(report, files=files, language=language)
+
+
+def localized_lines(lines: Iterable[Line], language: str) -> Iterator[Line]:
+    """Lines of the text report in the language; those of findings are so already, and keep their levels and ids."""
+    texts = catalogue(language)
+    for line in lines:
+        yield line if _FINDING_LINE.match(line.text) else Line(texts.text(line.text), line.style)
