@@ -24,6 +24,9 @@ _CODE = (
             "init = tf.global_variables_initializer()\ntrain = tf.train.AdamOptimizer(0.1).minimize(loss)",
             config=Config(distributed="tf", select=frozenset({"NPU421"})),
             level="manual",
+            write="init = tf.global_variables_initializer()\ntrain = tf.train.AdamOptimizer(0.1).minimize(loss)\n"
+            "first = hccl_ops.broadcast(tf.trainable_variables(), root_rank=0)\n"
+            "send = tf.group(*[tf.assign(v, b) for v, b in zip(tf.trainable_variables(), first)])",
         ),
         Example.same("init = tf.global_variables_initializer()", note="nothing is trained here", config=_TF),
         Example.same("init = tf.global_variables_initializer()", note="one device"),

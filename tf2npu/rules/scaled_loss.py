@@ -29,7 +29,12 @@ _ADVICE = (
     why="An overflow of float16 is found by the NPU, which then leaves the step out; a scale by hand does not see it.",
     source="TensorFlow adapter porting guide: ResNet-50, loss_scale 512; npu_loss_scale_optimizer",
     examples=(
-        Example.same("g = tf.train.AdamOptimizer(0.1).compute_gradients(loss * loss_scale)", level="manual"),
+        Example.same(
+            "g = tf.train.AdamOptimizer(0.1).compute_gradients(loss * loss_scale)",
+            level="manual",
+            write="opt = NPULossScaleOptimizer(tf.train.AdamOptimizer(0.1), FixedLossScaleManager(loss_scale=512))\n"
+            "g = opt.compute_gradients(loss)",
+        ),
         Example.same("g = tf.train.AdamOptimizer(0.1).compute_gradients(loss)", note="no scale"),
     ),
 )
@@ -77,7 +82,12 @@ _CELLS = tuple(f"tensorflow.{where}.{name}" for where in ("nn.rnn_cell", "contri
     why="A loop runs step by step; the NPU has one operator for a whole sequence.",
     source="npu_bridge.estimator.npu.npu_dynamic_rnn.DynamicRNN, DynamicGRUV2",
     examples=(
-        Example.same("y, s = tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicLSTMCell(8), x, dtype=tf.float32)", level="info"),
+        Example.same(
+            "y, s = tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicLSTMCell(8), x, dtype=tf.float32)",
+            level="info",
+            write="from npu_bridge.estimator.npu.npu_dynamic_rnn import DynamicRNN\nimport tensorflow as tf\n"
+            "y = DynamicRNN(8, dtype=tf.float32)(x)",
+        ),
         Example.same("y, s = rnn.dynamic_rnn(cell, x)", note="not TensorFlow's"),
     ),
 )
