@@ -8,7 +8,7 @@
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
 STAMP = $(VENV)/.installed
-CONVERTER_TESTS = $(wildcard tests/converter tests/converter_detectors tests/project tests/cli tests/report)
+CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .PHONY: setup demo test lint ruff mypy imports unit converter-suite acceptance graphs few-graphs bench spreads clean

@@ -51,7 +51,8 @@ def _newer(table):
         if row[1] not in ("method", "property"):
             seen.update([row[0]] + [name for name in row[5].split() if ".python." not in name])
     dated = {"tensorflow." + name[len("tensorflow.compat.v2.") :] for name in known if name.startswith("tensorflow.compat.v2.")}
-    return sorted(name for name in seen - known - dated if not name.startswith(("tensorflow.compat.", "google.")))
+    seen = {name.replace("tensorflow.compat.v1.", "tensorflow.") for name in seen}
+    return sorted(name for name in seen - known - dated if not name.startswith(("tensorflow.compat", "google.")))
 
 
 def _tensorflow():
@@ -61,6 +62,8 @@ def _tensorflow():
             names.module(root, importlib.import_module(root))
         except ImportError as error:
             sys.stderr.write(f"{root}: {error}\n")
+    if names.modules["tensorflow"].__version__.startswith("2."):
+        names.module("tensorflow.compat.v1", importlib.import_module("tensorflow.compat.v1"))
     names.defining_modules()
     return names.rows()
 

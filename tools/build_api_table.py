@@ -97,9 +97,7 @@ def read_levels() -> dict[str, tuple[str, str]]:
 def read_decisions() -> list[tuple[str, Judgement]]:
     """Patterns of names with verdict and reason; the first that matches counts."""
     with (RAW / "decisions.csv").open(encoding="utf-8", newline="") as file:
-        return [
-            (row["name"], Judgement(row["verdict"], row["rule"], "decision", row["reason"])) for row in csv.DictReader(file)
-        ]
+        return [(row["name"], Judgement(row["verdict"], row["rule"], "decision", row["reason"])) for row in csv.DictReader(file)]
 
 
 def rule_verdicts() -> dict[str, Judgement]:
@@ -141,6 +139,7 @@ class Judge:
         self.levels = read_levels()
         self.decisions = read_decisions()
         self.rules = rule_verdicts()
+        self.first_names: set[str] = set()
         self.contradictions: list[tuple[str, str, str]] = []  # kind, name, what was decided
 
     def judge(self, entry: Entry) -> Judgement:
@@ -230,6 +229,7 @@ def rows(judge: Judge) -> Iterator[tuple[str, ...]]:
     horovod = [_with_vendor_spelling(entry) for entry in read_inventory(RAW / "horovod_0_19_5.tsv")]
     entries = _with_dated(tensorflow) + horovod
     known = {name for entry in entries for name in entry.names + entry.private}
+    judge.first_names = {entry.name for entry in entries}
     made: dict[str, tuple[str, ...]] = {}
     for entry in entries:
         judged = _of_namesake(entry, made) or judge.judge(entry)
@@ -258,15 +258,14 @@ def _of_namesake(entry: Entry, made: dict[str, tuple[str, ...]]) -> Judgement | 
 
 
 def _with_vendor_spelling(entry: Entry) -> Entry:
-    """Names of horovod.tensorflow.keras and horovod.keras are judged as those of horovod.tensorflow, too."""
-    rest = entry.name.replace("horovod.tensorflow.keras", "horovod.tensorflow").replace("horovod.keras", "horovod.tensorflow")
-    entry.private = [n for n in [canonical(entry.name)] if n != entry.name]
+    """Names of horovod.tensorflow.keras are judged as those of horovod.tensorflow, too: the list knows one `hvd` only."""
+    rest = entry.name.replace("horovod.tensorflow.keras", "horovod.tensorflow")
     entry.names = [entry.name, *([rest] if rest != entry.name else [])]
     return entry
 
 
 def _rows_of(judge: Judge, entry: Entry, judged: Judgement) -> Iterator[tuple[str, ...]]:
-    aliases = " ".join(n for n in [*entry.names[1:], *entry.private] if not n.startswith("horovod"))
+    aliases = " ".join(n for n in [*entry.names[1:], *entry.private] if n not in judge.first_names)
     members = " ".join(sorted(entry.members))
     yield (entry.name, entry.kind, *_cells(judged), aliases, " ".join(entry.bases), members)
     for member in entry.members:

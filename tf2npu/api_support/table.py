@@ -74,7 +74,7 @@ class ApiTable:
             return owner, plain
         if owner.kind in ("function", "constant", "member"):
             return owner, covered
-        return (self._member(owner.name, last), plain) if owner.kind == "class" else (None, plain)
+        return (self._member(owner, last), plain) if owner.kind == "class" else (None, plain)
 
     def names(self) -> list[str]:
         """Every name, private spellings too."""
@@ -87,16 +87,17 @@ class ApiTable:
             found = self._names.get(other)
         return None if found is None else self._api(found)
 
-    def _member(self, owner: str, member: str) -> Api | None:
-        row = self._rows.get(owner)
-        if row is None:
-            return None
-        if f"{owner}.{member}" in self._rows:
-            return self._api(f"{owner}.{member}")
-        if member in row[8].split():
-            return _inherited(f"{owner}.{member}", self._api(owner))
-        found = (self._member(base, member) for base in row[7].split())
-        return next((api for api in found if api is not None), None)
+    def _member(self, owner: Api, member: str) -> Api | None:
+        """A member with a row of its own, or one that the class or a base of it is known to have."""
+        for name in (owner.name, *self._bases(owner.name)):
+            if f"{name}.{member}" in self._rows:
+                return self._api(f"{name}.{member}")
+            if member in self.members(name):
+                return _inherited(f"{owner.name}.{member}", owner)
+        return None
+
+    def _bases(self, owner: str) -> list[str]:
+        return [base for base in self._rows[owner][7].split() if base in self._rows]
 
     def members(self, owner: str) -> list[str]:
         """Names of the attributes of a class, without those of its bases."""
@@ -110,20 +111,35 @@ class ApiTable:
 def _inherited(name: str, owner: Api) -> Api:
     """A member has its class's verdict; one of a class that is converted runs, once its class is."""
     verdict = Verdict.RUNS if owner.verdict is Verdict.CONVERTED else owner.verdict
-    return Api(name, "member", verdict, "", f"member of {owner.name}", owner.note if verdict is owner.verdict else "")
+    return Api(name, "member", verdict, "", f"as {owner.name}", owner.note if verdict is owner.verdict else "")
 
 
 @lru_cache(maxsize=1)
 def table() -> ApiTable:
     """The table that ships."""
-    with (DATA / "apis.csv").open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file)
-        next(rows)
-        return ApiTable(list(rows))
+    return ApiTable(_read("apis.csv"))
 
 
-def public(name: str) -> str:
-    """A name as people write it: `tf.nn.relu`, `hvd.rank`."""
-    if name == "tensorflow" or name.startswith("tensorflow."):
-        return "tf" + name[len("tensorflow") :]
+@lru_cache(maxsize=1)
+def signatures() -> dict[str, str]:
+    """Signature of each function, class and method of TensorFlow 1.15 and Horovod, by the name of its row."""
+    return {row[0]: row[1] for row in _read("signatures.csv")}
+
+
+def _read(name: str) -> list[list[str]]:
+    with (DATA / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))[1:]
+
+
+def qualified(name: str) -> str:
+    """What people write, as a qualified name: `tf.nn.relu` is tensorflow.nn.relu, `hvd.rank` is horovod.tensorflow.rank."""
+    root, dot, rest = name.partition(".")
+    return {"tf": "tensorflow", "hvd": "horovod.tensorflow"}.get(root, root) + dot + rest
+
+
+def shown(name: str) -> str:
+    """A qualified name as people write it."""
+    for full, short in (("tensorflow", "tf"), ("horovod.tensorflow", "hvd")):
+        if name == full or (name.startswith(f"{full}.") and not name.startswith("horovod.tensorflow.keras")):
+            return short + name[len(full) :]
     return name

@@ -74,9 +74,9 @@ def _api(row: ApiRow) -> dict[str, Any]:
 
 
 def _read_api(document: dict[str, Any]) -> ApiRow:
-    texts = (str(document[name]) for name in ("rule", "note"))
-    counts = (int(document[name]) for name in ("count", "files"))
-    return ApiRow(document["name"], Verdict(document["verdict"]), *counts, tuple(document["places"]), *texts)
+    verdict, places = Verdict(document["verdict"]), tuple(document["places"])
+    n_files = int(document["files"])
+    return ApiRow(document["name"], verdict, int(document["count"]), n_files, places, document["rule"], document["note"])
 
 
 def _file(file: FileReport) -> dict[str, Any]:
