@@ -1,11 +1,14 @@
 """Finds every text of the converter that a user may read, as templates with {} for what is put in when it runs.
 
 By the syntax tree: all string literals of the modules that say something, but for documentation, examples, names and code.
+
+    python -m tests.report.message_templates      prints those that have no text in Chinese yet, as JSON to be filled in
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,3 +93,13 @@ def _is_said(text: str) -> bool:
     if "\n" in text or "</" in text or "-src " in text or _CODE.match(text):
         return False
     return bool(_WORDS.search(text)) and " " in text.strip()
+
+
+def main() -> None:
+    known = json.loads((PACKAGE / "report" / "locale" / "zh.json").read_text(encoding="utf-8"))
+    missing = {text: "" for text in templates((*FINDINGS, *REPORT)) if text not in known}
+    print(json.dumps(missing, indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
