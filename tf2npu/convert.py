@@ -19,9 +19,10 @@ from tf2npu.rules.adapter_2021 import within_adapter
 from tf2npu.rules.old_library import mentions_old_library
 from tf2npu.scanner.dialect import dialect_of, is_either
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
-from tf2npu.scanner.facts import FileFacts, ProjectFacts, gather_facts, mentions_relevant_module
+from tf2npu.scanner.facts import FileFacts, gather_facts, mentions_relevant_module
 from tf2npu.scanner.imports import plan_import
 from tf2npu.scanner.notebook import Notebook
+from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site

@@ -69,7 +69,7 @@ def _bracket_block(site: Site, body: Any, before: list[str], closing: list[str])
     start = script.lines.line_start(_first_comment(script, body, first))
     site.insert(start, "".join(f"{indent}{line}{newline}" for line in [*before, "try:"]))
     for line_start in _code_lines(script, start, last):
-        site.insert(line_start, step)
+        site.indent(line_start, step)
     site.insert(script.lines.line_end(last), _finally(newline, indent, step, closing))
 
 

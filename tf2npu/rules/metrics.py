@@ -69,7 +69,7 @@ _NOT_A_MEAN = (
     title="Labels of accuracy as float32",
     matches=("tensorflow.metrics.accuracy",),
     why="Comparing integers of 64 bits is slow on the NPU; class numbers are exact in float32 up to 2**24.",
-    source="TensorFlow adapter porting guide: ResNet-50; tf.metrics.accuracy of TensorFlow 1.15 casts predictions to the labels' type",
+    source="TensorFlow adapter porting guide: ResNet-50; tf.metrics.accuracy of 1.15 casts predictions to the labels' type",
     examples=(
         Example(
             "a = tf.metrics.accuracy(labels, p)",

@@ -80,7 +80,7 @@ def _add_else(call: Call, condition: cst.If) -> None:
     assign = script.walked.parents.get(id(call.node))
     if condition.orelse is not None:
         if "get_rank_size" not in call.source(condition.orelse):
-            call.manual("No strategy passes this context on NPUs: in the other branch shard by get_rank_size() and get_rank_id().")
+            call.manual("No strategy passes this context on NPUs: in the other branch shard by get_rank_size(), get_rank_id().")
         return
     if not isinstance(assign, cst.Assign) or receiver is None or not isinstance(condition.body, cst.IndentedBlock):
         call.manual("No strategy passes this context on NPUs: without it write .shard(get_rank_size(), get_rank_id()).")

@@ -9,12 +9,16 @@ from tf2npu.findings import Edit, Finding
 
 @dataclass(frozen=True)
 class Change:
-    """Replace [start, end) by `new`, or, when `closing` is given, put `new` before and `closing` behind the range."""
+    """Replace [start, end) by `new`, or, when `closing` is given, put `new` before and `closing` behind the range.
+
+    is_indent: the indentation of a line, which goes when another fix replaces the text the line starts in.
+    """
 
     start: int
     end: int
     new: str
     closing: str | None = None
+    is_indent: bool = False
 
     @property
     def replaces(self) -> bool:
@@ -66,7 +70,7 @@ def _widest_first(fix: Fix) -> tuple[int, int]:
 def _relation(fix: Fix, taken: list[tuple[int, int, Fix]]) -> str:
     relation = "free"
     for change in fix.changes:
-        for start, end, owner in taken:
+        for start, end, owner in taken if not change.is_indent else ():
             if _encloses(start, end, change) or _wraps_what_goes(fix, change, owner, start, end):
                 return "inside"
             if _crosses(start, end, change):
@@ -97,9 +101,11 @@ def _crosses(start: int, end: int, change: Change) -> bool:
 def to_edits(fixes: list[Fix]) -> list[Edit]:
     """Non-overlapping edits in source order; insertions that meet at one place are joined, inner ones nearest the code."""
     pieces: list[tuple[tuple[int, ...], int, int, str, str]] = []
+    replaced = [(c.start, c.end) for fix in fixes for c in fix.changes if c.replaces]
     for number, fix in enumerate(fixes):
         for change in fix.changes:
-            pieces.extend(_pieces(change, fix.rule, number))
+            if not (change.is_indent and any(start <= change.start < end for start, end in replaced)):
+                pieces.extend(_pieces(change, fix.rule, number))
     pieces.sort(key=lambda piece: piece[0])
     edits: list[Edit] = []
     for _, start, end, new, rule in pieces:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from tf2npu.scanner.depth import DEEPEST, is_too_deep
-from tf2npu.scanner.input_roles import CallFact, FunctionFact, InputUse, RoleGatherer, Target, spread_roles
-from tf2npu.scanner.names import canonical, is_framework, is_tensorflow, root_of
+from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
+from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.source import SourceError, decode
 
 _RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|tf_slim|\btf\b|\bslim\b|__main__")
@@ -75,7 +74,7 @@ def module_parts(path: str) -> tuple[str, ...]:
 
 def gather_facts(path: str, data: bytes) -> FileFacts:
     """Facts of one file; a file that Python's own parser refuses yields the imports seen line by line."""
-    if path.endswith(".ipynb"):
+    if path.lower().endswith(".ipynb"):
         return FileFacts(path)
     try:
         text = decode(data).text
@@ -251,169 +250,3 @@ def is_main_guard(test: ast.expr) -> bool:
     names = [s.id for s in sides if isinstance(s, ast.Name)]
     texts = [s.value for s in sides if isinstance(s, ast.Constant)]
     return names == ["__name__"] and texts == ["__main__"]
-
-
-@dataclass
-class ProjectFacts:
-    """Facts of all files of a tree, merged; picklable.
-
-    An absolute import is looked up beside the importing file first, then in each folder above it: no project root has to be
-    known, and a tree of many projects keeps them apart.
-    """
-
-    files: dict[str, FileFacts] = field(default_factory=dict)
-    modules: dict[tuple[str, ...], str] = field(default_factory=dict)
-    reaching: frozenset[str] = frozenset()  # files that import TensorFlow, directly or through the project
-    reached: frozenset[str] = frozenset()  # files that one of those imports, directly or through others
-    keras_nets: frozenset[str] = frozenset()  # files that use a Keras model, directly or through the project
-    training: frozenset[str] = frozenset()  # files that train, directly or through the project
-    imported: frozenset[str] = frozenset()  # files that another file imports
-    input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
-
-    @classmethod
-    def merge(cls, facts: Iterable[FileFacts]) -> ProjectFacts:
-        """Merge the facts of the files of a tree; the order given does not matter."""
-        files = {f.path: f for f in sorted(facts, key=lambda f: f.path)}
-        project = cls(files, {f.module_path: f.path for f in files.values()})
-        edges = {path: project._imported_files(f) for path, f in files.items()}
-        tensorflow = {p for p, f in files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in f.imports)}
-        project.reaching = _spread(tensorflow, edges)
-        project.reached = _imported_by(project.reaching, edges)
-        project.keras_nets = _spread({p for p, f in files.items() if f.uses_keras_net}, edges)
-        project.training = _spread({p for p, f in files.items() if f.trains and p in project.reaching}, edges) & project.reaching
-        functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
-        calls = [(p, call) for p, f in files.items() for call in f.calls]
-        project.input_uses = spread_roles(functions, calls, project._find_function)
-        project.imported = frozenset(t for path, targets in edges.items() for t in targets if t != path)
-        project.files = {path: replace(f, functions={}, calls=()) for path, f in files.items()}  # nine tenths of the memory
-        return project
-
-    def including(self, facts: FileFacts) -> ProjectFacts:
-        """The project with one more file that no other one imports, such as a notebook."""
-        path = facts.path
-        whole = replace(self, files={**self.files, path: facts})
-        targets = whole._imported_files(facts)
-        is_reaching = any(level == 0 and is_tensorflow(m) for level, m in facts.imports) or targets & self.reaching
-        whole.reaching |= {path} if is_reaching else set()
-        whole.keras_nets |= {path} if facts.uses_keras_net or targets & self.keras_nets else set()
-        functions = {(path, name): fact for name, fact in facts.functions.items()}
-        calls = [(path, call) for call in facts.calls if call.target[0] < 0]
-        whole.input_uses = self.input_uses | spread_roles(functions, calls, whole._find_function)
-        return whole
-
-    @property
-    def distribution_kinds(self) -> tuple[str, ...]:
-        """Kinds of distribution seen anywhere: horovod, tf, parameter-server."""
-        return tuple(sorted({kind for f in self.files.values() for kind, _ in f.distribution}))
-
-    @property
-    def distribution(self) -> dict[str, tuple[Seen, ...]]:
-        """Where each kind of distribution was seen."""
-        return {kind: self.distribution_places(kind) for kind in self.distribution_kinds}
-
-    def distribution_places(self, kind: str) -> tuple[Seen, ...]:
-        """Where a kind of distribution was seen, in path and line order."""
-        places = {s for f in self.files.values() for k, s in f.distribution if k == kind}
-        return tuple(sorted(places, key=lambda s: (s.path, s.line, s.api)))
-
-    def find_module(self, path: str, level: int, module: str) -> str | None:
-        """File that an import in `path` refers to, or None when it is not in the tree."""
-        parts = tuple(module.split(".")) if module else ()
-        folder = PurePosixPath(path).parent.parts
-        if level > 0:
-            base = folder[: len(folder) - (level - 1)]
-            return self.modules.get(base + parts)
-        for depth in range(len(folder), -1, -1):
-            found = self.modules.get(folder[:depth] + parts)
-            if found is not None and parts:
-                return found
-        return None
-
-    def resolve(self, path: str, level: int, dotted: str, depth: int = 0) -> str | None:
-        """Qualified name of something a project module exports, e.g. `compat.tf` -> `tensorflow`.
-
-        A name that a project module defines itself comes back as None, like one that is not in the tree.
-        """
-        if depth > 20:
-            return None
-        parts = dotted.split(".")
-        for cut in range(len(parts) - 1, -1, -1):
-            target = self.find_module(path, level, ".".join(parts[:cut]))
-            if target is not None and target != path:
-                return self._exported(target, parts[cut:], depth)
-        return None
-
-    def _exported(self, path: str, rest: list[str], depth: int) -> str | None:
-        facts = self.files[path]
-        if rest[0] in facts.exports:
-            level, dotted = facts.exports[rest[0]]
-            full = ".".join([dotted, *rest[1:]])
-            if level == 0 and is_framework(full):
-                return canonical(full)
-            return self.resolve(path, level, full, depth + 1)
-        if rest[0] in facts.definitions:
-            return None
-        for level, module in facts.stars:
-            if level == 0 and is_framework(module):
-                return canonical(".".join([module, *rest]))
-            found = self.resolve(path, level, ".".join([module, *rest]), depth + 1)
-            if found is not None:
-                return found
-        return None
-
-    def _find_function(self, path: str, target: Target, depth: int = 0) -> tuple[str, str] | None:
-        """File and name of the project function that a call target refers to, through re-exports."""
-        level, dotted = target
-        if level < 0:
-            return path, dotted
-        module, _, name = dotted.rpartition(".")
-        found = self.find_module(path, level, module) if module or level else None
-        if found is None or depth > 10:
-            return None
-        facts = self.files[found]
-        if name in facts.functions:
-            return found, name
-        return self._find_function(found, facts.exports[name], depth + 1) if name in facts.exports else None
-
-    def star_names(self, path: str, level: int, module: str) -> frozenset[str]:
-        """Names that `from module import *` binds, as far as the tree tells."""
-        target = self.find_module(path, level, module)
-        if target is None:
-            return frozenset()
-        facts = self.files[target]
-        return frozenset(n for n in {*facts.exports, *facts.definitions} if not n.startswith("_"))
-
-    def defines(self, path: str, level: int, dotted: str) -> bool:
-        """Whether a dotted import refers to the project's own code."""
-        parts = dotted.split(".")
-        return any(self.find_module(path, level, ".".join(parts[:n])) is not None for n in range(len(parts), 0, -1))
-
-    def _imported_files(self, facts: FileFacts) -> frozenset[str]:
-        found = (self.find_module(facts.path, level, module) for level, module in facts.imports)
-        return frozenset(path for path in found if path is not None)
-
-
-def _imported_by(start: frozenset[str], edges: dict[str, frozenset[str]]) -> frozenset[str]:
-    """Files that one of `start` imports, directly or through others."""
-    reached: set[str] = set()
-    todo = list(start)
-    while todo:
-        new = edges[todo.pop()] - reached
-        reached |= new
-        todo.extend(new)
-    return frozenset(reached)
-
-
-def _spread(start: set[str], edges: dict[str, frozenset[str]]) -> frozenset[str]:
-    """Files from which one of `start` is reached along imports."""
-    importers: dict[str, list[str]] = {}
-    for path, targets in edges.items():
-        for target in targets:
-            importers.setdefault(target, []).append(path)
-    reached, todo = set(start), list(start)
-    while todo:
-        for path in importers.get(todo.pop(), ()):
-            if path not in reached:
-                reached.add(path)
-                todo.append(path)
-    return frozenset(reached)

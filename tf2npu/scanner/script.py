@@ -8,9 +8,9 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.findings import Span
-from tf2npu.scanner.facts import ProjectFacts
 from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework
 from tf2npu.scanner.pragmas import Pragmas
+from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.resolve import Resolver
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.source import LineIndex

@@ -85,6 +85,10 @@ class Site:
         """Insert text at an offset."""
         self.fix.changes.append(Change(offset, offset, text))
 
+    def indent(self, line_start: int, text: str) -> None:
+        """Indent a line further."""
+        self.fix.changes.append(Change(line_start, line_start, text, is_indent=True))
+
     def wrap(self, node: cst.CSTNode, before: str, after: str) -> None:
         """Put text around a node, which other fixes may still change."""
         self.fix.changes.append(Change(*self.script.tree.span(node), before, after))
