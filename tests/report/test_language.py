@@ -136,6 +136,21 @@ def tool_report():
     return render
 
 
+def test_a_page_of_a_file_is_chinese_but_for_its_code():
+    from tf2npu.report.build import build
+
+    result = convert_source("import tensorflow as tf\n# Write: Before After\ns = tf.Session(**k)\nx = 1\n" + "\n" * 60, "m.py")
+    report = build([result])
+    report.language = "zh"
+    pages = dict(folder._files(report, "html"))
+    page = next(text for name, text in pages.items() if name.startswith("files/"))
+    body = re.sub(r"<(style|script)\b.*?</\1>|<td.*?</td>|<code>.*?</code>|<span class=\"badge.*?</span>", "", page, flags=re.DOTALL)
+    said = [text.strip() for text in re.findall(r">([^<>]+)<", body) if re.search("[A-Za-z]{3}", text)]
+    allowed = ("tf2npu", "m.py", "NPU", "manual", "fixed", "info", "unsupported", "skipped", "converted")
+    assert [text for text in said if not is_chinese(text) and not text.startswith(allowed)] == []
+    assert "# Write: Before After" in re.sub(r"<[^>]+>", "", page)
+
+
 def test_rules_are_explained_in_chinese():
     entry = entries("NPU101", "zh")[0]
     assert all(is_chinese(entry[name]) for name in ("title", "what", "why"))

@@ -23,7 +23,7 @@ from tf2npu.findings import Finding, Level, Status, Verdict
 from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.as_text import place
 from tf2npu.report.code_table import code_html, seen, told
-from tf2npu.report.language import catalogue, template_in
+from tf2npu.report.language import Catalogue, catalogue, template_in
 from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Lines, Report
 from tf2npu.report.rule_facts import RuleFacts, rules_of
 from tf2npu.report.visible import visible
@@ -63,7 +63,7 @@ def render(report: Report) -> Iterator[tuple[str, str]]:
     page = environment.get_template("page.html")
     for file in report.files:
         if file.has_page:
-            yield page_name(file.path), page.render(**_page(file, rules))
+            yield page_name(file.path), page.render(**_page(file, rules, catalogue(report.language)))
 
 
 def page_name(path: str) -> str:
@@ -207,14 +207,14 @@ def _file_row(file: FileReport) -> dict[str, Any]:
     return {"place": file.path, "href": href, "status": file.status.value, "levels": _levels_of(file), "said": said}
 
 
-def _page(file: FileReport, rules: dict[str, RuleFacts]) -> dict[str, Any]:
-    notes = [_note(file, finding, number, rules) for number, finding in enumerate(file.findings, 1)]
+def _page(file: FileReport, rules: dict[str, RuleFacts], texts: Catalogue) -> dict[str, Any]:
+    notes = [_note(file, finding, number, rules, texts) for number, finding in enumerate(file.findings, 1)]
     by_line: dict[int, Markup] = {}
     n_lines = max(1, len(Lines(file.source or "")))
     for note, finding in zip(notes, file.findings, strict=True):
         line = min(_shown_line(file, finding), n_lines)
-        by_line[line] = by_line.get(line, Markup("")) + _note_html(note, len(notes))
-    return {"file": file, "levels": _levels_of(file), "notes": notes, "code": code_html(file, by_line)}
+        by_line[line] = by_line.get(line, Markup("")) + _note_html(note, len(notes), texts)
+    return {"file": file, "levels": _levels_of(file), "notes": notes, "code": code_html(file, by_line, texts)}
 
 
 def _shown_line(file: FileReport, finding: Finding) -> int:
@@ -224,13 +224,13 @@ def _shown_line(file: FileReport, finding: Finding) -> int:
     return file.cell_lines[finding.cell] + finding.span.line
 
 
-def _note(file: FileReport, finding: Finding, number: int, rules: dict[str, RuleFacts]) -> dict[str, Any]:
-    cell = "" if finding.cell is None else f"cell {finding.cell}, "
+def _note(file: FileReport, finding: Finding, number: int, rules: dict[str, RuleFacts], texts: Catalogue) -> dict[str, Any]:
+    line = f"line {finding.span.line}" if finding.cell is None else f"cell {finding.cell}, line {finding.span.line}"
     facts = rules[finding.rule]
     return {
         "id": f"f{number}",
         "number": number,
-        "where": f"{cell}line {finding.span.line}{', known from the baseline' if number - 1 in file.known else ''}",
+        "where": texts.text(line) + (texts.text(", known from the baseline") if number - 1 in file.known else ""),
         "level": finding.level.value,
         "rule": finding.rule,
         "title": facts.title,
@@ -247,14 +247,15 @@ _NOTE = Markup(
 )
 
 
-def _note_html(note: dict[str, Any], n_notes: int) -> Markup:
+def _note_html(note: dict[str, Any], n_notes: int, texts: Catalogue) -> Markup:
     """A finding as it stands under its line."""
-    code = Markup("<p>Write:</p><pre>{}</pre>").format(_seen_lines(note["to_write"])) if note["to_write"] else ""
-    why = Markup("<details><summary>Why</summary><p>{}</p></details>").format(told(note["why"])) if note["why"] else ""
+    to_write, reason = note["to_write"], note["why"]
+    code = Markup("<p>{}</p><pre>{}</pre>").format(texts.text("Write:"), _seen_lines(to_write)) if to_write else ""
+    why = Markup("<details><summary>{}</summary><p>{}</p></details>").format(texts.text("Why"), told(reason)) if reason else ""
     shown = {name: told(note[name]) for name in ("rule", "title", "where", "message")}
     api = Markup(" &middot; <code>{}</code>").format(seen(note["api"])) if note["api"] else ""
     return _NOTE.format(
-        level=note["level"], id=note["id"], walk=_walk(note["number"], n_notes), api=api, code=code, why=why, **shown
+        level=note["level"], id=note["id"], walk=_walk(note["number"], n_notes, texts), api=api, code=code, why=why, **shown
     )
 
 
@@ -262,9 +263,10 @@ def _seen_lines(text: str) -> Markup:
     return Markup("\n").join(seen(line) for line in re.split(r"\r\n|\r|\n", text))
 
 
-def _walk(number: int, n_notes: int) -> Markup:
+def _walk(number: int, n_notes: int, texts: Catalogue) -> Markup:
     """Links to the findings before and after this one."""
-    back = Markup('<a href="#f{}">previous</a>').format(number - 1) if number > 1 else Markup("")
-    on = Markup('<a href="#f{}">next finding</a>').format(number + 1) if number < n_notes else Markup("")
+    link = Markup('<a href="#f{}">{}</a>')
+    back = link.format(number - 1, texts.text("previous")) if number > 1 else Markup("")
+    on = link.format(number + 1, texts.text("next finding")) if number < n_notes else Markup("")
     gap = Markup(" &middot; ") if back and on else Markup("")
     return Markup('<span class="walk">{}{}{}</span>').format(back, gap, on) if back or on else Markup("")

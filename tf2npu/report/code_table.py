@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from tf2npu.report.aligned import Comparison, Row, compare
 from tf2npu.report.highlight import Piece, highlight
+from tf2npu.report.language import Catalogue
 from tf2npu.report.model import FileReport
 from tf2npu.report.visible import ODD, code_point
 
@@ -49,10 +50,10 @@ def _odd(match: re.Match[str]) -> str:
     return f'<span class="odd" title="character {name}">{name}</span>'
 
 
-def code_html(file: FileReport, notes_at: dict[int, Markup]) -> Markup:
+def code_html(file: FileReport, notes_at: dict[int, Markup], texts: Catalogue) -> Markup:
     """The whole code section. notes_at: what is to be said under a line of the original."""
     comparison = compare(file.source or "", file.changes)
-    table = _Table(comparison, notes_at, is_single=not file.changes)
+    table = _Table(comparison, notes_at, texts, is_single=not file.changes)
     return Markup("\n".join(table.html(run) for run in runs(comparison.rows, set(notes_at))))
 
 
@@ -84,9 +85,10 @@ def _stretches(flags: bytearray) -> Iterator[tuple[int, int, bool]]:
 class _Table:
     """Makes the HTML of the rows; plain strings inside, in which every text of the user's went through `_seen`."""
 
-    def __init__(self, comparison: Comparison, notes_at: dict[int, Markup], is_single: bool) -> None:
+    def __init__(self, comparison: Comparison, notes_at: dict[int, Markup], texts: Catalogue, is_single: bool) -> None:
         self._comparison = comparison
         self._notes_at = notes_at
+        self._texts = texts
         self._is_single = is_single
         self._before = highlight(comparison.before.text)
         self._has_head = False
@@ -97,11 +99,11 @@ class _Table:
         first, last = self._first_and_last(run)
         head = "" if run.is_folded or self._has_head else self._head()
         self._has_head = self._has_head or not run.is_folded
-        label = f"lines {first} to {last}"
+        label = self._texts.text(f"lines {first} to {last}")
         table = f'<table class="diff" aria-label="{label}"><colgroup>{columns}</colgroup>{head}<tbody>\n{body}\n</tbody></table>'
         if not run.is_folded:
             return table
-        summary = f"{len(run.rows)} unchanged lines: {first} to {last}"
+        summary = self._texts.text(f"{len(run.rows)} unchanged lines: {first} to {last}")
         return f'<details class="fold"><summary>{summary}</summary>\n{table}</details>'
 
     def _first_and_last(self, run: Run) -> tuple[int, int]:
@@ -110,7 +112,8 @@ class _Table:
 
     def _head(self) -> str:
         names = ("Source",) if self._is_single else ("Before", "After")
-        return "<thead><tr>" + "".join(f'<th scope="col" colspan="2">{name}</th>' for name in names) + "</tr></thead>"
+        shown = [self._texts.text(name) for name in names]
+        return "<thead><tr>" + "".join(f'<th scope="col" colspan="2">{name}</th>' for name in shown) + "</tr></thead>"
 
     def _row(self, row: Row) -> str:
         old = row.before
