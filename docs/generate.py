@@ -8,6 +8,7 @@ from pathlib import Path
 from npu_runtime.kernels.base import Kernel, all_kernels
 from npu_runtime.passes.host_by_nature import NATURE
 from tf2npu.report.rule_list import entries, render
+from tf2npu.session_options import table
 
 FOLDER = Path(__file__).parent / "generated"
 SHIM = Path(__file__).parents[1] / "tf2npu" / "npu_bridge"
@@ -20,6 +21,7 @@ def pages() -> dict[str, str]:
         "kernels.md": kernels_page(),
         "host_ops.md": host_page(),
         "shim.md": symbols_page(),
+        "session_options.md": options_page(),
     }
 
 
@@ -85,6 +87,45 @@ def symbols_page() -> str:
         lines += [
             f"| {row['module']} | `{row['symbol']}{row['signature']}` | {row['effect']} |" for row in found if row["kind"] == kind
         ]
+    lines += [
+        "",
+        "## Accepted here, refused on an Ascend host",
+        "",
+        "Each passes with one warning that names the script's line; `tf2npu run --strict` raises the host's error.",
+        "",
+        "| call | on a host |",
+        "|---|---|",
+    ]
+    lines += [f"| {row['call']} | {row['error']}: {row['message']} |" for row in shim_rows("_lenient.csv")]
+    return "\n".join(lines) + "\n"
+
+
+_AGES = {
+    "current": "", "experimental": "experimental", "deprecated": "deprecated", "older": "of an older release",
+    "internal": "written by the Estimator", "unknown": "unknown to the device, seen in scripts",
+}  # fmt: skip
+
+
+def options_page() -> str:
+    """Every session option: its field, what it takes, what goes with it, and what the simulated device does with it."""
+    lines = [
+        "# Session options",
+        "",
+        "Keys of the `parameter_map` of the `NpuOptimizer` entry. A wrong field, name or value is warned about once, with the",
+        "right form; `tf2npu doctor --script FILE` names them without running the script. `words` are to be written exactly,",
+        "`file` and `folder` have to exist, `like` is a regular expression.",
+        "",
+        "| option | field | takes | status | with others | here |",
+        "|---|---|---|---|---|---|",
+    ]
+    for option in table().values():
+        bar = "\\|" if option.allowed.startswith("like") else " or "
+        takes = option.allowed.replace("|", bar) if option.allowed else "any"
+        age = _AGES[option.status] + (f"; instead: {option.instead}" if option.instead else "")
+        others = "; ".join(
+            [*([f"excludes {option.excludes}"] if option.excludes else []), *([f"needs {option.needs}"] if option.needs else [])]
+        )
+        lines.append(f"| {option.option} | .{option.field} | `{takes}` | {age} | {others} | {option.here} |")
     return "\n".join(lines) + "\n"
 
 

@@ -87,17 +87,19 @@ def test_options_are_checked_and_never_ignored_in_silence(graph, capsys):
     for _ in range(2):
         session_with(graph, **wrong, use_off_line=("b", True), hcom_parallel=("b", True), profiling_mode=("b", False))
     said = capsys.readouterr().err.splitlines()
-    assert len(said) == 3
-    assert "did you mean 'auto_tune_mode'" in said[0] and "no dump files" in said[1] and "belongs into .s" in said[2]
+    assert len(said) == 4
+    assert "did you mean 'auto_tune_mode'" in said[0] and "needs dump_path" in said[1]
+    assert "belongs into .s" in said[2] and "no dump files" in said[3]
 
 
 def test_every_option_of_a_run_config_is_known():
-    from npu_bridge import _options
     from npu_bridge.estimator.npu._parameter_map import EXPERIMENTAL, SAME_NAME
     from npu_bridge.npu_init import DumpConfig, DynamicInputConfig, MemoryConfig
 
+    from tf2npu.session_options import table
+
     spread = [name[1:] for part in (DumpConfig(), MemoryConfig(), DynamicInputConfig("", "", 0, 0)) for name in vars(part)]
-    assert {*SAME_NAME, *EXPERIMENTAL.values(), *spread} - set(_options.FIELD_OF) == set()
+    assert {*SAME_NAME, *EXPERIMENTAL.values(), *spread} - set(table()) == set()
 
 
 def test_signatures_of_sessions_are_kept():

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 WORLD = "hccl_world_group"
 MAX_NAME = 127  # characters
 _groups: dict[str, list[int]] = {}
+_is_up = False
+# Set by npu_bridge: what to do about a call that comes before the first session, which a host refuses.
+on_early_call: Callable[[str], None] | None = None
 
 
 def _number(names: tuple[str, ...], default: int) -> int:
@@ -18,6 +22,18 @@ def _number(names: tuple[str, ...], default: int) -> int:
             except ValueError:
                 raise ValueError(f"{name} must be a number, got {text!r}") from None
     return default
+
+
+def set_up(is_up: bool = True) -> None:
+    """Note that a session or initialize_system has brought the collective library up."""
+    global _is_up
+    _is_up = is_up
+
+
+def check_up(call: str) -> None:
+    """What a call of the management interface does first: a host answers only when the library is up."""
+    if not _is_up and on_early_call is not None:
+        on_early_call(call)
 
 
 def world_size() -> int:

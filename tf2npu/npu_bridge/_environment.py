@@ -15,6 +15,10 @@ DEFAULTS = {
 }
 
 
+was_set: set[str] = set()
+"""What the environment lacked: calls that need it on a host say so."""
+
+
 def set_defaults() -> list[str]:
     """Set what is absent and say so in one line on standard error; the names that were set."""
     absent = [name for name in DEFAULTS if name not in os.environ]
@@ -22,6 +26,7 @@ def set_defaults() -> list[str]:
         absent.remove("RANK_SIZE")  # both together are an error
     for name in absent:
         os.environ[name] = DEFAULTS[name]
+        was_set.add(name)
     if absent:
         values = " ".join(f"{name}={DEFAULTS[name]}" for name in absent)
         print(f"npu_bridge: set {values}; a real Ascend host needs them exported", file=sys.stderr)

@@ -1,16 +1,62 @@
-"""Calls that work here and fail on an Ascend host: warned about once, refused under ``tf2npu run --strict``."""
+"""Calls that work here and fail on an Ascend host: warned about once, refused under ``tf2npu run --strict``.
+
+All of them are rows of _lenient.csv, from which the tests and the documentation are made.
+"""
 
 from __future__ import annotations
 
+import builtins
+import csv
 import os
+from functools import cache
+from pathlib import Path
 
 from npu_bridge._log import once
+from npu_bridge._where import users_line
 
 STRICT_VARIABLE = "TF2NPU_STRICT"
 
 
-def accept(call: str, on_a_host: Exception) -> None:
-    """Let ``call`` pass with a warning that names the host's error; in strict mode raise that error."""
+@cache
+def rows() -> dict[str, dict[str, str]]:
+    """The table by id: call, error and message of a host, and an example."""
+    with (Path(__file__).parent / "_lenient.csv").open(encoding="utf-8", newline="") as file:
+        return {row["id"]: row for row in csv.DictReader(file)}
+
+
+def accept(row_id: str, call: str = "") -> None:
+    """Let a call pass with a warning that names the user's line and the host's error; in strict mode raise that error."""
+    row = rows()[row_id]
+    message = row["message"]
     if os.environ.get(STRICT_VARIABLE) == "1":
-        raise on_a_host
-    once(f"{call} works here; on a host it raises {type(on_a_host).__name__}: {on_a_host}")
+        raise _error(row["error"], message)
+    line = users_line()
+    at = f" ({line})" if line else ""
+    what = f"{call} {row['call'].partition(' ')[2]}" if call else row["call"]
+    once(f"{what} works here{at}; on a host it raises {row['error']}: {message}", key=row_id + call)
+
+
+def accept_value(text: str) -> None:
+    """The same for an option's value that ends the process on a host."""
+    if os.environ.get(STRICT_VARIABLE) == "1":
+        raise _error(rows()["option_value"]["error"], text)
+    once(f"{text}; on a host the process stops")
+
+
+def _error(name: str, message: str) -> Exception:
+    if hasattr(builtins, name):
+        return getattr(builtins, name)(message)
+    from tensorflow.python.framework import errors_impl
+
+    return getattr(errors_impl, name)(None, None, message)
+
+
+def watch_collectives() -> None:
+    """Let hccl's calls ahead of the first session be told too."""
+    from hccl import _groups
+
+    _groups.on_early_call = _early_call
+
+
+def _early_call(call: str) -> None:
+    accept("group_before_device" if call.endswith("_group") else "rank_before_device", call=call)

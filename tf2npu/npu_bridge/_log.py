@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 
 
@@ -23,15 +24,15 @@ if not log.handlers:
     _handler.setFormatter(logging.Formatter("npu_bridge: %(message)s"))
     log.addHandler(_handler)
     log.propagate = False
-    log.setLevel(logging.WARNING)
+    log.setLevel(logging.DEBUG if os.environ.get("TF2NPU_LOG") == "debug" else logging.WARNING)
 
 _said: set[str] = set()
 
 
-def once(message: str) -> None:
-    """Warn, the first time only that the process has this to say."""
-    if message not in _said:
-        _said.add(message)
+def once(message: str, key: str = "") -> None:
+    """Warn, the first time only that the process has this to say; ``key``: what counts as the same."""
+    if (key or message) not in _said:
+        _said.add(key or message)
         log.warning(message)
 
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from hccl import _groups as hccl_groups
+from npu_bridge._lenient import accept
+from npu_bridge._where import users_line
 from tensorflow.python.client import session as tf_session
 from tensorflow.python.framework import error_interpolation, errors_impl
 
@@ -28,12 +32,15 @@ ALL_SESSIONS_VARIABLE = "TF2NPU_ALL_SESSIONS"
 """Set to 1 by the launcher to run sessions without the NPU entry on the device too."""
 
 LOG_VARIABLE = "TF2NPU_LOG"
-"""Set to "full" for a line on every program instead of the totals."""
+"""Set to "full" for a line on every program after the totals, to "debug" for the options of every session too."""
 
 _DEVICE = "_npu_device_session"
 _REQUESTS = "_npu_requests"
+_CREATED = "_npu_created_at"
 _opening = Lock()
 _original: dict[str, Callable[..., Any]] = {}
+_open_sessions: weakref.WeakSet[Any] = weakref.WeakSet()
+_is_shut_down = False
 
 
 def install() -> None:
@@ -51,15 +58,25 @@ def uninstall() -> None:
     for name, function in _original.items():
         setattr(tf_session.BaseSession, name, function)
     _original.clear()
+    _open_sessions.clear()
     atexit.unregister(_print_log)
 
 
 def _print_log() -> None:
     """The run log, on stderr at the end of the process; whole when TF2NPU_LOG is "full"."""
     log = run_log()
-    lines = log.digest() + (log.summary() if os.environ.get(LOG_VARIABLE) == "full" else [])
+    lines = log.digest() + (log.summary() if os.environ.get(LOG_VARIABLE) in ("full", "debug") else [])
+    lines += _still_open()
     if lines:
         print("\n".join(f"npu_runtime: {line}" for line in lines), file=sys.stderr)
+
+
+def _still_open() -> list[str]:
+    """A line for the sessions that nobody closed: on a host they hold the device until the process is gone."""
+    places = sorted(getattr(session, _CREATED, "") or "an unknown line" for session in _open_sessions)
+    if not places:
+        return []
+    return [f"{len(places)} session{'s' * (len(places) > 1)} still open at the end, made at {', '.join(dict.fromkeys(places))}"]
 
 
 def device_of(session: Any) -> DeviceSession | None:
@@ -91,8 +108,11 @@ def _open_device(session: Any) -> DeviceSession | None:
         parameters = {}
     if parameters.get("use_off_line") is False:
         return None
+    hccl_groups.set_up()
     try:
-        return DeviceSession(session.graph, session._config, load_config(parameters))
+        device = DeviceSession(session.graph, session._config, load_config(parameters))
+        _open_sessions.add(session)
+        return device
     except DeviceError as error:
         raise _tensorflow_error(session, error) from None
 
@@ -109,7 +129,21 @@ def _do_run(self: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict
         return _original["_do_run"](self, handle, target_list, fetch_list, feed_dict, options, run_metadata)
     feeds = [key.deref() for key in feed_dict]
     request = _request(self, fetch_list, target_list, feeds)
+    if _is_shut_down or request.targets:
+        _follow_system(target_list)
     return _call(self, device, request, list(feed_dict.values()))
+
+
+def _follow_system(targets: Sequence[Any]) -> None:
+    """Note when initialize_system and shutdown_system are run, and what is run after the latter."""
+    global _is_shut_down
+    ran = {op.get_attr("_npu_op") for op in targets if op.type == "NoOp" and "_npu_op" in op.node_def.attr}
+    if b"NPUInit" in ran:
+        _is_shut_down = False
+    elif b"NPUShutdown" in ran:
+        _is_shut_down = True
+    elif _is_shut_down:
+        accept("after_shutdown")
 
 
 def _request(session: Any, fetches: Sequence[Any], targets: Sequence[Any], feeds: Sequence[Any]) -> Request:
@@ -208,7 +242,13 @@ def _partial_run_setup(self: Any, fetches: Any, feeds: Any = None) -> Any:
     )
 
 
+def _init(self: Any, *args: Any, **kwargs: Any) -> None:
+    setattr(self, _CREATED, users_line())
+    _original["__init__"](self, *args, **kwargs)
+
+
 def _close(self: Any) -> None:
+    _open_sessions.discard(self)
     device = getattr(self, _DEVICE, None)
     if device is not None:
         device.close()
@@ -222,4 +262,5 @@ _REPLACEMENTS: Mapping[str, Callable[..., Any]] = {
     "_make_callable_from_options": _make_callable_from_options,
     "partial_run_setup": _partial_run_setup,
     "close": _close,
+    "__init__": _init,
 }

@@ -172,7 +172,7 @@ def _remembered(key: str, default: int) -> int:
     try:
         return util.get_value(key, default)
     except NameError:
-        accept(f"get_{key} before init_resource", NameError("the global dictionary is not defined; call init_resource first"))
+        accept(f"get_{key}")
         return default
 
 

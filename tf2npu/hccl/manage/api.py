@@ -12,6 +12,7 @@ def create_group(group: str, rank_num: int, rank_ids: list[int]) -> None:
     Raises: ValueError for a bad name or number, a list of another length, a negative or unknown rank, a name that is taken,
     or when this rank is not in it.
     """
+    _groups.check_up("create_group")
     _groups.check_name(group)
     if not isinstance(rank_num, int) or isinstance(rank_num, bool) or rank_num <= 0:
         raise ValueError(f"rank_num must be an int above 0, got {rank_num!r}")
@@ -24,22 +25,26 @@ def create_group(group: str, rank_num: int, rank_ids: list[int]) -> None:
 
 def destroy_group(group: str) -> None:
     """Take the group away; ValueError for the world group or an unknown one."""
+    _groups.check_up("destroy_group")
     _groups.check_name(group)
     _groups.remove(group)
 
 
 def get_rank_size(group: str = WORLD) -> int:
     """How many ranks the group has."""
+    _groups.check_up("get_rank_size")
     return _groups.group_size(group)
 
 
 def get_rank_id(group: str = WORLD) -> int:
     """This rank's number in the group; ValueError when it is not in it."""
+    _groups.check_up("get_rank_id")
     return _index(group, _groups.world_rank())
 
 
 def get_local_rank_size(group: str = WORLD) -> int:
     """How many ranks of the group this host has."""
+    _groups.check_up("get_local_rank_size")
     return len(_local(group))
 
 
@@ -57,6 +62,7 @@ def _local(group: str) -> list[int]:
 
 def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
     """The world rank of a group's rank."""
+    _groups.check_up("get_world_rank_from_group_rank")
     ranks = _groups.members(group)
     _check_rank("group_rank_id", group_rank_id)
     if group_rank_id >= len(ranks):
@@ -66,6 +72,7 @@ def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
 
 def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
     """The group's rank of a world rank; mind the order of the arguments."""
+    _groups.check_up("get_group_rank_from_world_rank")
     _groups.members(group)
     _check_rank("world_rank_id", world_rank_id)
     return _index(group, world_rank_id)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 
+from npu_bridge import _environment
+from npu_bridge._lenient import accept
+
 
 class JobConfig:
     """Hyperparameters of a job."""
@@ -79,6 +82,8 @@ def read_job() -> JobInfo:
     """The job from the environment.  Raises: ValueError without JOB_ID."""
     if "JOB_ID" not in os.environ:
         raise ValueError("JOB_ID is not in the environment; export it, any text will do")
+    if "JOB_ID" in _environment.was_set:
+        accept("job_id")
     return JobInfo(
         job_id=os.environ["JOB_ID"],
         job_config=JobConfig(),

@@ -16,6 +16,7 @@ from npu_bridge._lenient import accept
 from npu_bridge._sessions import apply_npu_settings, npu_entry
 from npu_bridge.estimator.npu import util
 from npu_bridge.estimator.npu._parameter_map import write_parameter_map
+from tensorflow.python.client.session import BaseSession
 
 
 class NpuExecutePlacement(Enum):
@@ -177,6 +178,9 @@ class NPURunConfig(tf.estimator.RunConfig):
     ) -> None:
         # fmt: on
         options = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        for name in ("auto_tune_mode", "mstune_mode"):
+            if options[name] is not None:
+                accept(name)
         _check_options(options)
         _check_cluster(distribute, mix_compile_mode)
         if save_checkpoints_steps is None and save_checkpoints_secs is None:
@@ -247,8 +251,7 @@ def set_npu_default_config(
     values = list(args)
     if len(values) > position:
         if values[position] is None:
-            missing = AttributeError("'NoneType' object has no attribute 'graph_options'")
-            accept("a session with config=None given by position", missing)
+            accept("config_none")
         values[position] = _checked(values[position])
     else:
         kwargs = {**kwargs, "config": _checked(kwargs.get("config"))}
@@ -266,6 +269,8 @@ def decorator_tf_session(func: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(func)
     def init(*args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], BaseSession):
+            args[0]._session = None  # its __del__ asks, also when strict mode refuses to make it
         args, kwargs = set_npu_default_config(func, args, kwargs)
         return func(*args, **kwargs)
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import tensorflow as tf
 from keras.src.optimizers.legacy import optimizer_v2
+from npu_bridge import _environment
+from npu_bridge._lenient import accept
 from npu_bridge.estimator.npu import util
 from npu_bridge.estimator.npu.npu_loss_scale_optimizer import scaled_gradients, update_if_finite
 from npu_bridge.hccl import hccl_ops
@@ -31,6 +33,8 @@ def reduce(tensor: tf.Tensor, root_rank: int, average: bool = True, fusion: int 
     local_rank = os.environ.get("DEVICE_ID")
     if local_rank is None:
         raise ValueError("DEVICE_ID is not set; reduce needs it to know whether this is the root")
+    if "DEVICE_ID" in _environment.was_set:
+        accept("reduce_device_id")
     summed = hccl_ops.reduce(tensor, "sum", root_rank, fusion, fusion_id)
     return summed / tf.cast(_rank_size(), summed.dtype) if average and int(local_rank) == root_rank else summed
 

@@ -14,6 +14,8 @@ from npu_bridge.estimator.npu.util import check_positive_integer
 @contextmanager
 def _attributes(**values: int | bool | str) -> Iterator[None]:
     graph = tf.get_default_graph()
+    if tf.executing_eagerly():
+        raise AttributeError("scopes of npu_scope put attributes on a graph's operations; eager execution builds none")
     with graph._attr_scope({name: attribute(value) for name, value in values.items()}):
         yield
 
