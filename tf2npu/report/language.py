@@ -88,23 +88,29 @@ def catalogue(language: str) -> Catalogue:
 
 
 def texts_of_template(source: str) -> Iterator[str]:
-    """What a page's template itself says: texts between tags and in attributes that are read."""
-    for found in _TEXT_IN_TEMPLATE.finditer(source):
-        yield " ".join(next(filter(None, found.groups())).split())
+    """What a page's template itself says: texts between tags, in attributes that are read, and as literals to choose from."""
+    for pattern in _IN_TEMPLATE:
+        for found in pattern.finditer(source):
+            yield " ".join(found.group(1).split())
 
 
 def template_in(source: str, language: str) -> str:
     """A page's template with its own texts in the language."""
+    if language == "en":
+        return source
     texts = catalogue(language)
 
     def translated(found: re.Match[str]) -> str:
-        english = next(filter(None, found.groups()))
-        shown = texts.text(" ".join(english.split()))
-        return found.group().replace(english.strip(), shown)
+        english = found.group(1)
+        return found.group().replace(english.strip(), texts.text(" ".join(english.split())))
 
-    return _TEXT_IN_TEMPLATE.sub(translated, source).replace('<html lang="en"', f'<html lang="{language}"')
+    for pattern in _IN_TEMPLATE:
+        source = pattern.sub(translated, source)
+    return source.replace('<html lang="en"', f'<html lang="{language}"')
 
 
-_TEXT_IN_TEMPLATE = re.compile(
-    r">(?=[^<>{}]*[A-Za-z]{2})([^<>{}]+)(?=[<{])|(?:aria-label|placeholder|title)=\"([^\"{}]*[A-Za-z]{2}[^\"{}]*)\""
+_IN_TEMPLATE = (
+    re.compile(r"(?:>|\}\}(?=[ .]))(?=(?:[^<>{}&=]|&\w+;)*?\b[A-Za-z]{2}[^<>{}=\";]*[<{])([^<>{}]+)(?=[<{])"),
+    re.compile(r"(?:aria-label|placeholder|title)=\"([^\"{}]*[A-Za-z]{2}[^\"{}]*)\""),
+    re.compile(r"(?:\{\{ | else )\"([A-Z][^\"<>]*)\"(?= if | \}\})"),
 )
