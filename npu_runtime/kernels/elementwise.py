@@ -12,7 +12,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import same_as
-from npu_runtime.kernels.tiles import OneUfunc, choose, elementwise, filled, result_buffer, run_tiled, widened
+from npu_runtime.kernels.tiles import Body, OneUfunc, choose, elementwise, filled, result_buffer, run_tiled, widened
 
 SIGNED = dt.NUMBERS - {"uint8"}
 _FLOAT_UFUNCS: dict[str, tuple[np.ufunc, int]] = {
@@ -108,10 +108,9 @@ def elu(out: np.ndarray, x: np.ndarray) -> None:
 
 
 def _below_zero(x: np.ndarray) -> np.ndarray:
-    """exp(x) - 1 where x < 0, else 0: added to the positive part this needs no choice."""
+    """exp(x) - 1 where x < 0, else 0: added to the positive part this needs no choice. Exact near 0."""
     low = np.minimum(x, filled(0, x))
-    np.exp(low, out=low)
-    low -= np.float32(1)
+    np.expm1(low, out=low)
     return low
 
 
@@ -135,6 +134,11 @@ def leaky_relu(x: np.ndarray, /, *, alpha: float = 0.2, out: np.ndarray | None =
 
     x: any shape, fp16|bf16|fp32.  Returns: same shape and dtype.  Source: TensorFlow op `LeakyRelu`.
     """
+    return run_tiled(widened(leaky_relu_body(alpha)), result_buffer((x,), None, out), x)
+
+
+def leaky_relu_body(alpha: float) -> Body:
+    """LeakyRelu of one tile."""
 
     def body(out: np.ndarray, x: np.ndarray) -> None:
         scaled = x * np.float32(alpha)
@@ -143,4 +147,4 @@ def leaky_relu(x: np.ndarray, /, *, alpha: float = 0.2, out: np.ndarray | None =
         else:
             choose(out, x > 0, x, scaled)
 
-    return run_tiled(widened(body), result_buffer((x,), None, out), x)
+    return body

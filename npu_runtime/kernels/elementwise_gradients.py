@@ -14,7 +14,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.elementwise import SELU_SCALE, SELU_SCALE_ALPHA
 from npu_runtime.kernels.shapes import merge
-from npu_runtime.kernels.tiles import choose, elementwise, filled, result_buffer, run_tiled, widened
+from npu_runtime.kernels.tiles import Body, choose, elementwise, filled, keep_where, result_buffer, run_tiled, widened
 
 BOTH = (0, 1)
 ONE = np.float32(1)
@@ -49,19 +49,23 @@ def sqrt_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
 
 @elementwise("RsqrtGrad", flops=4, shape=_same_shape, inplace=BOTH)
 def rsqrt_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
-    """-0.5 * dy * y cubed."""
+    """-0.5 * dy * y cubed, and 0 where dy is 0, whatever y is."""
+    has_gradient = dy != 0
     cube = y * y
     cube *= y
     cube *= np.float32(-0.5)
     np.multiply(cube, dy, out=out)
+    keep_where(out, has_gradient)
 
 
 @elementwise("ReciprocalGrad", "InvGrad", flops=3, shape=_same_shape, inplace=BOTH)
 def reciprocal_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
-    """-dy * y * y."""
+    """-dy * y * y, and 0 where dy is 0, whatever y is."""
+    has_gradient = dy != 0
     square = y * y
     np.negative(square, out=square)
     np.multiply(square, dy, out=out)
+    keep_where(out, has_gradient)
 
 
 @elementwise("ReluGrad", dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH)
@@ -120,10 +124,20 @@ def leaky_relu_grad(
 
     gradients, features: the same shape, fp16|bf16|fp32.  Source: TensorFlow op `LeakyReluGrad`.
     """
-
-    def body(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
-        choose(out, features > 0, gradients, gradients * np.float32(alpha))
-
     if gradients.shape != features.shape:
         raise InvalidArgument(f"gradients and features differ in shape: {gradients.shape} and {features.shape}")
-    return run_tiled(widened(body), result_buffer((gradients,), None, out), gradients, features)
+    return run_tiled(widened(leaky_relu_grad_body(alpha)), result_buffer((gradients,), None, out), gradients, features)
+
+
+def leaky_relu_grad_body(alpha: float) -> Body:
+    """LeakyReluGrad of one tile: the gradient times 1 or alpha."""
+
+    def body(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
+        if not 0 <= alpha <= 1:
+            choose(out, features > 0, gradients, gradients * np.float32(alpha))
+            return
+        slope = (features > 0).astype(gradients.dtype)
+        np.maximum(slope, filled(alpha, slope), out=slope)
+        np.multiply(gradients, slope, out=out)
+
+    return body

@@ -9,7 +9,7 @@ from scipy.sparse import csc_matrix
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.kernels.access import shape_text
-from npu_runtime.kernels.parallel import parallel_ranges
+from npu_runtime.kernels.parallel import parallel_ranges, scratch
 
 SMALL = 4096
 """Elements up to which one ufunc.at is faster than setting up a sparse product."""
@@ -64,13 +64,43 @@ def combine(operation: np.ufunc, target: np.ndarray, numbers: np.ndarray, update
     if updates.size > SMALL and operation in (np.add, np.subtract) and target.dtype.itemsize >= 4:
         if target.shape[0] <= 4 * numbers.size:
             operation(target, sums(numbers, updates, target.shape[0]), out=target)
-        else:
-            named, places = np.unique(numbers, return_inverse=True)
-            target[named] = operation(target[named], sums(places, updates, named.size))
+            return
+        first, places = first_places(numbers, target.shape[0])
+        if first.size < numbers.size:
+            updates = sums(places, updates, first.size)
+        _combine_distinct(operation, target, numbers[first], updates)
         return
     inner = target.shape[1]
     places = (numbers.astype(np.int64)[:, None] * inner + np.arange(inner)).reshape(-1)
     operation.at(target.reshape(-1), places, updates.reshape(-1))
+
+
+def _combine_distinct(operation: np.ufunc, target: np.ndarray, numbers: np.ndarray, updates: np.ndarray) -> None:
+    """As `combine`, for rows that are all different. A row moves as one item, four times faster than its elements."""
+    rows = target.view(np.dtype((np.void, target.itemsize * target.shape[1]))).reshape(-1)
+
+    def work(start: int, stop: int) -> None:
+        named = numbers[start:stop]
+        taken = rows.take(named)
+        old = taken.view(target.dtype).reshape(len(named), -1)
+        operation(old, updates[start:stop], out=old)
+        rows[named] = taken
+
+    parallel_ranges(numbers.size, work, max(1, GRAIN_BYTES // max(target.itemsize * target.shape[1], 1)))
+
+
+def first_places(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:
+    """(where each number is first, in order; which of those each entry is) for numbers in [0, n_values).
+
+    A table of all values instead of sorting; only the entries that occur are ever touched.
+    """
+    kind = np.int32 if numbers.size < 1 << 31 else np.int64
+    places = np.arange(numbers.size, dtype=kind)
+    table = scratch("first places", (n_values,), kind)
+    table[numbers[::-1]] = places[::-1]  # the last one written stays: the first place
+    first = np.flatnonzero(table[numbers] == places)
+    table[numbers[first]] = np.arange(first.size, dtype=kind)
+    return first, table[numbers]
 
 
 def sums(numbers: np.ndarray, updates: np.ndarray, n_rows: int) -> np.ndarray:

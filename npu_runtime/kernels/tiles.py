@@ -18,6 +18,8 @@ from npu_runtime.kernels.shapes import broadcast_pair, same_as
 Body = Callable[..., Any]
 """body(out, *inputs) fills `out` from inputs that broadcast to it; `out` may be one of them and is never 0-d."""
 
+BODIES: dict[str, Body] = {}
+"""The body of every op registered by `elementwise`."""
 TILE = 32768
 """Elements of a tile: 128 KB of fp32, so that a chain of ufuncs stays in the L2 cache."""
 STREAM = 1 << 17
@@ -168,6 +170,7 @@ def elementwise(
                 return filled_out
             return run_tiled(body, filled_out, *inputs, tile=STREAM if isinstance(body, OneUfunc) else TILE)
 
+        BODIES.update(dict.fromkeys(ops, body))
         run.__name__, run.__doc__ = getattr(body, "__name__", "run"), body.__doc__
         kernel(
             *ops, unit="vector", shape=shape, dtypes=dtypes, estimate=estimate,

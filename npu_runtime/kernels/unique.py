@@ -11,10 +11,13 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.rows import first_places
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.topk import as_sortable
 
 Array = np.ndarray
+LARGEST_TABLE = 1 << 24
+"""Entries of a table of all integers between the least and the greatest that are tried before sorting: 64 MB."""
 WITH_INDEX = {"T": dt.ALL, "out_idx": dt.INDICES}
 
 
@@ -89,21 +92,12 @@ def _unique(x: Array, axis: int, out_idx: str) -> tuple[Array, Array, Array]:
     if x.ndim > 1 and x.size == 0:
         raise InvalidArgument(f"unique along an axis needs entries, got shape {shape_text(x.shape)}")
     if x.ndim == 1 and x.dtype.kind in "iu" and x.size:
-        first, rank = _by_table(x) if int(x.max()) - int(x.min()) <= 8 * x.size else _by_sorting(x, None)
+        least, extent = int(x.min()), int(x.max()) - int(x.min()) + 1
+        is_dense = extent <= max(8 * x.size, LARGEST_TABLE)
+        first, rank = first_places(x.astype(np.int64) - least, extent) if is_dense else _by_sorting(x, None)
     else:
         first, rank = _by_sorting(as_sortable(x), None if x.ndim == 1 else axis)
     return np.take(x, first, axis=axis), rank.astype(kind), np.bincount(rank, minlength=first.size).astype(kind)
-
-
-def _by_table(x: Array) -> tuple[Array, Array]:
-    """(where each value is first, which value each entry is) by a table of all integers from the least to the greatest."""
-    offset = x.astype(np.int64) - int(x.min())
-    places = np.arange(x.size)
-    table = np.empty(int(offset.max()) + 1, np.int64)
-    table[offset[::-1]] = places[::-1]  # the last one written stays: the first place
-    first = np.flatnonzero(table[offset] == places)
-    table[offset[first]] = np.arange(first.size)
-    return first, table[offset]
 
 
 def _by_sorting(x: Array, axis: int | None) -> tuple[Array, Array]:

@@ -1,0 +1,138 @@
+"""A region of element-wise nodes as one task: all of them on one cache-sized tile, then on the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.bias import add_bias
+from npu_runtime.kernels.elementwise import leaky_relu_body
+from npu_runtime.kernels.elementwise_gradients import leaky_relu_grad_body
+from npu_runtime.kernels.parallel import scratch
+from npu_runtime.kernels.tiles import BODIES, Body, choose, run_tiled
+
+REGION = "_ElementwiseRegion"
+REGION_TILE = 16384
+"""Elements of a tile: 64 KB of fp32, so that the values between the nodes stay in the L2 cache together."""
+MAX_INPUTS = 24
+
+_WITH_ATTRIBUTES: dict[str, Callable[[Mapping[str, Any]], Body]] = {
+    "AddN": lambda attrs: _add,
+    "BiasAdd": lambda attrs: add_bias,
+    "LeakyRelu": lambda attrs: leaky_relu_body(attrs.get("alpha", 0.2)),
+    "LeakyReluGrad": lambda attrs: leaky_relu_grad_body(attrs.get("alpha", 0.2)),
+    "SelectV2": lambda attrs: choose,
+}
+
+
+def _add(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    np.add(x, y, out=out)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One node, or one addition of an AddN: body(result, *operands).  operands: inputs of the region from 0 up, or ~i for the result of step i.
+
+    buffer: which scratch buffer takes the result, -1 for the region's own result.
+    """
+
+    body: Body
+    operands: tuple[int, ...]
+    dtype: str
+    buffer: int
+
+
+Draft = tuple[Body, tuple[int, ...], str]
+"""A step that has no buffer yet: body, operands, type of the result."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """steps: producers first, the last one makes the result, of `shape`.  flops: of all nodes."""
+
+    steps: tuple[Step, ...]
+    shape: tuple[int, ...]
+    flops: float
+
+
+def body_of(op: str, attrs: Mapping[str, Any]) -> Body | None:
+    """The function that computes one tile of an op, None for an op that is not element-wise.
+
+    It may write its result over any operand of the same type. That of AddN adds two: see `steps_of`.
+    """
+    if op == "BiasAdd" and attrs.get("data_format", "NHWC") != "NHWC":
+        return None
+    made = _WITH_ATTRIBUTES.get(op)
+    return made(attrs) if made else BODIES.get(op)
+
+
+def steps_of(body: Body, operands: tuple[int, ...], dtype: str, first: int, is_sum: bool) -> list[Draft]:
+    """The steps that a node becomes, of which the first gets number `first`; a sum is added from left to right."""
+    if not is_sum:
+        return [(body, operands, dtype)]
+    pairs = [(operands[0] if i == 0 else ~(first + i - 1), operand) for i, operand in enumerate(operands[1:])]
+    return [(body, pair, dtype) for pair in pairs]
+
+
+def assign_buffers(steps: Sequence[Draft]) -> tuple[Step, ...]:
+    """Give every result but the last a scratch buffer; one that is read for the last time is used again.
+
+    A body may write over one of its operands, so a result takes over the buffer of an operand that dies.
+    """
+    last_read = {~operand: index for index, (_, operands, _) in enumerate(steps) for operand in operands if operand < 0}
+    free: list[tuple[int, int]] = []  # item size, buffer
+    used: dict[int, tuple[int, int]] = {}
+    made = []
+    count = 0
+    for index, (body, operands, dtype) in enumerate(steps):
+        size = dt.itemsize_bytes(dtype)
+        free += [used.pop(~o) for o in sorted(set(operands)) if o < 0 and last_read[~o] == index]
+        if index == len(steps) - 1:
+            made.append(Step(body, operands, dtype, -1))
+            break
+        slot = next((entry for entry in free if entry[0] == size), None)
+        if slot is None:
+            slot, count = (size, count), count + 1
+        else:
+            free.remove(slot)
+        used[index] = slot
+        made.append(Step(body, operands, dtype, slot[1]))
+    return tuple(made)
+
+
+def _whole(region: Region) -> Body:
+    """The body of a tile: every step in order, over scratch of this thread."""
+    steps = [(s.body, s.operands, dt.to_numpy(s.dtype), f"region {s.buffer}", s.buffer < 0) for s in region.steps]
+
+    def body(out: np.ndarray, *inputs: np.ndarray) -> None:
+        made: list[np.ndarray] = []
+        for function, operands, dtype, name, is_last in steps:
+            result = out if is_last else scratch(name, out.shape, dtype)
+            function(result, *[inputs[o] if o >= 0 else made[~o] for o in operands])
+            made.append(result)
+
+    return body
+
+
+def _shape(*inputs: Spec, region: Region) -> Shape:
+    return region.shape
+
+
+@kernel(
+    REGION, unit="vector", shape=_shape, estimate=lambda inputs, outputs, attrs: attrs["region"].flops,
+    inplace=tuple(range(MAX_INPUTS)),
+)  # fmt: skip
+def elementwise_region(*inputs: np.ndarray, region: Region, out: np.ndarray | None = None) -> np.ndarray:
+    """The last value of a region.
+
+    inputs: any shapes that broadcast to the region's.  Returns: the region's shape.  Every element is computed as the single
+    nodes compute it, so fusing changes no bit.
+    """
+    made = np.empty(region.shape, dt.to_numpy(region.steps[-1].dtype)) if out is None else out
+    return run_tiled(_whole(region), made, *inputs, tile=REGION_TILE)

@@ -1,0 +1,124 @@
+"""Before: Mul -> Add -> Tanh.  After: _ElementwiseRegion: large values between element-wise nodes never reach memory.
+
+A node joins the region of its readers when nobody else reads it or waits for it and all of its values have the region's
+shape. The region takes the name and place of its last node, so what it reads from variables by reference must be read by
+that node itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.order import topological
+from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels.base import all_kernels
+from npu_runtime.kernels.regions import MAX_INPUTS, REGION, Draft, Region, assign_buffers, body_of, steps_of
+from npu_runtime.passes.base import graph_pass
+from npu_runtime.passes.placement import VARIABLES
+from npu_runtime.passes.plan_memory import may_alias
+
+SMALLEST = 32768
+"""Elements of a value from which keeping it in cache repays the region's own bookkeeping."""
+_TYPES = frozenset({"float32", "bool"})
+
+
+@graph_pass(requires=("shapes",))
+def fuse_elementwise(graph: Graph) -> int:
+    """Merge element-wise nodes over large values into regions; returns the number of regions."""
+    order = topological([node for node in graph if node.host_reason is None])
+    place = {node.name: index for index, node in enumerate(order)}
+    fusion = _Fusion(graph)
+    regions = 0
+    for root in reversed(order):
+        if root.name in graph and fusion.is_candidate(root):
+            members = fusion.grow(root, place)
+            if len(members) > 1:
+                fusion.merge(root, members)
+                regions += 1
+    return regions
+
+
+class _Fusion:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.readers = graph.consumers()
+        self.kept = {value.node for value in graph.fetches} | set(graph.targets)
+        self.waited_for = {name for node in graph for name in node.controls}
+
+    def is_candidate(self, node: Node) -> bool:
+        """Whether a node is element-wise over complete, large values of the types a region handles."""
+        if node.host_reason is not None or node.is_stateful or node.ref_inputs or body_of(node.op, node.attrs) is None:
+            return False
+        out = node.outputs[0]
+        if not _is_large(out) or len(node.inputs) > MAX_INPUTS:
+            return False
+        if node.op == "AddN" and len(node.inputs) < 2:
+            return False
+        specs = [self.graph.spec(value) for value in node.inputs]
+        return all(spec.is_complete and spec.dtype in _TYPES for spec in specs)
+
+    def grow(self, root: Node, place: Mapping[str, int]) -> list[Node]:
+        """The members of the region that ends in `root`, producers first."""
+        members = {root.name: root}
+        refused: set[str] = set()
+        while True:
+            near = {v.node for m in members.values() for v in m.inputs} - members.keys() - refused
+            if not near:
+                break
+            name = max(near, key=lambda n: place.get(n, -1))  # its readers in the region are all known by now
+            node = self.graph[name]
+            if self._may_join(node, root, members):
+                members[name] = node
+                if self._n_inputs(members) <= MAX_INPUTS:
+                    continue
+                del members[name]
+            refused.add(name)
+        return sorted(members.values(), key=lambda node: place[node.name])
+
+    def _may_join(self, node: Node, root: Node, members: Mapping[str, Node]) -> bool:
+        if node.name in self.kept or node.name in self.waited_for or not self.is_candidate(node):
+            return False
+        if node.outputs[0].shape != root.outputs[0].shape:
+            return False
+        readers = self.readers.get(Value(node.name), [])
+        return all(reader.name in members for reader in readers) and not any(self._shows_variable(v) for v in node.inputs)
+
+    def _shows_variable(self, value: Value) -> bool:
+        """Whether a value is the memory of a variable, which may change before the region runs."""
+        node = self.graph[value.node]
+        if node.ref_outputs or node.op in VARIABLES:
+            return True
+        return may_alias(node) and any(self._shows_variable(v) for v in node.inputs)
+
+    def _n_inputs(self, members: Mapping[str, Node]) -> int:
+        return len({v for m in members.values() for v in m.inputs if v.node not in members})
+
+    def merge(self, root: Node, members: list[Node]) -> None:
+        """Make `root` the region's node and remove the others."""
+        inside = {node.name for node in members}
+        inputs = list(dict.fromkeys(v for node in members for v in node.inputs if v.node not in inside))
+        steps: list[Draft] = []
+        last: dict[str, int] = {}
+        for node in members:
+            body = body_of(node.op, node.attrs)
+            assert body is not None
+            operands = tuple(~last[v.node] if v.node in last else inputs.index(v) for v in node.inputs)
+            steps += steps_of(body, operands, node.outputs[0].dtype, len(steps), node.op == "AddN")
+            last[node.name] = len(steps) - 1
+        flops = sum(self._flops(node) for node in members)
+        shape = root.outputs[0].known_shape()
+        root.controls = list(dict.fromkeys(name for node in members for name in node.controls))
+        root.op, root.inputs, root.attrs = REGION, inputs, {"region": Region(assign_buffers(steps), shape, flops)}
+        for node in members[:-1]:
+            del self.graph.nodes[node.name]
+        for value in inputs:
+            self.readers[value] = [n for n in self.readers[value] if n.name not in inside] + [root]
+
+    def _flops(self, node: Node) -> float:
+        return all_kernels()[node.op].work([self.graph.spec(v) for v in node.inputs], node.outputs, node.attrs)
+
+
+def _is_large(spec: Spec) -> bool:
+    return spec.is_complete and spec.value is None and spec.dtype in _TYPES and math.prod(spec.known_shape()) >= SMALLEST
