@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime.device import float_status
 from npu_runtime.device.denormals import flushed
 from npu_runtime.device.memory import Arena
 from npu_runtime.device.variable import Variable
@@ -50,6 +51,7 @@ class Runner:
 
     def _run(self, bound: Bound, feeds: Sequence[np.ndarray], convert: Callable[[Any], Any]) -> list[Any]:
         slots = list(self.program.template)
+        float_status.clear()
         for slot, value in zip(self.program.feeds, feeds, strict=True):
             slots[slot] = value
         run = run_step_with_branches if self.program.has_branches else run_step

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime.device import float_status
 from npu_runtime.executor.program import DEAD, HostStep, Task
 from npu_runtime.passes.placement import MERGES
 
@@ -26,6 +27,9 @@ def run_step(function: Callable[..., Any], step: Task | HostStep, slots: list[An
         results = function(*inputs) or ()
         for slot, value in zip(step.outs, results, strict=True):
             slots[slot] = value
+    if float_status.is_saturating and isinstance(step, Task):
+        for slot in step.outs:
+            slots[slot] = float_status.saturated(slots[slot])
     for slot in step.frees:
         slots[slot] = None
 

@@ -53,7 +53,8 @@ def names(graph, monkeypatch, tmp_path):
 
 
 IMPORTS = (
-    "from npu_bridge.estimator import npu_ops, npu_aicore_ops", "from npu_bridge.estimator.npu import npu_common, npu_config, npu_optimizer",
+    "from npu_bridge.estimator import npu_aicore_ops, npu_ops",
+    "from npu_bridge.estimator.npu import npu_common, npu_config, npu_optimizer",
     "from npu_bridge.estimator.npu import npu_dynamic_rnn as rnn", "from npu_bridge.tbe import npu_cube_ops as cube",
     "from npu_bridge.experimental import file_constant", "from npu_bridge.npu_cpu import lru_cache, npu_cpu_ops",
     "from npu_bridge.helper import helper", "from npu_bridge.profiler import profiler",

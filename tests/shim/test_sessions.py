@@ -276,6 +276,7 @@ def test_npu_plugin(tmp_path):
     assert npu_plugin.is_inf_nan_enabled()
     npu_plugin.set_device_sat_mode(0)
     assert not npu_plugin.is_inf_nan_enabled()
+    npu_plugin.set_device_sat_mode(1)  # as the tests that follow expect numbers to be TensorFlow's
     with pytest.raises(ValueError):
         npu_plugin.set_device_sat_mode(2)
 

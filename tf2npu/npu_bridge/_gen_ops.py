@@ -9,6 +9,7 @@ import tensorflow as tf
 from npu_bridge._ops import dropout as _dropout
 from npu_bridge._ops.activations import fast_gelu, fast_gelu_grad, gelu, gelu_grad
 from npu_bridge._ops.device_channel import initialize_system, outfeed_dequeue_op, outfeed_enqueue_op, shutdown_system
+from npu_bridge._ops.float_status import npu_alloc_float_status, npu_clear_float_status, npu_get_float_status
 from npu_bridge._ops.fused_optimizers import (
     adam_apply_one_assign,
     adam_apply_one_with_decay_assign,
@@ -51,6 +52,9 @@ __all__ = [
     "lars_v2",
     "non_zero",
     "non_zero_with_value",
+    "npu_alloc_float_status",
+    "npu_clear_float_status",
+    "npu_get_float_status",
     "npu_init",
     "npu_shutdown",
     "outfeed_dequeue",

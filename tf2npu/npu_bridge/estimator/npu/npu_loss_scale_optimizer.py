@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
-from npu_bridge.estimator.npu import util
+from npu_bridge._ops.float_status import npu_alloc_float_status, npu_get_float_status
+from npu_bridge.estimator.npu import npu_plugin, util
 from npu_bridge.estimator.npu.npu_loss_scale_manager import ExponentialUpdateLossScaleManager, FixedLossScaleManager
 from npu_bridge.hccl import hccl_ops
 
@@ -48,6 +49,17 @@ def all_finite(pairs: Pairs) -> tf.Tensor:
     return tf.reduce_all([tf.reduce_all(tf.math.is_finite(value)) for value in values]) if values else tf.constant(True)
 
 
+def no_overflow(pairs: Pairs) -> tf.Tensor:
+    """Whether a step may be applied: gradients are finite and, in saturation mode, the device's float status is clear."""
+    finite = all_finite(pairs)
+    if not npu_plugin._is_saturating():
+        return finite
+    computed = [g.values if isinstance(g, tf.IndexedSlices) else g for g, _ in pairs if g is not None]
+    with tf.control_dependencies(computed):  # the status is of what has run by then
+        status = npu_get_float_status(npu_alloc_float_status())
+    return tf.logical_and(finite, tf.equal(status[0], 0.0))
+
+
 def update_if_finite(
     optimizer: tf.train.Optimizer, manager: Any, pairs: Pairs, global_step: Any, name: str | None, is_distributed: bool
 ) -> tf.Operation:
@@ -57,7 +69,7 @@ def update_if_finite(
     """
     if not manager.get_enable_overflow_check():
         return optimizer.apply_gradients(pairs, global_step, name)
-    finite = all_finite(pairs)
+    finite = no_overflow(pairs)
     if is_distributed:
         overflows = hccl_ops.allreduce(tf.cast(tf.logical_not(finite), tf.float32), "sum", fusion=0)
         finite = tf.equal(overflows, 0.0)

@@ -16,6 +16,8 @@ from npu_bridge.estimator.npu._shared_memory import (
     rdma_remote_register,
 )
 
+from npu_runtime.device import float_status
+
 __all__ = [
     "check_graph_run_mode",
     "get_rdma_cache",
@@ -35,7 +37,7 @@ __all__ = [
 ]
 
 _started: dict[str, Any] | None = None
-_saturation_mode = 0  # 0: values saturate, 1: infinities and NaN appear
+_saturation_mode: int | None = None  # 0: fp16 results saturate, 1: infinities and NaN appear; None: nobody has said
 
 
 def check_graph_run_mode(graph_run_mode: int) -> None:
@@ -106,15 +108,19 @@ def npu_close() -> None:
 
 
 def set_device_sat_mode(mode: int) -> None:
-    """How overflow shows: 0 saturates, 1 gives infinities and NaN.  ValueError for another mode."""
+    """How overflow of fp16 shows: 0 saturates, 1 gives infinities and NaN; nobody asked is as 1.  ValueError for another mode."""
     global _saturation_mode
     if mode not in (0, 1):
         raise ValueError(f"mode must be 0 (saturation) or 1 (infinities and NaN), got {mode!r}")
-    if mode == 0:
-        recorded("npu_plugin.set_device_sat_mode(0)", "numbers are TensorFlow's, so overflow shows as infinities")
+    float_status.set_saturating(mode == 0)
     _saturation_mode = mode
 
 
+def _is_saturating() -> bool:
+    """Whether ``set_device_sat_mode(0)`` was called: overflow is then in the float status and not in the numbers."""
+    return _saturation_mode == 0
+
+
 def is_inf_nan_enabled() -> bool:
-    """Whether overflow shows as infinities and NaN, which decides how loss scaling finds it."""
+    """Whether ``set_device_sat_mode(1)`` was called."""
     return _saturation_mode == 1

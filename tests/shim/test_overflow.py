@@ -1,0 +1,130 @@
+"""Loss scaling in fp16: a scale that overflows is skipped and lowered, in infinity mode and in saturation mode."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from npu_bridge.estimator.npu import npu_plugin
+
+from npu_runtime.device import float_status
+
+
+@pytest.fixture(params=["infinities", "saturation", "nobody asked"])
+def mode(request, monkeypatch):
+    monkeypatch.setattr(npu_plugin, "_saturation_mode", None)
+    if request.param != "nobody asked":
+        npu_plugin.set_device_sat_mode(0 if request.param == "saturation" else 1)
+    yield request.param
+    float_status.set_saturating(False)
+
+
+def points(seed=0, n=64):
+    random = np.random.RandomState(seed)
+    labels = random.randint(0, 2, n)
+    return (random.randn(n, 4) + 3 * labels[:, None] * np.array([1, -1, 1, 0])).astype(np.float32), labels
+
+
+def network(x, labels, half):
+    """A small classifier with fp32 variables, whose products are in fp16 when `half`; one variable has no gradient."""
+    dtype = tf.float16 if half else tf.float32
+    tf.get_variable("unused", initializer=1.0)
+    table = tf.get_variable("table", initializer=np.full([2, 8], 0.1, np.float32))  # its gradient is IndexedSlices
+    w1 = tf.get_variable("w1", initializer=np.random.RandomState(1).randn(4, 8).astype(np.float32) * 0.3)
+    w2 = tf.get_variable("w2", initializer=np.random.RandomState(2).randn(8, 2).astype(np.float32) * 0.3)
+    hidden = tf.nn.relu(tf.matmul(tf.cast(x, dtype), tf.cast(w1, dtype)) + tf.cast(tf.gather(table, [0])[0], dtype))
+    logits = tf.cast(tf.matmul(hidden, tf.cast(w2, dtype)), tf.float32)
+    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+    return loss, tf.reduce_mean(tf.cast(tf.equal(tf.argmax(logits, 1), tf.cast(labels, tf.int64)), tf.float32))
+
+
+def trained(wrap, half, steps=40):
+    """(scale, global step, w1) after each step, and the accuracy at the end."""
+    from npu_bridge.npu_init import ExponentialUpdateLossScaleManager
+
+    history = []
+    with tf.Graph().as_default():
+        x, labels = points()
+        loss, accuracy = network(tf.constant(x), tf.constant(labels), half)
+        step = tf.train.get_or_create_global_step()
+        manager = ExponentialUpdateLossScaleManager(2.0**26, 1000, decr_every_n_nan_or_inf=1, decr_ratio=0.25)
+        optimizer = wrap(tf.train.MomentumOptimizer(0.1, 0.9), manager)
+        gradients = optimizer.compute_gradients(loss, tf.trainable_variables())
+        train = optimizer.apply_gradients(gradients, step)
+        weight = tf.trainable_variables()[-2]
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            for _ in range(steps):
+                session.run(train)
+                history.append(session.run([manager.get_loss_scale(), step, weight]))
+            return history, session.run(accuracy)
+
+
+def nestings():
+    from npu_bridge.npu_init import NPUDistributedOptimizer, NPULossScaleOptimizer, NPUOptimizer
+
+    return {
+        "inside": lambda inner, manager: NPUDistributedOptimizer(NPULossScaleOptimizer(inner, manager)),
+        "outside": lambda inner, manager: NPULossScaleOptimizer(NPUDistributedOptimizer(inner), manager, is_distributed=True),
+        "one optimizer": lambda inner, manager: NPUOptimizer(inner, manager, is_distributed=True, is_loss_scale=True),
+    }
+
+
+@pytest.mark.parametrize("nesting", ["inside", "outside", "one optimizer"])
+def test_a_scale_that_overflows_is_skipped_and_lowered(mode, nesting):
+    history, accuracy = trained(nestings()[nesting], half=True)
+    scales, steps = [row[0] for row in history], [row[1] for row in history]
+    n_skipped = sum(scale == 2.0**26 / 4 ** (i + 1) for i, scale in enumerate(scales))
+    assert n_skipped >= 3 and steps == [0] * n_skipped + list(range(1, len(steps) - n_skipped + 1))
+    assert len(set(scales[n_skipped - 1 :])) == 1, "it settles at a scale that fits"
+    first = np.random.RandomState(1).randn(4, 8).astype(np.float32) * 0.3
+    for _, _, weight in history[:n_skipped]:
+        np.testing.assert_array_equal(weight, first)
+    assert all(np.isfinite(weight).all() for _, _, weight in history) and not (history[-1][2] == first).any()
+    _, wanted = trained(lambda inner, manager: inner, half=False, steps=len(steps) - n_skipped)
+    assert accuracy >= wanted - 1 / 64 and wanted > 0.95
+
+
+def test_both_modes_skip_the_same_steps(monkeypatch):
+    histories = {}
+    for wanted in (0, 1):
+        monkeypatch.setattr(npu_plugin, "_saturation_mode", None)
+        npu_plugin.set_device_sat_mode(wanted)
+        try:
+            histories[wanted] = [row[:2] for row in trained(nestings()["inside"], half=True, steps=12)[0]]
+        finally:
+            float_status.set_saturating(False)
+    assert histories[0] == histories[1]
+
+
+def test_saturation_cuts_numbers_and_raises_the_status(monkeypatch, graph):
+    from npu_bridge.helper import helper
+
+    ops = helper.get_gen_ops()
+    x = tf.placeholder(tf.float16, [None])
+    product = x * x
+    with tf.control_dependencies([product]):
+        status = ops.npu_get_float_status(ops.npu_alloc_float_status())
+        with tf.control_dependencies([status]):
+            cleared = ops.npu_clear_float_status(status)
+            with tf.control_dependencies([cleared]):
+                after = ops.npu_get_float_status(cleared)
+    monkeypatch.setattr(npu_plugin, "_saturation_mode", None)
+    with tf.Session() as session:
+        numbers, flag = session.run([product, status], {x: [300, -2]})
+        assert np.isinf(numbers[0]) and flag.tolist() == [0] * 8  # infinities, as TensorFlow
+        npu_plugin.set_device_sat_mode(0)
+        try:
+            numbers, flag, zero = session.run([product, status, after], {x: [300, -2]})
+            assert numbers.tolist() == [65504, 4] and flag.tolist() == [1] + [0] * 7 and zero.tolist() == [0] * 8
+            assert session.run(status, {x: [3, -2]}).tolist() == [0] * 8, "a step begins with a clear status"
+        finally:
+            float_status.set_saturating(False)
+
+
+def test_float_status_on_tensorflow_is_clear(plain_session):
+    from npu_bridge.helper import helper
+
+    ops = helper.get_gen_ops()
+    status = ops.npu_get_float_status(ops.npu_alloc_float_status())
+    assert plain_session.run([status, ops.npu_clear_float_status(status)])[0].tolist() == [0] * 8
