@@ -18,8 +18,25 @@ import sys
 import textwrap
 import types
 
-_ROOT_MODULES = ("tensorflow", "tensorflow.contrib", "tensorflow.examples.tutorials.mnist.input_data")
+_ROOT_MODULES = ("tensorflow", "tensorflow.contrib", "tensorflow.contrib.slim.nets", "tensorflow.examples.tutorials.mnist.input_data")
 _OURS = re.compile(r"tensorflow|keras")
+# Private modules that old scripts import, below tensorflow.
+_PRIVATE_MODULES = """
+core.protobuf: config_pb2 rewriter_config_pb2 meta_graph_pb2 saver_pb2 tensorflow_server_pb2 saved_model_pb2
+core.framework: graph_pb2 summary_pb2 node_def_pb2 attr_value_pb2 tensor_pb2 types_pb2 tensor_shape_pb2 variable_pb2 step_stats_pb2
+core.example: example_pb2 feature_pb2
+core.util: event_pb2
+python.platform: flags gfile app tf_logging resource_loader
+python.tools: freeze_graph inspect_checkpoint optimize_for_inference_lib
+python.framework: graph_util dtypes ops errors constant_op tensor_shape tensor_util random_seed graph_io importer sparse_tensor
+python.client: timeline device_lib session
+python.lib.io: file_io tf_record
+python.util: nest compat
+python.training: moving_averages training_util session_run_hook basic_session_run_hooks optimizer training_ops
+python.ops: control_flow_ops array_ops math_ops nn_ops init_ops rnn_cell_impl rnn variables variable_scope state_ops lookup_ops
+contrib.layers.python.layers: utils layers initializers regularizers
+"""
+_SLIM_MODULE = re.compile(r"tensorflow\.contrib\.slim\.(nets(\.[a-z_0-9]+)?|utils|layers|initializers|regularizers)$")
 _NO_API = ("python", "absolute_import", "division", "print_function", "sys", "core", "tf")
 _MESSAGE = "google.protobuf.message.Message"
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -64,6 +81,10 @@ def _tensorflow():
             sys.stderr.write(f"{root}: {error}\n")
     if names.modules["tensorflow"].__version__.startswith("2."):
         names.module("tensorflow.compat.v1", importlib.import_module("tensorflow.compat.v1"))
+    for line in _PRIVATE_MODULES.split("\n")[1:-1]:
+        package, _, modules = line.partition(":")
+        for module in modules.split():
+            names.private_module(f"tensorflow.{package}.{module}")
     names.defining_modules()
     return names.rows()
 
@@ -92,6 +113,26 @@ class _Names:
                 continue
             self._entry(f"{name}.{attr}", value)
 
+    def private_module(self, name):
+        """What a private module defines, where no public name leads to it."""
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            sys.stderr.write(f"{name}: {error}\n")
+            return
+        for attr, value in sorted(vars(module).items()):
+            if attr.startswith("_") or inspect.ismodule(value):
+                continue
+            home = re.sub(r"^tensorflow_core\b", "tensorflow", getattr(type(value), "__module__", "") or "")
+            if inspect.isclass(value) or inspect.isroutine(value):
+                home = re.sub(r"^tensorflow_core\b", "tensorflow", value.__module__ or "")
+            if id(value) in self.found:
+                self.private.setdefault(id(value), []).append(f"{name}.{attr}")
+            elif home == name and callable(value):
+                self.found[id(value)] = (value, [f"{name}.{attr}"])
+            elif not callable(value) and not attr.isupper() and name.endswith(".dtypes"):
+                self.constants[f"{name}.{attr}"] = value
+
     def _entry(self, name, value):
         if isinstance(value, types.ModuleType):
             if _OURS.match(getattr(value, "__name__", "")) and not _is_inner(name, value):
@@ -99,7 +140,7 @@ class _Names:
         elif inspect.isclass(value) or inspect.isroutine(value) or (callable(value) and _OURS.match(type(value).__module__)):
             home = getattr(value, "__module__", None) or "tensorflow"
             is_foreign = not _OURS.match(home) and name.startswith(("tensorflow.contrib.", "tensorflow.examples."))
-            if not (is_foreign or name.startswith("tensorflow.pywrap") or (".examples." in name and ".examples." not in home)):
+            if not (is_foreign or name.startswith("tensorflow.pywrap") or (".examples." in name and "mnist" not in home)):
                 self.found.setdefault(id(value), (value, []))[1].append(name)
         elif type(value).__name__ != "_Feature":
             self.constants[name] = value
@@ -153,14 +194,14 @@ class _Names:
 
 def _is_inner(name, module):
     """Whether a contrib module is the file that a package is written in, or somebody else's."""
-    if ".contrib." not in name or name.endswith(".nest"):
+    if ".contrib." not in name or name.endswith(".nest") or _SLIM_MODULE.match(name):
         return False
     home = module.__name__.replace("tensorflow_core", "tensorflow")
     return not home.startswith(name.rpartition(".")[0])
 
 
 def _rank(name):
-    order = ("tensorflow.compat.v2.", "tensorflow.compat.v1.", "tensorflow.contrib.", "tensorflow.raw_ops.")
+    order = ("tensorflow.python.", "tensorflow.core.", "tensorflow.compat.v2.", "tensorflow.compat.v1.", "tensorflow.contrib.", "tensorflow.raw_ops.")
     return (sum((i + 1) for i, prefix in enumerate(reversed(order)) if name.startswith(prefix)), name.count("."))
 
 

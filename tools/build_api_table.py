@@ -74,7 +74,7 @@ def read_inventory(path: Path) -> list[Entry]:
             (owner if name.startswith(".") else entries[head]).members.setdefault(member, (kind, signature))
             continue
         names = [name] + [n for n in others.split() if ".python." not in n]
-        private = [n for n in others.split() if ".python." in n]
+        private = sorted({canonical(n) for n in others.split() if ".python." in n} - {*names})
         entry = Entry(name, kind, signature, bases.split(), bool(deprecated), names, private)
         entries[name] = entry
         owner = entry if kind == "class" else owner
@@ -228,6 +228,9 @@ def rows(judge: Judge) -> Iterator[tuple[str, ...]]:
     tensorflow = read_inventory(RAW / "tensorflow_1_15.tsv")
     horovod = [_with_vendor_spelling(entry) for entry in read_inventory(RAW / "horovod_0_19_5.tsv")]
     entries = _with_dated(tensorflow) + horovod
+    public = {name for entry in entries for name in entry.names}
+    for entry in entries:
+        entry.private = [name for name in entry.private if name not in public]
     known = {name for entry in entries for name in entry.names + entry.private}
     judge.first_names = {entry.name for entry in entries}
     made: dict[str, tuple[str, ...]] = {}

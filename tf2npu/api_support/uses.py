@@ -20,6 +20,7 @@ _PASSED = "the module itself is handed on, so what is used of it is not seen"
 _COMPUTED = "the name is computed while the program runs"
 _SEVERAL = "its name has several meanings in this file"
 _ABSENT = "no public name of TensorFlow 1.15"
+_NO_MEMBER = "no attribute that its class is known to have"
 
 
 @dataclass
@@ -154,7 +155,7 @@ class ApiUses:
             return None
         line = self.script.lines.position(self.script.tree.span(seen.node)[0])[0]
         if api is None:
-            return ApiUse(name.replace("()", ""), Verdict.UNKNOWN, seen.count, line, note=why or _ABSENT)
+            return ApiUse(name.replace("()", ""), Verdict.UNKNOWN, seen.count, line, note=why or (_NO_MEMBER if "()" in name else _ABSENT))
         return ApiUse(covered, api.verdict, seen.count, line, api.rule, api.note)
 
     @staticmethod

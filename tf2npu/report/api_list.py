@@ -17,7 +17,9 @@ def entries(name: str) -> list[Api]:
     """The rows that a name or a pattern (`tf.nn.*`) means, sorted by name; none for one that is unknown."""
     wanted = qualified(name.strip().removesuffix("()"))
     if _WILD & set(wanted):
-        return [api for api in table() if any(fnmatchcase(each, wanted) for each in (api.name, *_public(api)))]
+        dated = not wanted.startswith("tensorflow.compat.")
+        apis = (api for api in table() if not (dated and api.name.startswith("tensorflow.compat.")))
+        return [api for api in apis if any(fnmatchcase(each, wanted) for each in (api.name, *_public(api)))]
     api = table().find(wanted)
     return [] if api is None else [api]
 
