@@ -18,12 +18,14 @@ import sys
 import textwrap
 import types
 
-_ROOT_MODULES = ("tensorflow", "tensorflow.contrib", "tensorflow.contrib.slim.nets", "tensorflow.examples.tutorials.mnist.input_data")
+_DATA = "tensorflow.examples.tutorials.mnist.input_data"
+_ROOT_MODULES = ("tensorflow", "tensorflow.contrib", "tensorflow.contrib.slim.nets", _DATA)
 _OURS = re.compile(r"tensorflow|keras")
 # Private modules that old scripts import, below tensorflow.
 _PRIVATE_MODULES = """
 core.protobuf: config_pb2 rewriter_config_pb2 meta_graph_pb2 saver_pb2 tensorflow_server_pb2 saved_model_pb2
-core.framework: graph_pb2 summary_pb2 node_def_pb2 attr_value_pb2 tensor_pb2 types_pb2 tensor_shape_pb2 variable_pb2 step_stats_pb2
+core.framework: graph_pb2 summary_pb2 node_def_pb2 attr_value_pb2 tensor_pb2 types_pb2 tensor_shape_pb2 variable_pb2
+core.framework: step_stats_pb2
 core.example: example_pb2 feature_pb2
 core.util: event_pb2
 python.platform: flags gfile app tf_logging resource_loader
@@ -201,7 +203,8 @@ def _is_inner(name, module):
 
 
 def _rank(name):
-    order = ("tensorflow.python.", "tensorflow.core.", "tensorflow.compat.v2.", "tensorflow.compat.v1.", "tensorflow.contrib.", "tensorflow.raw_ops.")
+    private = ("tensorflow.python.", "tensorflow.core.")
+    order = (*private, "tensorflow.compat.v2.", "tensorflow.compat.v1.", "tensorflow.contrib.", "tensorflow.raw_ops.")
     return (sum((i + 1) for i, prefix in enumerate(reversed(order)) if name.startswith(prefix)), name.count("."))
 
 

@@ -74,11 +74,16 @@ def read_inventory(path: Path) -> list[Entry]:
             (owner if name.startswith(".") else entries[head]).members.setdefault(member, (kind, signature))
             continue
         names = [name] + [n for n in others.split() if ".python." not in n]
-        private = sorted({canonical(n) for n in others.split() if ".python." in n} - {*names})
+        private = sorted({_one_keras(n) for n in others.split() if ".python." in n} - {*names})
         entry = Entry(name, kind, signature, bases.split(), bool(deprecated), names, private)
         entries[name] = entry
         owner = entry if kind == "class" else owner
     return list(entries.values())
+
+
+def _one_keras(name: str) -> str:
+    """Keras under its private path is looked up under the public one."""
+    return canonical(name) if name.startswith("tensorflow.python.keras.") else name
 
 
 def qualified(name: str) -> str:

@@ -155,7 +155,8 @@ class ApiUses:
             return None
         line = self.script.lines.position(self.script.tree.span(seen.node)[0])[0]
         if api is None:
-            return ApiUse(name.replace("()", ""), Verdict.UNKNOWN, seen.count, line, note=why or (_NO_MEMBER if "()" in name else _ABSENT))
+            note = why or (_NO_MEMBER if "()" in name else _ABSENT)
+            return ApiUse(name.replace("()", ""), Verdict.UNKNOWN, seen.count, line, note=note)
         return ApiUse(covered, api.verdict, seen.count, line, api.rule, api.note)
 
     @staticmethod
