@@ -182,12 +182,14 @@ def check_after(trial: Trial, number: int, cache: Path, tally: Tally) -> None:
 
 
 def run(kills: int, seed: int, folder: Path) -> Tally:
+    """Convert until so many conversions were killed; what is done before its moment comes is checked and not counted."""
     chance, tally = random.Random(seed), Tally()
     caches = [folder / "cache", folder / "killed-cache"]
     for cache in caches:
         cache.mkdir()
     kinds = trials(folder, caches[0])
-    for number in range(kills):
+    number = 0
+    while tally.moments["killed"] < kills:
         trial = kinds[number % len(kinds)]
         restore(trial)
         cached = chance.random() < 0.25
@@ -199,6 +201,7 @@ def run(kills: int, seed: int, folder: Path) -> Tally:
         check_killed(trial, number, tally)
         check_after(trial, number, caches[cached], tally)
         tally.moments["killed" if was_killed else "done before the kill"] += 1
+        number += 1
     return tally
 
 
@@ -211,7 +214,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         tally = run(asked.kills, asked.seed, Path(name).resolve())
     seen = ", ".join(f"{count} {what}" for what, count in sorted(tally.moments.items()))
-    print(f"{asked.kills} conversions of {N_FILES} files in {time.perf_counter() - began:.0f} s: {seen}")
+    print(f"{asked.kills} kills of conversions of {N_FILES} files in {time.perf_counter() - began:.0f} s: {seen}")
     print(f"faults: {len(tally.faults)}")
     for fault in tally.faults[:20]:
         print(" ", fault)

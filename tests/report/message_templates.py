@@ -13,6 +13,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tf2npu.file_notes import FILE_NOTES
+from tf2npu.report.language import catalogue
+from tf2npu.rules import all_rules
+
 PACKAGE = Path(__file__).parents[2] / "tf2npu"
 FINDINGS = (
     *sorted((PACKAGE / "rules").glob("*.py")), PACKAGE / "convert.py", PACKAGE / "file_notes.py", PACKAGE / "python2.py",
@@ -96,9 +100,16 @@ def _is_said(text: str) -> bool:
     return bool(_WORDS.search(text)) and " " in text.strip()
 
 
+def facts() -> list[str]:
+    """What rules and file notes say about themselves."""
+    found = [text for rule in all_rules() for text in (rule.title, rule.what, rule.why)]
+    return found + [text for note in FILE_NOTES for text in (note.title, note.why)]
+
+
 def main() -> None:
     known = json.loads((PACKAGE / "report" / "locale" / "zh.json").read_text(encoding="utf-8"))
     missing = {text: "" for text in templates((*FINDINGS, *REPORT)) if text not in known}
+    missing |= {text: "" for text in facts() if catalogue("zh")._find(text) is None}
     print(json.dumps(missing, indent=1, ensure_ascii=False))
 
 

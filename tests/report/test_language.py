@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.report.message_templates import FINDINGS, PAGES, REPORT, templates
+from tests.report.message_templates import FINDINGS, PAGES, REPORT, facts, templates
 from tests.report.samples import sample
 from tf2npu import Config, convert_source
-from tf2npu.file_notes import FILE_NOTES
 from tf2npu.report import as_json, folder
 from tf2npu.report.language import Catalogue, catalogue, template_in, texts_of_template
 from tf2npu.report.localized import localized
@@ -34,9 +33,7 @@ def test_every_text_of_the_converter_has_one_in_chinese():
 
 
 def test_titles_and_reasons_of_rules_have_one():
-    facts = [text for rule in all_rules() for text in (rule.title, rule.what, rule.why)]
-    facts += [text for note in FILE_NOTES for text in (note.title, note.why)]
-    missing = [text for text in facts if catalogue("zh")._find(text) is None]
+    missing = [text for text in facts() if catalogue("zh")._find(text) is None]
     assert not missing, "\n".join([HOW, *missing])
 
 
