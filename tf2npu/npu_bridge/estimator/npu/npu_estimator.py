@@ -183,15 +183,18 @@ def _for_training(spec: Any, config: NPURunConfig, model_dir: str) -> Any:
 
 
 def _checkpoint_hook(spec: Any, config: NPURunConfig, model_dir: str) -> tf.train.SessionRunHook:
-    scaffold = spec.scaffold or tf.train.Scaffold()
-    saver = None
-    if scaffold.saver is None:
+    saver = spec.scaffold.saver if spec.scaffold else None
+    if saver is None and not tf.get_collection(tf.GraphKeys.SAVERS):
+        # In the collection it is the session's saver too, which remembers the checkpoints of an earlier call of train.
         saver = NPUSaver(
             max_to_keep=config.keep_checkpoint_max,
             keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,
             sharded=True,
             save_relative_paths=True,
+            defer_build=True,
         )
+        tf.add_to_collection(tf.GraphKeys.SAVERS, saver)
+    saver = saver or tf.get_collection(tf.GraphKeys.SAVERS)[0]
     return NPUCheckpointSaverHook(
-        model_dir, save_secs=config.save_checkpoints_secs, save_steps=config.save_checkpoints_steps, saver=saver or scaffold.saver
+        model_dir, save_secs=config.save_checkpoints_secs, save_steps=config.save_checkpoints_steps, saver=saver
     )
