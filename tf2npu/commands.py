@@ -24,6 +24,7 @@ from tf2npu.report import as_json, as_text, folder
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
+from tf2npu.rules import plugin_problems, plugins
 
 if TYPE_CHECKING:
     from tf2npu.scanner.facts import Seen
@@ -167,6 +168,8 @@ def _config(
         config = replace(config, respect_gitignore=False)
     if config.main is not None and src.is_dir() and not (src / config.main).is_file():
         raise Refusal(f"--main {config.main}: no such file in {src}")
+    if plugins.installed():
+        plugin_problems()  # said on stderr also where every result comes from the cache
     return config
 
 

@@ -105,17 +105,29 @@ def test_the_search_takes_neither_the_library_nor_a_folder_that_is_gone(tmp_path
     assert done.stdout.strip() == "['acme'] False"
 
 
-def test_results_are_kept_apart_from_those_without_the_plugin(tmp_path: Path) -> None:
-    source, cache, packages = tmp_path / "src", tmp_path / "cache", tmp_path / "packages"
+def test_results_are_kept_apart_from_those_without_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    source, packages = tmp_path / "src", tmp_path / "packages"
     source.mkdir()
     packages.mkdir()
     (source / "m.py").write_text(SCRIPT)
-    os.environ["XDG_CACHE_HOME"] = str(cache)
-    try:
-        assert "NPUX01" not in run(packages, "scan", str(source), "--report", str(tmp_path / "r1")).stdout
-        install(packages, RULE)
-        run(packages, "scan", str(source), "--report", str(tmp_path / "r2"))
-    finally:
-        del os.environ["XDG_CACHE_HOME"]
+    run(packages, "scan", str(source), "--report", str(tmp_path / "r1"))
+    install(packages, RULE)
+    run(packages, "scan", str(source), "--report", str(tmp_path / "r2"))
     assert "NPUX01" not in (tmp_path / "r1" / "report.json").read_text()
     assert "NPUX01" in (tmp_path / "r2" / "report.json").read_text()
+
+
+def test_a_broken_one_is_said_once_each_time_also_when_all_comes_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    source, packages = tmp_path / "src", tmp_path / "packages"
+    source.mkdir()
+    packages.mkdir()
+    for number in range(4):
+        (source / f"m{number}.py").write_text(SCRIPT + "#" * 200_000 + "\n")
+    install(packages, "import no_such_module_at_all\n")
+    for report in ("first", "second"):
+        done = run(packages, "scan", str(source), "--jobs", "2", "--report", str(tmp_path / report))
+        assert done.stderr.count("plug-in 'acme' of acme-1.0 cannot be used") == 1
