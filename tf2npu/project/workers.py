@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -80,11 +81,17 @@ def _start_worker(work: Work, shared: tuple[Any, ...]) -> None:
     global _shared_in_worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the main process's to handle
     _shared_in_worker = (work, shared)
+    # What came from the main process is never garbage: looking at it would make copies of its memory. Syntax trees are so
+    # many objects that looking for cycles while one is built costs a tenth of the time.
+    gc.freeze()
+    gc.disable()
 
 
 def _run_chunk(chunk: list[Job]) -> list[Any]:
     work, shared = _shared_in_worker
-    return [_guarded(work, path, data, shared) for path, data in chunk]
+    done = [_guarded(work, path, data, shared) for path, data in chunk]
+    gc.collect()
+    return done
 
 
 class _Pool:
