@@ -52,15 +52,16 @@ def _rule(rule: RuleFacts) -> dict[str, Any]:
 
 
 def _results(file: FileReport, index: dict[str, int]) -> Iterator[dict[str, Any]]:
+    unexplained = _unexplained(file)
     for number, (finding, fingerprint) in enumerate(zip(file.findings, fingerprints(file), strict=True)):
-        document = _result(file, finding, index)
+        document = _result(file, finding, index, unexplained)
         document["partialFingerprints"] = {"tf2npu/v1": fingerprint}
         if number in file.known:
             document["suppressions"] = [{"kind": "external", "justification": "known: in the baseline"}]
         yield document
 
 
-def _result(file: FileReport, finding: Finding, index: dict[str, int]) -> dict[str, Any]:
+def _result(file: FileReport, finding: Finding, index: dict[str, int], unexplained: list[Change]) -> dict[str, Any]:
     document: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": index[finding.rule],
@@ -70,7 +71,7 @@ def _result(file: FileReport, finding: Finding, index: dict[str, int]) -> dict[s
         "properties": {"tf2npu/level": finding.level.value, "tf2npu/api": finding.api},
     }
     if finding.level is Level.FIXED and finding.cell is None:
-        changes = _changes_for(file, finding)
+        changes = _changes_for(file, finding, unexplained)
         if changes:
             document["fixes"] = [_fix(file, finding, changes)]
     return document
@@ -87,14 +88,19 @@ def _finding_location(file: FileReport, finding: Finding) -> dict[str, Any]:
     return location
 
 
-def _changes_for(file: FileReport, finding: Finding) -> list[Change]:
-    """The changes that a finding stands for: those of its rule that touch its place, with the imports they need."""
+def _changes_for(file: FileReport, finding: Finding, unexplained: list[Change]) -> list[Change]:
+    """The changes that a finding stands for: those of its rule that touch its place, with those that no finding explains."""
     own = [c for c in file.changes if c.rule == finding.rule and _touch(c.span, finding.span)]
-    if not own:
-        return []
-    explained = {(f.rule, f.span) for f in file.findings if f.level is Level.FIXED}
-    shared = [c for c in file.changes if not any(c.rule == rule and _touch(c.span, span) for rule, span in explained)]
-    return sorted([*own, *shared], key=lambda c: c.span)
+    return sorted([*own, *unexplained], key=lambda c: c.span) if own else []
+
+
+def _unexplained(file: FileReport) -> list[Change]:
+    """Changes of a file that no finding stands for: the imports that others need."""
+    explained: dict[str, set[Span]] = {}
+    for finding in file.findings:
+        if finding.level is Level.FIXED:
+            explained.setdefault(finding.rule, set()).add(finding.span)
+    return [c for c in file.changes if not any(_touch(c.span, span) for span in explained.get(c.rule, ()))]
 
 
 def _touch(one: Span, other: Span) -> bool:
