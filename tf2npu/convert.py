@@ -85,8 +85,11 @@ def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> F
     source = decode(data)
     outcome = convert_text(source.text, path, config, project)
     after = source.encode(outcome.text) if outcome.edits else data
+    edits = outcome.edits
+    if source.ends_with_cr:
+        edits = [dataclasses.replace(edit, new=edit.new.replace("\n", "\r")) for edit in edits]
     status = Status.CONVERTED if after != data else Status.UNCHANGED
-    return FileResult(path, status, outcome.findings, outcome.edits, data, after, outcome.apis)
+    return FileResult(path, status, outcome.findings, edits, data, after, outcome.apis)
 
 
 def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:

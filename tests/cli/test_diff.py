@@ -20,6 +20,7 @@ CONTENTS = {
     "no final newline": BODY.rstrip(b"\n"),
     "crlf, no final newline": BODY.rstrip(b"\n").replace(b"\n", b"\r\n"),
     "mixed ends": BODY.replace(b"\n", b"\r\n", 1),
+    "carriage returns": BODY.replace(b"\n", b"\r"),
     "byte order mark": b"\xef\xbb\xbf" + BODY,
     "latin-1": b"# -*- coding: latin-1 -*-\n# \xe9\n" + BODY,
     "form feed": BODY + b"\x0c\nx = 1\n",

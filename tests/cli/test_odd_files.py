@@ -6,6 +6,9 @@ import os
 import pytest
 
 from tests.cli.test_convert import file_in, report_of, tree
+from tf2npu.findings import Span
+from tf2npu.report.changes import apply_changes
+from tf2npu.report.model import Change
 
 BODY = "import tensorflow as tf\nwith tf.Session() as s:\n    s.run(**k)\n"
 NAMES = ("UP.PY", "gui.pyw", "a/util.py", "b/util.py", "new\nline.py", '<b>&".py', "tool", "tool2", "a.b.py", "-dash.py")
@@ -99,3 +102,20 @@ def test_a_module_of_the_same_name_elsewhere_is_not_confused(tool, tmp_path):
 def test_one_that_is_no_file_as_src(tool, odd, tmp_path, name):
     done = tool("convert", odd / name, tmp_path / "out")
     assert (done.code, done.err.count("\n")) == (2, 1)
+
+
+def test_lines_that_end_with_a_carriage_return_alone(tool, tmp_path):
+    source = tmp_path / "src" / "m.py"
+    source.parent.mkdir()
+    text = 'import tensorflow as tf\nx = """a\nb"""\nwith tf.Session() as s:\n    tf.nn.dropout(x,\n                  0.5)\n'
+    source.write_bytes(text.replace("\n", "\r").encode())
+    (tmp_path / "lf.py").write_text(text)
+    tool("convert", source.parent, tmp_path / "out")
+    tool("convert", tmp_path / "lf.py", tmp_path / "out2")
+    expected = (tmp_path / "out2" / "lf.py").read_bytes().replace(b"\n", b"\r")
+    assert (tmp_path / "out" / "m.py").read_bytes() == expected != source.read_bytes()
+    file = file_in(report_of(tmp_path / "out" / "tf2npu-report"), "m.py")
+    assert file["source"].encode() == source.read_bytes()
+    changes = [Change(c["rule"], Span(c["line"], c["column"], c["end_line"], c["end_column"]), c["new"]) for c in file["changes"]]
+    assert apply_changes(file["source"], changes).encode() == expected
+    assert tool("convert", tmp_path / "out", "--check").code == 0

@@ -63,7 +63,7 @@ def test_programs_print_what_they_did(name, ends):
         ("print 'x'\ndef f(:\n", "not read as Python 2 either"),
         ("if 1:\n\tprint 'x'\n        print 'y'\n", "Python 3 still says"),
         ("print 'x'\r\nprint 'y'\n", "different ways"),
-        ("print 'x'\rprint 'y'\r", "different ways"),
+        ("print 'x'\rprint 'y'\n", "different ways"),
     ],
 )
 def test_what_is_not_safe_is_refused(source, why):

@@ -31,7 +31,8 @@ def changes_of(result: FileResult) -> tuple[str, list[Change]]:
 def text_of(data: bytes) -> str:
     """Text of a source file as the converter reads it; of one it refuses, with the odd bytes shown."""
     try:
-        return decode(data).text
+        source = decode(data)
+        return source.text.replace("\n", "\r") if source.ends_with_cr else source.text
     except SourceError:
         return data.decode("utf-8", "backslashreplace")
 

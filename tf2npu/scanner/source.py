@@ -24,14 +24,20 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True)
 class Source:
-    """Decoded text plus what is needed to write it back. The byte order mark is not part of `text`."""
+    """Decoded text plus what is needed to write it back. The byte order mark is not part of `text`.
+
+    ends_with_cr: the file's lines end with a carriage return alone (old Mac OS), which the parser does not give back; in
+    `text` they end with a line feed, at the same offsets.
+    """
 
     text: str
     encoding: str
     bom: bytes = b""
+    ends_with_cr: bool = False
 
     def encode(self, text: str) -> bytes:
-        """Bytes of `text` in the encoding of the file."""
+        """Bytes of `text` in the encoding and with the line ends of the file."""
+        text = text.replace("\n", "\r") if self.ends_with_cr else text
         return self.bom + text.encode(self.encoding)
 
     @property
@@ -66,7 +72,8 @@ def decode(data: bytes) -> Source:
         raise SourceError(f"cannot be read as {encoding}: {error}") from None
     if not faithful:
         raise SourceError(f"the {encoding} text does not encode back to the same bytes")
-    return Source(text, encoding, bom)
+    ends_with_cr = "\r" in text and "\n" not in text
+    return Source(text.replace("\r", "\n") if ends_with_cr else text, encoding, bom, ends_with_cr)
 
 
 def _cookie(data: bytes) -> str | None:
