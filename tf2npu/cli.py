@@ -188,11 +188,22 @@ def run(words: tuple[str, ...], module: str | None, pairs: tuple[str, ...], repo
 
 
 @cli.command()
-def doctor() -> None:
+@click.option("--script", type=_path, metavar="FILE", help="Check this script too: imports that come too early, options.")
+def doctor(script: Path | None) -> None:
     """Versions, which npu_bridge wins and why, and what can run here."""
     from tf2npu import doctor as checks
 
     click.echo("\n".join(checks.lines()))
+    if script is not None:
+        click.echo("\n".join(checks.script_lines(script)))
+
+
+@cli.command()
+def devices() -> None:
+    """The simulated devices, in the manner of npu-smi."""
+    from tf2npu import doctor as checks
+
+    click.echo("\n".join(checks.device_lines()))
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import platform
 import shutil
@@ -11,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 import tf2npu
+from tf2npu.refusal import Refusal
 
 _PACKAGES = ("libcst", "tensorflow-cpu", "tensorflow", "numpy", "scipy", "tf_slim")
 
@@ -25,6 +27,39 @@ def lines() -> list[str]:
     found.append(f"run: {reason}" if reason else "run: can run here, on the simulated device")
     found.append(_npu_line())
     return found
+
+
+def script_lines(script: Path) -> list[str]:
+    """What `tf2npu doctor --script` adds.
+
+    Raises: Refusal when the script cannot be read.
+    """
+    from tf2npu import script_check
+
+    try:
+        return ["", *script_check.lines(script, json.loads(os.environ.get("TF2NPU_OPTIONS") or "{}"))]
+    except OSError as error:
+        raise Refusal(f"{script}: cannot be read: {error.strerror}") from None
+    except (SyntaxError, UnicodeDecodeError, ValueError) as error:
+        raise Refusal(f"{script}: Python cannot read it: {error}") from None
+
+
+def device_lines() -> list[str]:
+    """What `tf2npu devices` shows.
+
+    Raises: Refusal where there is nothing to simulate them with, or no chip of the wanted name.
+    """
+    reason = why_not_run()
+    if reason:
+        raise Refusal(reason)
+    from tf2npu import devices
+
+    try:
+        return devices.lines()
+    except Exception as error:
+        if type(error).__name__ != "InvalidArgument":
+            raise
+        raise Refusal(str(error)) from None
 
 
 def why_not_run() -> str:
