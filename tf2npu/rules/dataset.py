@@ -63,6 +63,13 @@ _UNPROVEN = (
             "def input_fn(training):\n    return tf.data.TFRecordDataset('f').batch(32, drop_remainder=training)\n"
             "e.train(lambda: input_fn(True))\ne.evaluate(lambda: input_fn(False))",
         ),
+        Example(
+            "def input_fn(mode):\n    return tf.data.TFRecordDataset('f').batch(32)\n"
+            "e.train(lambda: input_fn(tf.estimator.ModeKeys.TRAIN))\ne.evaluate(lambda: input_fn(tf.estimator.ModeKeys.EVAL))",
+            "def input_fn(mode):\n    return tf.data.TFRecordDataset('f').batch(32, "
+            "drop_remainder=(mode == tf.estimator.ModeKeys.TRAIN))\n"
+            "e.train(lambda: input_fn(tf.estimator.ModeKeys.TRAIN))\ne.evaluate(lambda: input_fn(tf.estimator.ModeKeys.EVAL))",
+        ),
         Example.same("ds = tf.data.TFRecordDataset('f').batch(8)", note="used for what?", level="manual"),
         Example.same("ds = tf.data.TFRecordDataset('f').batch(8, True)", note="done already"),
         Example.same("ds = tf.data.TFRecordDataset('f').batch(**kw)", note="may be in kw", level="manual"),

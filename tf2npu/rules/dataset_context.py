@@ -136,7 +136,7 @@ def smallest_size(call: Call) -> int | None:
             return _integer(node.args[0].value)
         if method == "range" and len(node.args) == 1:
             return _integer(node.args[0].value)
-        if method == "from_tensor_slices" and node.args and isinstance(node.args[0].value, (cst.List, cst.Tuple)):
+        if method == "from_tensor_slices" and node.args and isinstance(node.args[0].value, cst.List):
             return len(node.args[0].value.elements)
         if method not in _SIZE_KEEPING:
             return None
@@ -161,13 +161,22 @@ def _of_function(call: Call, scope: Scope) -> Context | None:
     for name in sorted(scope.names):
         bindings = scope.names[name]
         is_parameter = len(bindings) == 1 and bindings[0].kind == "param"
-        if is_parameter and _separates(name, train, other) and not _is_shadowed(call.scope, scope, name):
+        if not is_parameter or _is_shadowed(call.scope, scope, name):
+            continue
+        if _separates(name, train, other):
             return Context("param", name)
+        if _is_mode(name, train, other) and call.script.tensorflow_name:
+            return Context("param", f"({name} == {call.script.tensorflow_name}.estimator.ModeKeys.TRAIN)")
     return Context("unknown")
 
 
 def _separates(name: str, train: list[Any], other: list[Any]) -> bool:
     return all(u.constant(name) is True for u in train) and all(u.constant(name) is False for u in other)
+
+
+def _is_mode(name: str, train: list[Any], other: list[Any]) -> bool:
+    modes = {u.constant(name) for u in other}
+    return all(u.constant(name) == "ModeKeys.TRAIN" for u in train) and modes <= {"ModeKeys.EVAL", "ModeKeys.PREDICT"}
 
 
 def _is_shadowed(inner: Scope, outer: Scope, name: str) -> bool:

@@ -50,6 +50,10 @@ _REMOVED = {
             "e = tf.estimator.Estimator(fn, 'dir', npu_run_config_init(run_config=run_config))",
             note="where run_config comes from is not known here",
         ),
+        Example(
+            "def f(fn):\n    kw = dict(model_fn=fn, config=tf.estimator.RunConfig('d'))\n    return tf.estimator.Estimator(**kw)",
+            "def f(fn):\n    kw = dict(model_fn=fn, config=NPURunConfig(model_dir='d'))\n    return NPUEstimator(**kw)",
+        ),
         Example.same("e = tf.estimator.Estimator(**kw)", note="the config may be in kw", level="manual"),
         Example.same("class Estimator(object):\n    pass\ne = Estimator()", note="the user's own class"),
     ),
@@ -62,7 +66,7 @@ def estimator(call: Call) -> None:
             "The config may come out of *args or **kwargs: use NPUEstimator with an NPURunConfig, "
             "or pass config=npu_run_config_init(run_config=...)."
         )
-    config = call.arg("config", CONFIG_POSITION)
+    config = call.arg("config", CONFIG_POSITION) or call.spread_arg("config")
     if verdict == "unresolved" and config is not None:
         return _wrap_unresolved(call, config)
     call.replace_callee(call.need("NPUEstimator"))
@@ -200,9 +204,9 @@ def canned_estimator(call: Call) -> None:
 
 def wrap_run_config(call: Call, position: int | None) -> None:
     """Give an Estimator `config=npu_run_config_init(run_config=...)`."""
-    if call.has_star_args:
+    if call.has_unknown_args:
         return call.manual("The config may come out of *args or **kwargs: wrap it with npu_run_config_init by hand.")
-    config = call.arg("config", position)
+    config = call.arg("config", position) or call.spread_arg("config")
     if config is None:
         call.add_keyword(f"config={call.need('npu_run_config_init')}()")
     elif _is_wrapped(call, config.value):

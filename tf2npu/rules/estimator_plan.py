@@ -40,8 +40,8 @@ def _make(script: Script) -> EstimatorPlan:
         if script.name_of(node.func, scope) != ESTIMATOR or script.is_switched_off("NPU201", node):
             continue
         call = Call(script, "NPU201", node, scope, ESTIMATOR)
-        config = call.arg("config", CONFIG_POSITION)
-        if call.has_star_args:
+        config = call.arg("config", CONFIG_POSITION) or call.spread_arg("config")
+        if call.has_unknown_args:
             plan.verdict[id(node)] = "star"
         elif config is None or script.name_of(config.value, scope) == "None":
             plan.verdict[id(node)] = "none"

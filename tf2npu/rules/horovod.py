@@ -25,6 +25,7 @@ _RANKS = {
     "local_size": "get_npu_local_rank_size",
 }
 _CHANGES_VALUES = ("compression", "op", "sparse_as_dense", "backward_passes_per_step", "gradient_predivide_factor")
+_HARMLESS = ("name", "use_locking", "device_dense", "device_sparse", "device")
 _MAPPED = frozenset(
     {*_RANKS, "init", "shutdown", "DistributedOptimizer", "BroadcastGlobalVariablesHook", "allreduce", "allgather", "broadcast",
      "callbacks.BroadcastGlobalVariablesCallback"}
@@ -312,9 +313,10 @@ def optimizer_and_broadcast(call: Call) -> None:
 def _report_removed(call: Call, arg: cst.Arg) -> None:
     """An argument that changes what is computed does not go without a word; a name or a device may."""
     text = call.argument_text(arg)
-    if arg.keyword is not None and arg.keyword.value in _CHANGES_VALUES and not text.endswith((".none", "Average", "=False")):
+    is_default = text.endswith((".none", "Average", "=False", "=None"))
+    if arg.keyword is not None and arg.keyword.value in _CHANGES_VALUES and not is_default:
         call.unsupported(f"{text} was removed: the NPU averages gradients as they are. Check that training still converges.")
-    elif arg.keyword is None or arg.keyword.value not in ("name", "use_locking", "device_dense", "device_sparse", "device"):
+    elif not is_default and (arg.keyword is None or arg.keyword.value not in _HARMLESS):
         call.manual(f"{text} was removed: the NPU's collectives have no such setting.")
     else:
         call.info(f"{text} was removed: the NPU's collectives have no such setting.")

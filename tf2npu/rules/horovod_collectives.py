@@ -38,11 +38,15 @@ def collectives(call: Call) -> None:
     allowed = {"allreduce": {"average"}, "allgather": set(), "broadcast": {"root_rank"}}[kind] | {"tensor", "name"}
     keywords = {arg.keyword.value for arg in call.args if arg.keyword is not None}
     tensor = call.arg("tensor", 0)
-    if call.has_star_args or keywords - allowed or tensor is None or len(call.args) > 2:
+    if call.has_star_args or keywords - allowed or tensor is None or sum(not _is_name(a) for a in call.args) > 2:
         call.unsupported(f"This form of {kind} has no counterpart; see npu_allreduce and hccl_ops.")
         return
     {"allreduce": _allreduce, "allgather": _allgather, "broadcast": _broadcast}[kind](call, tensor)
     call.fixed("The collective runs on the NPU.")
+
+
+def _is_name(arg: cst.Arg) -> bool:
+    return arg.keyword is not None and arg.keyword.value == "name"
 
 
 def _allreduce(call: Call, tensor: cst.Arg) -> None:
@@ -122,5 +126,8 @@ def call_without_counterpart(call: Call) -> None:
 
 def _advice(name: str) -> str:
     if "broadcast" in name:
-        return "Build hccl_ops.broadcast for the variables after their initialisation, or use NPUBroadcastGlobalVariablesHook."
+        return (
+            "Build tf.group(*[tf.assign(v, b) for v, b in zip(tf.trainable_variables(), hccl_ops.broadcast("
+            "tf.trainable_variables(), root_rank=0))]) and run it after the initialiser, or use NPUBroadcastGlobalVariablesHook."
+        )
     return f"{name.rpartition('.')[2]} has no counterpart on the NPU: take it out, or do its work by hand."

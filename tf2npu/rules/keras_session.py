@@ -107,3 +107,27 @@ def native_keras(site: Site) -> None:
     if any(root_of(m) == "keras" or m.startswith("horovod.keras") for m in modules):
         site.name = modules[0]
         site.unsupported("Native Keras does not run on the NPU; import the same names from tensorflow.keras.")
+
+
+@rule(
+    id="NPU304",
+    title="Keras model as Estimator",
+    matches=("tensorflow.keras.estimator.model_to_estimator",),
+    why="The Estimator it gives is TensorFlow's; the NPU's brings its loop of several steps and its checkpoint hooks.",
+    source="npu_bridge.estimator.npu.keras_to_npu.model_to_npu_estimator(keras_model, ..., model_dir, checkpoint_format, config)",
+    examples=(
+        Example.same(
+            "e = tf.keras.estimator.model_to_estimator(model, model_dir='d')",
+            note="the config decides",
+            level="manual",
+            write="e = keras_to_npu.model_to_npu_estimator(model, model_dir='d', config=NPURunConfig())",
+        ),
+        Example.same("e = my.model_to_estimator(model)", note="not TensorFlow's"),
+    ),
+)
+def model_to_estimator(call: Call) -> None:
+    """Reports Keras models that become Estimators."""
+    call.manual(
+        "On the NPU: keras_to_npu.model_to_npu_estimator(keras_model=model, model_dir=..., config=NPURunConfig()), both from "
+        "npu_bridge.npu_init. Without it this Estimator's sessions still run on the NPU, step by step."
+    )

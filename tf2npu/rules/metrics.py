@@ -85,17 +85,9 @@ def float_labels(call: Call) -> None:
     labels = call.value("labels", 0)
     if labels is None or call.has_star_args or "float32" in call.source(labels):
         return None
-    prefix = _tensorflow(call)
-    code = f"{prefix}.cast({call.source(labels)}, {prefix}.float32)"
+    prefix = call.script.tensorflow_name
+    code = f"{prefix or 'tf'}.cast({call.source(labels)}, {prefix or 'tf'}.float32)"
     if not call.script.config.allows_unsafe("NPU508") or prefix == "":
         return call.manual(f"Faster on the NPU with float labels: {code} in the place of {call.source(labels)}.")
     call.wrap(labels, f"{prefix}.cast(", f", {prefix}.float32)")
     return call.fixed("Labels are compared as float32.")
-
-
-def _tensorflow(call: Call) -> str:
-    """The name under which TensorFlow itself is imported, or nothing."""
-    for name, bindings in sorted(call.script.module_scope.names.items()):
-        if all(b.kind == "import" and b.level == 0 and b.target in ("tensorflow", "tensorflow.compat.v1") for b in bindings):
-            return name
-    return ""

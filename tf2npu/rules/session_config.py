@@ -19,8 +19,13 @@ _POSITION = {
     "tensorflow.train.WorkerSessionCreator": 2,
     "tensorflow.train.SingularMonitoredSession": 3,
     "tensorflow.contrib.slim.learning.train": None,
+    "tensorflow.contrib.slim.evaluation.evaluate_once": None,
+    "tensorflow.contrib.slim.evaluation.evaluation_loop": None,
+    "tensorflow.contrib.training.train": None,
+    "tensorflow.contrib.training.evaluate_once": None,
+    "tensorflow.contrib.training.evaluate_repeatedly": None,
 }
-_KEYWORD = {"tensorflow.contrib.slim.learning.train": "session_config"}
+_KEYWORD = {name: "session_config" for name in _POSITION if name.startswith("tensorflow.contrib.slim.")}
 
 
 @rule(
@@ -36,6 +41,10 @@ _KEYWORD = {"tensorflow.contrib.slim.learning.train": "session_config"}
             "s = tf.train.MonitoredTrainingSession(checkpoint_dir='d', config=cfg)",
             "s = tf.train.MonitoredTrainingSession(checkpoint_dir='d', config=npu_config_proto(cfg))",
         ),
+        Example(
+            "def f(c):\n    kw = {'config': c, 'graph': g}\n    return tf.Session(**kw)",
+            "def f(c):\n    kw = {'config': npu_config_proto(c), 'graph': g}\n    return tf.Session(**kw)",
+        ),
         Example.same("s = tf.Session(**kw)", note="the config may be inside kw", level="manual"),
         Example(
             "s = tf.Session()",
@@ -47,6 +56,7 @@ _KEYWORD = {"tensorflow.contrib.slim.learning.train": "session_config"}
             "s = tf.Session(config=npu_config)",
             config=Config(target=Target(adapter="2021")),
         ),
+        Example.same("s = tf.Session(config=npu_config_proto(c))", note="done already"),
         Example.same("import requests\ns = requests.Session()", note="another library's Session"),
     ),
 )
@@ -55,12 +65,12 @@ def session_config(call: Call) -> None:
     keyword = _KEYWORD.get(call.name, "config")
     if call.script.config.target.adapter == "2021":
         return guide_session(call, keyword, _POSITION[call.name], tuple(_POSITION))
-    if call.has_star_args:
+    if call.has_unknown_args:
         return call.manual(
             f"The config may come out of *args or **kwargs: pass {keyword}=npu_config_proto(...) by hand. "
             "Importing npu_bridge.npu_init in the entry script covers this session as well."
         )
-    config = call.arg(keyword, _POSITION[call.name])
+    config = call.arg(keyword, _POSITION[call.name]) or call.spread_arg(keyword)
     if config is None:
         wrapper = call.need("npu_config_proto")
         call.add_keyword(f"{keyword}={wrapper}()")

@@ -51,7 +51,8 @@ def shard(call: Call) -> None:
     count, index = call.value("num_shards", 0), call.value("index", 1)
     if call.script.config.distributed not in _MODES or count is None or index is None or call.has_star_args:
         return None
-    known = {call.resolve(v.func) or "" for v in (count, index) if isinstance(v, cst.Call)}
+    chosen = [v.body if isinstance(v, cst.IfExp) else v for v in (count, index)]
+    known = {call.resolve(v.func) or "" for v in chosen if isinstance(v, cst.Call)}
     if any(name.startswith(("horovod.", "npu_bridge.", "hccl.")) for name in known):
         return None
     condition = _context_condition(call, [count, index])

@@ -186,6 +186,8 @@ def _value(node: ast.expr, params: tuple[str, ...]) -> Value:
         return "const", node.value
     if isinstance(node, ast.Name) and node.id in params:
         return "param", node.id
+    if isinstance(node, ast.Attribute) and _last_name(node.value) == "ModeKeys":
+        return "const", f"ModeKeys.{node.attr}"
     return "other", None
 
 

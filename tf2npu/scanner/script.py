@@ -65,6 +65,14 @@ class Script:
         return self.resolver.qualify(node, scope)
 
     @property
+    def tensorflow_name(self) -> str:
+        """The name under which TensorFlow 1's API is imported in this file, or nothing."""
+        for name, bindings in sorted(self.module_scope.names.items()):
+            if all(b.kind == "import" and b.level == 0 and b.target in ("tensorflow", "tensorflow.compat.v1") for b in bindings):
+                return name
+        return ""
+
+    @property
     def uses_tensorflow(self) -> bool:
         """Whether this file imports TensorFlow, itself or through the project."""
         return self.path in self.project.reaching

@@ -10,6 +10,7 @@ from tf2npu.findings import Finding, Level
 from tf2npu.scanner.edits import Change, Fix
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.walk import dotted_name
 
 _ATOMS = (
     cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float, cst.SimpleString, cst.FormattedString,
@@ -155,6 +156,18 @@ def is_atom(node: cst.BaseExpression) -> bool:
     return isinstance(node, _ATOMS) or bool(getattr(node, "lpar", ()))
 
 
+def written_out(node: Any) -> dict[str, cst.BaseExpression] | None:
+    """Keys and values of `{'a': x}` or `dict(a=x)`, or None for anything else."""
+    if isinstance(node, cst.Dict):
+        pairs = [(e.key, e.value) for e in node.elements if isinstance(e, cst.DictElement)]
+        if len(pairs) == len(node.elements) and all(isinstance(key, cst.SimpleString) for key, _ in pairs):
+            return {str(key.evaluated_value): value for key, value in pairs if isinstance(key, cst.SimpleString)}
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "dict":
+        pairs_of = {arg.keyword.value: arg.value for arg in node.args if arg.keyword is not None}
+        return pairs_of if len(pairs_of) == len(node.args) else None
+    return None
+
+
 class Call(Site):
     """A call whose callee is known."""
 
@@ -170,6 +183,36 @@ class Call(Site):
     def has_star_args(self) -> bool:
         """Whether some arguments come out of *args or **kwargs."""
         return any(arg.star for arg in self.node.args)
+
+    @property
+    def has_unknown_args(self) -> bool:
+        """Whether some arguments come out of *args or **kwargs whose content cannot be read off a dict."""
+        stars = [arg for arg in self.node.args if arg.star]
+        return bool(stars) and (len(stars) > 1 or self._literal(stars[0]) is None)
+
+    def spread_arg(self, keyword: str) -> cst.Arg | None:
+        """The argument that `**name` gives for a keyword; only its value is part of the text."""
+        for star in (arg for arg in self.node.args if arg.star):
+            value = (self._literal(star) or {}).get(keyword)
+            if value is not None:
+                return cst.Arg(value)
+        return None
+
+    def _literal(self, arg: cst.Arg) -> dict[str, cst.BaseExpression] | None:
+        """Keywords that `**name` stands for, where the name is a dict written out and used for nothing else."""
+        if arg.star != "**" or not isinstance(arg.value, cst.Name):
+            return None
+        bindings = self.scope.lookup(arg.value.value)
+        if len(bindings) != 1 or bindings[0].kind != "value" or not self._is_used_here_only(arg.value.value):
+            return None
+        return written_out(bindings[0].node)
+
+    def _is_used_here_only(self, name: str) -> bool:
+        owner, walked = self.scope.lookup_scope(name), self.script.walked
+        uses = [n for n, s in walked.references if isinstance(n, (cst.Name, cst.Attribute)) and s.lookup_scope(name) is owner
+                and dotted_name(n).split(".")[0] == name]  # fmt: skip
+        parents = [walked.parents.get(id(use)) for use in uses]
+        return len(parents) == 1 and isinstance(parents[0], cst.Arg) and parents[0].star == "**"
 
     def arg(self, keyword: str, position: int | None = None) -> cst.Arg | None:
         """The argument given for a parameter, by keyword or position."""
