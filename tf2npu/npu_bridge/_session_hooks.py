@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from hccl import _groups as hccl_groups
+from npu_bridge import _debug_dump
 from npu_bridge._lenient import accept
 from npu_bridge._where import users_line
 from tensorflow.python.client import session as tf_session
@@ -128,10 +129,23 @@ def _do_run(self: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict
     if device is None or handle is not None:
         return _original["_do_run"](self, handle, target_list, fetch_list, feed_dict, options, run_metadata)
     feeds = [key.deref() for key in feed_dict]
+    if _debug_dump.asked():
+        return _dumped(self, device, fetch_list, target_list, feeds, list(feed_dict.values()))
     request = _request(self, fetch_list, target_list, feeds)
     if _is_shut_down or request.targets:
         _follow_system(target_list)
     return _call(self, device, request, list(feed_dict.values()))
+
+
+def _dumped(session: Any, device: DeviceSession, fetches: Any, targets: Any, feeds: Any, values: Any) -> list[Any]:
+    """A run with debug watches: what is watched is fetched too, and written where tfdbg looks for it."""
+    options, run_metadata = _debug_dump.asked()
+    watches = _debug_dump.Watches(session.graph, options, fetches, targets, feeds)
+    watched = [ref.deref() for ref in watches.tensors]
+    request = _request(session, [*fetches, *watched], targets, feeds)
+    got = _call(session, device, request, values)
+    _debug_dump.dump(watches, got[len(fetches) :], run_metadata)
+    return got[: len(fetches)]
 
 
 def _follow_system(targets: Sequence[Any]) -> None:
@@ -199,7 +213,8 @@ def _run(self: Any, fetches: Any, feed_dict: Any = None, options: Any = None, ru
         return _original["run"](self, fetches, feed_dict, options, run_metadata)
     if run_metadata is not None:
         run_metadata.Clear()
-    return _original["run"](self, fetches, feed_dict)
+    with _debug_dump.watching(options, run_metadata):
+        return _original["run"](self, fetches, feed_dict)
 
 
 def _make_callable(self: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
@@ -223,6 +238,8 @@ def _make_callable_from_options(self: Any, callable_options: Any) -> Callable[..
         return _original["_make_callable_from_options"](self, callable_options)
     connections = tuple((c.from_tensor, c.to_tensor) for c in callable_options.tensor_connection)
     request = Request(tuple(callable_options.fetch), tuple(callable_options.target), tuple(callable_options.feed), connections)
+    if callable_options.run_options.debug_options.debug_tensor_watch_opts:
+        return _watched_callable(self, device, callable_options)
     dtypes = [self.graph.as_graph_element(name).dtype.as_numpy_dtype for name in callable_options.feed]
 
     def run(*values: Any, run_metadata: Any = None) -> list[Any]:
@@ -230,6 +247,20 @@ def _make_callable_from_options(self: Any, callable_options: Any) -> Callable[..
             run_metadata.Clear()
         arrays = [np.asarray(value, dtype) for value, dtype in zip(values, dtypes, strict=True)]
         return _call(self, device, request, arrays)
+
+    return run
+
+
+def _watched_callable(session: Any, device: DeviceSession, options: Any) -> Callable[..., Any]:
+    """A callable whose runs are dumped."""
+    element = session.graph.as_graph_element
+    fetches, feeds = [element(name) for name in options.fetch], [element(name) for name in options.feed]
+    targets = [element(name) for name in options.target]
+
+    def run(*values: Any, run_metadata: Any = None) -> list[Any]:
+        arrays = [np.asarray(value, tensor.dtype.as_numpy_dtype) for value, tensor in zip(values, feeds, strict=True)]
+        with _debug_dump.watching(options.run_options, run_metadata):
+            return _dumped(session, device, fetches, targets, feeds, arrays)
 
     return run
 

@@ -1,0 +1,121 @@
+"""tfdbg on device sessions: dumps are read with TensorFlow's own reader and hold what TensorFlow's own dump holds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+
+def network():
+    x = tf.placeholder(tf.float32, [2, 3], name="x")
+    w = tf.get_variable("w", initializer=np.arange(6, dtype=np.float32).reshape(3, 2))
+    y = tf.matmul(x, w, name="inner/product")
+    length = tf.strings.length(tf.as_string(x, name="text"), name="length")
+    loss = tf.add(tf.reduce_sum(y / (x[:, :1] - 1)), tf.cast(tf.reduce_sum(length), tf.float32), name="loss")
+    branch = tf.cond(loss > 0, lambda: loss * 2, lambda: loss)
+    return x, w, loss, branch
+
+
+FED = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+
+
+@pytest.fixture
+def sessions(graph, plain_session):
+    elements = network()
+    with tf.Session(graph=graph) as device:
+        for session in (plain_session, device):
+            session.run(tf.global_variables_initializer())
+        yield {"tensorflow": plain_session, "device": device}, elements
+
+
+def dumped(session, graph, fetch, feeds, folder, **watch):
+    from tensorflow.python.debug.lib import debug_data, debug_utils
+
+    options, metadata = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
+    debug_utils.watch_graph(options, graph, debug_urls=[f"file://{folder}"], **watch)
+    value = session.run(fetch, feeds, options=options, run_metadata=metadata)
+    assert metadata.partition_graphs
+    return value, debug_data.DebugDumpDir(str(folder), partition_graphs=metadata.partition_graphs)
+
+
+def contents(dump):
+    return {f"{datum.node_name}:{datum.output_slot}": datum.get_tensor() for datum in dump.dumped_tensor_data}
+
+
+@pytest.mark.parametrize("watch", [{}, {"node_name_regex_allowlist": "inner.*|length|w$"}])
+def test_the_dump_is_tensorflows(sessions, graph, tmp_path, watch):
+    both, (x, _, loss, _) = sessions
+    values, dumps = {}, {}
+    for side, session in both.items():
+        values[side], dumps[side] = dumped(session, graph, loss, {x: FED}, tmp_path / side, **watch)
+    assert values["device"] == values["tensorflow"] == np.inf
+    theirs, ours = (contents(dumps[side]) for side in ("tensorflow", "device"))
+    shared = set(theirs) & set(ours)
+    assert {"inner/product:0", "length:0"} <= shared and len(shared) >= (3 if watch else 8)
+    for name in shared:
+        np.testing.assert_array_equal(ours[name], theirs[name], name)
+    assert dumps["device"].core_metadata.output_names == ["loss:0"]
+    from tensorflow.python.debug.lib import debug_data
+
+    if not watch:
+        found = {d.node_name for d in dumps["device"].find(debug_data.has_inf_or_nan)}
+        assert found == {d.node_name for d in dumps["tensorflow"].find(debug_data.has_inf_or_nan)} and "loss" in found
+
+
+def test_branches_are_named_and_other_runs_are_not_dumped(sessions, graph, tmp_path, capsys):
+    from npu_bridge import _log
+
+    _log._said.clear()
+    both, (x, _, loss, branch) = sessions
+    value, dump = dumped(both["device"], graph, branch, {x: FED * 2}, tmp_path / "a")
+    assert value == both["tensorflow"].run(branch, {x: FED * 2}) and dump.size > 5
+    assert "inside loops and conditions" in capsys.readouterr().err
+    both["device"].run(loss, {x: FED})
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_dumping_wrapper_and_hook(sessions, graph, tmp_path):
+    from tensorflow.python import debug as tfdbg
+    from tensorflow.python.debug.lib import debug_data
+
+    both, (x, _, loss, _) = sessions
+    wrapped = tfdbg.DumpingDebugWrapperSession(both["device"], str(tmp_path / "wrapper"))
+    wrapped.run(loss, {x: FED})
+    step = tf.train.get_or_create_global_step()
+    hook = tfdbg.DumpingDebugHook(str(tmp_path / "hook"))
+    with tf.train.MonitoredSession(hooks=[hook]) as session:
+        session.run([loss, step], {x: FED})
+    for name in ("wrapper", "hook"):
+        (run,) = (tmp_path / name).glob("run_*")
+        assert debug_data.DebugDumpDir(str(run)).get_tensors("loss", 0, "DebugIdentity")[0] == np.inf
+
+
+COMMAND_LINE = """
+import numpy as np
+from npu_bridge.npu_init import *
+from tensorflow.python import debug as tf_debug
+x = tf.placeholder(tf.float32, [None], name="x")
+y = tf.square(x, name="squares")
+with tf.Session() as session:
+    wrapped = tf_debug.LocalCLIDebugWrapperSession(session, ui_type="readline")
+    print("result", wrapped.run(y, {x: [1.0, 2.0]}))
+    hook = tf_debug.LocalCLIDebugHook(ui_type="readline")
+with tf.train.MonitoredSession(hooks=[hook]) as session:
+    print("monitored", session.run(y, {x: [3.0]}))
+"""
+
+
+def test_the_command_line(tmp_path):
+    (tmp_path / "script.py").write_text(textwrap.dedent(COMMAND_LINE))
+    commands = "run\npt squares:0\nrun\nrun\npt squares:0\nrun\nrun\n"
+    done = subprocess.run(
+        [sys.executable, "script.py"], input=commands, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "[1. 4.]" in done.stdout and "squares:0:DebugIdentity" in done.stdout and "monitored [9.]" in done.stdout
+    assert "tensors are dumped by the device" in done.stderr
