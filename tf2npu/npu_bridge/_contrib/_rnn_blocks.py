@@ -40,6 +40,12 @@ def _lstm_step(layer: Any, inputs: Any, state: Any) -> tuple[Any, Any]:
     return output, LSTMStateTuple(cell, output)
 
 
+def _keep_options(layer: Any, num_units: int, forget_bias: float, cell_clip: float | None, use_peephole: bool) -> None:
+    """What a step of either LSTM needs; -1 clips nothing."""
+    layer._num_units, layer._forget_bias, layer._use_peephole = num_units, forget_bias, use_peephole
+    layer._cell_clip = -1 if cell_clip is None else cell_clip
+
+
 class LSTMBlockCell(LayerRNNCell):
     """LSTM with optional clipping of the cell and peepholes. Raises: ValueError for inputs of unknown depth."""
 
@@ -54,9 +60,7 @@ class LSTMBlockCell(LayerRNNCell):
         name: str = "lstm_cell",
     ) -> None:
         super().__init__(_reuse=reuse, dtype=dtype, name=name)
-        self._num_units, self._forget_bias = num_units, forget_bias
-        self._cell_clip = -1 if cell_clip is None else cell_clip
-        self._use_peephole = use_peephole
+        _keep_options(self, num_units, forget_bias, cell_clip, use_peephole)
 
     @property
     def state_size(self) -> Any:
@@ -124,9 +128,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         name: str = "lstm_fused_cell",
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
-        self._num_units, self._forget_bias = num_units, forget_bias
-        self._cell_clip = -1 if cell_clip is None else cell_clip
-        self._use_peephole = use_peephole
+        _keep_options(self, num_units, forget_bias, cell_clip, use_peephole)
 
     @property
     def num_units(self) -> int:

@@ -5,6 +5,7 @@ Source: tensorflow/contrib/rnn/python/ops/rnn.py of TF 1.15.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -37,23 +38,29 @@ def stack_bidirectional_rnn(
     Raises: ValueError when cells and states are no lists of equal length.
     """
     _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
-    states: tuple[list[Any], list[Any]] = ([], [])
+
+    def layer(inputs: Any, forward: Any, backward: Any, starts: Any, scope: Any) -> tuple[Any, Any]:
+        outputs, *ends = tf.nn.static_bidirectional_rnn(
+            forward, backward, inputs, *starts, dtype=dtype, sequence_length=sequence_length, scope=scope
+        )
+        return outputs, ends
+
+    return _stacked(layer, (cells_fw, cells_bw), (initial_states_fw, initial_states_bw), inputs, scope)
+
+
+def _stacked(
+    layer: Callable[..., tuple[Any, Any]], cells: tuple[Any, Any], starts: tuple[Any, Any], inputs: Any, scope: Any
+) -> tuple[Any, Any, Any]:
+    """Run layer after layer.  layer(inputs, forward cell, backward cell, first states, scope) -> outputs, last states."""
+    ends: tuple[list[Any], list[Any]] = ([], [])
     with tf.variable_scope(scope or "stack_bidirectional_rnn"):
-        for i, (forward, backward) in enumerate(zip(cells_fw, cells_bw, strict=True)):
+        for i, (forward, backward) in enumerate(zip(*cells, strict=True)):
             with tf.variable_scope(f"cell_{i}") as cell_scope:
-                inputs, *ends = tf.nn.static_bidirectional_rnn(
-                    forward,
-                    backward,
-                    inputs,
-                    initial_state_fw=initial_states_fw[i] if initial_states_fw else None,
-                    initial_state_bw=initial_states_bw[i] if initial_states_bw else None,
-                    sequence_length=sequence_length,
-                    dtype=dtype,
-                    scope=cell_scope,
-                )
-            for kept, end in zip(states, ends, strict=True):
+                first = [states[i] if states else None for states in starts]
+                inputs, last = layer(inputs, forward, backward, first, cell_scope)
+            for kept, end in zip(ends, last, strict=True):
                 kept.append(end)
-    return inputs, tuple(states[0]), tuple(states[1])
+    return inputs, tuple(ends[0]), tuple(ends[1])
 
 
 def stack_bidirectional_dynamic_rnn(
@@ -74,23 +81,20 @@ def stack_bidirectional_dynamic_rnn(
     Raises: ValueError when cells and states are no lists of equal length.
     """
     _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
-    states: tuple[list[Any], list[Any]] = ([], [])
-    with tf.variable_scope(scope or "stack_bidirectional_rnn"):
-        for i, (forward, backward) in enumerate(zip(cells_fw, cells_bw, strict=True)):
-            with tf.variable_scope(f"cell_{i}"):
-                outputs, ends = tf.nn.bidirectional_dynamic_rnn(
-                    forward,
-                    backward,
-                    inputs,
-                    initial_state_fw=initial_states_fw[i] if initial_states_fw else None,
-                    initial_state_bw=initial_states_bw[i] if initial_states_bw else None,
-                    sequence_length=sequence_length,
-                    parallel_iterations=parallel_iterations,
-                    dtype=dtype,
-                    swap_memory=swap_memory,
-                    time_major=time_major,
-                )
-            inputs = tf.concat(outputs, 2)
-            for kept, end in zip(states, ends, strict=True):
-                kept.append(end)
-    return inputs, tuple(states[0]), tuple(states[1])
+
+    def layer(inputs: Any, forward: Any, backward: Any, starts: Any, scope: Any) -> tuple[Any, Any]:
+        outputs, ends = tf.nn.bidirectional_dynamic_rnn(
+            forward,
+            backward,
+            inputs,
+            sequence_length=sequence_length,
+            initial_state_fw=starts[0],
+            initial_state_bw=starts[1],
+            parallel_iterations=parallel_iterations,
+            dtype=dtype,
+            swap_memory=swap_memory,
+            time_major=time_major,
+        )
+        return tf.concat(outputs, 2), ends
+
+    return _stacked(layer, (cells_fw, cells_bw), (initial_states_fw, initial_states_bw), inputs, scope)

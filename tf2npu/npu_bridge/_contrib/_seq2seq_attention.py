@@ -238,10 +238,33 @@ def _with_bias(score: Any, dtype: Any, start: float) -> Any:
     return score + tf.get_variable("attention_score_bias", shape=(), dtype=dtype, initializer=initializer)
 
 
-class BahdanauMonotonicAttention(_Mechanism):
-    """Additive attention that only moves forward."""
+class _MonotonicMechanism(_Mechanism):
+    """Attention that only moves forward; subclasses name their scope and give the score ahead of its bias."""
 
     _first_alignment_is_the_first_step = True
+    _scope = ""
+
+    def _prepare(self, common: tuple[Any, ...], noise: tuple[float, str, int | None], bias: float, has_query_layer: bool) -> None:
+        """common: num_units, memory and its lengths, score mask, dtype, name.  noise: its size, the mode, its seed."""
+        num_units, memory, lengths, mask, dtype, name = common
+        probability = partial(_monotonic, noise=noise[0], mode=noise[1], seed=noise[2])
+        super().__init__(num_units, memory, lengths, probability, mask, dtype, None, name, has_query_layer=has_query_layer)
+        self._bias = bias
+
+    def _raw_score(self, query: Any) -> Any:
+        raise TypeError(f"{type(self).__name__} must define _raw_score")
+
+    def __call__(self, query: Any, state: Any) -> tuple[Any, Any]:
+        with tf.variable_scope(None, self._scope, [query]):
+            score = _with_bias(self._raw_score(query), query.dtype, self._bias)
+            alignments = self._probability_fn(score, state)
+        return alignments, alignments
+
+
+class BahdanauMonotonicAttention(_MonotonicMechanism):
+    """Additive attention that only moves forward."""
+
+    _scope = "bahdanau_monotonic_attention"
 
     def __init__(
         self,
@@ -257,23 +280,18 @@ class BahdanauMonotonicAttention(_Mechanism):
         dtype: Any = None,
         name: str = "BahdanauMonotonicAttention",
     ) -> None:
-        probability = partial(_monotonic, noise=sigmoid_noise, mode=mode, seed=sigmoid_noise_seed)
-        super().__init__(
-            num_units, memory, memory_sequence_length, probability, score_mask_value, dtype, None, name, has_query_layer=True
-        )
-        self._normalize, self._bias = normalize, score_bias_init
+        common = num_units, memory, memory_sequence_length, score_mask_value, dtype, name
+        self._prepare(common, (sigmoid_noise, mode, sigmoid_noise_seed), score_bias_init, has_query_layer=True)
+        self._normalize = normalize
 
-    def __call__(self, query: Any, state: Any) -> tuple[Any, Any]:
-        with tf.variable_scope(None, "bahdanau_monotonic_attention", [query]):
-            score = _with_bias(self._bahdanau_score(query, self._normalize), query.dtype, self._bias)
-            alignments = self._probability_fn(score, state)
-        return alignments, alignments
+    def _raw_score(self, query: Any) -> Any:
+        return self._bahdanau_score(query, self._normalize)
 
 
-class LuongMonotonicAttention(_Mechanism):
+class LuongMonotonicAttention(_MonotonicMechanism):
     """Multiplicative attention that only moves forward."""
 
-    _first_alignment_is_the_first_step = True
+    _scope = "luong_monotonic_attention"
 
     def __init__(
         self,
@@ -289,14 +307,9 @@ class LuongMonotonicAttention(_Mechanism):
         dtype: Any = None,
         name: str = "LuongMonotonicAttention",
     ) -> None:
-        probability = partial(_monotonic, noise=sigmoid_noise, mode=mode, seed=sigmoid_noise_seed)
-        super().__init__(
-            num_units, memory, memory_sequence_length, probability, score_mask_value, dtype, None, name, has_query_layer=False
-        )
-        self._scale, self._bias = scale, score_bias_init
+        common = num_units, memory, memory_sequence_length, score_mask_value, dtype, name
+        self._prepare(common, (sigmoid_noise, mode, sigmoid_noise_seed), score_bias_init, has_query_layer=False)
+        self._scale = scale
 
-    def __call__(self, query: Any, state: Any) -> tuple[Any, Any]:
-        with tf.variable_scope(None, "luong_monotonic_attention", [query]):
-            score = _with_bias(self._luong_score(query, self._scale), query.dtype, self._bias)
-            alignments = self._probability_fn(score, state)
-        return alignments, alignments
+    def _raw_score(self, query: Any) -> Any:
+        return self._luong_score(query, self._scale)

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["Predictor", "from_contrib_estimator", "from_estimator", "from_saved_model"]
+__all__ = ["from_contrib_estimator", "from_estimator", "from_saved_model"]
 
 DEFAULT_KEY = tf.saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
@@ -115,6 +115,13 @@ def from_estimator(
     return Predictor(graph, session, feeds, outputs)
 
 
-def from_contrib_estimator(*args: Any, **kwargs: Any) -> Predictor:
+def from_contrib_estimator(
+    estimator: Any,
+    prediction_input_fn: Any,
+    input_alternative_key: str | None = None,
+    output_alternative_key: str | None = None,
+    graph: tf.Graph | None = None,
+    config: Any = None,
+) -> Predictor:
     """Refused: tf.contrib.learn.Estimator is not there."""
     raise TypeError("tf.contrib.learn.Estimator is gone; use a tf.estimator.Estimator with from_estimator")
