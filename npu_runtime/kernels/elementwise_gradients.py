@@ -42,19 +42,21 @@ def sigmoid_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
 
 @elementwise("SqrtGrad", flops=2, shape=_same_shape, inplace=BOTH)
 def sqrt_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
-    """dy * 0.5 / y."""
+    """dy * 0.5 / y, and 0 where dy is 0, whatever y is."""
+    has_gradient = dy != 0
     half = dy * np.float32(0.5)
     np.divide(half, y, out=out)
+    keep_where(out, has_gradient)
 
 
 @elementwise("RsqrtGrad", flops=4, shape=_same_shape, inplace=BOTH)
 def rsqrt_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     """-0.5 * dy * y cubed, and 0 where dy is 0, whatever y is."""
     has_gradient = dy != 0
-    cube = y * y
-    cube *= y
-    cube *= np.float32(-0.5)
-    np.multiply(cube, dy, out=out)
+    square = y * y
+    once = dy * y  # in this order nothing overflows or vanishes on the way that the result does not
+    once *= np.float32(-0.5)
+    np.multiply(once, square, out=out)
     keep_where(out, has_gradient)
 
 
@@ -62,9 +64,9 @@ def rsqrt_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
 def reciprocal_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     """-dy * y * y, and 0 where dy is 0, whatever y is."""
     has_gradient = dy != 0
-    square = y * y
-    np.negative(square, out=square)
-    np.multiply(square, dy, out=out)
+    once = dy * y  # in this order nothing overflows on the way that the result does not
+    np.negative(once, out=once)
+    np.multiply(once, y, out=out)
     keep_where(out, has_gradient)
 
 

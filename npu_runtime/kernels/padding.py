@@ -105,8 +105,9 @@ def mirror_pad(x: np.ndarray, paddings: np.ndarray, /, *, mode: str, out: np.nda
     pairs = _pairs(paddings, x.shape)
     made = x
     for axis, (before, after) in enumerate(pairs):
+        index = _mirror_index(x.shape[axis], before, after, mode)
         if before or after:
-            made = np.take(made, _mirror_index(x.shape[axis], before, after, mode), axis=axis)
+            made = np.take(made, index, axis=axis)
     if out is not None:
         np.copyto(out, made)
         return out

@@ -62,7 +62,7 @@ def gather_axis(
     parts = [(along(out, outputs), along(x, inputs)) for outputs, inputs in taps]
     n_whole = min(2, sum(outputs.stop - outputs.start == last - first for outputs, _ in taps))
     if n_whole == 2:
-        combine(parts[0][1], parts[1][1], out=out)
+        combine(parts[0][1], parts[1][1], out=out, dtype=out.dtype)  # 16-bit inputs would be added in 16 bits
     elif n_whole == 1:
         np.copyto(out, parts[0][1])
     else:

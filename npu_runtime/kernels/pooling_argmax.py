@@ -39,9 +39,12 @@ def max_pool_with_argmax(
     """The largest element of each window and its flat place ((y * W + x) * C + c, the image's number in front if asked).
 
     images: (N, H, W, C).  Returns: two (N, H', W', C).  The first of equal elements wins.
+    Raises: InvalidArgument for no images.
     Source: TensorFlow core/kernels/maxpooling_op.cc, SpatialMaxPoolWithArgMaxHelper.
     """
     check_rank("tensor_in", images.shape)
+    if not images.size:
+        raise InvalidArgument("tensor_in must not be empty")
     layout, extents = pool_layout(ksize, strides, padding, "NHWC")
     rows, cols = layout.axes(images.shape[1:3], extents)
     shape = (len(images), rows.out, cols.out, images.shape[3])

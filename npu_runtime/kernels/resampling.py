@@ -34,6 +34,8 @@ def _apply(rows: Array, cols: Array, images: Array) -> Array:
 def _area_weights(n_in: int, n_out: int, align_corners: bool) -> Array:
     """(n_out, n_in): the part of each input that each output covers. Source: TensorFlow core/kernels/image/resize_area_op.cc."""
     scale = scale_of(n_in, n_out, align_corners)
+    if scale == 0:  # one line stretched over all of them
+        return np.ones((n_out, n_in), np.float32)
     places = np.arange(n_out, dtype=np.float32)
     first, last = places * scale, (places + np.float32(1)) * scale
     reach = int(np.max(np.ceil(last) - np.floor(first)))

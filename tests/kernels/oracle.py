@@ -15,22 +15,27 @@ from tests.kernels.harness import Case, Var
 def run(one: Case, n_runs: int = 1) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """(outputs, values of the Var inputs that still have one) after the last of n_runs runs. Raises what TensorFlow raises."""
     with tf.Graph().as_default(), tf.device("/cpu:0"):
-        op_def = op_def_registry.get(one.op)
-        keywords: dict[str, Any] = {attr.name: None for attr in op_def.attr if attr.HasField("default_value")} | one.attrs
-        for arg in op_def.input_arg:  # apply_op infers these, and refuses to be told
-            keywords.pop(arg.type_attr, None)
-            keywords.pop(arg.number_attr, None)
-            keywords.pop(arg.type_list_attr, None)
-        variables = []
-        for arg, value in zip(op_def.input_arg, one.inputs, strict=True):
-            made, variable = _input(value)
-            keywords[arg.name] = made
-            variables += variable
-        result = apply_op(one.op, name=one.op.lstrip("_"), **keywords)
-        flat = tf.nest.flatten(result)
-        fetches = [t for t in flat if isinstance(t, tf.Tensor) and t.dtype not in (tf.resource, tf.variant)]
-        targets = [t for t in flat if not isinstance(t, tf.Tensor)]
+        fetches, targets, variables = node(one)
         return _execute(fetches, targets, variables, n_runs)
+
+
+def node(one: Case) -> tuple[list[Any], list[Any], list[Any]]:
+    """(outputs to fetch, operations without an output, variables) of the call, put into the current graph."""
+    op_def = op_def_registry.get(one.op)
+    keywords: dict[str, Any] = {attr.name: None for attr in op_def.attr if attr.HasField("default_value")} | one.attrs
+    for arg in op_def.input_arg:  # apply_op infers these, and refuses to be told
+        keywords.pop(arg.type_attr, None)
+        keywords.pop(arg.number_attr, None)
+        keywords.pop(arg.type_list_attr, None)
+    variables = []
+    for arg, value in zip(op_def.input_arg, one.inputs, strict=True):
+        made, variable = _input(value)
+        keywords[arg.name] = made
+        variables += variable
+    result = apply_op(one.op, name=one.op.lstrip("_"), **keywords)
+    flat = tf.nest.flatten(result)
+    fetches = [t for t in flat if isinstance(t, tf.Tensor) and t.dtype not in (tf.resource, tf.variant)]
+    return fetches, [t for t in flat if not isinstance(t, tf.Tensor)], variables
 
 
 def _input(value: Any) -> tuple[Any, list[Any]]:
@@ -43,12 +48,17 @@ def _input(value: Any) -> tuple[Any, list[Any]]:
 
 
 def _execute(fetches: list[Any], targets: list[Any], variables: list[Any], n_runs: int) -> tuple[list[Any], list[Any]]:
-    config = tf.ConfigProto()
-    config.graph_options.rewrite_options.disable_meta_optimizer = True  # the kernel itself, not what Grappler makes of it
-    with tf.Session(config=config) as sess:
+    with plain_session() as sess:
         sess.run(tf.global_variables_initializer())
         for _ in range(n_runs):
             outputs, _ = sess.run([fetches, targets])
         is_alive = sess.run([tf.is_variable_initialized(v) for v in variables])
         alive = [v for v, still in zip(variables, is_alive, strict=True) if still]
         return [np.array(v) for v in outputs], [np.array(v) for v in sess.run(alive)]
+
+
+def plain_session() -> tf.Session:
+    """A session that runs the kernels themselves, not what Grappler makes of them."""
+    config = tf.ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return tf.Session(config=config)

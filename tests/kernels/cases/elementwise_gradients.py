@@ -20,6 +20,7 @@ def _floats(op: str, low: float, high: float) -> list[Case]:
         case(op, arr(3, 70001, low=low, high=high), arr(3, 70001, low=low, high=high, seed=1), id="large"),
         case(op, np.ones(12, np.float32), EDGES, id="edges"),
         case(op, EDGES, np.ones(12, np.float32), id="edges-first"),
+        case(op, EDGES, np.zeros(12, np.float32), id="edges-zero"),
     ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ def pair(a: float, b: float) -> np.ndarray:
 SUMS = {"rtol": 2e-5}  # TensorFlow adds the weighted pixels in another order
 MODES = [{}, {"align_corners": True}, {"half_pixel_centers": True}]
 CASES = [
+    case("ResizeArea", arr(1, 1, 3, 2), i32(4, 2), align_corners=True, id="one row"),
     *[case("ResizeArea", X, i32(*size), align_corners=c, **SUMS) for size in SIZES for c in (False, True)],
     *[case("ResizeBicubic", X, i32(*size), **mode, **SUMS) for size in SIZES for mode in MODES],
     *[case("ResizeBicubicGrad", arr(2, *size, 3), X, **mode, **SUMS) for size in SIZES for mode in MODES],

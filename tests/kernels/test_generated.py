@@ -1,0 +1,51 @@
+"""Calls drawn at random from every family of kernels against TensorFlow's CPU kernels.
+
+A derandomised thousand in every run; TF2NPU_GENERATED_CASES=6000 (make acceptance) draws so many different ones and prints
+how many of which op there were.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.kernels.generated import arrays, batch, elementwise, numbers, state, sums
+
+FAMILIES = {**elementwise.FAMILIES, **arrays.FAMILIES, **sums.FAMILIES, **state.FAMILIES}
+BATCH = 25
+"""Calls that share a TensorFlow session."""
+WANTED = int(os.environ.get("TF2NPU_GENERATED_CASES", "1000"))
+ROUNDS = max(1, -(-WANTED * 7 // (5 * BATCH * len(FAMILIES))))
+"""Batches of a family: two fifths more than needed, as calls drawn twice count once."""
+
+
+def problems_of(strategy: st.SearchStrategy[batch.Drawn]) -> list[str]:
+    """All that is wrong in all rounds: every call is small and named, so nothing has to be shrunk."""
+    problems: list[str] = []
+
+    @settings(max_examples=ROUNDS, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+              phases=[Phase.generate])  # fmt: skip
+    @given(numbers.batches(strategy, BATCH))
+    def run(calls: Any) -> None:
+        problems.extend(batch.compare(calls))
+
+    run()
+    return problems
+
+
+@pytest.mark.parametrize("family", list(FAMILIES))
+def test_family(family: str) -> None:
+    problems = problems_of(FAMILIES[family])
+    assert not problems, "\n".join(problems)
+
+
+def test_enough_were_drawn(record_property: Callable[[str, object], None]) -> None:
+    """Runs last; alone or on one of several workers there is nothing to count."""
+    text = ", ".join(f"{op} {n}" for op, n in sorted(batch.by_op.items()))
+    record_property("figure", f"generated kernel cases: {len(batch.seen)} of {len(batch.by_op)} ops: {text}")
+    assert WANTED <= 1000 or len(batch.seen) >= WANTED
