@@ -48,10 +48,11 @@ def convert(
     _check_report_folder(report_folder, formats, force)
     known = Baseline.asked(options)
     done = _converted(request)
-    report = _report(done, "convert" if writes else "scan", known, src, language)
     if diff:
         _show_diffs(done.results)
-    _tell(report, report_folder, formats, stream=sys.stderr if diff else sys.stdout, rerun=(src, out))
+    report = _report(done, "convert" if writes else "scan", known, src, language)
+    stream = sys.stderr if diff else sys.stdout
+    _tell(report, report_folder, formats, stream=stream, rerun=(src, out), jobs=request.jobs)
     if in_place and report.statuses()["converted"]:
         click.echo(f"`tf2npu undo {shlex.quote(str(src))}` puts the files back")
     return _finished(done, exit_code(report, check=check))
@@ -79,7 +80,7 @@ def scan(src: Path, **options) -> int:
     known = Baseline.asked(options)
     done = _converted(request)
     report = _report(done, "scan", known, src, language)
-    _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None))
+    _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None), jobs=request.jobs)
     return _finished(done, exit_code(report))
 
 
@@ -182,8 +183,10 @@ def _converted(request: Request) -> Conversion:
 
 
 def _report(done: Conversion, command: str, known: Baseline, src: Path, language: str) -> Report:
+    """The report on what was done, which holds the results from then on: their texts are not needed twice."""
+    results = done.results
     report = build(
-        done.results,
+        (results.pop() for _ in range(len(results))),
         command=command,
         mode=done.config.distributed,
         distributions=_distributions(done.distribution),
@@ -214,13 +217,13 @@ def _check_report_folder(report_folder: Path | None, formats: list[str], force: 
         raise Refusal(str(error)) from None
 
 
-def _tell(report: Report, report_folder: Path | None, formats: list[str], *, stream, rerun) -> None:
+def _tell(report: Report, report_folder: Path | None, formats: list[str], *, stream, rerun, jobs: int) -> None:
     """Write the report and show the short form, with the command to rerun as the user would type it."""
     lines = list(localized_lines(as_text.brief(localized(report, report.language)), report.language))
     lines[0] = as_text.Line(_with_places(lines[0].text, *rerun), lines[0].style)
     if report_folder is not None and folder.has_files(formats):
         try:
-            folder.write(report, report_folder, formats)
+            folder.write(report, report_folder, formats, jobs=jobs)
         except OSError as error:
             raise Refusal(f"{report_folder}: the report cannot be written: {error.strerror or error}") from None
         lines.append(as_text.Line(f"report: {_shown_report(report_folder, formats)}"))
@@ -286,5 +289,5 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
         sys.stdout.buffer.write(result.after or data)
         sys.stdout.buffer.flush()
     _check_report_folder(options["report_folder"], options["formats"], options["force"])
-    _tell(report, options["report_folder"], options["formats"], stream=sys.stderr, rerun=(STDIN, None))
+    _tell(report, options["report_folder"], options["formats"], stream=sys.stderr, rerun=(STDIN, None), jobs=1)
     return exit_code(report, check=check)

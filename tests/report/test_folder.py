@@ -43,3 +43,14 @@ def test_other_findings_or_formats_make_another_report(tmp_path: Path, report: R
     assert (tmp_path / "index.html").read_bytes() != first
     folder.write(report, tmp_path, ["json"])
     assert not (tmp_path / "index.html").exists() and (tmp_path / "report.json").exists()
+
+
+def test_pages_are_the_same_whatever_number_of_processes_writes_them(tmp_path: Path) -> None:
+    code = "import tensorflow as tf\ns = tf.Session()\n"
+    many = build([convert_source(code + f"x = {number}\n", f"part/file{number}.py") for number in range(90)])
+    for jobs in (1, 2):
+        folder.write(many, tmp_path / str(jobs), ["html", "json"], jobs=jobs)
+    one, two = ({str(p.relative_to(tmp_path / str(n))): p.read_bytes() for p in (tmp_path / str(n)).rglob("*") if p.is_file()}
+                for n in (1, 2))  # fmt: skip
+    assert one == two
+    assert len(one) == 90 + 3  # index, report.json and the list of what is there

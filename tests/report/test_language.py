@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.report.message_templates import FINDINGS, PAGES, REPORT, facts, templates
 from tests.report.samples import sample
 from tf2npu import Config, convert_source
-from tf2npu.report import as_json, folder
+from tf2npu.report import as_html, as_json, folder
 from tf2npu.report.language import Catalogue, catalogue, template_in, texts_of_template
 from tf2npu.report.localized import localized
 from tf2npu.report.rule_list import entries
@@ -128,7 +128,9 @@ def tool_report():
     assert as_json.load(as_json.render(report)).language == "en"
 
     def render(chosen: str) -> str:
-        return next(text for _, text in folder._files(report, chosen))
+        if chosen == "html":
+            return next(text for _, text in as_html.render(localized(report, "zh")))
+        return folder.text_of(report, chosen)
 
     return render
 
@@ -139,7 +141,7 @@ def test_a_page_of_a_file_is_chinese_but_for_its_code():
     result = convert_source("import tensorflow as tf\n# Write: Before After\ns = tf.Session(**k)\nx = 1\n" + "\n" * 60, "m.py")
     report = build([result])
     report.language = "zh"
-    pages = dict(folder._files(report, "html"))
+    pages = dict(as_html.render(localized(report, report.language)))
     page = next(text for name, text in pages.items() if name.startswith("files/"))
     not_said = r"<(style|script)\b.*?</\1>|<td.*?</td>|<code>.*?</code>|<span class=\"badge.*?</span>"
     body = re.sub(not_said, "", page, flags=re.DOTALL)

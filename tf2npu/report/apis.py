@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tf2npu.findings import FileResult, Verdict
+from tf2npu.findings import ApiUse, Verdict
 from tf2npu.report.model import ApiRow, Report
 
 _MOST_PLACES = 10
 
 
-def add_up(results: Iterable[FileResult]) -> tuple[ApiRow, ...]:
-    """A row for each API, those used most first; the places are the first ones of the first files."""
+def add_up(uses: Mapping[str, Sequence[ApiUse]]) -> tuple[ApiRow, ...]:
+    """A row for each API of the uses by file, those used most first; the places are the first ones of the first files."""
     rows: dict[tuple[str, str], ApiRow] = {}
-    for result in sorted(results, key=lambda r: r.path):
-        for use in result.apis:
+    for path in sorted(uses):
+        for use in uses[path]:
             cell = f"cell {use.cell}:" if use.cell is not None else ""
-            place = f"{result.path}:{cell}{use.line}"
+            place = f"{path}:{cell}{use.line}"
             row = rows.get((use.name, use.note))
             if row is None:
                 row = ApiRow(use.name, use.verdict, 0, 0, (), use.rule, use.note)

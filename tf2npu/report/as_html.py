@@ -57,13 +57,28 @@ class Group:
 
 def render(report: Report) -> Iterator[tuple[str, str]]:
     """(name, HTML text) of every page; index.html comes first."""
-    environment = _environment(report)
-    rules = rules_of(report)
-    yield "index.html", environment.get_template("index.html").render(**_index(report, rules))
-    page = environment.get_template("page.html")
+    pages = Pages(report)
+    yield "index.html", pages.index()
     for file in report.files:
         if file.has_page:
-            yield page_name(file.path), page.render(**_page(file, rules, catalogue(report.language)))
+            yield page_name(file.path), pages.of(file)
+
+
+class Pages:
+    """The pages of one report."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._rules = rules_of(report)
+        self._environment = _environment(report)
+        self._page = self._environment.get_template("page.html")
+
+    def index(self) -> str:
+        return self._environment.get_template("index.html").render(**_index(self._report, self._rules))
+
+    def of(self, file: FileReport) -> str:
+        """The page of a file that has one."""
+        return self._page.render(**_page(file, self._rules, catalogue(self._report.language)))
 
 
 def page_name(path: str) -> str:

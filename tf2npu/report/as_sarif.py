@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tf2npu.findings import Finding, Level, Span
+from tf2npu.report.as_json import lines
 from tf2npu.report.baseline import fingerprints
 from tf2npu.report.model import Change, FileReport, Report
 from tf2npu.report.rule_facts import RuleFacts, rules_of
@@ -23,18 +24,23 @@ _LEVELS = {Level.UNSUPPORTED: "error", Level.MANUAL: "warning"}
 
 def render(report: Report) -> str:
     """The report as SARIF text."""
+    return "".join(pieces(report))
+
+
+def pieces(report: Report) -> Iterator[str]:
+    """The same text piece by piece, a line for each result."""
     rules = rules_of(report)
     index = {rule_id: number for number, rule_id in enumerate(rules)}
-    results = [result for file in report.files for result in _results(file, index)]
     run = {
         "tool": {"driver": _driver(report, rules)},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"SRC": {"description": {"text": "The folder given to tf2npu as SRC."}}},
         "artifacts": [{"location": place, "roles": ["analysisTarget"]} for place in _places(report)],
         "invocations": [{"executionSuccessful": not report.statuses()["failed"]}],
-        "results": results,
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+    yield json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1).removesuffix("\n  }\n ]\n}")
+    yield from lines("results", (result for file in report.files for result in _results(file, index)))
+    yield "\n  }\n ]\n}\n"
 
 
 def _driver(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:

@@ -19,9 +19,12 @@ def build(
     left_out: Iterable[str] = (),
 ) -> Report:
     """The report on `results`, files by path and findings by place."""
-    results = list(results)
-    files = sorted((file_report(result) for result in results), key=lambda file: file.path)
-    return Report(files, command, mode, tuple(distributions), tuple(left_out), apis=add_up(results))
+    files, uses = [], {}
+    for result in results:  # one at a time: of a large project only what the report keeps may stay
+        files.append(file_report(result))
+        uses[result.path] = result.apis
+    files.sort(key=lambda file: file.path)
+    return Report(files, command, mode, tuple(distributions), tuple(left_out), apis=add_up(uses))
 
 
 def file_report(result: FileResult) -> FileReport:

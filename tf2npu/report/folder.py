@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from tf2npu.report import as_json, as_text
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Report
+from tf2npu.report.whole_file import put_whole
 
 FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit")
 MARKER = ".tf2npu-report"  # lists the files of the report, so that the next one can clear them away
@@ -23,34 +24,33 @@ class ForeignFile(Exception):
     """A file that this report would overwrite was not written by tf2npu; the text names it."""
 
 
-def _text(report: Report) -> str:
-    return "".join(f"{line.text}\n" for line in localized_lines(as_text.full(report), report.language))
+Text = Iterable[str]
+"""A text piece by piece."""
 
 
-def _page_files(report: Report) -> Iterator[tuple[str, str]]:
-    from tf2npu.report import as_html  # Jinja and Pygments cost a tenth of a second to import
-
-    return as_html.render(report)
+def _text(report: Report) -> Text:
+    return (f"{line.text}\n" for line in localized_lines(as_text.full(report), report.language))
 
 
-def _sarif(report: Report) -> str:
+def _sarif(report: Report) -> Text:
     from tf2npu.report import as_sarif  # brings the rules with it
 
-    return as_sarif.render(report)
+    return as_sarif.pieces(report)
 
 
-def _annotations(kind: str) -> Callable[[Report], str]:
-    def render(report: Report) -> str:
+def _annotations(kind: str) -> Callable[[Report], Text]:
+    def render(report: Report) -> Text:
         from tf2npu.report import as_annotations
 
-        return {"github": as_annotations.github, "gitlab": as_annotations.gitlab, "junit": as_annotations.junit}[kind](report)
+        made = {"github": as_annotations.github, "gitlab": as_annotations.gitlab, "junit": as_annotations.junit}[kind]
+        return [made(report)]
 
     return render
 
 
 # Formats that are one text, and the file it goes to; GitHub reads its own from the output of the command.
-_ONE_TEXT: dict[str, tuple[str, Callable[[Report], str]]] = {
-    "json": ("report.json", as_json.render),
+_ONE_TEXT: dict[str, tuple[str, Callable[[Report], Text]]] = {
+    "json": ("report.json", as_json.pieces),
     "sarif": ("report.sarif", _sarif),
     "text": ("report.txt", _text),
     "github": ("", _annotations("github")),
@@ -61,6 +61,10 @@ _ONE_TEXT: dict[str, tuple[str, Callable[[Report], str]]] = {
 
 def text_of(report: Report, chosen: str) -> str:
     """The report in a format that is one text; report.json is English whatever the language, and can be shown in any."""
+    return "".join(_pieces(report, chosen))
+
+
+def _pieces(report: Report, chosen: str) -> Text:
     return _ONE_TEXT[chosen][1](report if chosen == "json" else localized(report, report.language))
 
 
@@ -73,11 +77,14 @@ def _first_file(chosen: str) -> str:
     return "index.html" if chosen == "html" else _ONE_TEXT[chosen][0]
 
 
-def _files(report: Report, chosen: str) -> Iterator[tuple[str, str]]:
+def _put(report: Report, chosen: str, folder: Path, jobs: int) -> Iterator[tuple[str, bool]]:
+    """Write the files of a format: (name, whether it held something else before)."""
     if chosen == "html":
-        yield from _page_files(localized(report, report.language))
+        from tf2npu.report import page_files  # Jinja and Pygments cost a tenth of a second to import
+
+        yield from page_files.put(localized(report, report.language), folder, jobs)
     elif name := _first_file(chosen):
-        yield name, text_of(report, chosen)
+        yield name, put_whole(folder / name, _pieces(report, chosen))
 
 
 def check(folder: Path, formats: list[str], *, force: bool = False) -> None:
@@ -94,8 +101,10 @@ def check(folder: Path, formats: list[str], *, force: bool = False) -> None:
             raise ForeignFile(f"{folder / name}: exists and is no report of tf2npu; give another --report folder")
 
 
-def write(report: Report, folder: Path, formats: list[str], *, keep: bool = False) -> None:
+def write(report: Report, folder: Path, formats: list[str], *, keep: bool = False, jobs: int = 1) -> None:
     """Write the report in each format and remove what an earlier one left there; with `keep` only its stale pages.
+
+    jobs: processes that render pages.
 
     A report that is there already, and whole, is left as it is: rendering costs more than finding out.
     """
@@ -108,9 +117,9 @@ def write(report: Report, folder: Path, formats: list[str], *, keep: bool = Fals
     written: set[str] = set()
     is_new = False
     for chosen in formats:
-        for name, text in _files(report, chosen):
+        for name, was_other in _put(report, chosen, folder, jobs):
             written.add(name)
-            is_new = _replace(folder / name, text) or is_new
+            is_new = was_other or is_new
     kept = {name for name in earlier if keep and not ("html" in formats and name.startswith("files/"))}
     for name in sorted(earlier - written - kept):
         (folder / name).unlink(missing_ok=True)
@@ -125,13 +134,14 @@ def _digest(report: Report, formats: list[str]) -> str:
         for path in sorted((_PACKAGE / part).rglob("*")):
             if path.is_file() and path.suffix != ".pyc":
                 digest.update(path.read_bytes())
-    digest.update(as_json.render(report).encode())
+    for piece in as_json.pieces(report):
+        digest.update(piece.encode())
     return digest.hexdigest()
 
 
 def _mark(folder: Path, names: set[str], digest: str) -> None:
     content = {"tool": "tf2npu", "digest": digest, "files": sorted(names)}
-    _replace(folder / MARKER, json.dumps(content, indent=1) + "\n")
+    put_whole(folder / MARKER, [json.dumps(content, indent=1), "\n"])
 
 
 def _earlier(folder: Path) -> tuple[set[str], str]:
@@ -143,14 +153,3 @@ def _earlier(folder: Path) -> tuple[set[str], str]:
         return set(), ""
     harmless = {str(name) for name in names if ".." not in PurePosixPath(str(name)).parts and not str(name).startswith("/")}
     return harmless, digest
-
-
-def _replace(path: Path, text: str) -> bool:
-    """Write the file whole; True when it held something else before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = text.encode("utf-8", "backslashreplace")
-    is_new = not path.is_file() or path.read_bytes() != content
-    draft = path.with_name(f"{path.name}.tf2npu-draft")
-    draft.write_bytes(content)
-    os.replace(draft, path)
-    return is_new

@@ -1,0 +1,60 @@
+"""The web pages of a report as files; those of a large project are rendered by several processes."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from tf2npu.report.as_html import Pages, page_name
+from tf2npu.report.model import Report
+from tf2npu.report.whole_file import put_whole
+
+_PAGES_WORTH_A_PROCESS = 40
+_CHUNK = 16
+
+
+def put(report: Report, folder: Path, jobs: int) -> Iterator[tuple[str, bool]]:
+    """Write index.html and the page of every file that has one: (name, whether it held something else before)."""
+    pages = Pages(report)
+    yield "index.html", put_whole(folder / "index.html", [pages.index()])
+    numbers = [number for number, file in enumerate(report.files) if file.has_page]
+    jobs = min(jobs, 1 + len(numbers) // _PAGES_WORTH_A_PROCESS)
+    chunks = [numbers[start : start + _CHUNK] for start in range(0, len(numbers), _CHUNK)]
+    if jobs > 1 and _can_fork():
+        yield from _by_processes(report, pages, folder, chunks, jobs)
+    else:
+        for chunk in chunks:
+            yield from _put_chunk(report, pages, folder, chunk)
+
+
+def _put_chunk(report: Report, pages: Pages, folder: Path, chunk: list[int]) -> list[tuple[str, bool]]:
+    files = [report.files[number] for number in chunk]
+    return [(page_name(file.path), put_whole(folder / page_name(file.path), [pages.of(file)])) for file in files]
+
+
+def _can_fork() -> bool:
+    """Whether a child may start as a copy of this process: it then has the report without being sent it."""
+    return "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
+
+
+_inherited: tuple[Report, Pages, Path]
+
+
+def _put_inherited(chunk: list[int]) -> list[tuple[str, bool]]:
+    return _put_chunk(*_inherited, chunk)
+
+
+def _by_processes(report: Report, pages: Pages, folder: Path, chunks: list[list[int]], jobs: int) -> Iterator[tuple[str, bool]]:
+    global _inherited
+    _inherited = (report, pages, folder)
+    context = multiprocessing.get_context("fork")
+    try:
+        with ProcessPoolExecutor(jobs, context, gc.freeze) as pool:  # what is inherited is never garbage
+            for done in pool.map(_put_inherited, chunks):
+                yield from done
+    finally:
+        del _inherited
