@@ -6,19 +6,18 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.pipeline import in_pipeline
 from tf2npu.scanner.sites import Call
 
-_LOOKUP = (
-    "StaticHashTable", "StaticVocabularyTable", "HashTable", "IdTableWithHashBuckets", "MutableHashTable",
-    "MutableDenseHashTable",
+_CONTRIB = (
+    "HashTable", "IdTableWithHashBuckets", "MutableHashTable", "MutableDenseHashTable",
     "index_table_from_file", "index_table_from_tensor", "index_to_string_table_from_file", "index_to_string_table_from_tensor",
     "string_to_index", "index_to_string", "string_to_index_table_from_file", "string_to_index_table_from_tensor",
-    "experimental.DenseHashTable", "ops.index_table_from_file",
 )  # fmt: skip
+_LOOKUP = ("StaticHashTable", "StaticVocabularyTable", "experimental.DenseHashTable")
 
 
 @rule(
     id="NPU932",
     title="Lookup table",
-    matches=(*(f"tensorflow.contrib.lookup.{n}" for n in _LOOKUP), *(f"tensorflow.lookup.{n}" for n in _LOOKUP)),
+    matches=(*(f"tensorflow.contrib.lookup.{n}" for n in _CONTRIB), *(f"tensorflow.lookup.{n}" for n in _LOOKUP)),
     why="Tables are resources of the host, mostly with texts, which the NPU does not have.",
     source="TensorFlow adapter porting guide: table and resource ops need mixed computing outside of the input pipeline",
     examples=(

@@ -5,21 +5,23 @@ from __future__ import annotations
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.sites import Call
 
-_WRAPPERS = (
-    "LocalCLIDebugWrapperSession", "TensorBoardDebugWrapperSession", "DumpingDebugWrapperSession", "GrpcDebugWrapperSession",
-    "LocalCLIDebugHook", "TensorBoardDebugHook", "DumpingDebugHook", "GrpcDebugHook", "watch_graph",
-)  # fmt: skip
-_MODULES = (
-    "tensorflow.python.debug", "tensorflow.python.debug.wrappers.local_cli_wrapper", "tensorflow.python.debug.wrappers.hooks",
-    "tensorflow.python.debug.wrappers.dumping_wrapper", "tensorflow.python.debug.wrappers.grpc_wrapper",
-    "tensorflow.python.debug.lib.debug_utils",
-)  # fmt: skip
+_BY_MODULE = {
+    "": (
+        "LocalCLIDebugWrapperSession", "TensorBoardDebugWrapperSession", "DumpingDebugWrapperSession", "GrpcDebugWrapperSession",
+        "LocalCLIDebugHook", "TensorBoardDebugHook", "DumpingDebugHook", "GrpcDebugHook", "watch_graph",
+    ),
+    ".wrappers.local_cli_wrapper": ("LocalCLIDebugWrapperSession",),
+    ".wrappers.dumping_wrapper": ("DumpingDebugWrapperSession",),
+    ".wrappers.grpc_wrapper": ("GrpcDebugWrapperSession", "TensorBoardDebugWrapperSession"),
+    ".wrappers.hooks": ("LocalCLIDebugHook", "TensorBoardDebugHook", "DumpingDebugHook", "GrpcDebugHook"),
+    ".lib.debug_utils": ("watch_graph",),
+}  # fmt: skip
 
 
 @rule(
     id="NPU942",
     title="TensorFlow debugger",
-    matches=tuple(f"{module}.{name}" for module in _MODULES for name in _WRAPPERS),
+    matches=tuple(f"tensorflow.python.debug{module}.{name}" for module, names in _BY_MODULE.items() for name in names),
     why="The debugger watches ops that TensorFlow runs one by one; on the NPU they are one compiled graph.",
     source="tf_debug of TensorFlow 1.15; dump options of the NPU session config",
     examples=(
