@@ -7,6 +7,8 @@ import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 _FLUSH = 0x8040
 """MXCSR bits: results flushed to zero, operands read as zero.  Source: Intel SDM volume 1, 10.2.3."""
 _MXCSR_OFFSET = 28
@@ -34,6 +36,10 @@ def _flushing() -> ctypes.Array[ctypes.c_char]:
 
 
 _FLUSHING = _flushing()
+
+
+for _type in (np.float16, np.float32, np.float64):
+    np.finfo(_type)  # numpy keeps the limits it finds first, and under flushing it would find no denormals and warn
 
 
 def flush_in_this_thread() -> None:
