@@ -44,14 +44,26 @@ def worth_starting(jobs: int, total_bytes: int) -> int:
 def run(work: Work, jobs: Iterable[Job], shared: tuple[Any, ...], n_workers: int) -> Iterator[Any]:
     """Yield `work(path, data, *shared)` or a Crash for each job, in order."""
     if n_workers <= 1:
-        for path, data in jobs:
-            yield _guarded(work, path, data, shared)
+        yield from _run_here(work, jobs, shared)
         return
     pool = _Pool(work, shared, n_workers)
     try:
         yield from pool.results(_chunks(jobs))
     finally:
         pool.stop()
+
+
+def _run_here(work: Work, jobs: Iterable[Job], shared: tuple[Any, ...]) -> Iterator[Any]:
+    was_enabled = gc.isenabled()
+    gc.disable()  # as in the workers: see _start_worker
+    try:
+        for number, (path, data) in enumerate(jobs):
+            yield _guarded(work, path, data, shared)
+            if number % 32 == 31:
+                gc.collect(0)  # what a file leaves behind is young
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _guarded(work: Work, path: str, data: bytes, shared: tuple[Any, ...]) -> Any:
