@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from runpy import run_path
 
 from npu_runtime.kernels.base import Kernel, all_kernels
 from npu_runtime.passes.host_by_nature import NATURE
@@ -11,6 +12,7 @@ from tf2npu.report.rule_list import entries, render
 from tf2npu.session_options import table
 
 FOLDER = Path(__file__).parent / "generated"
+COVERAGE = Path(__file__).with_name("op_coverage.py")
 SHIM = Path(__file__).parents[1] / "tf2npu" / "npu_bridge"
 
 
@@ -20,6 +22,7 @@ def pages() -> dict[str, str]:
         "rules.md": render(entries(), "md", in_full=True),
         "kernels.md": kernels_page(),
         "host_ops.md": host_page(),
+        "op_coverage.md": run_path(str(COVERAGE))["coverage_page"](),
         "shim.md": symbols_page(),
         "session_options.md": options_page(),
     }

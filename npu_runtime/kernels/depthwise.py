@@ -116,6 +116,7 @@ def _product_of_taps(frame: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis) 
 
 
 def _refuse(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
+    """Dilations, which TensorFlow does by SpaceToBatchND around the op; tensors that are no images."""
     ranks = [spec.rank for spec in specs if spec.rank not in (None, 1)]
     if ranks and set(ranks) != {4}:
         return f"a depthwise convolution of rank {ranks[0]}, not 4"

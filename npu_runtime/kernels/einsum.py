@@ -86,6 +86,7 @@ def _flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any
 
 
 def _refuse(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
+    """More than two operands, as TensorFlow's kernel."""
     return f"an Einsum of {len(specs)} operands" if len(specs) > 2 else None
 
 

@@ -61,6 +61,7 @@ def make_epilogue(bias: np.ndarray, channels: int, fused_ops: Sequence[str], lea
 
 
 def _refuse(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
+    """Chains of fused ops and layouts that no pass of ours makes."""
     if tuple(attrs["fused_ops"]) not in FUSED:
         return f"fused_ops {list(attrs['fused_ops'])}"
     if attrs.get("filter_format", "HWIO") != "HWIO" or attrs.get("data_format", "NHWC") not in ("NHWC", "NCHW"):

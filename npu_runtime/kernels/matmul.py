@@ -188,7 +188,10 @@ def batch_matmul(
 
 
 def _refuse_mixture(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
-    """Source: the kernels registered in TensorFlow's core/kernels/matmul_op_real.cc and batch_matmul_op_*.cc."""
+    """A mixture of types that TensorFlow's CPU has no kernel for.
+
+    Source: the kernels registered in TensorFlow's core/kernels/matmul_op_real.cc and batch_matmul_op_*.cc.
+    """
     kinds, out = {attrs["Ta"], attrs["Tb"]}, attrs["Tout"]
     if kinds == {out} or (kinds <= _BYTES and out == "int32"):
         return None

@@ -103,6 +103,7 @@ def pool_layout(ksize: Sequence[int], strides: Sequence[int], padding: str, data
 
 
 def refuse_depth_pool(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
+    """A pool over channels, or of tensors that are no images."""
     channels = 1 if attrs.get("data_format") == "NCHW" else 3
     if "ksize" in attrs and attrs["ksize"][channels] != 1:
         return "a pool over channels"

@@ -50,6 +50,7 @@ def from_key(key: np.ndarray, counter: np.ndarray, alg: np.ndarray) -> Stream:
 
 
 def _not_philox(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
+    """The algorithm ThreeFry."""
     algorithm = specs[3].value
     return "only Philox is done, not ThreeFry" if algorithm is not None and int(algorithm) == THREEFRY else None
 

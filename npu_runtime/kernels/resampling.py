@@ -166,6 +166,7 @@ def _both_weights(spatial: tuple[int, ...], size: tuple[int, ...], scale: Array,
 
 
 def _refuse_filter(specs: Any, attrs: dict[str, Any]) -> str | None:
+    """A filter that TensorFlow does not know either."""
     kind = attrs.get("kernel_type", "lanczos3")
     return None if kind in FILTERS else f"kernel_type {kind}"
 

@@ -63,7 +63,7 @@ def _resized_shape(images: Spec, size: Spec, /, **attrs: Any) -> Shape:
 
 
 def refuse_centers(specs: Any, attrs: dict[str, Any]) -> str | None:
-    """TensorFlow raises for both at once; its own error is the better one."""
+    """align_corners together with half_pixel_centers, for which TensorFlow raises."""
     both = attrs.get("align_corners") and attrs.get("half_pixel_centers")
     return "align_corners together with half_pixel_centers" if both else None
 

@@ -21,6 +21,7 @@ from npu_runtime.kernels.transposing import transpose_into
 
 
 def _only_nhwc(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
+    """Another data_format than NHWC, as TensorFlow's CPU."""
     layout = attrs.get("data_format", "NHWC")
     return None if layout == "NHWC" else f"data_format {layout}: only NHWC is done"
 

@@ -151,6 +151,7 @@ def refuse_ranks(*indices: int, rank: int = 4) -> Any:
     """A `refuse` for ops whose inputs at `indices` have a known rank other than `rank`."""
 
     def refuse(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
+        """Images or volumes of another rank."""
         wrong = [index for index in indices if specs[index].rank not in (None, rank)]
         return f"input {wrong[0]} has rank {specs[wrong[0]].rank}, not {rank}" if wrong else None
 

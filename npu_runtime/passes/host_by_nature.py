@@ -9,7 +9,7 @@ NATURE = {
     r".*Dataset.*|.*Iterator.*|.*Experimental.*Dataset.*": "the input pipeline (tf.data) runs on the host",
     r".*(Queue|Barrier|StagingArea|Stage|Unstage).*": "queues live on the host",
     r".*(ReadFile|WriteFile|MatchingFiles|Reader|Sharded(Filename|Filespec)).*": "files are read on the host",
-    r".*(Decode|Encode|ParseExample|ParseSingle|ParseTensor|SerializeTensor).*": "records are decoded on the host",
+    r"(?!CTC).*(Decode|Encode|ParseExample|ParseSingle|ParseTensor|SerializeTensor).*|ExtractJpegShape": "records are decoded on the host",
     r".*Summary.*": "summaries are written by the host",
     r".*(PyFunc|EagerPyFunc).*": "Python functions run on the host",
     r"(Save|SaveV2|SaveSlices|Restore|RestoreV2|RestoreSlice|MergeV2Checkpoints)": "checkpoints are files of the host",
@@ -17,6 +17,8 @@ NATURE = {
     r"(Print|PrintV2|Timestamp|LogMessage)": "messages are printed by the host",
 }  # fmt: skip
 TEXT = "strings are host data"
+WISH = "the script keeps it on the host"
+"""Beginning of the reasons that stand in the script: the scopes of npu_scope."""
 _COMPILED = [(re.compile(pattern), reason) for pattern, reason in NATURE.items()]
 
 
@@ -26,5 +28,5 @@ def nature_of(op: str) -> str | None:
 
 
 def is_by_nature(reason: str) -> bool:
-    """Whether a reason for the host, its own or inherited from a neighbour, is one of this list."""
-    return any(nature in reason for nature in [*NATURE.values(), TEXT])
+    """Whether a reason for the host, its own or inherited from a neighbour, is one of this list or the script's wish."""
+    return any(nature in reason for nature in [*NATURE.values(), TEXT, WISH])

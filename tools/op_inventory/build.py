@@ -121,7 +121,18 @@ def inventory() -> dict[str, Any]:
             "cpu": {op: cpu_types(op) for op in known}, "fails": fails}  # fmt: skip
 
 
+def as_text(found: dict[str, Any]) -> str:
+    """JSON with one function or op a line."""
+    parts = []
+    for name, value in sorted(found.items()):
+        if isinstance(value, dict):
+            lines = [f"  {json.dumps(key)}: {json.dumps(entry, sort_keys=True)}" for key, entry in sorted(value.items())]
+            parts.append(f"{json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n}")
+        else:
+            parts.append(f"{json.dumps(name)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
 if __name__ == "__main__":
     tf.disable_v2_behavior()
-    json.dump(inventory(), sys.stdout, indent=1, sort_keys=True)
-    print()
+    print(as_text(inventory()))

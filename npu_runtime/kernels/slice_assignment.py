@@ -1,0 +1,54 @@
+"""Parts of variables set by strided slices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npu_runtime.device.variable import Variable
+from npu_runtime.dtypes import ALL, INDICES
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.kernels import access
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.shapes import same_as
+from npu_runtime.kernels.slicing import _complete, _index
+
+TYPES = {"T": ALL, "Index": INDICES}
+
+
+def _assign(
+    ref: Variable, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, value: np.ndarray, masks: dict[str, int]
+) -> Any:
+    """Source: TensorFlow core/kernels/strided_slice_op.cc, StridedSliceAssignOp: a scalar fills the slice."""
+    changed = access.value(ref).copy()
+    index = _index(changed.shape, begin, end, strides, _complete(masks))
+    part = changed[index]
+    if value.ndim and value.shape != part.shape:
+        shapes = f"{access.shape_text(value.shape)} of the value, {access.shape_text(part.shape)} of the slice"
+        raise InvalidArgument(f"Shapes do not match: {shapes}")
+    changed[index] = value
+    ref.assign(changed)
+    return access.result(ref)
+
+
+@kernel("ResourceStridedSliceAssign", unit="memory", shape=access.no_outputs, dtypes=TYPES)
+def resource_strided_slice_assign(
+    ref: Variable, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, value: np.ndarray, /, *, begin_mask: int = 0,
+    end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
+) -> Any:  # fmt: skip
+    """Set a slice of a resource variable; see `StridedSlice`.  Source: TensorFlow op `ResourceStridedSliceAssign`."""
+    masks = {"begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask, "new_axis_mask": new_axis_mask,
+                 "shrink_axis_mask": shrink_axis_mask}  # fmt: skip
+    return _assign(ref, begin, end, strides, value, masks)
+
+
+@kernel("StridedSliceAssign", unit="memory", shape=same_as(0), dtypes=TYPES)
+def strided_slice_assign(
+    ref: Variable, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, value: np.ndarray, /, *, begin_mask: int = 0,
+    end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
+) -> Any:  # fmt: skip
+    """Set a slice of a ref variable and return it.  Source: TensorFlow op `StridedSliceAssign`."""
+    masks = {"begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask, "new_axis_mask": new_axis_mask,
+                 "shrink_axis_mask": shrink_axis_mask}  # fmt: skip
+    return _assign(ref, begin, end, strides, value, masks)

@@ -1,0 +1,104 @@
+"""Sums, maxima and softmax over axes of sparse tensors; sparse products of dense matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.cost.work import per_input_element
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.matmul import matmul_flops, matmul_shape, run_matmul
+from npu_runtime.kernels.shapes import normalize_axes, same_as
+from npu_runtime.kernels.sparse_tensors import keys
+
+Array = np.ndarray
+WIDE = frozenset({"bfloat16", "float32"})
+
+
+def _kept(shape: Array, axes: Array) -> tuple[list[int], tuple[int, ...]]:
+    """(axes that stay, axes that go); no axes mean all."""
+    rank = len(shape)
+    gone = normalize_axes([int(a) for a in axes.reshape(-1)], rank) if axes.size else tuple(range(rank))
+    return [a for a in range(rank) if a not in gone], gone
+
+
+def _grouped(ufunc: np.ufunc, indices: Array, values: Array, shape: Array, axes: Array) -> tuple[Array, Array, list[int]]:
+    """(places of the groups that hold a value, in order, their results, axes that stay)."""
+    stay, _ = _kept(shape, axes)
+    places = keys(indices[:, stay], shape[stay]) if stay else np.zeros(len(indices), np.int64)
+    order = np.argsort(places, kind="stable")
+    found, starts = np.unique(places[order], return_index=True)
+    wide = values[order].astype(np.float32) if values.dtype.itemsize < 4 and values.dtype.kind not in "iu" else values[order]
+    return found, (ufunc.reduceat(wide, starts, dtype=wide.dtype) if len(found) else wide[:0]).astype(values.dtype), stay
+
+
+def _unknown_shape(indices: Spec, values: Spec, shape: Spec, axes: Spec, /, **attrs: Any) -> Shape:
+    return None
+
+
+def _sparse_shapes(indices: Spec, values: Spec, shape: Spec, axes: Spec, /, **attrs: Any) -> list[Shape]:
+    return [(None, None), (None,), (None,)]
+
+
+def _register(name: str, ufunc: np.ufunc) -> None:
+    def dense(indices: Array, values: Array, shape: Array, axes: Array, /, *, keep_dims: bool = False) -> Array:
+        found, results, stay = _grouped(ufunc, indices, values, shape, axes)
+        extents = [int(n) for n in shape[stay]]
+        made = np.zeros(int(np.prod(extents)), values.dtype)
+        made[found] = results
+        return made.reshape([int(n) if a in stay else 1 for a, n in enumerate(shape)] if keep_dims else extents)
+
+    def sparse(
+        indices: Array, values: Array, shape: Array, axes: Array, /, *, keep_dims: bool = False
+    ) -> tuple[Array, Array, Array]:
+        found, results, stay = _grouped(ufunc, indices, values, shape, axes)
+        columns = np.unravel_index(found, [int(n) for n in shape[stay]]) if stay else ()
+        coordinates = np.stack(columns, axis=1).astype(np.int64) if stay else np.zeros((len(found), 0), np.int64)
+        if not keep_dims:
+            return coordinates, results, shape[stay]
+        whole = np.zeros((len(found), len(shape)), np.int64)
+        whole[:, stay] = coordinates
+        return whole, results, np.where(np.isin(np.arange(len(shape)), stay), shape, 1)
+
+    dense.__doc__ = f"{name} over axes as a dense tensor, 0 where there is no value.  Source: TensorFlow op `SparseReduce{name}`."
+    sparse.__doc__ = f"{name} over axes as a sparse tensor.  Source: TensorFlow op `SparseReduce{name}Sparse`."
+    fixed: dict[str, Any] = {"unit": "vector", "dtypes": dt.NUMBERS, "estimate": per_input_element(1, 1)}
+    kernel(f"SparseReduce{name}", shape=_unknown_shape, **fixed)(dense)
+    kernel(f"SparseReduce{name}Sparse", shape=_sparse_shapes, **fixed)(sparse)
+
+
+_register("Sum", np.add)
+_register("Max", np.maximum)
+
+
+@kernel("SparseSoftmax", unit="vector", shape=same_as(1), dtypes=frozenset({"float32"}), estimate=per_input_element(5, 1))
+def sparse_softmax(indices: Array, values: Array, shape: Array, /) -> Array:
+    """Softmax over the values of each row; the coordinates in row-major order.  Source: TensorFlow op `SparseSoftmax`."""
+    if not len(values):
+        return values.copy()
+    places = keys(indices[:, :-1], shape[:-1])
+    _, starts, group = np.unique(places, return_index=True, return_inverse=True)
+    order = np.argsort(places, kind="stable")
+    starts = np.searchsorted(places[order], places[starts])
+    shifted = np.exp(values - np.maximum.reduceat(values[order], starts)[group])
+    return shifted / np.add.reduceat(shifted[order], starts)[group]
+
+
+def _wide_product(a: Spec, b: Spec, /, *, transpose_a: bool = False, transpose_b: bool = False) -> Shape:
+    return matmul_shape(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+
+
+@kernel(
+    "SparseMatMul",
+    unit="cube",
+    shape=_wide_product,
+    dtypes={"Ta": WIDE, "Tb": WIDE},
+    ignores=["a_is_sparse", "b_is_sparse"],
+    estimate=matmul_flops,
+)
+def sparse_mat_mul(a: Array, b: Array, /, *, transpose_a: bool = False, transpose_b: bool = False) -> Array:
+    """The product in fp32 of matrices that may hold many zeros.  Source: TensorFlow op `SparseMatMul`."""
+    return run_matmul(a.astype(np.float32), b.astype(np.float32), transpose_a, transpose_b, None)

@@ -1,0 +1,227 @@
+"""Sparse tensors joined, split, cut and brought into order: coordinates (n, rank) int64, values (n,), shape (rank,)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels import rows
+from npu_runtime.kernels.access import shape_text
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.shapes import same_as
+
+Array = np.ndarray
+
+
+def _rank_of(shape: Spec) -> int | None:
+    return shape.shape[0] if shape.shape else None
+
+
+def keys(indices: Array, shape: Array) -> Array:
+    """The row-major place of every coordinate. Raises: InvalidArgument for one outside."""
+    places, wrong = rows.linear(indices, [int(n) for n in shape])
+    if wrong >= 0:
+        place = shape_text(indices[wrong])
+        raise InvalidArgument(f"indices[{wrong}] = {place} is out of bounds: need 0 <= index < {shape_text(shape)}")
+    return places
+
+
+def _reordered_shape(indices: Spec, values: Spec, shape: Spec, /) -> list[Shape]:
+    return [indices.shape, values.shape]
+
+
+@kernel("SparseReorder", unit="memory", shape=_reordered_shape)
+def sparse_reorder(indices: Array, values: Array, shape: Array, /) -> tuple[Array, Array]:
+    """In row-major order.  Source: TensorFlow op `SparseReorder`."""
+    order = np.argsort(keys(indices, shape), kind="stable")
+    return indices[order], values[order]
+
+
+def _concat_shape(*specs: Spec, concat_dim: int) -> list[Shape]:
+    rank = next((s.shape[1] for s in specs[: len(specs) // 3] if s.shape), None)
+    return [(None, rank), (None,), (rank,)]
+
+
+@kernel("SparseConcat", unit="memory", shape=_concat_shape)
+def sparse_concat(*parts: Array, concat_dim: int) -> tuple[Array, Array, Array]:
+    """One behind the other along an axis, in row-major order.
+
+    parts: N coordinates, N values, N shapes.  Raises: InvalidArgument when other extents differ.
+    Source: TensorFlow op `SparseConcat`.
+    """
+    n = len(parts) // 3
+    coordinates, values, shapes = parts[:n], parts[n : 2 * n], np.stack(parts[2 * n :])
+    axis = concat_dim % shapes.shape[1]
+    whole = shapes[0].copy()
+    for other, shape in enumerate(shapes):
+        if (np.delete(shape, axis) != np.delete(whole, axis)).any():
+            raise InvalidArgument(f"Input shapes must match: expected {shape_text(whole)} but got {shape_text(shape)} at {other}")
+    whole[axis] = shapes[:, axis].sum()
+    direction, starts = np.eye(len(whole), dtype=np.int64)[axis], np.cumsum(shapes[:, axis]) - shapes[:, axis]
+    moved = [part + direction * start for part, start in zip(coordinates, starts, strict=True)]
+    return (*sparse_reorder(np.concatenate(moved), np.concatenate(values), whole), whole)
+
+
+def _split_shape(split_dim: Spec, indices: Spec, values: Spec, shape: Spec, /, *, num_split: int) -> list[Shape]:
+    rank = _rank_of(shape)
+    return [(None, rank)] * num_split + [(None,)] * num_split + [(rank,)] * num_split
+
+
+@kernel("SparseSplit", unit="memory", shape=_split_shape)
+def sparse_split(split_dim: Array, indices: Array, values: Array, shape: Array, /, *, num_split: int) -> tuple[Array, ...]:
+    """num_split parts along an axis, the first ones longer when it does not divide: coordinates, values, shapes of all.
+
+    Source: TensorFlow op `SparseSplit`.
+    """
+    axis = int(split_dim.reshape(-1)[0])
+    if not 0 <= axis < len(shape):
+        raise InvalidArgument(f"Input split_dim should be between 0 and rank ({len(shape)}), got {axis}")
+    if not 1 <= num_split <= shape[axis]:
+        limit = f"the splitting dimension size ({shape[axis]})"
+        raise InvalidArgument(f"Input num_split should be between 1 and {limit}, got {num_split}")
+    size, more = divmod(int(shape[axis]), num_split)
+    starts = [k * size + min(k, more) for k in range(num_split + 1)]
+    parts = [sparse_slice(indices, values, shape, *_window(shape, axis, a, b)) for a, b in itertools.pairwise(starts)]
+    return tuple(part[output] for output in range(3) for part in parts)
+
+
+def _window(shape: Array, axis: int, start: int, stop: int) -> tuple[Array, Array]:
+    first, size = np.zeros_like(shape), shape.copy()
+    first[axis], size[axis] = start, stop - start
+    return first, size
+
+
+def _slice_shape(indices: Spec, values: Spec, shape: Spec, start: Spec, size: Spec, /) -> list[Shape]:
+    rank = _rank_of(shape)
+    return [(None, rank), (None,), (rank,)]
+
+
+@kernel("SparseSlice", unit="memory", shape=_slice_shape)
+def sparse_slice(indices: Array, values: Array, shape: Array, start: Array, size: Array, /) -> tuple[Array, Array, Array]:
+    """What lies inside a box, counted from its corner.  start, size: (rank,).  Source: TensorFlow op `SparseSlice`."""
+    is_inside = ((indices >= start) & (indices < start + size)).all(axis=1)
+    return indices[is_inside] - start, values[is_inside], np.maximum(np.minimum(size, shape - start), 0)
+
+
+def _value_shape(gradient: Spec, indices: Spec, *others: Spec) -> Shape:
+    return (indices.shape[0] if indices.shape else None,)
+
+
+@kernel("SparseSliceGrad", unit="memory", shape=_value_shape, dtypes=dt.NUMBERS)
+def sparse_slice_grad(gradient: Array, indices: Array, start: Array, sliced: Array, /) -> Array:
+    """The gradient where a value was kept, 0 elsewhere; both coordinate lists in the same order.
+
+    Source: TensorFlow op `SparseSliceGrad`.
+    """
+    made = np.zeros(len(indices), gradient.dtype)
+    if len(sliced):
+        extent = np.maximum(indices.max(axis=0), (sliced + start).max(axis=0)) + 1
+        all_keys, kept = keys(indices, extent), keys(sliced + start, extent)
+        is_kept = np.isin(all_keys, kept)
+        made[is_kept] = gradient[: is_kept.sum()]
+    return made
+
+
+def _added_shape(a_indices: Spec, *others: Spec) -> list[Shape]:
+    rank = a_indices.shape[1] if a_indices.shape else None
+    return [(None, rank), (None,), (rank,)]
+
+
+def _union(a_indices: Array, b_indices: Array, shape: Array) -> tuple[Array, Array, Array]:
+    """(coordinates of both in order, place of each of a, place of each of b)."""
+    every, places = np.unique(np.concatenate([keys(a_indices, shape), keys(b_indices, shape)]), return_inverse=True)
+    coordinates = np.stack(np.unravel_index(every, [int(n) for n in shape]), axis=1) if every.size else a_indices[:0]
+    return coordinates.astype(np.int64, copy=False), places[: len(a_indices)], places[len(a_indices) :]
+
+
+@kernel("SparseAdd", unit="vector", shape=_added_shape, dtypes={"T": dt.NUMBERS - {"uint8"}, "Treal": dt.NUMBERS})
+def sparse_add(
+    a_indices: Array, a_values: Array, a_shape: Array, b_indices: Array, b_values: Array, b_shape: Array, thresh: Array, /
+) -> tuple[Array, Array, Array]:
+    """The sum; sums of two values are left out when their magnitude is below thresh.  Source: TensorFlow op `SparseAdd`."""
+    _check_same(a_shape, b_shape)
+    coordinates, of_a, of_b = _union(a_indices, b_indices, a_shape)
+    sums = np.zeros(len(coordinates), a_values.dtype)
+    np.add.at(sums, of_a, a_values)
+    np.add.at(sums, of_b, b_values)
+    is_kept = (np.abs(sums) >= thresh) | ~(np.isin(np.arange(len(sums)), of_a) & np.isin(np.arange(len(sums)), of_b))
+    return coordinates[is_kept], sums[is_kept], a_shape.copy()
+
+
+def _check_same(a: Array, b: Array) -> None:
+    if a.shape != b.shape or (a != b).any():
+        raise InvalidArgument(f"Operands' shapes do not match: {shape_text(a)} vs. {shape_text(b)}")
+
+
+def _two_values(gradient: Spec, a_indices: Spec, b_indices: Spec, sum_indices: Spec, /) -> list[Shape]:
+    return [_value_shape(gradient, a_indices), _value_shape(gradient, b_indices)]
+
+
+@kernel("SparseAddGrad", unit="memory", shape=_two_values, dtypes=dt.NUMBERS)
+def sparse_add_grad(gradient: Array, a_indices: Array, b_indices: Array, sum_indices: Array, /) -> tuple[Array, Array]:
+    """The gradient of the sum at the coordinates of both, 0 where it was left out.  Source: TensorFlow op `SparseAddGrad`."""
+    extent = np.concatenate([a_indices, b_indices, sum_indices]).max(axis=0, initial=0) + 1
+    known = keys(sum_indices, extent)
+    return _looked_up(keys(a_indices, extent), known, gradient), _looked_up(keys(b_indices, extent), known, gradient)
+
+
+def _looked_up(wanted: Array, known: Array, values: Array) -> Array:
+    """The value of each wanted key, 0 for one that is not known; known keys rise."""
+    places = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
+    if not len(known):
+        return np.zeros(len(wanted), values.dtype)
+    return np.where(known[places] == wanted, values[places], values.dtype.type(0))
+
+
+def _extreme_shape(a_indices: Spec, *others: Spec) -> list[Shape]:
+    return _added_shape(a_indices)[:2]
+
+
+def _register_extreme(op: str, ufunc: np.ufunc) -> None:
+    def extreme(
+        a_indices: Array, a_values: Array, a_shape: Array, b_indices: Array, b_values: Array, b_shape: Array, /
+    ) -> tuple[Array, Array]:
+        _check_same(a_shape, b_shape)
+        coordinates, of_a, of_b = _union(a_indices, b_indices, a_shape)
+        left, right = np.zeros((2, len(coordinates)), a_values.dtype)
+        left[of_a], right[of_b] = a_values, b_values
+        return coordinates, ufunc(left, right)
+
+    extreme.__doc__ = f"{op}: element by element, a coordinate that one lacks is 0 there.  Source: TensorFlow op `{op}`."
+    kernel(op, unit="vector", shape=_extreme_shape, dtypes=dt.NUMBERS)(extreme)
+
+
+_register_extreme("SparseSparseMaximum", np.maximum)
+_register_extreme("SparseSparseMinimum", np.minimum)
+
+
+def _register_dense(op: str, function: Callable[..., Any]) -> None:
+    def with_dense(indices: Array, values: Array, shape: Array, dense: Array, /) -> Array:
+        extents = tuple(int(n) for n in shape)
+        if dense.ndim > len(extents) or np.broadcast_shapes(dense.shape, extents) != extents:
+            given = f"{shape_text(extents)} vs. {shape_text(dense.shape)}"
+            raise InvalidArgument(f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: {given}")
+        return np.asarray(function(values, np.broadcast_to(dense, extents)[tuple(indices.T)]))
+
+    with_dense.__doc__ = f"The values of the sparse tensor with those of the dense one there.  Source: TensorFlow op `{op}`."
+    kernel(op, unit="vector", shape=same_as(1), dtypes=dt.NUMBERS)(with_dense)
+
+
+_register_dense("SparseDenseCwiseAdd", np.add)
+_register_dense("SparseDenseCwiseMul", np.multiply)
+
+
+@kernel("SparseTensorDenseAdd", unit="vector", shape=same_as(3), dtypes={"T": dt.NUMBERS, "Tindices": dt.INDICES})
+def sparse_tensor_dense_add(indices: Array, values: Array, shape: Array, dense: Array, /) -> Array:
+    """A dense tensor with sparse values added.  Source: TensorFlow op `SparseTensorDenseAdd`."""
+    if tuple(shape) != dense.shape:
+        raise InvalidArgument(f"Dimensions do not match: {shape_text(shape)} vs. {shape_text(dense.shape)}")
+    made = dense.copy()
+    np.add.at(made.reshape(-1), keys(indices, shape), values)
+    return made
