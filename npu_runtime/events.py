@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
 
 @dataclass
@@ -68,6 +69,25 @@ class RunLog:
                 lines += [line for program in session.programs if program.n_runs for line in _program_lines(program)]
         return lines
 
+    def document(self) -> dict[str, Any]:
+        """The same as data, for a report: totals, host nodes by reason, and every session that ran something."""
+        ran = [session for session in self.sessions if any(program.n_runs for program in session.programs)]
+        programs = [program for session in ran for program in session.programs if program.n_runs]
+        on_device = sum(program.device_flops * program.n_runs for program in programs)
+        total = on_device + sum(program.host_flops * program.n_runs for program in programs)
+        reasons = {name: why for program in programs for name, why in program.host_nodes.items()}
+        return {
+            "device": self.device,
+            "steps": sum(program.n_runs for program in programs),
+            "device_share": on_device / total if total else 1.0,
+            "recompilations": sum(max(0, program.n_compilations - 1) for program in programs),
+            "host_nodes": [
+                {"reason": why, "count": count, "example": next(name for name in reasons if reasons[name] == why)}
+                for why, count in _by_frequency(reasons)
+            ],
+            "sessions": [{"name": s.name, "runs": [_program_document(p) for p in s.programs if p.n_runs]} for s in ran],
+        }
+
     def digest(self) -> list[str]:
         """A few lines for everybody: sessions, steps, the device's share, and the reasons of all host nodes."""
         programs = [program for session in self.sessions for program in session.programs if program.n_runs]
@@ -90,10 +110,26 @@ def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def _by_frequency(reasons: dict[str, str]) -> list[tuple[str, int]]:
+    """Each reason and how many nodes it holds for, the most frequent first."""
+    return sorted(Counter(reasons.values()).items(), key=lambda item: (-item[1], item[0]))
+
+
+def _program_document(program: ProgramRecord) -> dict[str, Any]:
+    return {
+        "fetches": list(program.fetches),
+        "steps": program.n_runs,
+        "recompilations": max(0, program.n_compilations - 1),
+        "device_nodes": len(program.device_nodes),
+        "host_nodes": len(program.host_nodes),
+        "device_share": program.device_share,
+    }
+
+
 def _reason_lines(reasons: dict[str, str]) -> list[str]:
     """One line a reason, the most frequent first, with the first node as an example."""
     lines = []
-    for reason, count in sorted(Counter(reasons.values()).items(), key=lambda item: (-item[1], item[0])):
+    for reason, count in _by_frequency(reasons):
         example = next(name for name, why in reasons.items() if why == reason)
         others = f" and {count - 1} more" if count > 1 else ""
         lines.append(f"  on the host: {example}{others}: {reason}")

@@ -12,6 +12,8 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
 
+from tf2npu import run_report
+
 USAGE = 2
 OPTIONS_VARIABLE = "TF2NPU_OPTIONS"  # JSON object, read by npu_runtime.config
 ALL_SESSIONS_VARIABLE = "TF2NPU_ALL_SESSIONS"  # read by npu_bridge._session_hooks
@@ -35,25 +37,28 @@ def run_script(
 
     argv: the script's own arguments.  soc: name of a chip.  options: session options that win over the script's.
     all_sessions: sessions without the NpuOptimizer entry go to the device too.  strict: what a host would refuse is refused.
+    report: folder of a migration report, into which the run goes.
     """
-    problem = _why_not(module, script, devices)
+    problem = _why_not(module, script, devices) or (run_report.why_not(report) if report is not None else None)
     if problem:
         print(f"tf2npu run: {problem}", file=sys.stderr)
         return USAGE
-    if report is not None:
-        print(f"tf2npu run: --report {report}: a run adds nothing to the report yet", file=sys.stderr)
+    report = report.absolute() if report is not None else None  # the script may go elsewhere
     _hand_over(dict(options or {}), soc, all_sessions, strict)
     problem = _prepare()
     if problem:
         print(f"tf2npu run: {problem}", file=sys.stderr)
         return USAGE
+    name = module or str(script)
+    sys.argv[:] = [name, *argv]
     if module is not None:
-        sys.argv[:] = [module, *argv]
         sys.path[0] = os.getcwd()
-        return _exit_code(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
-    path = str(script)
-    sys.argv[:] = [path, *argv]
-    return _exit_code(lambda: _run_file(path))
+        code = _exit_code(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
+    else:
+        code = _exit_code(lambda: _run_file(name))
+    if report is not None:
+        run_report.merge(report, name, code)
+    return code
 
 
 def _why_not(module: str | None, script: str | Path | None, devices: int) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorflow.core.framework import node_def_pb2
-from tensorflow.python.framework import function_def_to_graph
+from tensorflow.python.framework import dtypes, function_def_to_graph
 
 from npu_runtime.graph.ir import Node, Value
 from npu_runtime.kernels.base import all_kernels
@@ -76,7 +76,10 @@ class Inliner:
         controls = list(dict.fromkeys([*call.controls, *effects]))
         types = [spec.dtype for spec in call.outputs]
         op = "IdentityN" if results else "NoOp"
-        self.definitions[call.name] = node_def_pb2.NodeDef(name=call.name, op=op)
+        definition = node_def_pb2.NodeDef(name=call.name, op=op)
+        if results:
+            definition.attr["T"].list.type.extend(dtypes.as_dtype(name).as_datatype_enum for name in types)
+        self.definitions[call.name] = definition
         attrs = {"T": types} if results else {}
         return Node(call.name, op, results, controls, attrs, call.outputs)
 

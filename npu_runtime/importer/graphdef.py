@@ -14,6 +14,7 @@ from tensorflow.python.framework import op_def_registry, tensor_util
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.importer.functions import Inliner, device_op
+from npu_runtime.passes.placement import NOT_COMPILED
 
 _INPUT = re.compile(r"^(?P<node>[^:^]+)(?::(?P<index>\d+))?$")
 
@@ -53,8 +54,11 @@ class GraphImporter:
 
     def _add(self, operation: Any) -> None:
         node = import_operation(operation)
-        node.op = device_op(node) or node.op
+        if NOT_COMPILED not in node.attrs:
+            node.op = device_op(node) or node.op
         for made in self._inliner.expand(operation, node):
+            if NOT_COMPILED in node.attrs:
+                made.attrs.setdefault(NOT_COMPILED, node.attrs[NOT_COMPILED])
             self.graph.add(made)
 
 

@@ -140,9 +140,10 @@ class _ShadowImport:
         sources = [self._source(node, position) for position in range(len(node.inputs))]
         inputs = [self.shadow.get_tensor_by_name(name) for name in sources]
         controls = [name for name in node.controls if name in self.present and self._keeps_control(node, name)]
-        attrs = {k: v for k, v in self.definition(node.name).attr.items() if k not in ("_class", "_output_shapes")}
+        definition = self.definition(node.name)  # of TensorFlow: the device's own ops are calls there
+        attrs = {k: v for k, v in definition.attr.items() if k not in ("_class", "_output_shapes")}
         with self.shadow.control_dependencies([self.shadow.get_operation_by_name(name) for name in controls]):
-            self._create(node.op, node.name, inputs, attrs)
+            self._create(definition.op, node.name, inputs, attrs)
         self.present[node.name] = sources
         for position, value in enumerate(node.inputs):
             if _is_back_edge(self.graph, node, value):

@@ -11,7 +11,7 @@ from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.order import predecessors, strongly_connected
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.host_by_nature import TEXT, nature_of
+from npu_runtime.passes.host_by_nature import TEXT, WISH, nature_of
 from npu_runtime.passes.loop_frames import LOOP_OPS, loop_frames
 
 VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
@@ -22,6 +22,8 @@ MERGES = frozenset({"Merge", "RefMerge"})
 STRUCTURAL = SWITCHES | MERGES | LOOP_OPS | {"PlaceholderWithDefault", "RefIdentity"}
 """Done by the executor for every element type."""
 HANDLES = frozenset({"resource", "variant"})
+NOT_COMPILED = "_without_npu_compile"
+"""Attribute of operations that the script wants on the host."""
 STEP_RESOURCES = ("Stack", "TensorArray")
 """Ops whose resource lives for one host call only. Source: they are kept in the step container of an executor."""
 
@@ -58,6 +60,9 @@ def reason_for_host(node: Node, graph: Graph) -> str | None:
     """Why this node alone cannot run on the device; None when it can."""
     if node.op in SOURCES or node.op.startswith("_Feed"):
         return None
+    wish = _wish_for_host(node)
+    if wish is not None:
+        return wish
     if node.op in VARIABLES:
         return _refuse_dtype(node.attrs["dtype"])
     if node.op in STRUCTURAL or _is_handle_identity(node):
@@ -75,6 +80,15 @@ def reason_for_host(node: Node, graph: Graph) -> str | None:
         if spec.dtype not in HANDLES and not is_shown and (reason := _refuse_dtype(spec.dtype)):
             return reason
     return made.refuse(inputs, made.bind(node.attrs)) if made.refuse else None
+
+
+def _wish_for_host(node: Node) -> str | None:
+    """What the scopes of npu_scope ask for.  Source: the attributes that the adapter's scopes put on operations."""
+    if node.attrs.get(NOT_COMPILED):
+        return f"{WISH}: without_npu_compile_scope"
+    if node.op in VARIABLES and node.attrs.get("_variable_placement") in ("host", b"host"):
+        return f"{WISH}: npu_variable_scope"
+    return None
 
 
 def _types(attr: Any) -> list[str]:

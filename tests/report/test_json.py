@@ -1,13 +1,14 @@
 """report.json: fits its schema, and is the report again when it is read, whatever text a project holds."""
 
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.report import samples
-from tf2npu.report import as_json
+from tf2npu.report import as_html, as_json, as_text
 
 SCHEMA = json.loads(as_json.SCHEMA_FILE.read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -28,6 +29,30 @@ def test_keys_of_a_report_and_of_a_finding():
         "rule": "NPU101", "level": "fixed", "api": "tensorflow.Session", **place, "message": message,
         "before": "tf.Session()", "after": "", "doc": "",
     }  # fmt: skip
+
+
+RUN = {
+    "script": "train.py", "exit_code": 0, "device": "simulated Ascend910A", "steps": 12, "device_share": 0.5, "recompilations": 1,
+    "host_nodes": [{"reason": "text <is> host data", "count": 2, "example": "a/b"}],
+    "sessions": [{"name": "session 1", "runs": [{
+        "fetches": ["loss:0"], "steps": 12, "recompilations": 1, "device_nodes": 3, "host_nodes": 2, "device_share": 0.5,
+    }]}],
+    "options_without_effect": [{"option": "dump_mode", "effect": "recorded"}], "sessions_left_open": ["train.py:3"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
+    report = replace(samples.sample(), run=RUN, language=language)
+    text = as_json.render(report)
+    jsonschema.validate(json.loads(text), SCHEMA)
+    assert as_json.load(text).run == RUN
+    page = dict(as_html.render(report))["index.html"]
+    for shown in ("train.py", "50.00", "text &lt;is&gt; host data", "dump_mode", "train.py:3", 'id="run"'):
+        assert shown in page, shown
+    said = as_text.render(report)
+    assert "on the host: 2 nodes such as a/b: text <is> host data" in said and "made at train.py:3" in said
+    assert 'id="run"' not in dict(as_html.render(samples.sample()))["index.html"]
 
 
 def test_the_summary_counts_files_and_findings():

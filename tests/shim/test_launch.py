@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -143,3 +144,46 @@ def test_losses_are_bit_identical_to_plain_python(script):
     ours, theirs = launch(path), python(path)
     assert ours.returncode == theirs.returncode == 0, ours.stderr + theirs.stderr
     assert ours.stdout == theirs.stdout and len(set(ours.stdout.split())) == 8
+
+
+RUN = """
+from npu_bridge.npu_init import *
+config = tf.ConfigProto()
+entry = npu_config_proto(config).graph_options.rewrite_options.custom_optimizers[0]
+entry.parameter_map["hcom_parallel"].b = True
+entry.parameter_map["use_off_line"].b = True
+x = tf.placeholder(tf.float32, [None, 2])
+text = tf.as_string(tf.reduce_sum(tf.matmul(x, tf.ones([2, 3]))))
+session = tf.Session(config=config)
+for rows in (1, 2, 2):
+    session.run(text, {x: [[1.0, 2.0]] * rows})
+raise SystemExit(3)
+"""
+
+
+def test_a_run_goes_into_the_report(script, tmp_path):
+    """The report that the converter wrote, whichever its formats; a second run takes the place of the first."""
+    (tmp_path / "src").mkdir()
+    script("import tensorflow as tf\ns = tf.Session()\n", "src/train.py")
+    convert = [TF2NPU, "convert", "src", "out", "--report", "report", "--format", "html,json,text"]
+    subprocess.run(convert, cwd=tmp_path, capture_output=True, check=False)
+    before = json.loads((tmp_path / "report" / "report.json").read_text())
+    script(RUN, "run.py")
+    for _ in range(2):
+        done = launch("--report", "report", "run.py", cwd=tmp_path)
+        assert done.returncode == 3 and "the run is in" in done.stderr, done.stderr
+    assert "options without effect here: hcom_parallel" in done.stderr and "still open at the end, made at" in done.stderr
+    after = json.loads((tmp_path / "report" / "report.json").read_text())
+    run = after.pop("run")
+    assert after == before
+    assert (run["script"], run["exit_code"], run["steps"], run["recompilations"]) == ("run.py", 3, 3, 1)
+    assert run["device_share"] == 1.0 and run["host_nodes"][0]["reason"] == "text is host data"
+    assert run["options_without_effect"] == [{"option": "hcom_parallel", "effect": "recorded"}]
+    assert run["sessions_left_open"] == ["run.py:9"]
+    assert "run.py ended with exit code 3 after 3 runs in 1 session" in (tmp_path / "report" / "report.txt").read_text()
+    assert "text is host data" in (tmp_path / "report" / "index.html").read_text()
+
+
+def test_a_report_that_is_not_there_is_told_before_the_run(script, tmp_path):
+    done = launch("--report", "nowhere", script("print('ran')"), cwd=tmp_path)
+    assert done.returncode == 2 and "there is no report.json" in done.stderr and done.stdout == ""

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from hccl import _groups as hccl_groups
-from npu_bridge import _debug_dump
+from npu_bridge import _debug_dump, _options
 from npu_bridge._lenient import accept
 from npu_bridge._where import users_line
 from tensorflow.python.client import session as tf_session
@@ -67,9 +67,24 @@ def _print_log() -> None:
     """The run log, on stderr at the end of the process; whole when TF2NPU_LOG is "full"."""
     log = run_log()
     lines = log.digest() + (log.summary() if os.environ.get(LOG_VARIABLE) in ("full", "debug") else [])
+    if lines:
+        lines += _without_effect()
     lines += _still_open()
     if lines:
         print("\n".join(f"npu_runtime: {line}" for line in lines), file=sys.stderr)
+
+
+def _without_effect() -> list[str]:
+    """A line for the options that scripts set and that changed nothing here."""
+    shown = [name if effect == "recorded" else f"{name} ({effect})" for name, effect in sorted(_options.ignored.items())]
+    return [f"  options without effect here: {', '.join(shown)}"] if shown else []
+
+
+def run_document() -> dict[str, Any]:
+    """What this process ran, for the report: the run log, options without effect, sessions that nobody closed."""
+    ignored = [{"option": name, "effect": effect} for name, effect in sorted(_options.ignored.items())]
+    places = sorted(getattr(session, _CREATED, "") for session in _open_sessions)
+    return {**run_log().document(), "options_without_effect": ignored, "sessions_left_open": places}
 
 
 def _still_open() -> list[str]:

@@ -20,6 +20,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from tf2npu.findings import Finding, Level, Status, Verdict
+from tf2npu.report import run_section
 from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.as_text import place
 from tf2npu.report.code_table import code_html, seen, told
@@ -129,6 +130,8 @@ def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
         "verdicts": [verdict.value for verdict in Verdict],
         "files": [_file_row(file) for file in report.files],
         "rules": [rule for rule in rules.values() if rule.title],
+        "run": report.run,
+        "run_sentence": catalogue(report.language).text(run_section.sentence(report.run)) if report.run else "",
     }
 
 

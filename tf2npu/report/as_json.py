@@ -29,6 +29,7 @@ def pieces(report: Report) -> Iterator[str]:
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "tf2npu", "version": report.tool_version},
         "summary": _summary(report),
+        **({"run": report.run} if report.run is not None else {}),
     }
     yield json.dumps(document, indent=1).removesuffix("\n}")
     yield from lines("apis", map(_api, report.apis))
@@ -142,6 +143,7 @@ def _report(document: dict[str, Any]) -> Report:
         tool_version=document["tool"]["version"],
         n_stale=summary.get("baseline", {}).get("stale", 0),
         apis=tuple(_read_api(row) for row in document.get("apis", ())),
+        run=document.get("run"),
     )
 
 

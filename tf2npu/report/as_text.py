@@ -9,6 +9,7 @@ from typing import TextIO
 from tf2npu.findings import Finding, Level
 from tf2npu.report.apis import sentence
 from tf2npu.report.model import WORK_LEVELS, FileReport, Report
+from tf2npu.report.run_section import lines as run_lines
 from tf2npu.report.visible import visible
 
 _STYLES = {
@@ -49,6 +50,9 @@ def full(report: Report) -> Iterator[Line]:
     known = [finding_line(file, file.findings[number], "known") for file in report.files for number in sorted(file.known)]
     if known:
         yield from (Line(""), Line("Known (in the baseline):", "bold"), *known)
+    if report.run is not None:
+        yield from (Line(""), Line("Run on the simulated device:", "bold"))
+        yield from (Line(visible(text)) for text in run_lines(report.run))
     yield Line("")
     yield from totals(report)
 

@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import tf2npu
 from tf2npu.findings import Finding, Level, Span, Status, Verdict
@@ -90,7 +91,7 @@ class Report:
     command: "convert" or "scan" (where fixes are possible ones); mode: the --distributed mode that was applied;
     left_out: folders that were neither converted nor copied, with the reason; n_stale: entries of the baseline that fit no
     finding any more; prefix: path of SRC in the repository, for formats of code hosts only;
-    apis: every TensorFlow and Horovod API that the project refers to.
+    apis: every TensorFlow and Horovod API that the project refers to.  run: what `tf2npu run --report` adds, as data.
     """
 
     files: list[FileReport] = field(default_factory=list)
@@ -103,6 +104,7 @@ class Report:
     prefix: str = ""
     language: str = "en"
     apis: tuple[ApiRow, ...] = ()
+    run: dict[str, Any] | None = None
 
     @property
     def n_known(self) -> int:

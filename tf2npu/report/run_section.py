@@ -1,0 +1,31 @@
+"""What a run on the simulated device adds to a report: texts for a terminal and for the index page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+RunDocument = dict[str, Any]
+"""As report.json holds it under "run"; its form is in the schema."""
+
+
+def sentence(run: RunDocument) -> str:
+    """How the run went, in one sentence."""
+    n_sessions = len(run["sessions"])
+    sessions = f"{n_sessions} session{'' if n_sessions == 1 else 's'}"
+    again = run["recompilations"]
+    return (
+        f"{run['script']} ended with exit code {run['exit_code']} after {run['steps']} runs in {sessions} on {run['device']}; "
+        f"{100 * run['device_share']:.2f} % of the floating-point operations were done there, "
+        f"with {again} recompilation{'' if again == 1 else 's'} for new shapes."
+    )
+
+
+def lines(run: RunDocument) -> list[str]:
+    """The sentence, then a line for each reason, option and session that is worth a look."""
+    told = [sentence(run)]
+    for host in run["host_nodes"]:
+        told.append(f"  on the host: {host['count']} nodes such as {host['example']}: {host['reason']}")
+    for option in run["options_without_effect"]:
+        told.append(f"  option without effect: {option['option']}: {option['effect']}")
+    told += [f"  session left open: made at {place or 'an unknown line'}" for place in run["sessions_left_open"]]
+    return told

@@ -1,0 +1,50 @@
+"""`tf2npu run --report DIR`: what a run did goes into the migration report that lies there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from tf2npu.report import as_json, folder
+from tf2npu.report.model import Report
+
+_FILES = {
+    "html": "index.html", "sarif": "report.sarif", "text": "report.txt", "gitlab": "gl-code-quality-report.json",
+    "junit": "junit.xml",
+}  # fmt: skip
+
+
+def why_not(place: Path) -> str:
+    """Why a run cannot go into a folder; empty when it can."""
+    try:
+        _load(place)
+    except OSError:
+        return f"--report {place}: there is no report.json; `tf2npu convert SRC OUT --report {place}` writes one"
+    except as_json.NotAReport as error:
+        return f"--report {place}: report.json cannot be read: {error}"
+    return ""
+
+
+def _load(place: Path) -> Report:
+    return as_json.load((place / "report.json").read_text(encoding="utf-8"))
+
+
+def _short(line: str) -> str:
+    """A place without folders of this computer, which a report does not name."""
+    relative = os.path.relpath(line) if line else ""
+    return os.path.basename(line) if relative.startswith(os.pardir) else relative
+
+
+def merge(place: Path, script: str, exit_code: int) -> None:
+    """Put what this process ran into every format of the report in a folder, in the place of an earlier run."""
+    hooks = sys.modules.get("npu_bridge._session_hooks")
+    if hooks is None:
+        return
+    report = _load(place)
+    document = hooks.run_document()
+    document["sessions_left_open"] = [_short(line) for line in document["sessions_left_open"]]
+    report.run = {"script": script, "exit_code": exit_code, **document}
+    formats = [name for name, file in _FILES.items() if (place / file).is_file()]
+    folder.write(report, place, [*formats, "json"], keep=True)
+    print(f"tf2npu run: the run is in {place / ('index.html' if 'html' in formats else 'report.json')}", file=sys.stderr)
