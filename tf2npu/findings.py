@@ -37,7 +37,7 @@ class Status(str, Enum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Span:
     """A range of the ORIGINAL source. Lines and columns are 1-based, columns count characters, the end is exclusive."""
 
@@ -47,7 +47,7 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Edit:
     """Replace characters [start, end) of the original decoded text by `new`. Edits of a file never overlap."""
 
@@ -57,7 +57,7 @@ class Edit:
     rule: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One message about one place. `before`/`after` are the source text of the site; `doc` is a rule page anchor."""
 
@@ -72,7 +72,7 @@ class Finding:
     cell: int | None = None  # 0-based cell index in a notebook
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ApiUse:
     """An API that a file refers to: how many references, and where the first one is.
 
@@ -88,7 +88,7 @@ class ApiUse:
     cell: int | None = None  # 0-based cell index in a notebook
 
 
-@dataclass
+@dataclass(slots=True)
 class FileResult:
     """Outcome for one file, picklable and free of syntax trees.
 

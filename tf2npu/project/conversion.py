@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from tf2npu import file_notes
@@ -391,4 +392,5 @@ def _lightened(result: FileResult) -> FileResult:
     """Without the text where the report has nothing to show in it, so that large projects fit into memory."""
     if not result.findings and not result.edits:
         result.before = result.after = b""
+    result.apis = [replace(use, name=intern(use.name), rule=intern(use.rule), note=intern(use.note)) for use in result.apis]
     return result
