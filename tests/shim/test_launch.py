@@ -187,3 +187,23 @@ def test_a_run_goes_into_the_report(script, tmp_path):
 def test_a_report_that_is_not_there_is_told_before_the_run(script, tmp_path):
     done = launch("--report", "nowhere", script("print('ran')"), cwd=tmp_path)
     assert done.returncode == 2 and "there is no report.json" in done.stderr and done.stdout == ""
+
+
+def test_strict_refuses_what_a_host_refuses(script):
+    path = script("from npu_bridge.npu_init import *\nprint(get_npu_rank_size())\n")
+    lenient, strict = launch(path), launch("--strict", path)
+    assert (lenient.returncode, lenient.stdout) == (0, "1\n") and "script.py:2); on a host it raises NameError" in lenient.stderr
+    assert strict.returncode == 1 and strict.stdout == "" and "NameError" in strict.stderr.splitlines()[-1]
+
+
+def test_options_of_a_session_are_told_at_debug_level(script):
+    path = script("from npu_bridge.npu_init import *\ntf.Session(config=npu_config_proto()).run(tf.constant(1))\n" + DEBUGGED)
+    assert "session option graph_run_mode = 1" in launch(path, TF2NPU_LOG="debug").stderr
+    assert "session option graph_run_mode" not in launch(path).stderr
+
+
+DEBUGGED = """
+config = npu_config_proto()
+config.graph_options.rewrite_options.custom_optimizers[0].parameter_map["graph_run_mode"].i = 1
+tf.Session(config=config).close()
+"""

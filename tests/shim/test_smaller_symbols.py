@@ -110,6 +110,7 @@ def test_other_dropouts_keep_and_scale(plain_session, name):
     np.testing.assert_array_equal(value, same)
     with pytest.raises(ValueError, match=r"0\.0"):
         getattr(npu_aicore_ops, name)(x, 0.0)
+    assert getattr(npu_aicore_ops.npu_aicore_ops, name) is getattr(npu_aicore_ops, name)
 
 
 def test_callbacks_do_nothing_with_one_rank(graph):
@@ -320,7 +321,8 @@ def test_stateless_dropout_depends_on_its_seeds_alone(plain_session):
 def test_native_extension_starts_and_stops():
     from npu_bridge import tf_adapter
 
-    tf_adapter.PluginInit(tf_adapter.map_string_string({"ge.exec.deviceId": "0"}))
+    options = {tf_adapter.OPTION_GRAPH_RUN_MODE: "1", tf_adapter.OPTION_EXEC_HCCL_FLAG: "0"}
+    tf_adapter.PluginInit(tf_adapter.map_string_string(options))
     tf_adapter.PluginFinalize()
     tf_adapter.NpuClose()
     numbers = (tf_adapter.DT_FLOAT, tf_adapter.DT_DOUBLE, tf_adapter.DT_INT32, tf_adapter.DT_INT64, tf_adapter.DT_HALF)

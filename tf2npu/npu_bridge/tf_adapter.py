@@ -18,6 +18,15 @@ DT_HALF = tf.float16.as_datatype_enum
 DT_UINT32 = tf.uint32.as_datatype_enum
 DT_UINT64 = tf.uint64.as_datatype_enum
 
+# Keys of the options that PluginInit takes.
+OPTION_EXEC_ENABLE_SCOPE_FUSION_PASSES = "ge.exec.enableScopeFusionPasses"
+OPTION_EXEC_HCCL_FLAG = "ge.exec.hcclFlag"
+OPTION_EXEC_PROFILING_BPPONIT_OPTIONS = "ge.exec.profilingBpPointOptions"
+OPTION_EXEC_PROFILING_FPPONIT_OPTIONS = "ge.exec.profilingFpPointOptions"
+OPTION_EXEC_PROFILING_MODE = "ge.exec.profilingMode"
+OPTION_EXEC_PROFILING_OPTIONS = "ge.exec.profilingOptions"
+OPTION_GRAPH_RUN_MODE = "ge.graphRunMode"
+
 map_string_string = dict
 
 
