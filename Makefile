@@ -1,6 +1,7 @@
 # make demo    convert the four examples, train them on the simulated device, say where the report is
 # make test    all checks (about ten minutes on two cores)
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
+# make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make bench   step times of the examples, device against TensorFlow
 # make acceptance CORPORA="--bert DIR ... --sdists"   the converter over public code that is brought; exit 77 where it is absent
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
@@ -11,7 +12,7 @@ STAMP = $(VENV)/.installed
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test lint ruff mypy imports unit converter-suite acceptance graphs few-graphs bench spreads clean
+.PHONY: setup demo test lint ruff mypy imports unit converter-suite acceptance graphs few-graphs kernels bench spreads clean
 
 setup: $(STAMP)
 
@@ -44,13 +45,16 @@ unit: $(STAMP)
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) $(CONVERTER_TESTS)
 
-acceptance: $(STAMP) graphs
+acceptance: $(STAMP) graphs kernels
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
 # Twenty-one training graphs, step by step beside TensorFlow, in a process of their own: the shim's tests change the
 # meaning of `import tensorflow` for the whole process.
 graphs: $(STAMP)
 	TF2NPU_GRAPH_STEPS=20 $(PYTHON) -m pytest tests/graphs
+
+kernels: $(STAMP)
+	TF2NPU_GENERATED_CASES=6000 $(PYTHON) -m pytest tests/kernels/test_generated.py
 
 few-graphs: $(STAMP)
 	$(PYTHON) -m pytest tests/graphs

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.generated import arrays, batch, elementwise, numbers, state, sums
+from tests.kernels.generated import arrays, batch, elementwise, gradients, numbers, state, sums
 
 FAMILIES = {**elementwise.FAMILIES, **arrays.FAMILIES, **sums.FAMILIES, **state.FAMILIES}
 BATCH = 25
@@ -24,7 +24,7 @@ ROUNDS = max(1, -(-WANTED * 7 // (5 * BATCH * len(FAMILIES))))
 """Batches of a family: two fifths more than needed, as calls drawn twice count once."""
 
 
-def problems_of(strategy: st.SearchStrategy[batch.Drawn]) -> list[str]:
+def problems_of(strategy: st.SearchStrategy[Any], compare: Callable[[Any], list[str]] = batch.compare) -> list[str]:
     """All that is wrong in all rounds: every call is small and named, so nothing has to be shrunk."""
     problems: list[str] = []
 
@@ -32,7 +32,7 @@ def problems_of(strategy: st.SearchStrategy[batch.Drawn]) -> list[str]:
               phases=[Phase.generate])  # fmt: skip
     @given(numbers.batches(strategy, BATCH))
     def run(calls: Any) -> None:
-        problems.extend(batch.compare(calls))
+        problems.extend(compare(calls))
 
     run()
     return problems
@@ -41,6 +41,12 @@ def problems_of(strategy: st.SearchStrategy[batch.Drawn]) -> list[str]:
 @pytest.mark.parametrize("family", list(FAMILIES))
 def test_family(family: str) -> None:
     problems = problems_of(FAMILIES[family])
+    assert not problems, "\n".join(problems)
+
+
+def test_gradient_graphs() -> None:
+    """Functions and TensorFlow's own gradient graphs of them, whole on the device."""
+    problems = problems_of(gradients.function(), gradients.compare)
     assert not problems, "\n".join(problems)
 
 
