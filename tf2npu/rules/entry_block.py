@@ -6,6 +6,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.scanner.imports import import_statement
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
@@ -114,14 +115,27 @@ def _indentation(script: Script, offset: int) -> str:
 
 
 def insert_after_imports(site: Site, lines: list[str]) -> None:
-    """Put lines before the first statement of a module that does something."""
+    """Put lines before the first statement of a module that does something, and behind the import of what they use."""
     script = site.script
-    for statement in script.tree.module.body:
+    place = import_statement(script)
+    body: list[Any] = list(script.tree.module.body)
+    behind = next((n + 1 for n, statement in enumerate(body) if statement is place), 0)
+    for statement in body[behind:]:
         if not _is_prelude(statement):
-            offset = script.lines.line_start(script.tree.span(statement)[0])
+            offset = _above_comments(script, script.lines.line_start(script.tree.span(statement)[0]))
             newline = script.newline_at(offset)
             site.insert(offset, "".join(f"{line}{newline}" for line in lines))
             return
+
+
+def _above_comments(script: Script, offset: int) -> int:
+    """Start of the first of the comment lines that stand directly above a line."""
+    while offset > 0:
+        previous = script.lines.line_start(offset - 1)
+        if not script.text[previous:offset].startswith("#"):
+            break
+        offset = previous
+    return offset
 
 
 def _is_prelude(statement: Any) -> bool:
@@ -132,4 +146,4 @@ def _is_prelude(statement: Any) -> bool:
     first = statement.body[0]
     if isinstance(first, cst.Expr):
         return isinstance(first.value, (cst.SimpleString, cst.ConcatenatedString))
-    return isinstance(first, (cst.Import, cst.ImportFrom))
+    return isinstance(first, (cst.Import, cst.ImportFrom, cst.Pass))

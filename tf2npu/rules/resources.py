@@ -52,6 +52,8 @@ def wants_resources(script: Script) -> bool:
     if mode == "tf":
         trains = script.path in script.project.training and not is_test_script(script)
         return script.is_entry and trains and script.config.is_enabled("NPU419")
+    if script.path not in script.project.with_horovod and not script.config.names_entries:
+        return False  # a script beside the training, such as one that prepares data or reads logs
     starts = any(name.startswith("horovod.") and name.endswith(".init") for name in called)
     is_place = script.is_entry or (starts and script.path not in script.project.imported)
     return is_place and "horovod" in script.project.distribution_kinds and script.config.is_enabled("NPU403")

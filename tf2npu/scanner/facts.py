@@ -55,6 +55,11 @@ class FileFacts:
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
     @property
+    def has_horovod(self) -> bool:
+        """Whether the file itself imports Horovod."""
+        return any(kind == "horovod" for kind, _ in self.distribution)
+
+    @property
     def module_path(self) -> tuple[str, ...]:
         """Path as module components, `__init__` dropped."""
         return module_parts(self.path)

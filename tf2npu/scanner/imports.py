@@ -45,6 +45,12 @@ def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect:
     return changes
 
 
+def import_statement(script: Script) -> cst.CSTNode | None:
+    """The top-level statement behind which what is imported from npu_init can be used; None where nothing is imported."""
+    node = _existing(script) or _anchor(script, [script.module_scope])
+    return _top_level(script, node) if node is not None else None
+
+
 def _other_line(symbol: str) -> str:
     module, name = symbol.split(":")
     return f"from {module} import {name}  # noqa: F401  {_REASONS.get(name, '')}".rstrip()
@@ -99,7 +105,7 @@ def _insert(script: Script, lines: list[str], scopes: list[Scope]) -> Change:
     indent = ""
     if anchor is not None:
         start = script.tree.span(anchor)[0]
-        indent = script.text[offset:start]
+        indent = script.text[offset:start].replace("\f", "")
     newline = "\r\n" if "\r\n" in script.text[: offset + 2000] else "\n"
     if offset == len(script.text) and script.text and not script.text.endswith(("\n", "\r")):
         return Change(offset, offset, "".join(newline + line for line in lines))

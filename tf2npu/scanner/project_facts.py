@@ -26,6 +26,7 @@ class ProjectFacts:
     keras_nets: frozenset[str] = frozenset()  # files that use a Keras model, directly or through the project
     training: frozenset[str] = frozenset()  # files that train, directly or through the project
     imported: frozenset[str] = frozenset()  # files that another file imports
+    with_horovod: frozenset[str] = frozenset()  # files that import Horovod, directly or through the project
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
 
     @classmethod
@@ -39,6 +40,7 @@ class ProjectFacts:
         project.reached = _imported_by(project.reaching, edges)
         project.keras_nets = _spread({p for p, f in files.items() if f.uses_keras_net}, edges)
         project.training = _spread({p for p, f in files.items() if f.trains and p in project.reaching}, edges) & project.reaching
+        project.with_horovod = _spread({p for p, f in files.items() if f.has_horovod}, edges)
         functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
         calls = [(p, call) for p, f in files.items() for call in f.calls]
         project.input_uses = spread_roles(functions, calls, project._find_function)
@@ -54,6 +56,7 @@ class ProjectFacts:
         is_reaching = any(level == 0 and is_tensorflow(m) for level, m in facts.imports) or targets & self.reaching
         whole.reaching |= {path} if is_reaching else set()
         whole.keras_nets |= {path} if facts.uses_keras_net or targets & self.keras_nets else set()
+        whole.with_horovod |= {path} if facts.has_horovod or targets & self.with_horovod else set()
         whole.training |= {path} if facts.trains or targets & self.training else set()
         functions = {(path, name): fact for name, fact in facts.functions.items()}
         calls = [(path, call) for call in facts.calls if call.target[0] < 0]
