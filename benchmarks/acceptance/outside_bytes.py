@@ -23,7 +23,8 @@ LINE_ENDS = re.compile(r"\r\n|\r|\n")
 def decoded(data: bytes) -> tuple[str, str, bytes]:
     """Text, encoding and byte order mark of Python source."""
     bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
-    encoding = "utf-8" if bom else tokenize.detect_encoding(BytesIO(data).readline)[0]
+    lines = BytesIO(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+    encoding = "utf-8" if bom else tokenize.detect_encoding(lines.readline)[0]
     return data[len(bom) :].decode(encoding), encoding, bom
 
 

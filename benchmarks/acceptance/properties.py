@@ -66,6 +66,17 @@ def parsed(data: bytes) -> ast.Module | None:
         return None
 
 
+def compiles(data: bytes) -> bool:
+    """Whether Python makes a program of it, which asks for more than parsing: scopes, `return` and `import *` in their places."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(data, "<source>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def undefined_names(old: ast.Module, new: ast.Module) -> tuple[list[str], list[str]]:
     """Names that became undefined: those pyflakes is sure of, and those that a star import may define."""
     before, after = (_messages(tree) for tree in (old, new))
@@ -95,6 +106,8 @@ def comments_lost(before: bytes, after: bytes) -> list[str]:
 def comments(data: bytes) -> Counter[str] | None:
     """Comments by text; None for source that tokenize does not take."""
     found: Counter[str] = Counter()
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")  # which tokenize does not take for a line end
     try:
         for token in tokenize.tokenize(io.BytesIO(data).readline):
             if token.type == tokenize.COMMENT:

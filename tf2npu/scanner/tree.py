@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
+from tf2npu.scanner.line_map import LineMap, line_map, plainly_indented
 from tf2npu.scanner.python2 import OLD_EXCEPT, explain_python2
 from tf2npu.scanner.source import SourceError
 
@@ -47,17 +48,28 @@ class Tree:
         recorder = _Recorder(default_indent=module.default_indent, default_newline=module.default_newline)
         recorder.start_recording()
         module._codegen(recorder)
-        self.is_faithful = "".join(recorder.tokens) == text
-        self._offsets = [0, *accumulate(map(len, recorder.tokens))]
-        self._offsets.append(self._offsets[-1])  # a last newline that the source does not have was a token for a while
+        code = "".join(recorder.tokens)
+        offsets = [0, *accumulate(map(len, recorder.tokens))]
+        offsets.append(offsets[-1])  # a last newline that the source does not have was a token for a while
+        self._from, self._to = offsets, offsets
+        self.is_faithful = code == text or self._lay_over(line_map(text, code))
         self._starts, self._ends = recorder.starts, recorder.ends
         self._statements = recorder.statements
+
+    def _lay_over(self, lines: LineMap | None) -> bool:
+        """Take the offsets for those of the text, which holds lines that the tree does not."""
+        if lines is None:
+            return False
+        self._to = [lines.end(offset) for offset in self._to]
+        self._from = [lines.start(offset) for offset in self._from]
+        return True
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Range of a node; of a statement without its leading comments, decorators included."""
         key = id(node)
         start, end = self._statements.get(key) or (self._starts[key], self._ends[key])
-        return self._offsets[start], self._offsets[end]
+        first = self._from[start]
+        return first, max(first, self._to[end])
 
     def source(self, node: cst.CSTNode) -> str:
         """Source text of a node."""
@@ -112,7 +124,9 @@ def parse(text: str) -> Tree:
     try:
         module = cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        raise _syntax_error(text, error) from None
+        module = _with_plain_indentation(text)
+        if module is None:
+            raise _syntax_error(text, error) from None
     except (ValueError, UnicodeError) as error:
         raise SourceError(f"cannot be parsed: {error}") from None
     if OLD_EXCEPT.search(text):
@@ -121,6 +135,27 @@ def parse(text: str) -> Tree:
     if not tree.is_faithful:
         raise SourceError("the parser does not give this file back unchanged, so it is left alone")
     return tree
+
+
+def _with_plain_indentation(text: str) -> cst.Module | None:
+    """What Python takes and the parser does not, for a mix of tabs and blanks: its tree with other blanks in front of lines."""
+    if "\t" not in text and "\f" not in text:
+        return None
+    plain = plainly_indented(text) if _python_parses(text) else None
+    try:
+        return cst.parse_module(plain) if plain is not None else None
+    except (cst.ParserSyntaxError, ValueError):
+        return None
+
+
+def _python_parses(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def run_with_deep_stack(function: Callable[[], T]) -> T:
@@ -165,11 +200,7 @@ def check_syntax(text: str) -> None:
 
     Raises: libcst.ParserSyntaxError.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if not _python_parses(text):
         cst.parse_module(text)
 
 

@@ -1,0 +1,1 @@
+"""Programs nobody would write, and what must hold when the converter reads them."""

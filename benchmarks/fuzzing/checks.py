@@ -1,0 +1,122 @@
+"""What must hold for every program, looked at with Python's own tools: ast, tokenize, pyflakes and a splice of bytes."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import random
+from dataclasses import dataclass, field
+
+from benchmarks.acceptance import outside_bytes, properties
+from tf2npu.config import Config, Target
+from tf2npu.convert import convert_source
+from tf2npu.findings import FileResult, Level, Status
+
+_EMPTY = ast.parse("")
+PROPERTIES = (
+    "crash",
+    "parses",
+    "compiles",
+    "second pass",
+    "comments",
+    "outside",
+    "undefined",
+    "untouched",
+    "reported",
+    "deterministic",
+)
+
+
+@dataclass
+class Looked:
+    """What a program showed. violations: (property, what was seen)."""
+
+    status: str
+    is_python: bool
+    digest: str
+    refusal: str = ""
+    violations: list[tuple[str, str]] = field(default_factory=list)
+
+
+def settings(rng: random.Random) -> Config:
+    """A way to convert, each mode and adapter in its turn."""
+    return Config(
+        distributed=rng.choice(("none", "none", "horovod", "tf", "auto")),
+        unsafe_fixes=rng.random() < 0.3,
+        import_style=rng.choice(("explicit", "explicit", "explicit", "star")),
+        target=Target(adapter=rng.choice(("current", "current", "2021"))),
+    )
+
+
+def mode_of(config: Config) -> str:
+    """A conversion's mode as one word."""
+    return f"{config.distributed}/{config.target.adapter}{'/unsafe' if config.unsafe_fixes else ''}"
+
+
+def look(data: bytes, config: Config) -> Looked:
+    """Convert a program and look at the outcome."""
+    tree = properties.parsed(data)
+    try:
+        result = convert_source(data, "train.py", config)
+    except Exception as error:  # nothing may come out of the converter; what does is what is looked for
+        return Looked("raised", tree is not None, "", violations=[("crash", f"{type(error).__name__}: {error}")])
+    looked = Looked(result.status.value, tree is not None, digest(result))
+    looked.refusal = (
+        next((f.message for f in result.findings if f.rule == "NPU900"), "") if result.status is Status.FAILED else ""
+    )
+    if "defect of tf2npu" in looked.refusal:
+        looked.violations.append(("crash", looked.refusal))
+    if tree is None:
+        looked.violations += _not_python(data, result)
+    elif result.after != data:
+        looked.violations += _converted(data, config, result)
+    return looked
+
+
+def digest(result: FileResult) -> str:
+    """The same for the same outcome."""
+    return hashlib.sha256(repr((result.status, result.after, result.edits, result.findings, result.apis)).encode()).hexdigest()
+
+
+def _not_python(data: bytes, result: FileResult) -> list[tuple[str, str]]:
+    if result.after != data:
+        return [("untouched", "Python does not parse the input, and it was changed")]
+    if result.status is Status.FAILED and not result.findings:
+        return [("reported", "not converted, and nothing is said")]
+    return []
+
+
+def _converted(data: bytes, config: Config, result: FileResult) -> list[tuple[str, str]]:
+    found = []
+    old, new = properties.parsed(data), properties.parsed(result.after)
+    if new is None:
+        found.append(("parses", "the output does not parse"))
+    elif old is not None:
+        undefined = set(properties.undefined_names(old, new)[0]) - set(properties.undefined_names(_EMPTY, old)[0])
+        found += [("undefined", ", ".join(sorted(undefined)))] if undefined else []
+        if properties.compiles(data) and not properties.compiles(result.after):
+            found.append(("compiles", "the input compiles, the output does not"))
+    lost = properties.comments_lost(data, result.after)
+    found += [("comments", repr(lost))] if lost else []
+    found += _edits(data, result)
+    again = convert_source(result.after, "train.py", config)
+    if again.after != result.after or again.status is Status.FAILED:
+        rules = sorted({f.rule for f in again.findings if f.level is Level.FIXED or again.status is Status.FAILED})
+        found.append(("second pass", f"{again.status.value} by {', '.join(rules)}"))
+    return found
+
+
+def _edits(data: bytes, result: FileResult) -> list[tuple[str, str]]:
+    """The output is the input with the reported edits made, and every change has a finding."""
+    text, encoding, bom = outside_bytes.decoded(data)
+    pieces, at = [], 0
+    for edit in result.edits:
+        if edit.start < at:
+            return [("outside", f"edits overlap at {edit.start}")]
+        pieces += [text[at : edit.start], edit.new]
+        at = edit.end
+    if bom + "".join([*pieces, text[at:]]).encode(encoding) != result.after:
+        return [("outside", "the output is not the input with the edits made")]
+    if not any(f.level is Level.FIXED for f in result.findings):
+        return [("reported", "changed without a finding")]
+    return []
