@@ -52,13 +52,15 @@ def partition(graph: Graph, groups: DisjointSets) -> Partition:
     graph: pruned, `host_reason` set on host nodes.  groups: what must not be parted, see placement.atomic_groups.
     """
     result = Partition()
-    for members in _in_order(graph, groups):
+    order = _in_order(graph, groups)
+    for members in order:
         inside = {node.name for node in members} if len(members) > 1 else frozenset()
         liveness = frozenset().union(*(_liveness_before(graph, node, result.liveness, inside) for node in members))
         time = max(_earliest(graph, node, members, result.times) for node in members)
         for node in members:
             result.times[node.name] = time
             result.liveness[node.name] = liveness
+    _delay_host_nodes(graph, order, result.times)
     result.calls = _collect_calls(graph, result)
     return result
 
@@ -112,6 +114,25 @@ def _earliest(graph: Graph, node: Node, members: list[Node], times: Mapping[str,
         if name not in inside:
             time = max(time, _after(graph[name], times, on_host, is_control=True))
     return time
+
+
+def _delay_host_nodes(graph: Graph, order: list[list[Node]], times: dict[str, int]) -> None:
+    """Move host nodes as late as their readers allow, so that what is only for the host is made in the call that wants it.
+
+    Fewer values cross, and a queue that waits for its next element is asked after the device had its say: a counter that
+    has reached its limit ends a step whose queue would wait forever.
+    """
+    limits: dict[str, int] = {}
+    for members in reversed(order):
+        node = members[0]
+        if len(members) == 1 and runs_on_host(node) and node.name in limits:
+            times[node.name] = max(times[node.name], limits[node.name])
+        for member in members:
+            time, on_host = times[member.name], runs_on_host(member)
+            for value in member.inputs:
+                limits[value.node] = min(limits.get(value.node, time), time if on_host else time - 1)
+            for name in member.controls:
+                limits[name] = min(limits.get(name, time), time - 2 if on_host else time - 1)
 
 
 def _after(producer: Node, times: Mapping[str, int], on_host: bool, is_control: bool) -> int:

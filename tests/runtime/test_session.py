@@ -367,3 +367,20 @@ def test_denormal_results_are_zero_on_the_device_and_nowhere_else() -> None:
     x = tf.placeholder(tf.float32, small.shape)
     assert not np.any(same_on_both([(x * 1e-2, {x: small})], rtol=0)[0])
     assert np.all(small * np.float32(1e-2))
+
+
+def test_a_counter_at_its_limit_ends_a_step_whose_queue_would_wait_forever() -> None:
+    queue = tf.PaddingFIFOQueue(10, [tf.int32], [[None, 2]])
+    numbers = tf.Variable(tf.constant(0, tf.int64), use_resource=False)
+    batches = tf.FIFOQueue(10, [tf.int32, tf.int64])
+    step = batches.enqueue([queue.dequeue(), numbers.count_up_to(2)])
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(numbers.initializer)
+            for n in (1, 3):
+                session.run(queue.enqueue([np.ones((n, 2), np.int32)]))
+            session.run(step)
+            session.run(step)
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(step)
+            assert session.run(batches.size()) == 2
