@@ -187,7 +187,7 @@ def split_prologue(graph: Graph, parts: Partition) -> tuple[Graph, Graph] | None
     main = Graph(fetches=list(graph.fetches), targets=[name for name in graph.targets if name not in first])
     replaced = {value: Value(f"^host/{value}") for value in crossing}
     for node in graph:
-        if node.name in first or node.op == FEED or is_free_constant(node) or is_handle_source(node):
+        if node.name in first or node.op == FEED or is_free_constant(node) or (is_handle_source(node) and not is_virtual(node)):
             prologue.add(node)
         if node.name not in first:
             main.add(_without(node, first, replaced))

@@ -384,3 +384,20 @@ def test_a_counter_at_its_limit_ends_a_step_whose_queue_would_wait_forever() -> 
             with pytest.raises(tf.errors.OutOfRangeError):
                 session.run(step)
             assert session.run(batches.size()) == 2
+
+
+def test_a_table_is_looked_up_in_a_branch_beside_records_of_unknown_number() -> None:
+    """From tf_slim's decoder of examples: the table's handle goes through a Switch whose predicate the host call makes."""
+    records = tf.placeholder(tf.string, [None])
+    keys = tf.constant(["a", "b"])
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, tf.constant([7, 9], tf.int64)), -1)
+    parsed = tf.io.parse_example(records, {"k": tf.VarLenFeature(tf.string), "n": tf.VarLenFeature(tf.int64)})
+    names = tf.sparse_tensor_to_dense(parsed["k"], default_value="")
+    numbers = tf.sparse_tensor_to_dense(parsed["n"])
+    found = tf.cond(tf.size(numbers) > 0, lambda: numbers + 1, lambda: table.lookup(names))
+    features = {"k": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"b", b"a"]))}
+    record = tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(tf.tables_initializer())
+            np.testing.assert_array_equal(session.run(found, {records: [record]}), [[9, 7]])
