@@ -46,3 +46,73 @@ def test_only_scripts_that_use_horovod_start_its_counterpart() -> None:
     after = converted(files, distributed="horovod")
     assert "init_resource()" in after["train.py"]
     assert "init_resource" not in after["read_logs.py"]
+
+
+_INPUT = "import tensorflow as tf\ndef input_fn(drop, is_training):\n{}    return d\n"
+_USES = "def run(e):\n    e.train(lambda: input_fn(True, True))\n    e.evaluate(lambda: input_fn(False, False))\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "shards"),
+    [
+        ("    d = tf.data.TFRecordDataset(f)\n", ["get_rank_size() if is_training else 1, get_rank_id() if is_training else 0"]),
+        (
+            "    if is_training:\n        d = tf.data.TFRecordDataset(f)\n    else:\n        d = tf.data.TFRecordDataset(g)\n",
+            ["get_rank_size(), get_rank_id()"],
+        ),
+        (
+            "    d = tf.data.TFRecordDataset(g) if not is_training else tf.data.TFRecordDataset(f)\n",
+            ["get_rank_size(), get_rank_id()"],
+        ),
+    ],
+)
+def test_shards_ask_what_tells_training_from_evaluation_and_only_where_it_is_open(body: str, shards: list[str]) -> None:
+    after = converted({"a.py": _INPUT.format(body) + _USES}, distributed="tf")["a.py"]
+    assert after.count(".shard(") == len(shards)
+    assert all(f"(f).shard({shard})" in after for shard in shards)
+
+
+def test_functions_of_one_name_are_told_apart_by_what_they_are_given_to() -> None:
+    source = (
+        "import tensorflow as tf\ndef fit(e):\n    def input_fn():\n        return tf.data.TFRecordDataset(f).batch(8)\n"
+        "    e.train(input_fn=input_fn)\ndef score(e):\n    def input_fn():\n        return tf.data.TFRecordDataset(g).batch(8)\n"
+        "    e.predict(input_fn)\n"
+    )
+    assert "(f).batch(8, drop_remainder=True)" in converted({"a.py": source})["a.py"]
+    (left,) = findings({"a.py": source}, "a.py", "NPU601", ignore=frozenset({"NPU100"}))[1:]
+    assert left.message.startswith("This batch feeds evaluation")
+
+
+def test_a_shard_that_asks_more_of_a_context_is_done_without_one_too() -> None:
+    source = (
+        "import tensorflow as tf\ndef read(ctx=None):\n    d = tf.data.TFRecordDataset(f)\n"
+        "    if ctx and ctx.num_input_pipelines > 1:\n        d = d.shard(ctx.num_input_pipelines, ctx.input_pipeline_id)\n"
+        "    return d\n"
+    )
+    after = converted({"a.py": source}, distributed="tf")["a.py"]
+    assert "    else:\n        d = d.shard(get_rank_size(), get_rank_id())\n    return d\n" in after
+
+
+def test_datasets_of_contrib_are_datasets() -> None:
+    source = "from tensorflow.contrib.data import Dataset\nd = Dataset.from_tensor_slices(x).batch(8)\n"
+    assert findings({"a.py": source}, "a.py", "NPU604", distributed="tf")
+    assert findings({"a.py": source}, "a.py", "NPU601")
+
+
+def test_tests_run_in_one_process() -> None:
+    case = "class T(tf.test.TestCase):\n    def test(self):\n        {}\n"
+    lines = "g = tf.gradients(l, v); o = tf.train.AdamOptimizer(1.0); i = tf.global_variables_initializer(); o.minimize(l)"
+    source = "import tensorflow as tf\n" + case.format(lines)
+    assert converted({"a.py": source}, distributed="tf")["a.py"] == source
+    assert not findings({"a.py": source}, "a.py", "NPU421", distributed="tf")
+
+
+def test_a_metric_of_which_only_the_update_runs_is_left_alone() -> None:
+    source = "import tensorflow as tf\na = tf.metrics.accuracy(l, p)\ntf.summary.scalar('a', a[1])\n"
+    assert converted({"a.py": source}, distributed="tf")["a.py"] == source
+
+
+def test_test_sessions_of_a_file_that_gets_the_import_need_no_remark() -> None:
+    case = "import tensorflow as tf\nclass T(tf.test.TestCase):\n    def test(self):\n        s = self.test_session()\n"
+    assert findings({"a.py": case}, "a.py", "NPU916")
+    assert not findings({"a.py": case + "if __name__ == '__main__':\n    tf.test.main()\n"}, "a.py", "NPU916")

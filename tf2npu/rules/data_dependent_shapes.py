@@ -7,10 +7,10 @@ from tf2npu.rules.pipeline import in_pipeline, looks_like_input
 from tf2npu.scanner.sites import Call
 
 _INSTEAD = {
-    "boolean_mask": "multiply by tf.cast(mask, x.dtype), and divide by tf.reduce_sum(mask) where a mean is taken",
-    "where": "give where its second and third argument: tf.where(condition, x, tf.zeros_like(x))",
+    "boolean_mask": "x * tf.cast(mask, x.dtype), and divide by tf.reduce_sum(mask) where a mean is taken",
+    "where": "tf.where(condition, x, tf.zeros_like(x)), which keeps the shape of x",
     "unique": "tf.data.experimental.unique() in the pipeline, or pad to a fixed length",
-    "unique_with_counts": "count with tf.math.unsorted_segment_sum over a fixed number of segments",
+    "unique_with_counts": "tf.math.unsorted_segment_sum over a fixed number of segments",
     "setdiff1d": "a mask of fixed length",
     "dynamic_partition": "tf.where with masks in the place of partitions",
     "image.non_max_suppression": "tf.image.non_max_suppression_padded(..., pad_to_max_output_size=True)",

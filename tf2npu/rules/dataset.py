@@ -6,7 +6,14 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.dataset_context import Context, context_of, is_batched_again, is_named_for_evaluation, smallest_size
+from tf2npu.rules.dataset_context import (
+    Context,
+    context_of,
+    feeds_evaluation,
+    is_batched_again,
+    is_named_for_evaluation,
+    smallest_size,
+)
 from tf2npu.scanner.sites import Call
 
 _DATASET = "tensorflow.data.Dataset()"
@@ -127,7 +134,7 @@ def _wanted(call: Call, context: Context) -> str:
 
 def _is_right(call: Call, given: cst.Arg | None, context: Context) -> bool:
     """Whether the expression given is the parameter that tells training from evaluation."""
-    return given is not None and context.kind == "param" and call.source(given.value) == context.parameter
+    return given is not None and context.kind == "param" and call.source(given.value) in (context.parameter, *context.others)
 
 
 def _said(context: Context) -> str:
@@ -164,7 +171,7 @@ def unknown_batch(call: Call) -> None:
     message = "If this is a tf.data.Dataset that feeds training, pass drop_remainder=True: the NPU wants batches of one size."
     if call.has_star_args:
         return call.manual("If this is a tf.data.Dataset: " + _STAR)
-    if is_named_for_evaluation(call):
+    if is_named_for_evaluation(call) or feeds_evaluation(call):
         return call.manual("If this is a tf.data.Dataset: " + _EVALUATION)
     return call.info(message)
 

@@ -13,6 +13,7 @@ from tf2npu.scanner.sites import Call
 
 _TRAINING_CALLS = frozenset({"minimize", "apply_gradients", "create_train_op"})
 _NOT_TRAINING = re.compile(r"eval|test|val|infer|pred|dev", re.IGNORECASE)
+_FED_BY = {"train": "train", "evaluate": "eval", "predict": "eval"}
 _ENDLESS_KEEPING = frozenset(
     {"map", "shuffle", "prefetch", "cache", "filter", "batch", "with_options", "apply", "padded_batch", "enumerate"}
 )
@@ -21,10 +22,14 @@ _SIZE_KEEPING = frozenset({"map", "shuffle", "prefetch", "cache", "with_options"
 
 @dataclass(frozen=True)
 class Context:
-    """kind: endless (no last batch), train, param (training when `parameter` is true), eval, or unknown."""
+    """kind: endless (no last batch), train, param (training when `parameter` is true), eval, or unknown.
+
+    others: further parameters that are true exactly in training.
+    """
 
     kind: str
     parameter: str = ""
+    others: tuple[str, ...] = ()
 
 
 def context_of(call: Call) -> Context:
@@ -33,9 +38,9 @@ def context_of(call: Call) -> Context:
         return Context("endless")
     scope = call.scope.function
     while scope is not None:
-        context = _of_function(call, scope)
+        context = _of_function(call, scope) or _of_closure(call, scope)
         if context is not None:
-            return context
+            return _under_conditions(call, context)
         scope = scope.parent.function if scope.parent is not None else None
     return _of_variable(call)
 
@@ -147,6 +152,41 @@ def _integer(node: Any) -> int | None:
     return int(node.value.replace("_", ""), 0) if isinstance(node, cst.Integer) else None
 
 
+def feeds_evaluation(call: Call) -> bool:
+    """Whether the function around a call makes the input of evaluation or prediction only."""
+    scope = call.scope.function
+    context = (_of_function(call, scope) or _of_closure(call, scope)) if scope is not None else None
+    return context is not None and context.kind == "eval"
+
+
+def _under_conditions(call: Call, context: Context) -> Context:
+    """What the conditions around a call make of a parameter that tells training from evaluation."""
+    below: cst.CSTNode = call.node
+    for ancestor in call.script.walked.ancestors(call.node):
+        if context.kind != "param" or isinstance(ancestor, cst.FunctionDef):
+            break
+        if isinstance(ancestor, (cst.If, cst.IfExp)) and below in (ancestor.body, ancestor.orelse):
+            test = call.source(ancestor.test)
+            if test.removeprefix("not ") in (context.parameter, *context.others):
+                return Context("train" if (below is ancestor.body) != test.startswith("not ") else "eval")
+        below = ancestor
+    return context
+
+
+def _of_closure(call: Call, scope: Scope) -> Context | None:
+    """A function that is given to train, evaluate or predict where it is defined; several may share its name."""
+    node: Any = scope.node
+    roles: set[str] = set()
+    for use, where in call.script.walked.calls:
+        method = use.func.attr.value if isinstance(use.func, cst.Attribute) else ""
+        if method not in _FED_BY or where.function is not (scope.parent.function if scope.parent else None):
+            continue
+        given = [a.value for n, a in enumerate(use.args) if (a.keyword.value == "input_fn" if a.keyword else n == 0)]
+        if any(isinstance(v, cst.Name) and any(b.node is node for b in where.lookup(v.value)) for v in given):
+            roles.add(_FED_BY[method])
+    return Context(roles.pop()) if len(roles) == 1 else None
+
+
 def _of_function(call: Call, scope: Scope) -> Context | None:
     node: Any = scope.node
     uses = call.script.project.input_uses.get((call.script.path, node.name.value))
@@ -158,16 +198,17 @@ def _of_function(call: Call, scope: Scope) -> Context | None:
         return Context("train")
     if not train:
         return Context("eval")
-    for name in sorted(scope.names):
+    conditions = []
+    for name in sorted(scope.names, key=lambda n: ("train" not in n.lower(), n)):
         bindings = scope.names[name]
         is_parameter = len(bindings) == 1 and bindings[0].kind == "param"
         if not is_parameter or _is_shadowed(call.scope, scope, name):
             continue
         if _separates(name, train, other):
-            return Context("param", name)
-        if _is_mode(name, train, other) and call.script.tensorflow_name:
-            return Context("param", f"({name} == {call.script.tensorflow_name}.estimator.ModeKeys.TRAIN)")
-    return Context("unknown")
+            conditions.append(name)
+        elif _is_mode(name, train, other) and call.script.tensorflow_name:
+            conditions.append(f"({name} == {call.script.tensorflow_name}.estimator.ModeKeys.TRAIN)")
+    return Context("param", conditions[0], tuple(conditions[1:])) if conditions else Context("unknown")
 
 
 def _separates(name: str, train: list[Any], other: list[Any]) -> bool:

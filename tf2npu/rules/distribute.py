@@ -8,6 +8,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.resources import is_unit_test
 from tf2npu.scanner.sites import Call
 
 _TF = Config(distributed="tf")
@@ -47,7 +48,7 @@ _MODELS = ("tensorflow.keras.Model()", "tensorflow.keras.Sequential()")
 
 
 def _is_on(call: Call) -> bool:
-    return call.script.config.distributed == "tf"
+    return call.script.config.distributed == "tf" and not is_unit_test(call.script)
 
 
 @rule(
@@ -87,6 +88,11 @@ def strategy(call: Call) -> None:
         ),
         Example.same("opt = tf.train.AdamOptimizer(1e-3)", note="one device"),
         Example.same("opt = mylib.make_Optimizer(c)", note="not TensorFlow's", config=_TF),
+        Example.same(
+            "class T(tf.test.TestCase):\n    def test(self):\n        opt = tf.train.AdamOptimizer(1e-3)",
+            note="a test runs in one process",
+            config=_TF,
+        ),
     ),
 )
 def optimizer(call: Call) -> None:

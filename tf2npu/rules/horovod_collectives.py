@@ -63,8 +63,10 @@ def _allreduce(call: Call, tensor: cst.Arg) -> None:
 
 def _allgather(call: Call, tensor: cst.Arg) -> None:
     call.replace_callee(f"{call.need('hccl_ops')}.allgather")
+    name = call.arg("name", 1)
+    if name is not None:
+        call.remove_args([name])
     call.insert(call.script.tree.span(tensor.value)[1], f", rank_size={call.need('get_npu_rank_size')}()")
-    _drop_name(call)
 
 
 def _broadcast(call: Call, tensor: cst.Arg) -> None:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.resources import is_unit_test
 from tf2npu.scanner.sites import Call
 
 _TF = Config(distributed="tf")
@@ -38,7 +39,7 @@ _OTHERS = (
 )
 def metric_over_ranks(call: Call) -> None:
     """Averages a metric over the ranks."""
-    if call.script.config.distributed != "tf":
+    if call.script.config.distributed != "tf" or is_unit_test(call.script):
         return None
     assign: Any = call.script.walked.parents.get(id(call.node))
     line = call.script.walked.parents.get(id(assign))
@@ -47,14 +48,22 @@ def metric_over_ranks(call: Call) -> None:
     if not is_mean or not isinstance(target, cst.Name) or not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
         return call.manual(_BY_HAND if is_mean else _NOT_A_MEAN)
     name = target.value
-    if f"({name}[0])" in call.script.text:
-        return None  # done already
+    if f"({name}[0])" in call.script.text or not _is_read(call, name):
+        return None  # done already, or only the update is run
     start, end = call.script.tree.span(line)
     last = start + len(call.script.text[start:end].rstrip())
     indent = call.script.text[call.script.lines.line_start(start) : start]
     added = f"{name} = ({call.need('npu_allreduce')}({name}[0]), {name}[1])"
     call.insert(call.script.lines.line_end(last), f"{call.script.newline_at(start)}{indent}{added}")
     return call.fixed("The metric is the mean over all ranks; exact when all evaluate the same number of examples.")
+
+
+def _is_read(call: Call, name: str) -> bool:
+    """Whether anything but the update of a metric, `name[1]`, is used of it."""
+    walked, owner = call.script.walked, call.scope.lookup_scope(name)
+    uses = [n for n, s in walked.references if isinstance(n, cst.Name) and n.value == name and s.lookup_scope(name) is owner]
+    updates = [use for use in uses if call.source(walked.parents[id(use)]) == f"{name}[1]"]
+    return len(updates) < len(uses) or not uses
 
 
 _BY_HAND = "Average it over the ranks: value, update = this metric; (npu_allreduce(value), update) in its place."

@@ -35,6 +35,15 @@ def is_test_script(script: Script) -> bool:
     return stem.endswith("_test") or stem.startswith("test_") or not _TEST_RUNNERS.isdisjoint(called_names(script))
 
 
+def is_unit_test(script: Script) -> bool:
+    """Whether a file holds test cases: they run in one process, without ranks."""
+    if "unit test" not in script.memo:
+        bases = {(script.name_of(arg.value, outer) or "") for node, outer, _ in script.walked.classes for arg in node.bases}
+        has_cases = any(base.endswith(".TestCase") for base in bases)
+        script.memo["unit test"] = has_cases or not _TEST_RUNNERS.isdisjoint(called_names(script))
+    return bool(script.memo["unit test"])
+
+
 def wants_keras_session(script: Script) -> bool:
     """Whether an entry script has Keras use a session that it makes on the NPU, and no session of its own."""
     if not script.is_entry or script.path not in script.project.keras_nets or not script.config.is_enabled("NPU301"):

@@ -67,7 +67,7 @@ def _context_condition(call: Call, values: list[Any]) -> cst.If | None:
     """The `if context:` around a shard whose arguments come from that context, as a strategy would pass it."""
     roots = {re.split(r"\W", call.source(value), maxsplit=1)[0] for value in values}
     for ancestor in call.script.walked.ancestors(call.node):
-        if isinstance(ancestor, cst.If) and call.source(ancestor.test).split(" is not None")[0] in roots:
+        if isinstance(ancestor, cst.If) and re.split(r"\W", call.source(ancestor.test), maxsplit=1)[0] in roots:
             return ancestor
         if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)):
             return None

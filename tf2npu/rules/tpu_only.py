@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import libcst as cst
+
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.sites import Call
 
@@ -42,6 +44,7 @@ _RESOLVERS = (
     examples=(
         Example.same("with tf.contrib.tpu.bfloat16_scope():\n    y = f(x)", level="unsupported", write="y = f(x)"),
         Example.same("r = tf.contrib.cluster_resolver.TPUClusterResolver(name)", level="info"),
+        Example.same("if FLAGS.use_tpu:\n    opt = tf.contrib.tpu.CrossShardOptimizer(opt)", note="not taken", level="info"),
         Example.same("with tf.name_scope('a'):\n    y = f(x)", note="works anywhere"),
         Example.same("def cross_replica_sum(x):\n    return x\ny = cross_replica_sum(x)", note="the user's own"),
     ),
@@ -51,4 +54,17 @@ def tpu_call(call: Call) -> None:
     if call.name in _RESOLVERS:
         return call.info("There is no TPU to look for: make sure this branch is not taken (use_tpu=False).")
     root = next(root for root in _ROOTS if call.name.startswith(f"{root}."))
-    return call.unsupported(f"This runs on a TPU only: {_INSTEAD[call.name[len(root) + 1 :]]}.")
+    say = call.info if _is_asked_for(call) else call.unsupported
+    return say(f"This runs on a TPU only: {_INSTEAD[call.name[len(root) + 1 :]]}.")
+
+
+def _is_asked_for(call: Call) -> bool:
+    """Whether a condition such as `if use_tpu:` stands before the call."""
+    below: cst.CSTNode = call.node
+    for ancestor in call.script.walked.ancestors(call.node):
+        if isinstance(ancestor, (cst.If, cst.IfExp)) and below is ancestor.body:
+            test = call.source(ancestor.test).lower()
+            if "tpu" in test and not test.startswith("not "):
+                return True
+        below = ancestor
+    return False
