@@ -15,7 +15,7 @@ from npu_runtime.kernels import access, rows
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import constant_ints
 
-PARAMS = {"Tparams": dt.ALL, "Tindices": dt.INDICES}
+PARAMS = {"Tparams": dt.ALL, "Tindices": dt.INDICES | {"int16"}}
 BY_VALUE = {"dtype": dt.ALL, "Tindices": dt.INDICES}
 
 

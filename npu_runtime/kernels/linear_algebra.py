@@ -26,7 +26,7 @@ def _qr_flops(inputs: Any, outputs: Any, attrs: dict[str, Any]) -> float:
     return 4.0 * float(np.prod(batch)) * m * n * min(m, n)
 
 
-@kernel("Qr", unit="vector", shape=_factors_shape, dtypes=frozenset({"float32"}), estimate=_qr_flops)
+@kernel("Qr", unit="vector", shape=_factors_shape, dtypes=frozenset({"float16", "float32"}), estimate=_qr_flops)
 def qr(input: np.ndarray, /, *, full_matrices: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Orthogonal q and upper triangular r with q @ r = input, by Householder reflections: the diagonal's signs are LAPACK's.
 
@@ -35,5 +35,5 @@ def qr(input: np.ndarray, /, *, full_matrices: bool = False) -> tuple[np.ndarray
     """
     if input.ndim < 2:
         raise InvalidArgument(f"Input tensor must have rank >= 2, got shape {shape_text(input.shape)}")
-    q, r = np.linalg.qr(input, mode="complete" if full_matrices else "reduced")
-    return q, np.triu(r)
+    q, r = np.linalg.qr(input.astype(np.float32, copy=False), mode="complete" if full_matrices else "reduced")
+    return q.astype(input.dtype, copy=False), np.triu(r).astype(input.dtype, copy=False)

@@ -54,7 +54,7 @@ def cholesky(input: Array, /) -> Array:
         raise InvalidArgument("Cholesky decomposition was not successful. The input might not be valid.") from error
 
 
-@kernel("MatrixInverse", unit="vector", shape=same_as(0), dtypes=FLOAT32, estimate=_cubic(2))
+@kernel("MatrixInverse", unit="vector", shape=same_as(0), dtypes=FLOAT32 | {"float16"}, estimate=_cubic(2))
 def matrix_inverse(input: Array, /, *, adjoint: bool = False) -> Array:
     """input: (..., n, n).  Raises: InvalidArgument for a singular matrix.  Source: TensorFlow op `MatrixInverse`."""
     _check_square(input)

@@ -174,7 +174,7 @@ def _batch_matmul(x: np.ndarray, y: np.ndarray, adj_x: bool, adj_y: bool, dtype:
     return store(result, dtype, out)
 
 
-@kernel("BatchMatMul", "BatchMatMulV2", unit="cube", shape=_batch_shape, dtypes=PRODUCTS, estimate=matmul_flops)
+@kernel("BatchMatMul", "BatchMatMulV2", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops)
 def batch_matmul(
     x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -202,7 +202,7 @@ def _refuse_mixture(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
 
 @kernel(
     "BatchMatMulV3", unit="cube", shape=_batch_shape, estimate=matmul_flops, refuse=_refuse_mixture,
-    dtypes={"Ta": PRODUCTS | _BYTES, "Tb": PRODUCTS | _BYTES, "Tout": PRODUCTS - {"float16"}},
+    dtypes={"Ta": PRODUCTS | _BYTES | {"int16"}, "Tb": PRODUCTS | _BYTES | {"int16"}, "Tout": PRODUCTS - {"float16"} | {"int16"}},
 )  # fmt: skip
 def batch_matmul_v3(
     x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, Tout: str, out: np.ndarray | None = None

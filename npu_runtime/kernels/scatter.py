@@ -32,12 +32,26 @@ def _by(operation: np.ufunc) -> Combine:
     return lambda target, numbers, updates: rows.combine(operation, target, numbers, updates)
 
 
+def _quotients(target: Array, numbers: Array, updates: Array) -> None:
+    """Whole numbers are cut off toward zero. Raises: InvalidArgument for a whole number divided by zero."""
+    if target.dtype.kind not in "iu":
+        rows.combine(np.divide, target, numbers, updates)
+        return
+    if (updates == 0).any():
+        raise InvalidArgument("Integer division by zero")
+    waiting = np.arange(len(numbers))
+    while waiting.size:  # one update of each row at a time: quotients of whole numbers do not combine
+        named, first = np.unique(numbers[waiting], return_index=True)
+        target[named] = np.trunc(target[named] / updates[waiting[first]])
+        waiting = np.delete(waiting, first)
+
+
 COMBINES: dict[str, tuple[Combine, frozenset[str]]] = {
     "Update": (_replace, dt.ALL),
     "Add": (_by(np.add), dt.NUMBERS),
     "Sub": (_by(np.subtract), dt.NUMBERS),
     "Mul": (_by(np.multiply), dt.NUMBERS),
-    "Div": (_by(np.divide), dt.FLOATS),
+    "Div": (_quotients, dt.NUMBERS),
     "Min": (_by(np.minimum), dt.NUMBERS),
     "Max": (_by(np.maximum), dt.NUMBERS),
 }
@@ -148,7 +162,7 @@ def _named_shape(indices: Spec, updates: Spec, shape: Spec, /, **attrs: Any) -> 
     return (None,) * (shape.shape[0] or 0) if shape.shape and shape.shape[0] is not None else None
 
 
-@kernel("ScatterNd", unit="vector", shape=_named_shape, dtypes={"T": dt.NUMBERS, "Tindices": dt.INDICES},
+@kernel("ScatterNd", unit="vector", shape=_named_shape, dtypes={"T": dt.ALL, "Tindices": dt.INDICES},
         estimate=per_input_element(1, index=1))  # fmt: skip
 def scatter_nd(indices: Array, updates: Array, shape: Array, /, *, out: Array | None = None) -> Array:
     """Zeros of a shape with updates added to the slices that index tuples name.

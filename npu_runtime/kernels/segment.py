@@ -73,8 +73,9 @@ def _register_unsorted(name: str, operation: np.ufunc, empty: Callable[[np.dtype
     data: segment_ids.shape + (...).  Returns: (num_segments, ...).
     Raises: InvalidArgument for a number outside the segments.  Source: TensorFlow op `UnsortedSegment{name}`.
     """
+    index_types = dt.INDICES | ({"int16"} if name == "Sum" else set())
     kernel(f"UnsortedSegment{name}", unit="vector", shape=_unsorted_shape, estimate=per_input_element(1),
-           dtypes={**BY_SEGMENT, "Tnumsegments": dt.INDICES})(unsorted)  # fmt: skip
+           dtypes={"T": dt.NUMBERS, "Tindices": index_types, "Tnumsegments": dt.INDICES})(unsorted)  # fmt: skip
 
 
 def _checked_unsorted(data: Array, segment_ids: Array, num_segments: Array) -> int:
@@ -124,6 +125,12 @@ def _checked_sorted(data: Array, segment_ids: Array) -> int:
     return int(segment_ids[-1]) + 1
 
 
+def _divide(target: Array, named: Array, counts: Array) -> None:
+    """Sums to means, whole numbers cut off toward zero."""
+    shares = target[named] / counts[named, None]
+    target[named] = shares if target.dtype.kind not in "iu" else np.trunc(shares)
+
+
 def _register_sorted(name: str, operation: np.ufunc, empty: int, dtypes: frozenset[str]) -> None:
     def segment(data: Array, segment_ids: Array, /) -> Array:
         count = _checked_sorted(data, segment_ids)
@@ -137,7 +144,7 @@ def _register_sorted(name: str, operation: np.ufunc, empty: int, dtypes: frozens
         rows.combine(operation, target, segment_ids, data.reshape(-1, inner))
         if name == "Mean":
             counts = np.bincount(segment_ids, minlength=count).astype(data.dtype)
-            target[named] /= counts[named, None]
+            _divide(target, named, counts)
         return made
 
     segment.__doc__ = f"""{name} of the rows of each segment; numbers must not fall.
@@ -152,7 +159,7 @@ def _register_sorted(name: str, operation: np.ufunc, empty: int, dtypes: frozens
 for _name, (_operation, _empty) in UNSORTED.items():
     _register_unsorted(_name, _operation, _empty)
     _register_sorted(_name, _operation, 1 if _name == "Prod" else 0, dt.NUMBERS)
-_register_sorted("Mean", np.add, 0, dt.FLOATS)
+_register_sorted("Mean", np.add, 0, dt.NUMBERS)
 
 
 SPARSE = {"T": dt.FLOATS, "Tidx": dt.INDICES, "Tsegmentids": dt.INDICES}
@@ -172,12 +179,14 @@ def _register_sparse(name: str) -> None:
         if count * inner == 0 or indices.size == 0:
             return np.zeros(shape, data.dtype)
         counts = np.bincount(segment_ids, minlength=count)
+        wide = np.dtype(np.float32) if data.dtype.kind not in "iu" else data.dtype
         chosen = csr_matrix(
-            (np.ones(indices.size, np.float32), indices, np.concatenate([[0], np.cumsum(counts)])),
+            (np.ones(indices.size, wide), indices, np.concatenate([[0], np.cumsum(counts)])),
             shape=(count, data.shape[0]), copy=False,
         )  # fmt: skip
-        sums = np.asarray(chosen @ np.ascontiguousarray(data, np.float32).reshape(-1, inner))
-        sums /= DIVISORS[name](counts.astype(np.float32))[:, None]
+        sums = np.asarray(chosen @ np.ascontiguousarray(data, wide).reshape(-1, inner))
+        if name != "Sum":
+            sums /= DIVISORS[name](counts.astype(np.float32))[:, None]
         return sums.astype(data.dtype, copy=False).reshape(shape)
 
     def plain(data: Array, indices: Array, segment_ids: Array, /) -> Array:
@@ -189,8 +198,9 @@ def _register_sparse(name: str) -> None:
     Source: TensorFlow op `SparseSegment{name}`; 16-bit floats are added up in fp32, as there.
     """
     fixed: dict[str, Any] = {"unit": "vector", "ignores": ("sparse_gradient",), "estimate": per_input_element(1)}
-    kernel(f"SparseSegment{name}", shape=_sorted_shape, dtypes=SPARSE, **fixed)(plain)
-    kernel(f"SparseSegment{name}WithNumSegments", shape=_counted_shape, dtypes={**SPARSE, "Tnumsegments": dt.INDICES},
+    types = {**SPARSE, "T": dt.NUMBERS} if name == "Sum" else SPARSE
+    kernel(f"SparseSegment{name}", shape=_sorted_shape, dtypes=types, **fixed)(plain)
+    kernel(f"SparseSegment{name}WithNumSegments", shape=_counted_shape, dtypes={**types, "Tnumsegments": dt.INDICES},
            **fixed)(sparse)  # fmt: skip
 
 

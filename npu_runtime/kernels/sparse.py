@@ -13,6 +13,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import rows
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import constant_ints
 
 Array = np.ndarray
@@ -76,7 +77,7 @@ def _product_flops(inputs: Any, outputs: Any, attrs: dict[str, Any]) -> float:
 
 
 @kernel("SparseTensorDenseMatMul", unit="vector", shape=_product_shape, estimate=_product_flops,
-        dtypes={"T": frozenset({"float32", "int32"}), "Tindices": dt.INDICES})  # fmt: skip
+        dtypes={"T": dt.FLOATS | {"int32"}, "Tindices": dt.INDICES})  # fmt: skip
 def sparse_tensor_dense_matmul(
     a_indices: Array, a_values: Array, a_shape: Array, b: Array, /, *, adjoint_a: bool = False, adjoint_b: bool = False
 ) -> Array:
@@ -94,7 +95,8 @@ def sparse_tensor_dense_matmul(
             f"transpose?  Dimensions of A: [{shape[0]}, {shape[1]}).  Dimensions of B: {shape_text(b.shape)}"
         )
     _check_coordinates(row, column, shape)
-    return np.asarray(coo_matrix((a_values, (row, column)), shape=shape).tocsr() @ np.ascontiguousarray(dense))
+    product = coo_matrix((widen(a_values), (row, column)), shape=shape).tocsr() @ np.ascontiguousarray(widen(dense))
+    return store(np.asarray(product), b.dtype, None)
 
 
 def _check_coordinates(row: Array, column: Array, shape: tuple[int, ...]) -> None:

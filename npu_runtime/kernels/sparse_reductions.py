@@ -11,10 +11,12 @@ from npu_runtime.cost.work import per_input_element
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.matmul import matmul_flops, matmul_shape, run_matmul
+from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import normalize_axes, same_as
 from npu_runtime.kernels.sparse_tensors import keys
 
 Array = np.ndarray
+SOFTMAX = frozenset({"float16", "float32"})
 WIDE = frozenset({"bfloat16", "float32"})
 
 
@@ -74,7 +76,7 @@ _register("Sum", np.add)
 _register("Max", np.maximum)
 
 
-@kernel("SparseSoftmax", unit="vector", shape=same_as(1), dtypes=frozenset({"float32"}), estimate=per_input_element(5, 1))
+@kernel("SparseSoftmax", unit="vector", shape=same_as(1), dtypes=SOFTMAX, estimate=per_input_element(5, 1))
 def sparse_softmax(indices: Array, values: Array, shape: Array, /) -> Array:
     """Softmax over the values of each row; the coordinates in row-major order.  Source: TensorFlow op `SparseSoftmax`."""
     if not len(values):
@@ -83,8 +85,9 @@ def sparse_softmax(indices: Array, values: Array, shape: Array, /) -> Array:
     _, starts, group = np.unique(places, return_index=True, return_inverse=True)
     order = np.argsort(places, kind="stable")
     starts = np.searchsorted(places[order], places[starts])
-    shifted = np.exp(values - np.maximum.reduceat(values[order], starts)[group])
-    return shifted / np.add.reduceat(shifted[order], starts)[group]
+    wide = widen(values)
+    shifted = np.exp(wide - np.maximum.reduceat(wide[order], starts)[group])
+    return store(shifted / np.add.reduceat(shifted[order], starts)[group], values.dtype, None)
 
 
 def _wide_product(a: Spec, b: Spec, /, *, transpose_a: bool = False, transpose_b: bool = False) -> Shape:

@@ -25,7 +25,7 @@ def _top_shapes(input: Spec, k: Spec, /, **attrs: Any) -> list[Shape]:
 
 @kernel(
     "TopKV2", unit="vector", shape=_top_shapes, estimate=per_input_element(1), ignores=("sorted",),
-    dtypes={"T": dt.NUMBERS, "Tk": frozenset({"int16", "int32", "int64"}), "index_type": dt.INDICES},
+    dtypes={"T": dt.NUMBERS, "Tk": frozenset({"int16", "int32", "int64"}), "index_type": dt.INDICES | {"int16"}},
 )  # fmt: skip
 def top_k_v2(input: Array, k: Array, /, *, index_type: str = "int32") -> tuple[Array, Array]:
     """The k largest entries of the last axis, largest first, of equal ones the first first, and where they are.

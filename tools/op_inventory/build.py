@@ -87,14 +87,16 @@ def used_types(graph: tf.Graph) -> dict[str, dict[str, set[str]]]:
 
 
 def cpu_types(op: str) -> dict[str, list[str]]:
-    """Types that TensorFlow's CPU kernels of an op are registered for; an attribute without a constraint is left out."""
+    """Types that an op allows and TensorFlow's CPU kernels are registered for, by attribute."""
     found: dict[str, set[str]] = {}
     for kernel in kernels.get_registered_kernels_for_op(op).kernel:
         if kernel.device_type == "CPU":
             for constraint in kernel.constraint:
                 types = [tf.as_dtype(t).name for t in constraint.allowed_values.list.type]
                 found.setdefault(constraint.name, set()).update(types)
-    return {name: sorted(types) for name, types in sorted(found.items())}
+    attrs = op_def_registry.get(op).attr
+    possible = {attr.name: {tf.as_dtype(t).name for t in attr.allowed_values.list.type} for attr in attrs}
+    return {name: sorted(types & (possible.get(name) or types)) for name, types in sorted(found.items())}
 
 
 def inventory() -> dict[str, Any]:
