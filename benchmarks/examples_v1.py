@@ -97,7 +97,7 @@ def make_data(out: Path) -> None:
     """Digits in MNIST's files, the same as JPEG files in folders by class, and a text to learn word vectors from."""
     make_mnist(out / "data", 6000, 1000)
     (out / "made").mkdir(parents=True, exist_ok=True)
-    _make_pictures(out / "pictures" / "mnist_dataset")
+    _make_pictures(out / "pictures")
     words = WORDS.split()
     text = " ".join(words[i] for i in np.random.default_rng(5).zipf(1.3, 60000) % len(words))
     with zipfile.ZipFile(out / "text8.zip", "w") as packed:

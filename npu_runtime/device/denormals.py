@@ -7,6 +7,7 @@ import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import ml_dtypes
 import numpy as np
 
 _FLUSH = 0x8040
@@ -39,7 +40,8 @@ _FLUSHING = _flushing()
 
 
 for _type in (np.float16, np.float32, np.float64):
-    np.finfo(_type)  # numpy keeps the limits it finds first, and under flushing it would find no denormals and warn
+    for _limits in (np.finfo, ml_dtypes.finfo):
+        _limits(_type)  # both keep what they find first; under flushing that would be no denormals, and a warning
 
 
 def flush_in_this_thread() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -401,3 +403,12 @@ def test_a_table_is_looked_up_in_a_branch_beside_records_of_unknown_number() -> 
         with make() as session:
             session.run(tf.tables_initializer())
             np.testing.assert_array_equal(session.run(found, {records: [record]}), [[9, 7]])
+
+
+def test_the_limits_of_floats_are_known_before_denormals_are_flushed() -> None:
+    code = (
+        "import warnings; warnings.simplefilter('error')\nimport ml_dtypes, numpy as np\n"
+        "from npu_runtime.device.denormals import flushed\n"
+        "with flushed():\n    for limits in (np.finfo, ml_dtypes.finfo):\n        assert repr(limits(np.float32))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
