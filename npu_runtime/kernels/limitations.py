@@ -9,7 +9,6 @@ SIGNS = "signs and order of the vectors are LAPACK's choice, another library's d
 SERIES = "a derivative by TensorFlow's own series: no other source gives the same digits"
 SAMPLER = "samples by a random stream of its own on TensorFlow's CPU"
 HASHES = "hashes text"
-SETS = "sets of rows, counted by metrics only"
 FUNCTIONAL = "functional control flow; the Switch and Merge nodes that TensorFlow 1 builds by default run on the device"
 RAGGED = "ragged tensors, which graphs of TensorFlow 1 hardly hold"
 
@@ -39,9 +38,6 @@ _BY_REASON = {
     HASHES: """
         SparseCross SparseCrossV2 SparseCrossHashed
     """,
-    SETS: """
-        DenseToDenseSetOperation DenseToSparseSetOperation SparseToSparseSetOperation SetSize
-    """,
     FUNCTIONAL: """
         While StatelessWhile If StatelessIf Case StatelessCase
     """,
@@ -53,7 +49,6 @@ LIMITATIONS: dict[str, str] = {
     **{op: reason for reason, ops in _BY_REASON.items() for op in ops.split()},
     "ApproxTopK": "an approximate search that TensorFlow has for TPUs",
     "CTCBeamSearchDecoder": "a search that keeps a tree of strings",
-    "CTCGreedyDecoder": "a decoder of evaluation, with sparse results",
     "DenseCountSparseOutput": "counts of sparse outputs, a step of preprocessing",
     "EditDistance": "a metric over sequences, one table each",
     "DrawBoundingBoxes": "draws into images for summaries",
