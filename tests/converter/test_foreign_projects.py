@@ -116,3 +116,46 @@ def test_test_sessions_of_a_file_that_gets_the_import_need_no_remark() -> None:
     case = "import tensorflow as tf\nclass T(tf.test.TestCase):\n    def test(self):\n        s = self.test_session()\n"
     assert findings({"a.py": case}, "a.py", "NPU916")
     assert not findings({"a.py": case + "if __name__ == '__main__':\n    tf.test.main()\n"}, "a.py", "NPU916")
+
+
+def test_a_keras_model_inside_an_estimator_needs_no_session_of_its_own() -> None:
+    files = {
+        "model.py": "import tensorflow as tf\ndef net():\n    return tf.keras.Sequential()\n",
+        "main.py": "import tensorflow as tf\nimport model\nif __name__ == '__main__':\n    tf.estimator.Estimator(fn).train(f)\n",
+        "keras_main.py": "import tensorflow as tf\nimport model\nif __name__ == '__main__':\n    model.net().fit(x)\n",
+    }
+    after = converted(files)
+    assert "set_keras_session_npu_config" not in after["main.py"]
+    assert "set_keras_session_npu_config" in after["keras_main.py"]
+
+
+def test_helpers_of_keras_are_no_model() -> None:
+    source = "from tensorflow import keras\np = keras.utils.get_file('a', u)\nif __name__ == '__main__':\n    main(p)\n"
+    assert "set_keras_session_npu_config" not in converted({"a.py": source})["a.py"]
+
+
+def test_a_config_made_with_replace_is_a_config() -> None:
+    source = (
+        "import tensorflow as tf\nc = tf.estimator.RunConfig().replace(session_config=s)\n"
+        "{} = tf.estimator.Estimator(fn, config=c)\nd = tf.estimator.DNNClassifier([1], f, config=c)\n"
+    )
+    canned = {"a.py": "".join(source.format("e").splitlines(keepends=True)[i] for i in (0, 1, 3))}
+    assert not [f for f in findings(canned, "a.py", "NPU202") if "No Estimator" in f.message]
+    after = converted({"a.py": source.format("e")})["a.py"]
+    assert "c = NPURunConfig().replace(session_config=s)\ne = NPUEstimator(fn, config=c)" in after
+
+
+@pytest.mark.parametrize("use", ["save_checkpoints_steps=9 if hvd.rank() == 0 else None", "save_checkpoints_steps=n"])
+def test_steps_of_none_on_some_ranks_are_reported(use: str) -> None:
+    imports = "import tensorflow as tf\nimport horovod.tensorflow as hvd\n"
+    source = f"{imports}n = None if hvd.rank() else 9\nc = tf.estimator.RunConfig({use})\n"
+    (found,) = findings({"a.py": source}, "a.py", "NPU929")
+    assert "save_checkpoints_steps=0" in found.message
+
+
+def test_gradients_that_are_applied_need_no_second_look() -> None:
+    source = (
+        "import tensorflow as tf\ng = tf.gradients(loss, mine)\ng = list(zip(g, mine))\n"
+        "t = tf.train.AdamOptimizer(1.0).apply_gradients(grads_and_vars=g)\n"
+    )
+    assert [f.level.value for f in findings({"a.py": source}, "a.py", "NPU414", distributed="tf")] == ["fixed"]

@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 from tf2npu.rules import rule_parts
 from tf2npu.rules.dataset import _POSITION as DATASET
 from tf2npu.rules.distribute import _HOOKS
-from tf2npu.rules.estimator import _CANNED, _ESTIMATOR_PARAMETERS, _RUN_CONFIG_PARAMETERS
+from tf2npu.rules.estimator import CANNED, _ESTIMATOR_PARAMETERS, _RUN_CONFIG_PARAMETERS
 from tf2npu.rules.gelu_formula import gelu_erf, gelu_tanh
 from tf2npu.rules.session_config import _KEYWORD, _POSITION
 from tf2npu.rules.tensorflow2_names import TENSORFLOW_2_NAMES
@@ -46,9 +46,9 @@ def test_position_of_a_session_config(name: str) -> None:
     assert parameters(name)[_POSITION[name]] == _KEYWORD.get(name, "config")
 
 
-@pytest.mark.parametrize("name", sorted(n for n in _CANNED if not n.startswith("BoostedTrees")))
+@pytest.mark.parametrize("name", sorted(n for n in CANNED if not n.startswith("BoostedTrees")))
 def test_position_of_a_canned_estimators_config(name: str) -> None:
-    assert parameters(f"tensorflow.estimator.{name}")[_CANNED[name]] == "config"
+    assert parameters(f"tensorflow.estimator.{name}")[CANNED[name]] == "config"
 
 
 @pytest.mark.parametrize("name", [n for n in DATASET if n.startswith("tensorflow.data.")])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import libcst as cst
+
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.rank_conditions import enclosing_block
+from tf2npu.rules.rank_conditions import enclosing_block, mentions_rank
 from tf2npu.scanner.sites import Call
 
 _SECONDS = {
@@ -37,6 +39,11 @@ _STEPS = {
             "import tensorflow as tf\nimport horovod.tensorflow as hvd\nh = tf.train.CheckpointSaverHook('d', save_secs=600)",
             level="manual",
         ),
+        Example.same(
+            "c = make(tf.contrib.tpu.RunConfig(save_checkpoints_steps=100 if get_rank_id() == 0 else None))",
+            level="manual",
+            write="c = make(tf.contrib.tpu.RunConfig(save_checkpoints_steps=100 if get_rank_id() == 0 else 0))",
+        ),
         Example.same("h = tf.train.CheckpointSaverHook('d', save_steps=100)", note="by steps"),
         Example.same("h = tf.train.CheckpointSaverHook('d', save_secs=None, save_steps=100)", note="by steps"),
     ),
@@ -55,5 +62,16 @@ def checkpoints_by_time(call: Call) -> None:
         else:
             call.info(f"On several NPUs this has to be {steps}=N: each process has its own clock.")
     value = call.value(steps)
-    if value is not None and call.resolve(value) == "None" and enclosing_block(call.script, call.node) is not None:
+    is_none = value is not None and call.resolve(value) == "None" and enclosing_block(call.script, call.node) is not None
+    if is_none or _is_none_on_some_ranks(call, value):
         call.manual(f"A rank that saves nothing needs {steps}=0: None means TensorFlow's default of every 600 seconds.")
+
+
+def _is_none_on_some_ranks(call: Call, value: cst.BaseExpression | None) -> bool:
+    """Whether the steps are `n if rank == 0 else None`, where they are given or in the variable that is."""
+    if isinstance(value, cst.Name):
+        bindings = call.scope.lookup(value.value)
+        value = bindings[0].node if len(bindings) == 1 and bindings[0].kind == "value" else None
+    if not isinstance(value, cst.IfExp) or not mentions_rank(call.source(value.test)):
+        return False
+    return any(isinstance(part, cst.Name) and part.value == "None" for part in (value.body, value.orelse))

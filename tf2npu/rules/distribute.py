@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import libcst as cst
@@ -152,11 +153,25 @@ def gradients(call: Call) -> None:
     call.wrap_in_call(call.node, call.need("npu_allreduce"))
     call.fixed("The gradients are averaged over the ranks.")
     variables = call.value("xs", 1)
-    if variables is None or call.resolve(variables) not in _VARIABLES:
+    is_known = variables is not None and call.resolve(variables) in _VARIABLES
+    if not is_known and not _are_applied(call):
         call.manual(
             "Right for gradients that update variables. Take npu_allreduce out where they are used for something else, as for a "
             "gradient penalty or in reinforcement learning."
         )
+
+
+def _are_applied(call: Call) -> bool:
+    """Whether the variable that holds the gradients goes into apply_gradients of the same function."""
+    assign: Any = call.script.walked.parents.get(id(call.node))
+    target = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+    if not isinstance(target, cst.Name):
+        return False
+    for node, scope in call.script.walked.calls:
+        applies = isinstance(node.func, cst.Attribute) and node.func.attr.value == "apply_gradients"
+        if applies and scope.function is call.scope.function and re.search(rf"\b{target.value}\b", call.source(node)):
+            return True
+    return False
 
 
 @rule(

@@ -65,7 +65,7 @@ def _bracket_block(site: Site, body: Any, before: list[str], closing: list[str])
     script = site.script
     first, last = script.tree.span(body.body[0])[0], _last_offset(script, body)
     indent = _indentation(script, first)
-    step = body.indent if body.indent is not None else script.tree.module.default_indent
+    step = indent or script.tree.module.default_indent  # a guard stands at the left
     newline = script.newline_at(first)
     start = script.lines.line_start(_first_comment(script, body, first))
     site.insert(start, "".join(f"{indent}{line}{newline}" for line in [*before, "try:"]))

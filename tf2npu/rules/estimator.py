@@ -5,16 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.estimator_plan import CONFIG_POSITION, ESTIMATOR, RUN_CONFIG, estimator_plan
+from tf2npu.rules.estimator_plan import CANNED, CONFIG_POSITION, ESTIMATOR, RUN_CONFIG, estimator_plan
 from tf2npu.scanner.sites import Call
 
-# Position of `config`, as in TensorFlow 1.15.
-_CANNED = {
-    "BaselineClassifier": 5, "BaselineEstimator": 3, "BaselineRegressor": 4, "BoostedTreesClassifier": 13,
-    "BoostedTreesEstimator": 12, "BoostedTreesRegressor": 12, "DNNClassifier": 10, "DNNEstimator": 8, "DNNRegressor": 9,
-    "DNNLinearCombinedClassifier": 12, "DNNLinearCombinedEstimator": 10, "DNNLinearCombinedRegressor": 11,
-    "LinearClassifier": 6, "LinearEstimator": 4, "LinearRegressor": 5,
-}  # fmt: skip
 _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_start_from")
 _RUN_CONFIG_PARAMETERS = (
     "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs",
@@ -143,10 +136,12 @@ def run_config(call: Call) -> None:
         _report_defaults(call)
     else:
         removed = [arg for arg in call.args if arg.keyword is not None and arg.keyword.value in _REMOVED]
-        call.info(
-            "No Estimator is seen to get this config, so it stays a RunConfig. If one does, npu_run_config_init(run_config=...) "
-            "puts its sessions on the NPU and changes nothing else, summaries and checkpoints included."
-        )
+        if id(call.node) not in estimator_plan(call.script).wrapped:
+            call.info(
+                "No Estimator is seen to get this config, so it stays a RunConfig. If one does, "
+                "npu_run_config_init(run_config=...) puts its sessions on the NPU and changes nothing else, summaries and "
+                "checkpoints included."
+            )
     if removed:
         call.remove_args(removed)
     for arg in removed:
@@ -181,7 +176,7 @@ def _report_defaults(call: Call) -> None:
 @rule(
     id="NPU203",
     title="Canned Estimator",
-    matches=tuple(f"tensorflow.estimator.{name}" for name in _CANNED),
+    matches=tuple(f"tensorflow.estimator.{name}" for name in CANNED),
     why="The class stays; its sessions run on the NPU when the config carries the NpuOptimizer entry.",
     source="npu_bridge.npu_init.npu_run_config_init",
     examples=(
@@ -199,7 +194,7 @@ def _report_defaults(call: Call) -> None:
 )
 def canned_estimator(call: Call) -> None:
     """Wraps the config of a canned Estimator."""
-    wrap_run_config(call, _CANNED[call.name.rpartition(".")[2]])
+    wrap_run_config(call, CANNED[call.name.rpartition(".")[2]])
 
 
 def wrap_run_config(call: Call, position: int | None) -> None:

@@ -14,6 +14,13 @@ from tf2npu.scanner.sites import Call
 ESTIMATOR = "tensorflow.estimator.Estimator"
 RUN_CONFIG = "tensorflow.estimator.RunConfig"
 CONFIG_POSITION = 2
+# Canned Estimators, and the position of `config` in TensorFlow 1.15.
+CANNED = {
+    "BaselineClassifier": 5, "BaselineEstimator": 3, "BaselineRegressor": 4, "BoostedTreesClassifier": 13,
+    "BoostedTreesEstimator": 12, "BoostedTreesRegressor": 12, "DNNClassifier": 10, "DNNEstimator": 8, "DNNRegressor": 9,
+    "DNNLinearCombinedClassifier": 12, "DNNLinearCombinedEstimator": 10, "DNNLinearCombinedRegressor": 11,
+    "LinearClassifier": 6, "LinearEstimator": 4, "LinearRegressor": 5,
+}  # fmt: skip
 
 
 @dataclass
@@ -25,6 +32,7 @@ class EstimatorPlan:
 
     verdict: dict[int, str] = field(default_factory=dict)
     configs: set[int] = field(default_factory=set)
+    wrapped: set[int] = field(default_factory=set)  # RunConfig calls that an Estimator gets, wrapped where it is made
 
 
 def estimator_plan(script: Script) -> EstimatorPlan:
@@ -37,7 +45,11 @@ def estimator_plan(script: Script) -> EstimatorPlan:
 def _make(script: Script) -> EstimatorPlan:
     plan = EstimatorPlan()
     for node, scope in script.walked.calls:
-        if script.name_of(node.func, scope) != ESTIMATOR or script.is_switched_off("NPU201", node):
+        name = script.name_of(node.func, scope) or ""
+        if name.removeprefix("tensorflow.estimator.") in CANNED:
+            config = Call(script, "NPU203", node, scope, name).arg("config", CANNED[name.rpartition(".")[2]])
+            plan.wrapped.update(id(o) for o, _ in (_origins(script, config.value, scope, 0) if config else None) or [])
+        if name != ESTIMATOR or script.is_switched_off("NPU201", node):
             continue
         call = Call(script, "NPU201", node, scope, ESTIMATOR)
         config = call.arg("config", CONFIG_POSITION) or call.spread_arg("config")
@@ -70,6 +82,8 @@ def _origins(script: Script, node: Any, scope: Scope, depth: int) -> list[tuple[
         return _joined([_origins(script, part, scope, depth + 1) for part in (node.body, node.orelse)])
     if not isinstance(node, cst.Call):
         return None
+    if isinstance(node.func, cst.Attribute) and script.name_of(node.func, scope) == f"{RUN_CONFIG}().replace":
+        return _origins(script, node.func.value, scope, depth + 1)
     function = _function(script, node, scope)
     if function is not None:
         return _joined([_origins(script, value, inner, depth + 1) for value, inner in function.returns])

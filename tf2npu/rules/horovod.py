@@ -83,6 +83,7 @@ def horovod_import(site: Site) -> None:
     unmapped = _unmapped(site, {local for _, local in aliases})
     if _becomes_a_flag(site, aliases, unmapped):
         site.replace(node, f"{aliases[0][1]} = True  # the collectives of the NPU are always there")
+        _only_when_gone(site, {local for _, local in aliases})
         site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
         return
     if unmapped or isinstance(node.names, cst.ImportStar) or _is_guarded(site):
@@ -90,6 +91,7 @@ def horovod_import(site: Site) -> None:
         site.manual(f"The import stays, because this still needs it: {used}.")
         return
     _remove_aliases(site, [alias for alias, _ in aliases])
+    _only_when_gone(site, {local for _, local in aliases})
     site.fixed("Horovod is no longer used.")
 
 
@@ -127,16 +129,30 @@ def _is_test(parent: Any, node: cst.Name) -> bool:
     return isinstance(parent, (cst.BooleanOperation, cst.UnaryOperation))
 
 
+def _references(site: Site, names: set[str]) -> list[tuple[Any, Any]]:
+    """References that start with one of the imported names, with their scopes; not those to another thing of that name."""
+    found = []
+    for node, scope in site.script.walked.references:
+        root = dotted_name(node).partition(".")[0]
+        if root in names and scope.lookup_scope(root) in (None, site.scope, site.script.module_scope):
+            found.append((node, scope))
+    return found
+
+
+def _only_when_gone(site: Site, names: set[str]) -> None:
+    """Have the import stay when one of its uses does, questions whether Horovod is there apart."""
+    parents = site.script.walked.parents
+    uses = [node for node, _ in _references(site, names) if not _is_test(parents.get(id(node)), node)]
+    site.fix.must_go = [site.script.tree.span(node) for node in uses]
+    site.manual("The import stays, because some of its uses stay.")
+    site.fix.otherwise, site.fix.findings = site.fix.findings, []
+
+
 def _unmapped(site: Site, names: set[str]) -> set[str]:
     """Uses of the imported names that no rule converts."""
     left: set[str] = set()
     script = site.script
-    for node, scope in script.walked.references:
-        base: Any = node
-        while isinstance(base, cst.Attribute):
-            base = base.value
-        if not isinstance(base, cst.Name) or base.value not in names:
-            continue
+    for node, scope in _references(site, names):
         short = short_name(script.name_of(node, scope) or "")
         if short not in _MAPPED and not _goes_with_its_argument(script, node):
             left.add(script.tree.source(node))

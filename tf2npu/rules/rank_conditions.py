@@ -37,6 +37,11 @@ def rank_blocks(script: Script) -> list[Block]:
     return found
 
 
+def mentions_rank(condition: str) -> bool:
+    """Whether the text of a condition asks for the rank."""
+    return _MAY_HOLD_RANKS.search(condition) is not None
+
+
 def enclosing_block(script: Script, node: cst.CSTNode) -> Block | None:
     """The block of some ranks that a node lies in, or None."""
     blocks = rank_blocks(script)

@@ -15,8 +15,15 @@ from tf2npu.scanner.source import SourceError, decode
 
 _RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|tf_slim|\btf\b|\bslim\b|__main__")
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
-_KERAS_NET = re.compile(r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|backend|callbacks|utils)\b)")
-_KERAS_PARTS = re.compile(r"^tensorflow\.keras\.(?:layers|initializers|regularizers|constraints|activations|losses)\b")
+_KERAS_NET = re.compile(r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|backend|callbacks)\b)")
+_KERAS_PARTS = re.compile(
+    r"^tensorflow\.keras\.(?:layers|initializers|regularizers|constraints|activations|losses|utils|datasets|preprocessing)\b"
+)
+_ESTIMATOR = re.compile(r"^tensorflow\.estimator\.(?:tpu\.)?(?:\w*(?:Estimator|Classifier|Regressor)|train_and_evaluate)$")
+_KERAS_RUNS = frozenset({
+    "compile", "fit", "fit_generator", "train_on_batch", "test_on_batch", "predict_on_batch", "predict_generator",
+    "evaluate_generator", "get_session", "load_model", "model_to_estimator",
+})  # fmt: skip
 _STRATEGY = re.compile(r"^tensorflow(?:\.contrib|\.compat\.v2)?\.distribute\.(?:experimental\.)?(\w*Strategy)$")
 _TRAINING_CALLS = frozenset(
     {"minimize", "apply_gradients", "train_and_evaluate", "fit", "fit_generator", "create_train_op", "optimize_loss"}
@@ -52,6 +59,8 @@ class FileFacts:
     functions: dict[str, FunctionFact] = field(default_factory=dict)
     calls: tuple[CallFact, ...] = ()
     trains: bool = False  # calls something that changes variables
+    has_estimator: bool = False
+    runs_keras: bool = False  # trains, loads or asks for the session of what may be a Keras model
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
     @property
@@ -126,6 +135,7 @@ class _Gatherer:
         self.keras_imported_line = 0
         self.has_keras_net = False
         self.has_keras_part = False
+        self.has_estimator = False
         self.targets: dict[str, Target] = {}  # local names of imported modules and objects that are not frameworks
 
     def gather(self, module: ast.Module) -> FileFacts:
@@ -144,7 +154,8 @@ class _Gatherer:
             self.path, tuple(self.imports), self.exports, tuple(self.stars), frozenset(self.definitions),
             any(isinstance(n, ast.If) and is_main_guard(n.test) for n in nodes), uses_keras,
             tuple(self.distribution), {n: f for n, f in roles.functions.items() if f is not None}, tuple(roles.calls),
-            any(isinstance(n, ast.Call) and _trains(n) for n in nodes),
+            any(isinstance(n, ast.Call) and _trains(n) for n in nodes), self.has_estimator,
+            any(isinstance(n, ast.Call) and _runs_keras(n) for n in nodes),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -223,6 +234,8 @@ class _Gatherer:
             self.has_keras_part = True
         elif _KERAS_NET.match(name) and name != "tensorflow.keras":
             self.has_keras_net = True
+        elif _ESTIMATOR.match(name):
+            self.has_estimator = True
         strategy = _STRATEGY.match(name)
         if name in _PARAMETER_SERVER or (strategy and strategy.group(1).startswith("ParameterServer")):
             self.distribution.append(("parameter-server", Seen(self.path, line, name)))
@@ -243,6 +256,12 @@ class _Gatherer:
 def _trains(call: ast.Call) -> bool:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     return name in _TRAINING_CALLS or (name == "train" and bool(call.args or call.keywords))
+
+
+def _runs_keras(call: ast.Call) -> bool:
+    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in _KERAS_RUNS and not (isinstance(receiver, ast.Name) and receiver.id == "re")
 
 
 def is_main_guard(test: ast.expr) -> bool:

@@ -38,7 +38,9 @@ class ProjectFacts:
         tensorflow = {p for p, f in files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in f.imports)}
         project.reaching = _spread(tensorflow, edges)
         project.reached = _imported_by(project.reaching, edges)
-        project.keras_nets = _spread({p for p, f in files.items() if f.uses_keras_net}, edges)
+        nets, runs = {p for p, f in files.items() if f.uses_keras_net}, {p for p, f in files.items() if f.runs_keras}
+        inside = _spread({p for p, f in files.items() if f.has_estimator}, edges) - _spread(runs, edges)
+        project.keras_nets = _spread(nets, edges) - inside  # an Estimator runs the models it is made of itself
         project.training = _spread({p for p, f in files.items() if f.trains and p in project.reaching}, edges) & project.reaching
         project.with_horovod = _spread({p for p, f in files.items() if f.has_horovod}, edges)
         functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
@@ -55,7 +57,8 @@ class ProjectFacts:
         targets = whole._imported_files(facts)
         is_reaching = any(level == 0 and is_tensorflow(m) for level, m in facts.imports) or targets & self.reaching
         whole.reaching |= {path} if is_reaching else set()
-        whole.keras_nets |= {path} if facts.uses_keras_net or targets & self.keras_nets else set()
+        inside = facts.has_estimator and not facts.runs_keras
+        whole.keras_nets |= {path} if (facts.uses_keras_net and not inside) or targets & self.keras_nets else set()
         whole.with_horovod |= {path} if facts.has_horovod or targets & self.with_horovod else set()
         whole.training |= {path} if facts.trains or targets & self.training else set()
         functions = {(path, name): fact for name, fact in facts.functions.items()}
