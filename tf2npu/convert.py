@@ -226,7 +226,9 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
 def _import_fix(script: Script, kept: list[Fix]) -> Fix | None:
     symbols = [symbol for fix in kept for symbol in fix.symbols]
     side_effect = script.is_entry and script.uses_tensorflow and script.config.is_enabled(_IMPORT_RULE)
-    changes = plan_import(script, symbols, side_effect) if symbols or side_effect else []
+    at_top = [fix.site[0] for fix in kept for _, scope in fix.symbols if scope is script.module_scope]
+    first_use = min(at_top, default=len(script.text))
+    changes = plan_import(script, symbols, side_effect, first_use) if symbols or side_effect else []
     if not changes:
         return None
     start, end = min(c.start for c in changes), max(c.end for c in changes)

@@ -35,6 +35,8 @@ class Fix:
     findings: list[Finding] = field(default_factory=list)
     site: tuple[int, int] = (0, 0)
     symbols: list[tuple[str, object]] = field(default_factory=list)  # npu_bridge names used, with the scope of use
+    must_go: list[tuple[int, int]] = field(default_factory=list)  # text that other fixes have to replace
+    otherwise: list[Finding] = field(default_factory=list)  # what there is to say when they do not, and nothing is changed
 
 
 @dataclass
@@ -59,7 +61,17 @@ def select_compatible(fixes: list[Fix]) -> Composition:
             taken.extend((c.start, c.end, fix) for c in fix.changes if c.replaces)
     order = {id(fix): number for number, fix in enumerate(fixes)}
     kept.sort(key=lambda fix: order[id(fix)])
+    kept = [fix for fix in kept if _has_its_way(fix, taken)]
     return Composition(kept, absorbed, refused)
+
+
+def _has_its_way(fix: Fix, taken: list[tuple[int, int, Fix]]) -> bool:
+    """Whether all that has to go does; where it does not, the fix only says so."""
+    for first, last in fix.must_go:
+        if not any(start <= first and last <= end and owner is not fix for start, end, owner in taken):
+            fix.changes, fix.symbols, fix.findings = [], [], fix.otherwise
+            return False
+    return True
 
 
 def _widest_first(fix: Fix) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.scanner.edits import Change
-from tf2npu.scanner.names import NPU_INIT, is_tensorflow
+from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, is_tensorflow
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.walk import dotted_name
@@ -17,11 +17,11 @@ _REASONS = {"npu_convert_dropout": "dropout layers use the dropout of the NPU"}
 SIDE_EFFECT = f"import {NPU_INIT}  # noqa: F401  puts sessions on the NPU"
 
 
-def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect: bool) -> list[Change]:
+def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect: bool, first_use: int) -> list[Change]:
     """The changes that make the symbols available; none when nothing is missing.
 
     symbols: names of npu_init, or `module:name` for what npu_init does not export, with the scope each is used in.
-    side_effect: the file is run and must import npu_init anyway.
+    side_effect: the file is run and must import npu_init anyway.  first_use: offset of the first use at module level.
     """
     wanted = {symbol: scope for symbol, scope in symbols if script.imported_as(symbol) is None}
     others = sorted(symbol for symbol in wanted if ":" in symbol)
@@ -31,7 +31,7 @@ def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect:
     existing = _existing(script)
     if _has_star(script):
         pass
-    elif script.config.import_style == "star" and (names or (side_effect and not _imports_npu_init(script))):
+    elif _takes_star(script) and (names or (side_effect and not _imports_npu_init(script))):
         lines.append(f"from {NPU_INIT} import *")
     elif names and existing is not None:
         changes.append(_merge(script, existing, names))
@@ -41,7 +41,7 @@ def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect:
         lines.append(SIDE_EFFECT)
     lines.extend(_other_line(symbol) for symbol in others)
     if lines:
-        changes.append(_insert(script, lines, list(wanted.values()) or [script.module_scope]))
+        changes.append(_insert(script, lines, list(wanted.values()) or [script.module_scope], first_use))
     return changes
 
 
@@ -59,6 +59,18 @@ def _other_line(symbol: str) -> str:
 def _spelling(script: Script, symbol: str) -> str:
     local = script.local_name(symbol)
     return symbol if local == symbol else f"{symbol} as {local}"
+
+
+def _takes_star(script: Script) -> bool:
+    """Whether a star import is asked for and changes the meaning of no name that the file uses, `tf` and `os` apart."""
+    if script.config.import_style != "star":
+        return False
+    free = {
+        dotted_name(node).partition(".")[0]
+        for node, scope in script.walked.references
+        if isinstance(node, (cst.Name, cst.Attribute)) and scope.lookup_scope(dotted_name(node).partition(".")[0]) is None
+    }
+    return not (free | set(script.module_scope.names) - {"tf", "os"}) & NPU_INIT_NAMES
 
 
 def _has_star(script: Script) -> bool:
@@ -98,9 +110,11 @@ def _merge(script: Script, node: cst.ImportFrom, names: list[str]) -> Change:
     return Change(start, end, ", ".join(sorted({*present, *names})))
 
 
-def _insert(script: Script, lines: list[str], scopes: list[Scope]) -> Change:
+def _insert(script: Script, lines: list[str], scopes: list[Scope], first_use: int) -> Change:
     """Lines of their own before the right statement, in the indentation of that statement."""
-    anchor = _anchor(script, scopes)
+    anchor = _anchor(script, [script.module_scope] if any(line.endswith("*") for line in lines) else scopes)
+    if anchor is not None and first_use < script.tree.span(anchor)[0]:
+        anchor = next(s for s in script.tree.module.body if first_use < script.tree.span(s)[1])
     offset = script.lines.line_start(script.tree.span(anchor)[0]) if anchor is not None else _after_preamble(script)
     indent = ""
     if anchor is not None:
@@ -124,7 +138,7 @@ def _anchor(script: Script, scopes: list[Scope]) -> cst.CSTNode | None:
             return line
         return _top_level(script, node)
     top = _top_level(script, node)
-    if line is None or line is top:
+    if line is None or line is top or scope is not script.module_scope:
         return top
     others = [n for n, _ in sites[1:] if _top_level(script, n) is top]
     outside = [n for n, _ in sites[1:] if _top_level(script, n) is not top]

@@ -20,6 +20,10 @@ from tf2npu.scanner.walk import Walked
 
 _BUILTINS = frozenset(dir(builtins))
 _CYCLE = "<cycle>"
+# What no other package exports; of the rest, the star import that comes last decides.
+_NPU_ONLY = NPU_INIT_NAMES - {
+    "os", "tf", "util", "profiler", "session", "backend", "config_pb2", "rewriter_config_pb2", "session_run_hook", "RewriterConfig"
+}  # fmt: skip
 _Key = tuple[str, int, str]
 
 
@@ -144,7 +148,8 @@ class Resolver:
                 if name in NPU_INIT_NAMES:
                     found.append(canonical(f"{NPU_INIT}.{name}"))
             elif star.level == 0 and is_framework(star.target):
-                found.append(canonical(f"{star.target}.{name}"))
+                if not (name in _NPU_ONLY and any(s.target == NPU_INIT for s in scope.module.stars)):
+                    found.append(canonical(f"{star.target}.{name}"))
             else:
                 target = f"{star.target}.{name}" if star.target else name
                 found.append(self.project.resolve(self.path, star.level, target))

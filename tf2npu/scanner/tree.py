@@ -121,6 +121,9 @@ def parse(text: str) -> Tree:
 
     Raises: SourceError with line and column for a syntax error, or for source that the parser cannot give back unchanged.
     """
+    if "\0" in text:
+        at = text.index("\0")
+        raise SourceError("source code cannot hold a null byte", text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
     try:
         module = cst.parse_module(text)
     except cst.ParserSyntaxError as error:
