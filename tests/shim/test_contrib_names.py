@@ -141,6 +141,9 @@ def test_private_paths_lead_to_the_same_objects(statement, same):
 def test_dense_layers_of_old_cells(graph):
     import tensorflow as tf
     from tensorflow.contrib.rnn.python.ops.core_rnn_cell import _Linear, _linear
+    from tensorflow.contrib.rnn.python.ops.rnn_cell import _Linear as same
+
+    assert same is _Linear
     from tensorflow.python.keras.engine import network
 
     a, b = tf.ones([2, 3]), tf.ones([2, 1])

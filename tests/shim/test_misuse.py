@@ -17,6 +17,7 @@ import pytest
 import tensorflow as tf
 from npu_bridge import _log, _options
 
+from benchmarks import broken_scripts
 from tests.shim.test_strictness import names_for_examples
 from tf2npu.session_options import Problem, problems, table, why_not, without_effect
 
@@ -183,3 +184,10 @@ def test_a_problem_says_whether_a_host_stops():
     assert next(problems({"precision_mode": ("s", "fp99")})).stops
     assert not next(problems({"hccl_timeout": ("i", -1)})).stops
     assert isinstance(next(problems({"x": ("b", True)})), Problem) and os.environ["RANK_SIZE"] == "1"
+
+
+def test_the_benchmark_of_broken_scripts_reads_how_a_script_ended():
+    assert broken_scripts.main([]) == broken_scripts.ABSENT == 77
+    log = "Traceback (most recent call last):\n  File\nabsl.flags.Error: x\nValueError: shape: is wrong\nnpu_runtime: 1 session\n"
+    assert broken_scripts.last_error(log) == "ValueError: shape: is wrong" and broken_scripts.last_error("fine") == ""
+    assert len({(broken.folder, broken.script) for broken in broken_scripts.SCRIPTS}) == len(broken_scripts.SCRIPTS) == 11

@@ -52,6 +52,7 @@ MOVED = (
     ("tpu.python.tpu", "tensorflow.python.tpu"),
     ("tpu.python.ops", "tensorflow.python.tpu.ops"),
     ("rnn.python.ops.core_rnn_cell", f"{OURS}._rnn_linear"),
+    ("rnn.python.ops.rnn_cell", f"{OURS}._rnn_linear"),
     ("rnn.python.ops.rnn_cell_impl", "tensorflow.python.ops.rnn_cell_impl"),
     ("framework.python.framework.tensor_util", "tensorflow.python.framework.tensor_util"),
     ("offline_train.python", "npu_bridge.estimator"),  # what npu_bridge was called in its first release
