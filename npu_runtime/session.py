@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.config import RuntimeConfig
+from npu_runtime.device import float_status
 from npu_runtime.device.chip import load_chip
 from npu_runtime.device.variable import Variable
 from npu_runtime.dtypes import to_numpy
@@ -206,7 +207,8 @@ class DeviceSession:
     def _compile(self, graph: Graph) -> Program:
         lift_loops.run(graph)
         parts = partition(graph, self._placement.groups)
-        optimise(graph, self._config.fusion)
+        # What is cut, is cut at every result: a fused kernel would hand larger numbers on inside.
+        optimise(graph, self._config.fusion and not float_status.is_saturating)
         names = [name for call in parts.calls for name in _with_handle_sources(graph, call.nodes)]
         self._host.add_nodes(self._importer.graph, names, self._placement.groups)
         calls = {call: self._bind(graph, call) for call in parts.calls}

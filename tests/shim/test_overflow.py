@@ -122,6 +122,18 @@ def test_saturation_cuts_numbers_and_raises_the_status(monkeypatch, graph):
             float_status.set_saturating(False)
 
 
+def test_every_result_is_cut_also_where_kernels_could_be_fused(monkeypatch, graph):
+    x = tf.placeholder(tf.float16, [1 << 17])
+    y = 1.0 / (x * x)
+    monkeypatch.setattr(npu_plugin, "_saturation_mode", None)
+    npu_plugin.set_device_sat_mode(0)
+    try:
+        with tf.Session() as session:
+            assert set(session.run(y, {x: np.full(1 << 17, 300)})) == {np.float16(1) / np.float16(65504)}
+    finally:
+        float_status.set_saturating(False)
+
+
 def test_float_status_on_tensorflow_is_clear(plain_session):
     from npu_bridge.helper import helper
 

@@ -38,6 +38,9 @@ try:
     from npu_bridge.hccl import hccl_ops
     from npu_bridge.helper import helper
 finally:
+    # What was loaded stays: it goes to the oldest objects at once, without a walk over it.
+    _gc.freeze()
+    _gc.unfreeze()
     if _collects:
         _gc.enable()
 
