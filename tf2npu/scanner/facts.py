@@ -15,11 +15,15 @@ from tf2npu.scanner.source import SourceError, decode
 
 _RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|tf_slim|\btf\b|\bslim\b|__main__")
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
+_LEAVES = frozenset({ast.Name, ast.Constant})
 _KERAS_NET = re.compile(r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|backend|callbacks)\b)")
 _KERAS_PARTS = re.compile(
     r"^tensorflow\.keras\.(?:layers|initializers|regularizers|constraints|activations|losses|utils|datasets|preprocessing)\b"
 )
-_ESTIMATOR = re.compile(r"^tensorflow\.estimator\.(?:tpu\.)?(?:\w*(?:Estimator|Classifier|Regressor)|train_and_evaluate)$")
+_ESTIMATOR = re.compile(
+    r"^(?:tensorflow\.estimator\.(?:tpu\.)?(?:\w*(?:Estimator|Classifier|Regressor)|train_and_evaluate)"
+    r"|npu_bridge\.npu_init\.NPUEstimator)$"
+)
 _KERAS_RUNS = frozenset({
     "compile", "fit", "fit_generator", "train_on_batch", "test_on_batch", "predict_on_batch", "predict_generator",
     "evaluate_generator", "get_session", "load_model", "model_to_estimator",
@@ -101,11 +105,12 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         is_deep = isinstance(error, (RecursionError, MemoryError)) or "nested parentheses" in str(error)
         return _line_facts(path, text, is_deep and is_too_deep(text))
+    levels = _levels(module)
     try:
-        facts = _Gatherer(path).gather(module)
+        facts = _Gatherer(path).gather(module, [node for level in levels for node in level])
     except RecursionError:
         return _line_facts(path, text, is_too_deep(text))
-    facts.is_too_deep = len(text) > 2 * DEEPEST and _depth(module) > DEEPEST
+    facts.is_too_deep = len(levels) > DEEPEST
     return facts
 
 
@@ -114,13 +119,24 @@ def _line_facts(path: str, text: str, is_deep: bool) -> FileFacts:
     return FileFacts(path, imports=imports, has_main_guard="__main__" in text, is_too_deep=is_deep)
 
 
-def _depth(module: ast.Module) -> int:
-    depth = 0
+def _levels(module: ast.Module) -> list[list[ast.AST]]:
+    """All nodes but expression contexts, level by level; in the order of `ast.walk`, which takes twice as long."""
+    levels: list[list[ast.AST]] = []
     level: list[ast.AST] = [module]
-    while level and depth <= DEEPEST:
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-        depth += 1
-    return depth
+    while level:
+        levels.append(level)
+        below: list[ast.AST] = []
+        for node in level:
+            if type(node) in _LEAVES:
+                continue
+            for name in node._fields:
+                value = getattr(node, name, None)
+                if type(value) is list:
+                    below += [item for item in value if isinstance(item, ast.AST)]
+                elif isinstance(value, ast.AST) and name != "ctx":
+                    below.append(value)
+        level = below
+    return levels
 
 
 class _Gatherer:
@@ -138,15 +154,15 @@ class _Gatherer:
         self.has_estimator = False
         self.targets: dict[str, Target] = {}  # local names of imported modules and objects that are not frameworks
 
-    def gather(self, module: ast.Module) -> FileFacts:
-        nodes = list(ast.walk(module))
+    def gather(self, module: ast.Module, nodes: list[ast.AST]) -> FileFacts:
         for node in nodes:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self.import_(node)
         self.top_level(module.body)
-        for node in nodes:
+        for node in nodes if self.aliases else ():
             if isinstance(node, (ast.Attribute, ast.Name)):
                 self.reference(node)
+        calls = [node for node in nodes if type(node) is ast.Call]
         roles = RoleGatherer(self.targets)
         roles.gather(module)
         uses_keras = self.has_keras_net or (self.keras_imported_line > 0 and not self.has_keras_part)
@@ -154,8 +170,7 @@ class _Gatherer:
             self.path, tuple(self.imports), self.exports, tuple(self.stars), frozenset(self.definitions),
             any(isinstance(n, ast.If) and is_main_guard(n.test) for n in nodes), uses_keras,
             tuple(self.distribution), {n: f for n, f in roles.functions.items() if f is not None}, tuple(roles.calls),
-            any(isinstance(n, ast.Call) and _trains(n) for n in nodes), self.has_estimator,
-            any(isinstance(n, ast.Call) and _runs_keras(n) for n in nodes),
+            any(map(_trains, calls)), self.has_estimator, any(map(_runs_keras, calls)),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -228,6 +243,8 @@ class _Gatherer:
         name = self.dotted(node)
         if name is not None:
             self.note(name, node.lineno)
+        elif isinstance(node, ast.Name) and node.id == "NPUEstimator":  # by a star import
+            self.has_estimator = True
 
     def note(self, name: str, line: int) -> None:
         if _KERAS_PARTS.match(name):

@@ -7,7 +7,7 @@ call, get the role "train", together with the constants they are called with; li
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 Target = tuple[int, str]  # level of a relative import, dotted name; level -1: a name of the same file
@@ -74,7 +74,7 @@ class RoleGatherer:
             else:
                 if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                     self.assigned.setdefault((owner, node.targets[0].id), []).append(node.value)
-                self._block(ast.iter_child_nodes(node), owner, params)
+                self._block(_statements(node), owner, params)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         args = [*node.args.posonlyargs, *node.args.args]
@@ -152,6 +152,14 @@ class RoleGatherer:
             level, dotted = self.targets[node.id]
             return level, ".".join([dotted, *reversed(parts)])
         return (-1, node.id) if not parts and node.id in self.functions else None
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements inside a compound one, and the parts of it that hold some."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        value = getattr(node, name, None)
+        if type(value) is list:
+            yield from value
 
 
 def _is_of_a_library(target: Target) -> bool:
