@@ -123,7 +123,7 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
     composition = select_compatible([f for f in fixes if f.changes or f.symbols])
     kept = composition.kept
     import_fix = _import_fix(script, kept)
-    edits = to_edits(kept + ([import_fix] if import_fix else []))
+    edits = to_edits(([import_fix] if import_fix else []) + kept)
     after = splice(text, edits)
     if edits:
         _check_output(after)

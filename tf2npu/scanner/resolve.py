@@ -22,7 +22,8 @@ _BUILTINS = frozenset(dir(builtins))
 _CYCLE = "<cycle>"
 # What no other package exports; of the rest, the star import that comes last decides.
 _NPU_ONLY = NPU_INIT_NAMES - {
-    "os", "tf", "util", "profiler", "session", "backend", "config_pb2", "rewriter_config_pb2", "session_run_hook", "RewriterConfig"
+    "os", "tf", "util", "profiler", "session", "backend", "config_pb2", "rewriter_config_pb2", "session_run_hook",
+    "RewriterConfig",
 }  # fmt: skip
 _Key = tuple[str, int, str]
 

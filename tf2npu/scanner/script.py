@@ -108,7 +108,7 @@ class Script:
         if "#" not in self.text[start:end]:
             return []
         if self._string_spans is None:
-            self._string_spans = sorted(self.tree.span(node) for node in self.walked.strings)
+            self._string_spans = sorted(self._without_parentheses(node) for node in self._strings())
         strings = [(a, b) for a, b in self._string_spans if a < end and start < b]
         found, position = [], start
         while (position := self.text.find("#", position, end)) >= 0:
@@ -122,7 +122,15 @@ class Script:
         return found
 
     def _is_in_string(self, offset: int) -> bool:
-        return any(a <= offset < b for a, b in (self.tree.span(node) for node in self.walked.strings))
+        return any(a <= offset < b for a, b in map(self._without_parentheses, self._strings()))
+
+    def _strings(self) -> list[Any]:
+        """String literals; of those written one behind another, each, as there may be comments in between."""
+        return [node for node in self.walked.strings if not isinstance(node, cst.ConcatenatedString)]
+
+    def _without_parentheses(self, node: Any) -> tuple[int, int]:
+        start, end = self.tree.span(node)
+        return self.tree.span(node.lpar[-1])[1] if node.lpar else start, self.tree.span(node.rpar[0])[0] if node.rpar else end
 
     def local_name(self, symbol: str) -> str:
         """Name under which a symbol of `npu_bridge.npu_init` is used in this file; the user's own names are avoided."""

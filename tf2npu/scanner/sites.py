@@ -248,24 +248,25 @@ class Call(Site):
     def add_keyword(self, text: str) -> None:
         """Append `name=value` as the last argument, layout kept."""
         args = self.node.args
+        is_first, self._has_added = not self._has_added, True
         if not args:
-            self.insert(self._end_of_parentheses(), f", {text}" if self._has_added else text)
-            self._has_added = True
+            self.insert(self._end_of_parentheses(), text if is_first else f", {text}")
             return
         last = args[-1]
         end = self.script.tree.span(last.value)[1]
         has_comma = isinstance(last.comma, cst.Comma)
         if has_comma:
             end = self._after_comma(last)
+        comma = "," if not (has_comma and is_first) else ""
         if not self._own_line(last) or (len(args) == 1 and not has_comma):
-            self.insert(end, f" {text}" if has_comma else f", {text}")
+            self.insert(end, f"{comma} {text}")
         elif self._only_comment_follows(end):  # a comment behind the argument stays on its line
-            if not has_comma:
+            if not has_comma and is_first:
                 self.insert(end, ",")
             new_line = self._line_break_before(last) + text + ("," if has_comma else "")
-            self.insert(self.script.lines.line_end(end), new_line)
+            self.insert(self.script.lines.line_end(end), new_line if has_comma or is_first else f",{new_line}")
         else:
-            self.insert(end, ("" if has_comma else ",") + self._line_break_before(last) + text)
+            self.insert(end, comma + self._line_break_before(last) + text)
 
     def _only_comment_follows(self, offset: int) -> bool:
         rest = self.script.text[offset : self.script.lines.line_end(offset)].strip()

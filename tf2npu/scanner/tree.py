@@ -127,9 +127,10 @@ def parse(text: str) -> Tree:
     try:
         module = cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        module = _with_plain_indentation(text)
-        if module is None:
+        plain = _with_plain_indentation(text)
+        if plain is None:
             raise _syntax_error(text, error) from None
+        module = plain
     except (ValueError, UnicodeError) as error:
         raise SourceError(f"cannot be parsed: {error}") from None
     if OLD_EXCEPT.search(text):
