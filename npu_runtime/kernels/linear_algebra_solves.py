@@ -45,13 +45,17 @@ def _wide(x: Array, adjoint: bool = False) -> Array:
 def cholesky(input: Array, /) -> Array:
     """The lower triangular factor; only the lower half of the matrix is read.
 
-    input: (..., n, n).  Raises: InvalidArgument for a matrix that is not positive definite.  Source: TensorFlow op `Cholesky`.
+    input: (..., n, n).  Source: TensorFlow op `Cholesky`, which fills the lower half with NaN for a matrix that is not
+    positive definite.
     """
     _check_square(input)
+    wide = _wide(input)
     try:
-        return np.linalg.cholesky(_wide(input)).astype(input.dtype)
-    except np.linalg.LinAlgError as error:
-        raise InvalidArgument("Cholesky decomposition was not successful. The input might not be valid.") from error
+        return np.linalg.cholesky(wide).astype(input.dtype)
+    except np.linalg.LinAlgError:
+        lowest = np.linalg.eigvalsh(wide)[..., :1, None] if np.isfinite(wide).all() else np.full((*wide.shape[:-2], 1, 1), -1.0)
+        made = np.linalg.cholesky(np.where(lowest > 0, wide, np.eye(wide.shape[-1])))
+        return np.where(lowest > 0, made, np.tril(np.full(wide.shape, np.nan))).astype(input.dtype)
 
 
 @kernel("MatrixInverse", unit="vector", shape=same_as(0), dtypes=FLOAT32 | {"float16"}, estimate=_cubic(2))

@@ -192,12 +192,12 @@ def _refuse_mixture(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
 
     Source: the kernels registered in TensorFlow's core/kernels/matmul_op_real.cc and batch_matmul_op_*.cc.
     """
-    kinds, out = {attrs["Ta"], attrs["Tb"]}, attrs["Tout"]
+    kinds, out = {spec.dtype for spec in specs}, attrs["Tout"]
     if kinds == {out} or (kinds <= _BYTES and out == "int32"):
         return None
     if out == "bfloat16" and out in kinds and kinds <= _BYTES | {out}:
         return None
-    return f"BatchMatMulV3 of {attrs['Ta']} and {attrs['Tb']} to {out}"
+    return f"BatchMatMulV3 of {' and '.join(spec.dtype for spec in specs)} to {out}"
 
 
 @kernel(

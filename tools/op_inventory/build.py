@@ -25,6 +25,10 @@ COMPLETE = ("nn", "nn.rnn_cell", "layers", "math", "image", "losses", "metrics",
 """Modules every public name of which has a line in recipes.txt."""
 
 
+RESULTS = "inventory_results"
+"""Collection of what a call returned, and of its gradients."""
+
+
 def recipes() -> dict[str, str | None]:
     """Expression by name; None where the function builds no op."""
     found: dict[str, str | None] = {}
@@ -59,6 +63,8 @@ def build(expression: str) -> tf.Graph:
     with tf.Graph().as_default() as graph:
         names = {name: getattr(inputs, name) for name in dir(inputs) if not name.startswith("_")}
         made = eval(expression, {"tf": tf, "v2": v2, "K": tf.keras.layers, **names})
+        for tensor in tf.nest.flatten(made, expand_composites=True):
+            tf.add_to_collection(RESULTS, tensor)
         losses = [t for t in tf.nest.flatten(made, expand_composites=True) if isinstance(t, tf.Tensor) and t.dtype.is_floating]
         sources = [*tf.get_collection(inputs.SOURCES), *[v for v in tf.global_variables() if v.dtype.is_floating]]
         if losses and sources:
@@ -69,7 +75,9 @@ def build(expression: str) -> tf.Graph:
 def _differentiate(losses: list[Any], sources: list[Any]) -> None:
     """Put the gradient into the graph; an op without one ends it there."""
     try:
-        tf.gradients(losses, sources)
+        for gradient in tf.gradients(losses, sources):
+            if isinstance(gradient, tf.Tensor):
+                tf.add_to_collection(RESULTS, gradient)
     except (LookupError, ValueError, TypeError) as error:
         print(f"  no gradient: {str(error).splitlines()[0][:120]}", file=sys.stderr)
 

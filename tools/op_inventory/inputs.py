@@ -11,16 +11,22 @@ SOURCES = "inventory_sources"
 """Collection of the placeholders to differentiate by."""
 
 
+def _drawn(shape: tuple[int, ...], low: float = 0.0, high: float = 1.0) -> np.ndarray:
+    """Values of a range, others for every placeholder of a graph."""
+    seed = len(tf.get_collection(SOURCES))
+    return np.asarray(np.random.default_rng(seed).uniform(low, high, shape), np.float32)
+
+
 def x(*shape: int) -> Any:
     """A float placeholder."""
-    made = tf.placeholder_with_default(np.ones(shape, np.float32), shape)
+    made = tf.placeholder_with_default(_drawn(shape, -2, 2), shape)
     tf.add_to_collection(SOURCES, made)
     return made
 
 
 def p(*shape: int) -> Any:
     """A float placeholder with values between 0 and 1."""
-    made = tf.placeholder_with_default(np.full(shape, 0.5, np.float32), shape)
+    made = tf.placeholder_with_default(_drawn(shape, 0.1, 0.9), shape)
     tf.add_to_collection(SOURCES, made)
     return made
 
@@ -52,24 +58,24 @@ def ints_scalar(value: int) -> Any:
 
 
 def ph_ints(n: int) -> Any:
-    return tf.placeholder(tf.int32, [n])
+    return tf.placeholder_with_default(np.full(n, 3, np.int32), [n])
 
 
 def ph_bool() -> Any:
-    return tf.placeholder(tf.bool, [])
+    return tf.placeholder_with_default(True, [])
 
 
 def flags(*shape: int) -> Any:
-    return tf.placeholder_with_default(np.ones(shape, bool), shape)
+    return tf.placeholder_with_default(np.asarray(_drawn(shape) < 0.6), shape)
 
 
 def text() -> Any:
-    return tf.placeholder(tf.string, [])
+    return tf.placeholder_with_default(b"not a picture", [])
 
 
 def image() -> Any:
     """(8, 8, 3) uint8."""
-    return tf.placeholder(tf.uint8, [8, 8, 3])
+    return tf.placeholder_with_default(_drawn((8, 8, 3), 0, 255).astype(np.uint8), [8, 8, 3])
 
 
 def sp() -> Any:
@@ -92,8 +98,9 @@ def ids_text() -> Any:
 
 
 def spd() -> Any:
-    """A 3 x 3 matrix."""
-    return x(3, 3)
+    """A positive definite 3 x 3 matrix."""
+    made = x(3, 3)
+    return tf.matmul(made, made, transpose_b=True) + 3.0 * tf.eye(3)
 
 
 def cell() -> Any:
@@ -122,7 +129,7 @@ def trained(optimizer: Any) -> Any:
     for use_resource in (False, True):
         with tf.variable_scope(f"resource{int(use_resource)}", use_resource=use_resource):
             table, weights = tf.get_variable("table", [6, 3]), tf.get_variable("weights", [3])
-        loss += tf.reduce_sum(tf.nn.embedding_lookup(table, ints(0, 2, 2)) * weights)
+        loss += tf.reduce_sum(tf.square(tf.nn.embedding_lookup(table, ints(0, 2, 2)) * weights))  # no update before a read
     return optimizer.minimize(loss)
 
 
@@ -132,7 +139,7 @@ def keras_trained(optimizer: Any) -> Any:
         tf.Variable(np.ones((6, 3), np.float32), use_resource=True),
         tf.Variable(np.ones(3, np.float32), use_resource=True),
     )
-    loss = tf.reduce_sum(tf.nn.embedding_lookup(table, ints(0, 2, 2)) * weights)
+    loss = tf.reduce_sum(tf.square(tf.nn.embedding_lookup(table, ints(0, 2, 2)) * weights))
     gradients = tf.gradients(loss, [table, weights])
     return optimizer.apply_gradients(list(zip(gradients, [table, weights], strict=True)))
 

@@ -20,6 +20,7 @@ def definite(*shape: int) -> np.ndarray:
 
 SHAPES = ((4, 4), (1, 1), (2, 3, 5, 5), (0, 3, 3))
 CASES = [
+    case("Cholesky", -definite(3, 3), id="not definite", checks="shape"),  # the upper half is what was in memory
     *[case("Cholesky", definite(*s), **ROUNDING) for s in SHAPES],
     *[case("MatrixInverse", well(*s), adjoint=a, **ROUNDING) for s in SHAPES for a in (False, True)],
     *[case(op, well(*s), **ROUNDING) for op in ("MatrixDeterminant", "LogMatrixDeterminant") for s in SHAPES],
