@@ -147,8 +147,8 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     # Horovod
     ("h01", "horovod_h01", ("npu_config_proto(config)", "npu_distributed_optimizer_wrapper(opt)", "!hvd", "!pass"),
      ("NPU712 info",)),
-    ("h02", "horovod_h02", ("import horovod.tensorflow as hvd", "npu_allreduce(t)", "hccl_ops.allgather(t", "!hvd.init",
-                            "!hvd.shutdown"), ("NPU403 manual", "NPU406 unsupported")),
+    ("h02", "horovod_h02", ("npu_hook.broadcast_global_variables(0)", "npu_allreduce(t)", "hccl_ops.allgather(t",
+                            "!hvd."), ("NPU403 manual", "NPU407 fixed")),
     ("h03", "horovod_h03", ("n = get_npu_rank_size()", "!horovod", "!hv."), ()),
     ("h04", "horovod_h04", ("\nimport os\n", "!horovod"), ()),
     ("x04", "horovod_x04", ("\nimport json\n", "!horovod"), ()),

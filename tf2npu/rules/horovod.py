@@ -28,6 +28,7 @@ _CHANGES_VALUES = ("compression", "op", "sparse_as_dense", "backward_passes_per_
 _HARMLESS = ("name", "use_locking", "device_dense", "device_sparse", "device")
 _MAPPED = frozenset(
     {*_RANKS, "init", "shutdown", "DistributedOptimizer", "BroadcastGlobalVariablesHook", "allreduce", "allgather", "broadcast",
+     "broadcast_global_variables",
      "callbacks.BroadcastGlobalVariablesCallback"}
 )  # fmt: skip
 

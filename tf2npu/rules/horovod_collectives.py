@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.horovod import HVD, SOURCE, WHY, is_on, names_of
+from tf2npu.rules.horovod import HVD, SOURCE, WHY, is_on, names_of, short_name
 from tf2npu.scanner.sites import Call, Site
 
 
@@ -83,53 +83,130 @@ def _drop_name(call: Call) -> None:
 
 
 @rule(
-    id="NPU406",
-    title="Horovod without a counterpart",
+    id="NPU407",
+    title="Horovod broadcast of all variables",
     on="reference",
-    matches=names_of(
-        "callbacks.MetricAverageCallback", "callbacks.LearningRateWarmupCallback", "callbacks.LearningRateScheduleCallback",
-        "Compression.fp16", "Compression.none", "broadcast_variables", "broadcast_global_variables", "load_model", "alltoall",
-    ),
+    matches=names_of("broadcast_global_variables"),
     why=WHY,
-    source=SOURCE,
+    source="npu_bridge.estimator.npu.npu_hook.broadcast_global_variables(root_rank), for the trainable variables",
     examples=(
-        Example.same(
+        Example(
             "import tensorflow as tf\nimport horovod.tensorflow as hvd\nf = hvd.broadcast_global_variables",
-            level="unsupported",
+            "from npu_bridge.estimator.npu import npu_hook\nimport tensorflow as tf\nf = npu_hook.broadcast_global_variables",
             config=HVD,
-            write="import tensorflow as tf\nfrom npu_bridge.npu_init import NPUBroadcastGlobalVariablesHook\n"
-            "hooks = [NPUBroadcastGlobalVariablesHook(0, 0)]",
         ),
-        Example.same("import horovod.tensorflow as hvd\nf = hvd.load_model", note="without --distributed horovod"),
+        Example.same("import horovod.tensorflow as hvd\nf = hvd.broadcast_global_variables", note="without the option"),
     ),
-)  # fmt: skip
-def without_counterpart(site: Site) -> None:
-    """Reports what the NPU's collectives do not have."""
-    if is_on(site):
-        site.unsupported(_advice(site.name))
+)
+def broadcast_of_all_passed_on(site: Site) -> None:
+    """Broadcasts the variables of one rank where the function is passed on."""
+    _broadcast_all(site, site.node)
+
+
+@rule(
+    id="NPU407",
+    title="Horovod broadcast of all variables",
+    matches=names_of("broadcast_global_variables"),
+    why=WHY,
+    source="npu_bridge.estimator.npu.npu_hook.broadcast_global_variables(root_rank), for the trainable variables",
+    examples=(
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nsess.run(hvd.broadcast_global_variables(root_rank=0))",
+            "from npu_bridge.estimator.npu import npu_hook\nimport tensorflow as tf\n"
+            "sess.run(npu_hook.broadcast_global_variables(root_rank=0))",
+            config=HVD,
+        ),
+        Example.same("import mine as hvd\nhvd.broadcast_global_variables(0)", note="not Horovod's", config=HVD),
+    ),
+)
+def broadcast_of_all(call: Call) -> None:
+    """Broadcasts the variables of one rank."""
+    _broadcast_all(call, call.node.func)
+
+
+def _broadcast_all(site: Site, function: cst.BaseExpression) -> None:
+    if not is_on(site):
+        return None
+    if site.script.imported_as("npu_bridge.estimator.npu:npu_hook") != "npu_hook" and site.scope.lookup("npu_hook"):
+        return site.manual("Write npu_bridge.estimator.npu.npu_hook.broadcast_global_variables(root_rank).")
+    site.need_module("npu_bridge.estimator.npu", "npu_hook")
+    site.replace(function, "npu_hook.broadcast_global_variables")
+    site.fixed("The variables of one rank are broadcast by the NPU's collectives.")
+    return site.info(
+        "Only trainable variables are broadcast on the NPU. Where training goes on from a checkpoint, let every rank restore it: "
+        "the slots of the optimizer and the global step are not sent."
+    )
+
+
+_ADVICE = {
+    "callbacks.MetricAverageCallback": (
+        "Take it out: each rank then logs its own metrics. For the mean over the ranks run npu_allreduce(tf.constant(value)) in "
+        "tf.keras.backend.get_session() at the end of an epoch."
+    ),
+    "callbacks.LearningRateWarmupCallback": (
+        "Write tf.keras.callbacks.LearningRateScheduler(lambda epoch, lr: full * min(1., 1. / n + epoch / warmup_epochs * "
+        "(1 - 1. / n))), with n = get_npu_rank_size() and full the rate for all ranks."
+    ),
+    "callbacks.LearningRateScheduleCallback": (
+        "Write tf.keras.callbacks.LearningRateScheduler(lambda epoch, lr: initial_lr * multiplier(epoch)), one for all the "
+        "ranges of epochs."
+    ),
+    "Compression.fp16": "The NPU sends gradients as they are: leave the compression out.",
+    "Compression.none": "The NPU sends gradients as they are: leave the compression out.",
+    "broadcast_variables": (
+        "Build tf.group(*[tf.assign(v, b) for v, b in zip(variables, hccl_ops.broadcast(variables, root_rank=0))]) and run it "
+        "after the initialiser, or use NPUBroadcastGlobalVariablesHook."
+    ),
+    "load_model": (
+        "Write model = tf.keras.models.load_model(path), and compile it anew with "
+        "npu_distributed_optimizer_wrapper(model.optimizer)."
+    ),
+    "alltoall": (
+        "With equal parts: n = tf.size(t, tf.int64) // get_npu_rank_size(), c = tf.fill([get_npu_rank_size()], n), "
+        "d = n * tf.range(get_npu_rank_size(), dtype=tf.int64), and tf.reshape(hccl_ops.all_to_all_v(tf.reshape(t, [-1]), c, d, "
+        "c, d), tf.shape(t))."
+    ),
+}
 
 
 @rule(
     id="NPU406",
     title="Horovod without a counterpart",
-    matches=names_of(
-        "callbacks.MetricAverageCallback", "callbacks.LearningRateWarmupCallback", "callbacks.LearningRateScheduleCallback",
-        "broadcast_variables", "broadcast_global_variables", "load_model", "alltoall",
-    ),
+    on="reference",
+    matches=names_of(*_ADVICE),
     why=WHY,
-    source=SOURCE,
-    examples=(),
-)  # fmt: skip
+    source=f"{SOURCE}; hccl_ops.all_to_all_v; horovod.tensorflow 0.20 for alltoall",
+    examples=(
+        Example.same(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nf = hvd.load_model",
+            level="unsupported",
+            config=HVD,
+            write="import tensorflow as tf\nf = tf.keras.models.load_model",
+        ),
+        Example.same("import horovod.tensorflow as hvd\nf = hvd.load_model", note="without --distributed horovod"),
+    ),
+)
+def without_counterpart(site: Site) -> None:
+    """Reports what the NPU's collectives do not have, and what to write in its place."""
+    if is_on(site):
+        site.unsupported(_ADVICE[short_name(site.name) or ""])
+
+
+@rule(
+    id="NPU406",
+    title="Horovod without a counterpart",
+    matches=names_of(*_ADVICE),
+    why=WHY,
+    source=f"{SOURCE}; hccl_ops.all_to_all_v; horovod.tensorflow 0.20 for alltoall",
+    examples=(
+        Example.same(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\ny = hvd.alltoall(x)",
+            level="unsupported",
+            config=HVD,
+        ),
+    ),
+)
 def call_without_counterpart(call: Call) -> None:
-    """Reports what the NPU's collectives do not have."""
+    """Reports what the NPU's collectives do not have, and what to write in its place."""
     if is_on(call):
-        call.unsupported(_advice(call.name))
-
-
-def _advice(name: str) -> str:
-    if "broadcast" in name:
-        return (
-            "Build tf.group(*[tf.assign(v, b) for v, b in zip(tf.trainable_variables(), hccl_ops.broadcast("
-            "tf.trainable_variables(), root_rank=0))]) and run it after the initialiser, or use NPUBroadcastGlobalVariablesHook."
-        )
-    return f"{name.rpartition('.')[2]} has no counterpart on the NPU: take it out, or do its work by hand."
+        call.unsupported(_ADVICE[short_name(call.name) or ""])

@@ -53,7 +53,8 @@ def import_statement(script: Script) -> cst.CSTNode | None:
 
 def _other_line(symbol: str) -> str:
     module, name = symbol.split(":")
-    return f"from {module} import {name}  # noqa: F401  {_REASONS.get(name, '')}".rstrip()
+    reason = f"  # noqa: F401  {_REASONS[name]}" if name in _REASONS else ""
+    return f"from {module} import {name}{reason}"
 
 
 def _spelling(script: Script, symbol: str) -> str:
