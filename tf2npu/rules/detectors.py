@@ -15,37 +15,6 @@ _GUIDE = "TensorFlow adapter porting guide"
 _SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
 
 
-@rule(
-    id="NPU910",
-    title="Session that nobody closes",
-    matches=_SESSIONS,
-    why="A session that is left to the interpreter's exit can keep the device busy or end in an error there.",
-    source=f"{_GUIDE}: close sessions explicitly",
-    examples=(
-        Example.same(
-            "class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())",
-            level="manual",
-            write="class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())\n"
-            "\n    def close(self):\n        self.s.close()",
-        ),
-        Example.same("s = tf.Session(config=npu_config_proto())\ntry:\n    s.run(x)\nfinally:\n    s.close()", note="closed"),
-        Example.same("with tf.Session(config=npu_config_proto()) as s:\n    s.run(x)", note="closed by with"),
-    ),
-)
-def unclosed_session(call: Call) -> None:
-    """Reports a session that is neither used in a with statement nor closed."""
-    walked = call.script.walked
-    parent: Any = walked.parents.get(id(call.node))
-    if not isinstance(parent, cst.Assign) or len(parent.targets) != 1:
-        return
-    target = call.source(parent.targets[0].target)
-    text = call.script.text
-    returned = [f"return {target}", f"with {target}", f"yield {target}", f"enter_context({target})", f"closing({target})"]
-    if f"{target}.close" in text or any(use in text for use in returned):
-        return
-    call.manual(f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement.")
-
-
 _QUEUES = (
     "batch", "batch_join", "shuffle_batch", "shuffle_batch_join", "maybe_batch", "maybe_shuffle_batch",
     "string_input_producer", "slice_input_producer", "range_input_producer", "input_producer", "start_queue_runners",

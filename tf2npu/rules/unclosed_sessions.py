@@ -1,0 +1,86 @@
+"""Sessions that stay open."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.sites import Call
+
+_SET_SESSION = ("tensorflow.keras.backend.set_session", "keras.backend.set_session")
+_PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
+
+
+@rule(
+    id="NPU910",
+    title="Session that nobody closes",
+    matches=("tensorflow.Session", "tensorflow.InteractiveSession"),
+    why="A session that is left to the interpreter's exit can keep the device busy or end in an error there.",
+    source="TensorFlow adapter porting guide: close sessions explicitly",
+    examples=(
+        Example.same(
+            "class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())",
+            level="manual",
+            write="class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())\n"
+            "\n    def close(self):\n        self.s.close()",
+        ),
+        Example.same("def f(s):\n    s = s or tf.Session(config=npu_config_proto())\n    return s.run(x)", level="manual"),
+        Example.same(
+            "def make():\n    return tf.Session(config=npu_config_proto())\ns = make()\ns.run(x)", note="by name", level="manual"
+        ),
+        Example.same("tf.keras.backend.set_session(tf.Session(config=npu_config_proto()))", level="manual"),
+        Example.same("s = tf.Session(config=npu_config_proto())\ntry:\n    s.run(x)\nfinally:\n    s.close()", note="closed"),
+        Example.same(
+            "def make():\n    return tf.Session(config=npu_config_proto())\nwith make() as s:\n    s.run(x)", note="closed"
+        ),
+        Example.same("with tf.Session(config=npu_config_proto()) as s:\n    s.run(x)", note="closed by with"),
+    ),
+)
+def unclosed_session(call: Call) -> None:
+    """Reports a session that is neither used in a with statement nor closed, also one that a function gives."""
+    parents = call.script.walked.parents
+    parent: Any = parents.get(id(call.node))
+    while isinstance(parent, _PASSED_THROUGH):
+        parent = parents.get(id(parent))
+    if isinstance(parent, cst.Assign):
+        target = _open_target(call, parent)
+        if target:
+            call.manual(f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement.")
+    elif isinstance(parent, cst.Return):
+        _given_by_a_function(call)
+    elif isinstance(parent, cst.Arg):
+        user: Any = parents.get(id(parent))
+        is_keras = isinstance(user, cst.Call) and call.resolve(user.func) in _SET_SESSION
+        if is_keras and "get_session().close" not in call.script.text and "clear_session()" not in call.script.text:
+            call.manual("Nothing can close this session: keep it in a variable, and call its close() when the work is done.")
+
+
+def _open_target(call: Call, assign: cst.Assign) -> str:
+    """What a session is assigned to, unless that is closed, used in a with statement or handed on."""
+    if len(assign.targets) != 1:
+        return ""
+    target = call.source(assign.targets[0].target)
+    text = call.script.text
+    name = re.escape(target)
+    seen_to = rf"\b{name}\.close\b|\b(?:return|yield|with) {name}(?![\w.(\[])|(?:enter_context|closing)\({name}\)"
+    return "" if re.search(seen_to, text) else target
+
+
+def _given_by_a_function(call: Call) -> None:
+    function = call.scope.function
+    if function is None or not isinstance(function.node, cst.FunctionDef):
+        return
+    name, walked = function.node.name.value, call.script.walked
+    for node, _ in walked.calls:
+        is_user = name == (node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", ""))
+        assign = walked.parents.get(id(node))
+        target = _open_target(call, assign) if is_user and isinstance(assign, cst.Assign) else ""
+        if target:
+            line = call.script.span(*call.script.tree.span(node)).line
+            call.manual(
+                f"Nothing closes the session that {name} gives in line {line}: call {target}.close(), or use a with statement."
+            )
+            return
