@@ -40,6 +40,10 @@ class OutOfRange(DeviceError):
     code = "OutOfRange"
 
 
+class DeadlineExceeded(DeviceError):
+    code = "DeadlineExceeded"
+
+
 class ResourceExhausted(DeviceError):
     code = "ResourceExhausted"
 

@@ -8,6 +8,7 @@ from typing import Any
 from npu_runtime.errors import DeviceError
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import run_step, run_step_with_branches
+from npu_runtime.executor.watch import current
 from npu_runtime.graph.ir import Value
 from npu_runtime.passes.lift_loops import Loop
 
@@ -36,7 +37,10 @@ class LoopRunner:
             slots[slot] = inputs[position]
         self.flops = 0.0
         self._run(self._test, slots)
+        watch = current()
         while slots[self._condition]:
+            if watch is not None:
+                watch.check()
             self._run(self._body, slots)
             carried = [slots[source] for _, source in self._moves]
             for (slot, _), value in zip(self._moves, carried, strict=True):

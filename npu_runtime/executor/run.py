@@ -16,6 +16,7 @@ from npu_runtime.device.variable import Variable
 from npu_runtime.errors import DeviceError, InvalidArgument
 from npu_runtime.executor.program import DEAD, HostStep, Program, Task, to_user
 from npu_runtime.executor.steps import run_step, run_step_with_branches
+from npu_runtime.executor.watch import current
 
 Bound = list[tuple[Callable[..., Any], "Task | HostStep"]]
 
@@ -55,6 +56,8 @@ class Runner:
         for slot, value in zip(self.program.feeds, feeds, strict=True):
             slots[slot] = value
         run = run_step_with_branches if self.program.has_branches else run_step
+        watch = current()
+        run = run if watch is None else watch.observe(run)
         for function, step in bound:
             try:
                 run(function, step, slots)

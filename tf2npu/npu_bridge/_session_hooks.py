@@ -18,6 +18,7 @@ import numpy as np
 from hccl import _groups as hccl_groups
 from npu_bridge import _debug_dump, _options
 from npu_bridge._lenient import accept
+from npu_bridge._run_metadata import observed
 from npu_bridge._where import users_line
 from tensorflow.python.client import session as tf_session
 from tensorflow.python.framework import error_interpolation, errors_impl
@@ -228,7 +229,7 @@ def _run(self: Any, fetches: Any, feed_dict: Any = None, options: Any = None, ru
         return _original["run"](self, fetches, feed_dict, options, run_metadata)
     if run_metadata is not None:
         run_metadata.Clear()
-    with _debug_dump.watching(options, run_metadata):
+    with _debug_dump.watching(options, run_metadata), observed(options, run_metadata, self._config):
         return _original["run"](self, fetches, feed_dict)
 
 

@@ -133,6 +133,7 @@ def product(draw: Draw) -> Drawn:
         batches = [of, numbers.broadcasting(draw, of)]
     x = numbers.array(draw, (*batches[0], *((k, m) if flags[0] else (m, k))), dtype, kind)
     y = numbers.array(draw, (*batches[1], *((n, k) if flags[1] else (k, n))), dtype, kind)
+    x, y = numbers.moderate(x), numbers.moderate(y)
     names = ("transpose_a", "transpose_b") if op == "MatMul" else ("adj_x", "adj_y")
     return Drawn(case(op, x, y, **dict(zip(names, flags, strict=True))), "sum", max(1, k), draw(st.booleans()))
 
