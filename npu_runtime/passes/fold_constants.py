@@ -14,7 +14,6 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.infer_shapes import device_nodes, infer_node
-from npu_runtime.passes.placement import SWITCHES
 
 CONSTANT = "_Constant"
 MAX_ELEMENTS = 1 << 20
@@ -24,26 +23,27 @@ MAX_ELEMENTS = 1 << 20
 @graph_pass(provides=("shapes", "constants"))
 def fold_constants(graph: Graph) -> int:
     """Infer shapes and fold in one walk, as each makes the other possible; returns the number of nodes folded."""
-    has_branches = any(node.op in SWITCHES for node in graph)
-    return sum(_visit(graph, node, has_branches) for node in topological(device_nodes(graph)))
+    return sum(_visit(graph, node) for node in topological(device_nodes(graph)))
 
 
-def _visit(graph: Graph, node: Node, has_branches: bool) -> int:
+def _visit(graph: Graph, node: Node) -> int:
     infer_node(graph, node)
     if node.op in ("Const", CONSTANT) or node.is_stateful or node.ref_outputs or node.ref_inputs:
         return 0
     values = _shape_values(graph, node) or _computed_values(graph, node)
     if values is None:
         return 0
-    if has_branches:
-        node.controls = list(dict.fromkeys([*node.controls, *_inherited_controls(graph, node)]))
+    node.controls = list(dict.fromkeys([*node.controls, *_inherited_controls(graph, node)]))
     node.op, node.inputs, node.attrs = CONSTANT, [], {}
     node.outputs = [Spec(v.shape, spec.dtype, v) for v, spec in zip(values, node.outputs, strict=True)]
     return 1
 
 
 def _inherited_controls(graph: Graph, node: Node) -> list[str]:
-    """What a folded node still waits for: in a branch not taken it must stay dead, as its inputs are."""
+    """What a folded node still waits for: effects that its inputs waited for, such as the update of a moving average.
+
+    In a branch not taken it must stay dead, as its inputs are.
+    """
     controls: list[str] = []
     for value in node.inputs:
         producer = graph[value.node]

@@ -80,6 +80,20 @@ def test_constants_of_a_branch_not_taken_stay_dead() -> None:
         assert [session.run(y, {p: taken}) for taken in (True, False)] == [3.0, 10.0]
 
 
+@pytest.mark.parametrize("through", ["value", "shape"])
+def test_what_a_folded_value_waited_for_still_happens(through: str) -> None:
+    """As in batch norm over a constant: the result is known beforehand, the update of the moving average is not."""
+    v = tf.get_variable("v", [], initializer=tf.zeros_initializer(), use_resource=False)
+    with tf.control_dependencies([tf.assign_add(v, 1.0)]):
+        one = tf.identity(tf.constant([1.0, 2.0]))
+    y = one * 3.0 if through == "value" else tf.raw_ops.Shape(input=one) * 2
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(v.initializer)
+            session.run([y])
+            assert session.run(v) == 1.0
+
+
 def test_random_numbers_are_not_folded() -> None:
     y = tf.random_uniform([2], seed=1) * 0.0
     graph = imported(y)
