@@ -182,3 +182,54 @@ def test_one_more_file_reaches_what_the_project_reaches() -> None:
     assert "try.py" in whole.reaching and "try.py" not in project.reaching
     assert "try.py" in whole.keras_nets
     assert {u.role for u in whole.input_uses["try.py", "inputs"]} == {"train"}
+
+
+@pytest.mark.parametrize(
+    ("body", "call"),
+    [
+        ("return tf.data.TFRecordDataset(f).map(g)", "data.read()"),
+        ("d = tf.data.TFRecordDataset(f)\n    d = d.map(g)\n    return d", "data.read()"),
+        ("if f:\n        return tf.data.Dataset.range(3)\n    return tf.data.Dataset.range(4).repeat()", "read_again()"),
+    ],
+)
+def test_what_functions_of_other_files_give_is_followed(body: str, call: str) -> None:
+    files = {
+        "pkg/data.py": f"import tensorflow as tf\ndef read():\n    {body}\ndef again():\n    return read()\n",
+        "pkg/names.py": "from .data import again as read_again\n",
+        "pkg/use.py": "import tensorflow as tf\nfrom pkg import data\nfrom pkg.names import read_again\n"
+        f"d = {call}.repeat().batch(8)\n",
+    }
+    assert f"d = {call}.repeat().batch(8, drop_remainder=True)" in converted(files)["pkg/use.py"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return mine(f)",
+        "if f:\n        return tf.data.Dataset.range(3)\n    return mine(f)",
+        "def inner():\n        return tf.data.Dataset.range(3)\n    return inner",
+        "d = mine(f)\n    d = d.map(tf.data.Dataset.range)\n    return d",
+        "return (tf.data.Dataset.range(3), 4)",
+        "return read()",
+    ],
+)
+def test_what_functions_of_other_files_give_is_not_guessed(body: str) -> None:
+    files = {
+        "data.py": f"import tensorflow as tf\ndef read():\n    {body}\n",
+        "use.py": "import tensorflow as tf\nimport data\nd = data.read().repeat().batch(8)\n",
+    }
+    assert converted(files)["use.py"] == files["use.py"]
+
+
+@pytest.mark.parametrize(
+    ("entry_points", "path"),
+    [
+        ("entry_points={'console_scripts': ['train = pkg.cli:main']}", "pkg/cli.py"),
+        ('entry_points="""\n[console_scripts]\ntrain=pkg.cli:main\n"""', "src/pkg/cli.py"),
+    ],
+)
+def test_modules_that_an_installed_command_runs_are_entries(entry_points: str, path: str) -> None:
+    source = "import tensorflow as tf\ndef main():\n    tf.keras.Sequential().fit(x, y)\n"
+    files = {"setup.py": f"from setuptools import setup\nsetup(name='a', {entry_points})\n", path: source}
+    assert "set_keras_session_npu_config()" in converted(files)[path]
+    assert converted({path: source})[path] == source

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from tf2npu.scanner.depth import DEEPEST, is_too_deep
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
 from tf2npu.scanner.names import canonical, is_framework, root_of
+from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.source import SourceError, decode
 
 _RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|tf_slim|\btf\b|\bslim\b|__main__")
@@ -24,6 +25,7 @@ _ESTIMATOR = re.compile(
     r"^(?:tensorflow\.estimator\.(?:tpu\.)?(?:\w*(?:Estimator|Classifier|Regressor)|train_and_evaluate)"
     r"|npu_bridge\.npu_init\.NPUEstimator)$"
 )
+_COMMAND = re.compile(r"^[ \t]*[\w.-]+[ \t]*=[ \t]*([A-Za-z_][\w.]*)[ \t]*:[ \t]*\w+[ \t]*$", re.MULTILINE)
 _KERAS_RUNS = frozenset({
     "compile", "fit", "fit_generator", "train_on_batch", "test_on_batch", "predict_on_batch", "predict_generator",
     "evaluate_generator", "get_session", "load_model", "model_to_estimator",
@@ -65,6 +67,8 @@ class FileFacts:
     trains: bool = False  # calls something that changes variables
     has_estimator: bool = False
     runs_keras: bool = False  # trains, loads or asks for the session of what may be a Keras model
+    returns: dict[str, Given] = field(default_factory=dict)  # functions that give an object that is followed
+    console_scripts: tuple[str, ...] = ()  # modules that an installed command runs, as a setup script says
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
     @property
@@ -171,6 +175,8 @@ class _Gatherer:
             any(isinstance(n, ast.If) and is_main_guard(n.test) for n in nodes), uses_keras,
             tuple(self.distribution), {n: f for n, f in roles.functions.items() if f is not None}, tuple(roles.calls),
             any(map(_trains, calls)), self.has_estimator, any(map(_runs_keras, calls)),
+            ReturnGatherer(self.dotted, self.targets).gather(module) if self.aliases else {},
+            _console_scripts(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -273,6 +279,12 @@ class _Gatherer:
 def _trains(call: ast.Call) -> bool:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     return name in _TRAINING_CALLS or (name == "train" and bool(call.args or call.keywords))
+
+
+def _console_scripts(nodes: list[ast.AST]) -> tuple[str, ...]:
+    """Modules of `command = package.module:function` in the texts of a setup script."""
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return tuple(sorted({module for text in texts for module in _COMMAND.findall(text)}))
 
 
 def _runs_keras(call: ast.Call) -> bool:

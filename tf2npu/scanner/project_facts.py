@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
+from typing import Any
 
 from tf2npu.scanner.facts import FileFacts, Seen
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
@@ -26,6 +27,8 @@ class ProjectFacts:
     keras_nets: frozenset[str] = frozenset()  # files that use a Keras model, directly or through the project
     training: frozenset[str] = frozenset()  # files that train, directly or through the project
     imported: frozenset[str] = frozenset()  # files that another file imports
+    returns: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, function) -> qualified name of what it gives
+    commands: frozenset[str] = frozenset()  # files that an installed command runs
     with_horovod: frozenset[str] = frozenset()  # files that import Horovod, directly or through the project
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
 
@@ -46,8 +49,11 @@ class ProjectFacts:
         functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
         calls = [(p, call) for p, f in files.items() for call in f.calls]
         project.input_uses = spread_roles(functions, calls, project._find_function)
+        project.returns = project._returns()
+        project.commands = frozenset(project._commands())
         project.imported = frozenset(t for path, targets in edges.items() for t in targets if t != path)
-        project.files = {path: replace(f, functions={}, calls=()) for path, f in files.items()}  # nine tenths of the memory
+        nothing: dict[str, Any] = {"functions": {}, "calls": (), "returns": {}}  # nine tenths of the memory
+        project.files = {path: replace(f, **nothing) for path, f in files.items()}
         return project
 
     def including(self, facts: FileFacts) -> ProjectFacts:
@@ -139,6 +145,37 @@ class ProjectFacts:
         if name in facts.functions:
             return found, name
         return self._find_function(found, facts.exports[name], depth + 1) if name in facts.exports else None
+
+    def returned_by(self, path: str, level: int, dotted: str, depth: int = 0) -> str | None:
+        """Qualified name of what a function of the project gives, when that is followed; through re-exports."""
+        module, _, name = dotted.rpartition(".")
+        found = self.find_module(path, level, module) if module or level else None
+        if found is None or depth > 10:
+            return None
+        if (found, name) in self.returns:
+            return self.returns[found, name]
+        exports = self.files[found].exports
+        return self.returned_by(found, *exports[name], depth + 1) if name in exports else None
+
+    def _returns(self) -> dict[tuple[str, str], str]:
+        given = {(path, name): self._final(path, name) for path, facts in self.files.items() for name in facts.returns}
+        return {key: name for key, name in given.items() if name is not None}
+
+    def _final(self, path: str, function: str, depth: int = 0) -> str | None:
+        """What a function gives, through the functions whose result it hands on."""
+        given = self.files[path].returns.get(function)
+        if isinstance(given, str) or given is None or depth > 10:
+            return given if isinstance(given, str) else None
+        further = self._find_function(path, given)
+        return self._final(*further, depth + 1) if further is not None else None
+
+    def _commands(self) -> Iterator[str]:
+        """Files of the modules that setup scripts name, beside the script or in its folder `src`."""
+        for path, facts in self.files.items():
+            folder = PurePosixPath(path).parent.parts
+            for module in facts.console_scripts:
+                parts = tuple(module.split("."))
+                yield from (self.modules[at] for at in (folder + parts, (*folder, "src", *parts)) if at in self.modules)
 
     def star_names(self, path: str, level: int, module: str) -> frozenset[str]:
         """Names that `from module import *` binds, as far as the tree tells."""

@@ -232,6 +232,9 @@ class Resolver:
             return self._super(scope)
         if name.startswith("user:"):
             return None if name.endswith("()") else f"{name}()"
+        if name.startswith("project:"):
+            level, dotted = name.split(":")[1:]
+            return self.project.returned_by(self.path, int(level), dotted)
         return returned(name)
 
     def _super(self, scope: Scope) -> str | None:

@@ -85,7 +85,9 @@ class Script:
         facts = self.project.files.get(self.path)
         if facts is None:
             return False
-        return facts.has_main_guard or (self.path not in self.project.imported and self._runs_at_top_level())
+        if facts.has_main_guard or self.path in self.project.commands:
+            return True
+        return self.path not in self.project.imported and self._runs_at_top_level()
 
     def _runs_at_top_level(self) -> bool:
         """Whether a file without a guard opens sessions or trains when it is run."""
