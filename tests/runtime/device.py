@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,8 +23,23 @@ def load_hooks() -> ModuleType:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None and spec.loader is not None
         sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
+        with bare_packages(path.parents[1]):
+            spec.loader.exec_module(sys.modules[name])
     return sys.modules[name]
+
+
+@contextmanager
+def bare_packages(folder: Path) -> Iterator[None]:
+    """npu_bridge and hccl as packages whose own code has not run, gone afterwards, unless they are imported already."""
+    names = [name for name in ("npu_bridge", "hccl") if name not in sys.modules]
+    for name in names:
+        package = sys.modules[name] = ModuleType(name)
+        package.__path__ = [str(folder / name)]
+    try:
+        yield
+    finally:
+        for name in [module for module in sys.modules if module.partition(".")[0] in names]:
+            del sys.modules[name]
 
 
 hooks = load_hooks()
