@@ -37,9 +37,10 @@ def _add(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
 
 @dataclass(frozen=True)
 class Step:
-    """One node, or one addition of an AddN: body(result, *operands).  operands: inputs of the region from 0 up, or ~i for the result of step i.
+    """One node, or one addition of an AddN: body(result, *operands).
 
-    buffer: which scratch buffer takes the result, -1 for the region's own result.
+    operands: inputs of the region from 0 up, or ~i for the result of step i.  buffer: which scratch buffer takes the result,
+    -1 for the region's own result.
     """
 
     body: Body
