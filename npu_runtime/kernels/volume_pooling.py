@@ -21,8 +21,6 @@ from npu_runtime.kernels.volumes import VolumeLayout
 from npu_runtime.kernels.windows import Axis, check_rank
 
 Array = np.ndarray
-SAME_ENOUGH = np.float32(1e-5)
-"""Inputs this close to the maximum share its gradient.  Source: TensorFlow core/kernels/pooling_ops_3d.cc."""
 
 
 def _layout(ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str) -> tuple[VolumeLayout, tuple[int, ...]]:
@@ -120,19 +118,22 @@ def max_pool3d_grad(
     orig_input: Array, orig_output: Array, grad: Array, /, *, ksize: Sequence[int], strides: Sequence[int], padding: str,
     data_format: str = "NDHWC", out: Array | None = None,
 ) -> Array:  # fmt: skip
-    """Gradient of MaxPool3D: each window's goes to every input within 1e-5 of the maximum.
+    """Gradient of MaxPool3D: each window's goes to its first largest input.
 
     orig_input: the pool's input.  orig_output: its result.  grad: in the shape of the result.  Returns: as orig_input.
-    Raises: InvalidArgument when the shapes do not belong together.  Source: TensorFlow op `MaxPool3DGrad` on the CPU.
+    Raises: InvalidArgument when the shapes do not belong together.  Source: TensorFlow op `MaxPool3DGrad` behind
+    its `MaxPool3D`, where oneDNN runs both; alone it goes to every input within 1e-5 of the maximum.
     """
     layout, window = _layout(ksize, strides, padding, data_format)
     x, y, dy = (widen(layout.channels_last(value)) for value in (orig_input, orig_output, grad))
     axes = layout.axes(x.shape[1:4], window)
     _check_shapes((len(x), *(axis.out for axis in axes), x.shape[4]), y, dy)
     dx = np.zeros(x.shape, dy.dtype)
+    is_waiting = np.ones(y.shape, bool)
     for outputs, inputs in _taps(axes):
-        is_largest = np.abs(x[inputs] - y[outputs]) < SAME_ENOUGH
-        dx[inputs] += np.where(is_largest, dy[outputs], np.float32(0))
+        is_first = (x[inputs] == y[outputs]) & is_waiting[outputs]
+        is_waiting[outputs] &= ~is_first
+        dx[inputs] += np.where(is_first, dy[outputs], np.float32(0))
     return store(np.ascontiguousarray(layout.original(dx)), grad.dtype, out)
 
 

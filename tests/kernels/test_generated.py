@@ -34,6 +34,7 @@ def problems_of(strategy: st.SearchStrategy[Any], compare: Callable[[Any], list[
     def run(calls: Any) -> None:
         problems.extend(compare(calls))
 
+    numbers.restart()
     run()
     return problems
 

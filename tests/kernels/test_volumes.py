@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow.compat.v1 as tf
 
 from tests.kernels import oracle
 from tests.kernels.harness import Case, arr, call, case, i32
@@ -42,3 +43,19 @@ def test_channels_first(one: Case) -> None:
     mine = call(turned, turned.flat())[0]
     mine = mine if mine.shape == FILTER.shape else mine.transpose(LAST)
     np.testing.assert_allclose(mine, oracle.run(one)[0][0], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_the_first_of_equal_elements_gets_the_gradient(padding: str) -> None:
+    """As behind TensorFlow's own MaxPool3D in a training graph."""
+    tied = arr(1, 4, 4, 4, 2, dtype="int32", low=0, high=3).astype(np.float32)
+    with tf.Graph().as_default():
+        x = tf.constant(tied)
+        y = tf.nn.max_pool3d(x, 2, 1, padding)
+        dy = tf.constant(arr(*y.shape))
+        with oracle.plain_session() as session:
+            expected = session.run(tf.gradients(y, x, dy)[0])
+            pooled, weights = session.run([y, dy])
+    window = {"ksize": [1, 2, 2, 2, 1], "strides": [1] * 5, "padding": padding}
+    made = call(case("MaxPool3DGrad", tied, pooled, weights, **window), [tied, pooled, weights])[0]
+    np.testing.assert_allclose(made, expected, rtol=1e-6, atol=1e-6)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime import dtypes as dt
 from tests.kernels.cases.volumes import out_shape
 from tests.kernels.harness import Case, arr, call, case, i32
 
@@ -32,10 +33,12 @@ SHAPES = [
     ((1, 1, 4, 4, 2), (1, 2, 2), (1, 2, 2), "VALID"),
     ((1, 4, 4, 4, 1), (4, 4, 4), (1, 1, 1), "SAME"),
 ]
+# Alone, TensorFlow's gradient goes to all equal elements, behind its MaxPool3D to the first: tests/kernels/test_volumes.py.
 TIED = arr(1, 4, 4, 4, 2, dtype="int32", low=0, high=3).astype(np.float32)
+DISTINCT = np.argsort(arr(1, 4, 4, 4, 2).reshape(-1)).reshape(1, 4, 4, 4, 2).astype(dt.to_numpy("bfloat16"))
 
 CASES = [
     *[one for shape, *rest in SHAPES for one in pools(arr(*shape), *rest)],
-    *pools(arr(2, 5, 6, 7, 3, dtype="bfloat16"), *SHAPES[0][1:]),  # TensorFlow's CPU has no fp16 here
-    *pools(TIED, (2, 2, 2), (1, 1, 1), "VALID"),
+    *pools(DISTINCT, *SHAPES[0][1:]),  # TensorFlow's CPU has no fp16 here
+    *pools(TIED, (2, 2, 2), (1, 1, 1), "VALID")[:2],
 ]

@@ -21,9 +21,19 @@ Draw = Any
 _turns = {"op": itertools.count(), "seed": itertools.count()}
 
 
+_example = [0]
+"""Batches so far: drawn choices come again and again, with the same shapes but other numbers."""
+
+
+def restart() -> None:
+    """What a family draws does not depend on the families before it."""
+    _example[0] = 0
+
+
 @st.composite
 def batches(draw: Draw, one: st.SearchStrategy[Any], size: int) -> list[Any]:
     """As many calls, their ops in rotation from a drawn place on: what is drawn follows from the choices alone."""
+    _example[0] += 1
     start = draw(st.integers(0, 10**6))
     _turns.update(op=itertools.count(start), seed=itertools.count(start))
     return [draw(one) for _ in range(size)]
@@ -41,7 +51,7 @@ def in_turn(ops: Sequence[str]) -> str:
 
 def seed(draw: Draw) -> int:
     """A drawn number, different in every call."""
-    return draw(st.integers(0, 2**16)) + (next(_turns["seed"]) << 16)
+    return draw(st.integers(0, 2**16)) + (next(_turns["seed"]) << 16) + (_example[0] << 40)
 
 
 def shape(draw: Draw, least: int = 0, most: int = 4, extents: tuple[int, ...] = EXTENTS) -> tuple[int, ...]:
