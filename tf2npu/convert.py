@@ -226,7 +226,8 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
 def _import_fix(script: Script, kept: list[Fix]) -> Fix | None:
     symbols = [symbol for fix in kept for symbol in fix.symbols]
     side_effect = script.is_entry and script.uses_tensorflow and script.config.is_enabled(_IMPORT_RULE)
-    at_top = [fix.site[0] for fix in kept for _, scope in fix.symbols if scope is script.module_scope]
+    used = [(fix.site[0], scope) for fix in kept for _, scope in fix.symbols]
+    at_top = [start for start, scope in used if isinstance(scope, Scope) and scope.function is None]
     first_use = min(at_top, default=len(script.text))
     changes = plan_import(script, symbols, side_effect, first_use) if symbols or side_effect else []
     if not changes:

@@ -8,6 +8,7 @@ from benchmarks.fuzzing import checks
 from tf2npu.config import Config, Target
 from tf2npu.convert import convert_source
 
+TF1 = "import tensorflow as tf\n"
 HVD, STAR, TF = Config(distributed="horovod"), Config(import_style="star"), Config(distributed="tf")
 STAR_HVD, STAR_TF = Config(distributed="horovod", import_style="star"), Config(distributed="tf", import_style="star")
 OLD = Target(adapter="2021")
@@ -21,23 +22,50 @@ PROGRAMS = {
         HVD,
     ),
     "crash: several keywords behind a last comma": (
-        "import tensorflow as tf\ne = tf.contrib.tpu.TPUEstimator(fn, params=p,)\n"
+        TF1 + "e = tf.contrib.tpu.TPUEstimator(fn, params=p,)\n"
         "f = tf.contrib.tpu.TPUEstimator(\n    fn, d,  # why\n)\ng = tf.contrib.tpu.TPUEstimator(\n    fn, d)\n",
         Config(),
     ),
     "crash: several keywords before a comment": (
-        "import tensorflow as tf\ne = tf.contrib.tpu.TPUEstimator(\n    fn,\n    params=p  # why\n)\n"
+        TF1 + "e = tf.contrib.tpu.TPUEstimator(\n    fn,\n    params=p  # why\n)\n"
         "f = tf.contrib.tpu.TPUEstimator(\n    fn,\n    d, )\n",
         Config(),
     ),
     "comments: behind a string in parentheses": (
-        "import tensorflow as tf\ntf.config.experimental.set_memory_growth(('a' # in\n), [('b'  # one\n 'c' # two\n)])\n",
+        TF1 + "tf.config.experimental.set_memory_growth(('a' # in\n), [('b'  # one\n 'c' # two\n)])\n",
+        Config(),
+    ),
+    "crash: a keyword behind a generator": (
+        TF1 + "s = tf.InteractiveSession(g for g in gs)\nt = tf.Session(\n    g for g in gs\n)\n"
+        "e = tf.estimator.Estimator(f for f in fs)\nv = tf.nn.dropout(x for x in xs)\n",
+        Config(),
+    ),
+    "crash: lines are replaced among lines that are indented": (
+        TF1 + "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    def gelu(x):\n"
+        "        cdf = 0.5 * (1.0 + tf.erf(x / tf.sqrt(2.0)))  # erf\n        return x * cdf\n    m.fit(x)\n",
+        Config(unsafe_fixes=True),
+    ),
+    "parses: imports are inserted among lines that are indented": (
+        "if __name__ == '__main__':\n    x = 1\n    if x:\n        import tensorflow as tf\n"
+        "    import horovod.tensorflow as hvd\n"
+        "    hvd.init()\n    tf.train.AdamOptimizer(hvd.size()).minimize(x)\n    tf.Session()\n",
+        HVD,
+    ),
+    "parses: an import at the first line of what is indented": (
+        "if __name__ == '__main__':\n    import tensorflow as tf\n    m = tf.keras.Sequential()\n"
+        "    m.fit(x)\n    tf.Session()\n",
         Config(),
     ),
     "undefined: an import for lines put above its place": ("self = tf.Session()\nimport tensorflow as tf\n", Config(target=OLD)),
+    "undefined: used above the import, in a comprehension": (
+        "x = {est.train(f, hooks=[]) for k in y}\nimport tensorflow as tf\nest = tf.estimator.Estimator(fn)\n",
+        TF,
+    ),
+    "crash: a generator where a keyword is added for all ranks": (TF1 + "e = tf.estimator.EvalSpec(f for f in fs)\n", TF),
     "undefined: used above the import": ("v = tf.nn.dropout(x, rate=1)\nimport tensorflow as tf\n", Config()),
     "second pass: star imports of two packages": (
-        "from keras.layers import *\nimport tensorflow as T\nm = T.keras.Sequential()\nif __name__ == '__main__':\n    m.fit(x)\n",
+        "from keras.layers import *\nimport tensorflow as T\nm = T.keras.Sequential()\n"
+        "if __name__ == '__main__':\n    m.fit(x)\n",
         STAR,
     ),
     "second pass: a star import brings a name that was missing": (
@@ -53,9 +81,9 @@ PROGRAMS = {
         Config(import_style="star", target=OLD),
     ),
     "compiles: TensorFlow imported in a function": ("def f():\n    import tensorflow as tf\n    tf.Session()\n", STAR),
-    "untouched: a null byte": ("import tensorflow as tf\ntf.Session(('\0'))\n", Config()),
+    "untouched: a null byte": (TF1 + "tf.Session(('\0'))\n", Config()),
     "parses: a guard indented by tabs and blanks": (
-        "import tensorflow as tf\nm = tf.keras.Sequential()\nif __name__ == '__main__':\n\t  if x:\n\t\t  m.fit(x)\n\t  y()\n",
+        TF1 + "m = tf.keras.Sequential()\nif __name__ == '__main__':\n\t  if x:\n\t\t  m.fit(x)\n\t  y()\n",
         Config(),
     ),
 }

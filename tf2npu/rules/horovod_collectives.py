@@ -66,6 +66,7 @@ def _allgather(call: Call, tensor: cst.Arg) -> None:
     name = call.arg("name", 1)
     if name is not None:
         call.remove_args([name])
+    call.enclose_generator()
     call.insert(call.script.tree.span(tensor.value)[1], f", rank_size={call.need('get_npu_rank_size')}()")
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 
 from tf2npu.findings import Edit, Finding
+
+_NEWLINE = re.compile(r"(?:\r\n|\r|\n)(?=[^\r\n])")  # with something on the line behind it
 
 
 @dataclass(frozen=True)
@@ -114,8 +117,11 @@ def to_edits(fixes: list[Fix]) -> list[Edit]:
     """Non-overlapping edits in source order; insertions that meet at one place are joined, inner ones nearest the code."""
     pieces: list[tuple[tuple[int, ...], int, int, str, str]] = []
     replaced = [(c.start, c.end) for fix in fixes for c in fix.changes if c.replaces]
+    bracket = next((n for n, fix in enumerate(fixes) if any(c.is_indent for c in fix.changes)), len(fixes))
     for number, fix in enumerate(fixes):
         for change in fix.changes:
+            if number != bracket < len(fixes):
+                change = _indented(change, [c for c in fixes[bracket].changes if c.is_indent], number < bracket)
             if not (change.is_indent and any(start <= change.start < end for start, end in replaced)):
                 pieces.extend(_pieces(change, fix.rule, number))
     pieces.sort(key=lambda piece: piece[0])
@@ -129,6 +135,18 @@ def to_edits(fixes: list[Fix]) -> list[Edit]:
     return edits
 
 
+def _indented(change: Change, lines: list[Change], is_before: bool) -> Change:
+    """A change with its lines further in, where it stands among lines that a bracket around them indents."""
+    is_insertion = change.start == change.end
+    if is_insertion and is_before and change.start == lines[0].start:
+        return change  # it comes before the bracket
+    steps = [c.new for c in lines if change.start < c.start < change.end or (is_insertion and c.start == change.start)]
+    if not steps or change.closing is not None:
+        return change
+    new = _NEWLINE.sub(lambda m: m[0] + steps[0], change.new)
+    return replace(change, new=steps[0] + new if is_insertion else new)
+
+
 def _pieces(change: Change, rule: str, number: int) -> list[tuple[tuple[int, ...], int, int, str, str]]:
     """At one offset: closings (inner first), then insertions, then openings (outer first), then the replacement."""
     if change.closing is not None:
@@ -138,7 +156,7 @@ def _pieces(change: Change, rule: str, number: int) -> list[tuple[tuple[int, ...
             ((change.end, 0, width, -number), change.end, change.end, change.closing, rule),
         ]
     kind = 1 if change.start == change.end else 3
-    return [((change.start, kind, 0, number), change.start, change.end, change.new, rule)]
+    return [((change.start, kind, int(change.is_indent), number), change.start, change.end, change.new, rule)]
 
 
 def splice(text: str, edits: list[Edit]) -> str:

@@ -172,6 +172,7 @@ class Call(Site):
     """A call whose callee is known."""
 
     node: cst.Call
+    _has_enclosed = False
     _has_added = False  # a keyword was added to a call that has no arguments
 
     @property
@@ -243,12 +244,21 @@ class Call(Site):
         if arg.keyword is not None:
             self.replace(arg.keyword, new)
         else:
+            self.enclose_generator()
             self.insert(self.script.tree.span(arg.value)[0], f"{new}=")
+
+    def enclose_generator(self) -> None:
+        """Put parentheses around a generator that is the only argument, which needs them beside another one or a name."""
+        value = self.node.args[0].value if len(self.node.args) == 1 else None
+        if isinstance(value, cst.GeneratorExp) and not value.lpar and not self._has_enclosed:
+            self._has_enclosed = True
+            self.wrap(value, "(", ")")
 
     def add_keyword(self, text: str) -> None:
         """Append `name=value` as the last argument, layout kept."""
         args = self.node.args
         is_first, self._has_added = not self._has_added, True
+        self.enclose_generator()
         if not args:
             self.insert(self._end_of_parentheses(), text if is_first else f", {text}")
             return
