@@ -5,17 +5,21 @@ from __future__ import annotations
 import ast
 import io
 import itertools
+import random
 import tokenize
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.fuzzing import checks, grammar, mutations
 from tf2npu.convert import convert_source
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.scanner.edits import splice
 
 PROFILE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+WIDE = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 
 SPELLINGS = [
     ("import tensorflow as tf", "tf"),
@@ -180,3 +184,19 @@ def _rules(result: FileResult) -> list[tuple[str, str, str]]:
 def test_a_shadowed_name_is_left_alone(code: str) -> None:
     data = f"import tensorflow as tf\n{code}\n".encode()
     assert converted(data).after == data
+
+
+@WIDE
+@given(st.randoms(use_true_random=False))
+def test_every_property_holds_for_programs_of_the_grammar(rng: random.Random) -> None:
+    config = checks.settings(rng)
+    assert not checks.look(grammar.program(rng), config).violations
+
+
+@WIDE
+@given(st.randoms(use_true_random=False))
+def test_every_property_holds_for_edited_programs(rng: random.Random) -> None:
+    """Many of them are no longer Python: those stay as they are."""
+    config = checks.settings(rng)
+    data = mutations.mutated(rng, grammar.program(rng).decode("latin-1"))
+    assert not checks.look(data, config).violations
