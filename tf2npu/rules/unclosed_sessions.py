@@ -11,6 +11,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.sites import Call
 
 _SET_SESSION = ("tensorflow.keras.backend.set_session", "keras.backend.set_session")
+_UNNAMED = "Nothing can close this session: keep it in a variable, and call its close() when the work is done."
 _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
 
 
@@ -30,6 +31,9 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
         Example.same("def f(s):\n    s = s or tf.Session(config=npu_config_proto())\n    return s.run(x)", level="manual"),
         Example.same(
             "def make():\n    return tf.Session(config=npu_config_proto())\ns = make()\ns.run(x)", note="by name", level="manual"
+        ),
+        Example.same(
+            "with tf.Session(config=npu_config_proto()).as_default() as s:\n    s.run(x)", note="not closed by it", level="manual"
         ),
         Example.same("tf.keras.backend.set_session(tf.Session(config=npu_config_proto()))", level="manual"),
         Example.same("s = tf.Session(config=npu_config_proto())\ntry:\n    s.run(x)\nfinally:\n    s.close()", note="closed"),
@@ -51,11 +55,13 @@ def unclosed_session(call: Call) -> None:
             call.manual(f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement.")
     elif isinstance(parent, cst.Return):
         _given_by_a_function(call)
+    elif isinstance(parent, cst.Attribute) and parent.attr.value == "as_default":
+        call.manual(_UNNAMED)
     elif isinstance(parent, cst.Arg):
         user: Any = parents.get(id(parent))
         is_keras = isinstance(user, cst.Call) and call.resolve(user.func) in _SET_SESSION
         if is_keras and "get_session().close" not in call.script.text and "clear_session()" not in call.script.text:
-            call.manual("Nothing can close this session: keep it in a variable, and call its close() when the work is done.")
+            call.manual(_UNNAMED)
 
 
 def _open_target(call: Call, assign: cst.Assign) -> str:
