@@ -25,6 +25,7 @@ LAYOUTS = {
     "form feed before the import": f"\x0c{IMPORT}{CALL}\n",
     "form feed before an indented line": f"{IMPORT}if f:\n\x0c    {CALL}\n",
     "a backslash ends the last comment": f"{IMPORT}if f:\n    {CALL}\n# end\\\n",
+    "a backslash on the first line": f"\\\n{IMPORT}{CALL}\n",
     "deeper by tabs before blanks": f"{IMPORT}def f():\n  if g:\n\t  t = '''\n\ta\n'''; {CALL}\n\t  g(1,\n\t2)\n  return 1\n",
     "a string that looks like the footer": f"{IMPORT}if f:\n    t = '''\n  # a\n'''; {CALL}\n    # deep\n  # a\n",
 }

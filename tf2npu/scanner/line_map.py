@@ -54,7 +54,7 @@ def line_map(text: str, code: str) -> LineMap | None:
                 found.rows.append((code_blanks, position, blanks, position + len(line)))
                 number, code_position, position = number + 1, code_position + len(read), position + len(line)
                 continue
-        if line.strip() and not line[blanks:].startswith("#"):
+        if line.strip("\\ \t\f\r\n") and not line[blanks:].startswith("#"):
             return None
         position += len(line)
     return found if number == len(code_lines) and code_lines else None
