@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 from tf2npu.rules import rule_parts
 from tf2npu.rules.dataset import _POSITION as DATASET
 from tf2npu.rules.distribute import _HOOKS
-from tf2npu.rules.estimator import CANNED, _ESTIMATOR_PARAMETERS, _RUN_CONFIG_PARAMETERS
+from tf2npu.rules.estimator import _ESTIMATOR_PARAMETERS, _RUN_CONFIG_PARAMETERS, CANNED
 from tf2npu.rules.gelu_formula import gelu_erf, gelu_tanh
 from tf2npu.rules.session_config import _KEYWORD, _POSITION
 from tf2npu.rules.tensorflow2_names import TENSORFLOW_2_NAMES
