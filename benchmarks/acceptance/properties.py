@@ -106,8 +106,7 @@ def comments_lost(before: bytes, after: bytes) -> list[str]:
 def comments(data: bytes) -> Counter[str] | None:
     """Comments by text; None for source that tokenize does not take."""
     found: Counter[str] = Counter()
-    if b"\n" not in data:
-        data = data.replace(b"\r", b"\n")  # which tokenize does not take for a line end
+    data = re.sub(rb"\r(?!\n)", b"\n", data)  # a line end that tokenize does not take for one
     try:
         for token in tokenize.tokenize(io.BytesIO(data).readline):
             if token.type == tokenize.COMMENT:

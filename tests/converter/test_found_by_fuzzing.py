@@ -56,6 +56,12 @@ PROGRAMS = {
         "    m.fit(x)\n    tf.Session()\n",
         Config(),
     ),
+    "crash: two rules add a keyword": (
+        TF1 + "a = tf.train.MonitoredTrainingSession()\nb = tf.train.MonitoredTrainingSession(m,)\n"
+        "c = tf.train.MonitoredTrainingSession(\n    m,\n)\nd = tf.train.MonitoredTrainingSession(\n    m,\n    True  # why\n)\n"
+        "e = tf.train.MonitoredTrainingSession(\n    m,\n    True\n)\n",
+        TF,
+    ),
     "undefined: an import for lines put above its place": ("self = tf.Session()\nimport tensorflow as tf\n", Config(target=OLD)),
     "undefined: used above the import, in a comprehension": (
         "x = {est.train(f, hooks=[]) for k in y}\nimport tensorflow as tf\nest = tf.estimator.Estimator(fn)\n",

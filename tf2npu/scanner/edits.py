@@ -15,6 +15,7 @@ class Change:
     """Replace [start, end) by `new`, or, when `closing` is given, put `new` before and `closing` behind the range.
 
     is_indent: the indentation of a line, which goes when another fix replaces the text the line starts in.
+    is_argument: an added argument that relies on the comma in front, or that comma; another one at its place needs a comma.
     """
 
     start: int
@@ -22,6 +23,7 @@ class Change:
     new: str
     closing: str | None = None
     is_indent: bool = False
+    is_argument: bool = False
 
     @property
     def replaces(self) -> bool:
@@ -118,8 +120,12 @@ def to_edits(fixes: list[Fix]) -> list[Edit]:
     pieces: list[tuple[tuple[int, ...], int, int, str, str]] = []
     replaced = [(c.start, c.end) for fix in fixes for c in fix.changes if c.replaces]
     bracket = next((n for n, fix in enumerate(fixes) if any(c.is_indent for c in fix.changes)), len(fixes))
+    arguments: set[int] = set()
     for number, fix in enumerate(fixes):
         for change in fix.changes:
+            if change.is_argument and change.start in arguments:
+                change = _behind_another(change)
+            arguments |= {change.start} if change.is_argument else set()
             if number != bracket < len(fixes):
                 change = _indented(change, [c for c in fixes[bracket].changes if c.is_indent], number < bracket)
             if not (change.is_indent and any(start <= change.start < end for start, end in replaced)):
@@ -133,6 +139,12 @@ def to_edits(fixes: list[Fix]) -> list[Edit]:
         else:
             edits.append(Edit(start, end, new, rule))
     return edits
+
+
+def _behind_another(change: Change) -> Change:
+    """An added argument behind one that is added at the same place; a comma is there already."""
+    comma = "" if change.new == "," else "," if change.new[0].isspace() else ", "
+    return replace(change, new=comma + change.new.removeprefix(","))
 
 
 def _indented(change: Change, lines: list[Change], is_before: bool) -> Change:

@@ -173,7 +173,6 @@ class Call(Site):
 
     node: cst.Call
     _has_enclosed = False
-    _has_added = False  # a keyword was added to a call that has no arguments
 
     @property
     def args(self) -> list[cst.Arg]:
@@ -257,26 +256,32 @@ class Call(Site):
     def add_keyword(self, text: str) -> None:
         """Append `name=value` as the last argument, layout kept."""
         args = self.node.args
-        is_first, self._has_added = not self._has_added, True
         self.enclose_generator()
         if not args:
-            self.insert(self._end_of_parentheses(), text if is_first else f", {text}")
+            self._add(self._end_of_parentheses(), text)
             return
         last = args[-1]
         end = self.script.tree.span(last.value)[1]
         has_comma = isinstance(last.comma, cst.Comma)
         if has_comma:
             end = self._after_comma(last)
-        comma = "," if not (has_comma and is_first) else ""
         if not self._own_line(last) or (len(args) == 1 and not has_comma):
-            self.insert(end, f"{comma} {text}")
+            self._add(end, f" {text}") if has_comma else self.insert(end, f", {text}")
         elif self._only_comment_follows(end):  # a comment behind the argument stays on its line
-            if not has_comma and is_first:
-                self.insert(end, ",")
-            new_line = self._line_break_before(last) + text + ("," if has_comma else "")
-            self.insert(self.script.lines.line_end(end), new_line if has_comma or is_first else f",{new_line}")
+            new_line, at = self._line_break_before(last) + text, self.script.lines.line_end(end)
+            if has_comma:
+                self.insert(at, f"{new_line},")
+            elif at == end:
+                self.insert(end, f",{new_line}")
+            else:
+                self._add(end, ",")
+                self._add(at, new_line)
         else:
-            self.insert(end, comma + self._line_break_before(last) + text)
+            new_line = self._line_break_before(last) + text
+            self._add(end, new_line) if has_comma else self.insert(end, f",{new_line}")
+
+    def _add(self, offset: int, text: str) -> None:
+        self.fix.changes.append(Change(offset, offset, text, is_argument=True))
 
     def _only_comment_follows(self, offset: int) -> bool:
         rest = self.script.text[offset : self.script.lines.line_end(offset)].strip()
