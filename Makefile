@@ -12,7 +12,7 @@ STAMP = $(VENV)/.installed
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test lint ruff mypy imports unit converter-suite acceptance graphs few-graphs kernels bench spreads clean
+.PHONY: setup demo test lint ruff mypy imports unit shim converter-suite acceptance graphs few-graphs kernels bench spreads clean
 
 setup: $(STAMP)
 
@@ -25,7 +25,7 @@ demo: $(STAMP)
 
 # All of it is run, whatever fails on the way.
 test: $(STAMP)
-	@$(MAKE) --no-print-directory --keep-going lint unit few-graphs converter-suite
+	@$(MAKE) --no-print-directory --keep-going lint unit shim few-graphs converter-suite
 	@echo "all green"
 
 lint: ruff mypy imports
@@ -40,7 +40,11 @@ imports: $(STAMP)
 	$(VENV)/bin/lint-imports
 
 unit: $(STAMP)
-	$(PYTHON) -m pytest -n 2 --ignore=tests/graphs
+	$(PYTHON) -m pytest -n 2 --ignore=tests/graphs --ignore=tests/shim
+
+# In processes of their own: importing npu_bridge changes the meaning of `import tensorflow` for all of a process.
+shim: $(STAMP)
+	$(PYTHON) -m pytest -n 2 tests/shim
 
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) $(CONVERTER_TESTS)
@@ -48,8 +52,7 @@ converter-suite: $(STAMP)
 acceptance: $(STAMP) graphs kernels
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
-# Twenty-one training graphs, step by step beside TensorFlow, in a process of their own: the shim's tests change the
-# meaning of `import tensorflow` for the whole process.
+# Twenty-one training graphs, step by step beside TensorFlow.
 graphs: $(STAMP)
 	TF2NPU_GRAPH_STEPS=20 $(PYTHON) -m pytest tests/graphs
 
