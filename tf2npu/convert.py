@@ -120,6 +120,8 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
         detected = [f for fix in fixes if fix.rule.startswith("NPU9") and not fix.changes for f in fix.findings]
         others = [_with_doc(script, f) for f in detected if left_alone.rule == _DIALECT]
         return Outcome(text, [], _sorted([left_alone, *others]), asker.uses.result())
+    dropping = [f for f in fixes if _drops_a_name(text, f)]
+    fixes = [f for f in fixes if f not in dropping]
     composition = select_compatible([f for f in fixes if f.changes or f.symbols])
     kept = composition.kept
     import_fix = _import_fix(script, kept)
@@ -132,7 +134,8 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
     voided = {id(f) for f in [*composition.absorbed, *composition.refused, *_gone(fixes, kept)]}
     said = [f for f in fixes if id(f) not in voided] + ([import_fix] if import_fix else [])
     findings = [_with_after(script, finding, fix, kept) for fix in said for finding in fix.findings]
-    findings += [_refused(script, fix) for fix in composition.refused]
+    findings += [_refused(script, fix, _SAME_TEXT) for fix in composition.refused]
+    findings += [_refused(script, fix, _NAME_GIVEN) for fix in dropping]
     return Outcome(after, edits, _sorted(findings), asker.uses.result())
 
 
@@ -213,8 +216,17 @@ def _with_doc(script: Script, finding: Finding) -> Finding:
     return dataclasses.replace(finding, level=level, doc=f"rules.md#{finding.rule.lower()}")
 
 
-def _refused(script: Script, fix: Fix) -> Finding:
-    message = f"{fix.rule} was not applied: another fix changes the same text; convert this place by hand"
+def _drops_a_name(text: str, fix: Fix) -> bool:
+    """Whether a change takes out code that gives a name by `:=`, which may be used further on."""
+    return any(c.replaces and ":=" in text[c.start : c.end] and ":=" not in c.new for c in fix.changes)
+
+
+_SAME_TEXT = "{} was not applied: another fix changes the same text; convert this place by hand"
+_NAME_GIVEN = "{} was not applied: the code it takes out gives a name by `:=`; convert this place by hand"
+
+
+def _refused(script: Script, fix: Fix, reason: str) -> Finding:
+    message = reason.format(fix.rule)
     return Finding("NPU901", Level.MANUAL, script.span(*fix.site), message, before=script.text[slice(*fix.site)])
 
 

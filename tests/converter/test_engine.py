@@ -211,3 +211,13 @@ def test_a_node_that_is_replaced_keeps_no_wrapping_of_its_own() -> None:
     once = convert_source(source)
     assert b"use_tpu=False, config=npu_run_config_init()" in once.after
     assert convert_source(once.after).after == once.after
+
+
+def test_code_that_gives_a_name_is_not_taken_out() -> None:
+    """Found by fuzzing: the name that a walrus gave inside an argument was gone, and used further on."""
+    scope = "with tf.contrib.compiler.jit.experimental_jit_scope((wanted := True)):\n    print(wanted)\n"
+    source = f"import tensorflow as tf\n{scope}s = tf.Session()\n"
+    result = convert_source(source)
+    assert b"wanted := True" in result.after and b"npu_config_proto()" in result.after
+    assert any("gives a name by `:=`" in f.message for f in result.findings if f.level is Level.MANUAL)
+    assert convert_source(result.after).after == result.after
