@@ -258,7 +258,8 @@ class _Run:
         if isinstance(result, workers.Crash):
             result = self._crashed(result)
         else:
-            result = replace(result, findings=list(result.findings), before=data)
+            after = result.after if result.status is Status.CONVERTED else data  # not a second copy of the same bytes
+            result = replace(result, findings=list(result.findings), before=data, after=after)
         self._results.append(_lightened(output.place_result(entry, result, data)))
 
     def _each(
