@@ -21,6 +21,7 @@ from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.drop_unread import UNREAD_FLOPS, UNREAD_OP
 from npu_runtime.passes.fold_constants import CONSTANT
 from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
+from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.partition import HostCall, Partition, is_free_constant, is_virtual, partition
 from npu_runtime.passes.placement import VARIABLES
 from npu_runtime.passes.plan_memory import FOREVER, MemoryPlan, plan_memory
@@ -152,7 +153,7 @@ class _Builder:
         return Task(
             node.name, node.op, self._function(node), ins, outs,
             derefs=self._derefs(node), buffers=self._buffers(node, plan), controls=self._controls([node]),
-            token=self.tokens.get(node.name, -1), unit=made.unit if made else "scalar", flops=self._flops(node),
+            token=self.tokens.get(node.name, -1), unit=made.unit if made else "scalar", flops=node_work(self.graph, node),
         )  # fmt: skip
 
     def _ins(self, values: Iterable[Value]) -> tuple[int, ...]:
@@ -252,17 +253,10 @@ class _Builder:
             n.name for n in self.graph if n.host_reason is None and not is_free_constant(n) and n.op != FEED
         )
 
-    def _flops(self, node: Node) -> float:
-        made = all_kernels().get(node.op)
-        inputs = [self.graph.spec(value) for value in node.inputs]
-        if made is None or not all(spec.is_complete for spec in [*inputs, *node.outputs]):
-            return 0.0
-        return made.work(inputs, node.outputs, node.attrs)
-
     def _host_flops(self, node: Node) -> float:
         """As on the device where we know the op, else one operation for each floating-point element it makes."""
         if node.op in all_kernels():
-            return self._flops(node)
+            return node_work(self.graph, node)
         floats = [s for s in node.outputs if s.dtype in (*dt.FLOATS, "float64") and s.is_complete and not node.is_stateful]
         return float(sum(np.prod(spec.known_shape()) for spec in floats))
 

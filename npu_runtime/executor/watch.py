@@ -26,7 +26,6 @@ class Watch:
         if self.deadline_s is not None and time.monotonic() > self.deadline_s:
             raise DeadlineExceeded("Timed out waiting for notification")
 
-
     def observe(self, run: Callable[..., None]) -> Callable[..., None]:
         """`run` of one step, after a look at the clock and, when traced, with its times noted."""
 

@@ -8,6 +8,7 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.base import graph_pass
+from npu_runtime.passes.node_work import node_work
 
 UNREAD_OP, UNREAD_FLOPS = "_unread_op", "_unread_flops"
 """Attributes of the NoOp: what it was, and the floating-point operations that it saves."""
@@ -29,7 +30,7 @@ def drop_unread(graph: Graph) -> int:
         if reads[node.name] or node.name in kept or not _is_pure(graph, node):
             continue
         reads.subtract(value.node for value in node.inputs)
-        attrs = {UNREAD_OP: node.op, UNREAD_FLOPS: _work(graph, node)}
+        attrs = {UNREAD_OP: node.op, UNREAD_FLOPS: node_work(graph, node)}
         node.controls += sorted({value.node for value in node.inputs} - set(node.controls))
         node.op, node.inputs, node.attrs, node.outputs = "NoOp", [], attrs, []
         dropped += 1
@@ -44,13 +45,6 @@ def _is_pure(graph: Graph, node: Node) -> bool:
     if made is None or made.is_stateful or node.ref_inputs or node.ref_outputs:
         return False
     return all(_is_plain(graph, value) for value in node.inputs)
-
-
-def _work(graph: Graph, node: Node) -> float:
-    specs = [graph.spec(value) for value in node.inputs]
-    if not all(spec.is_complete for spec in [*specs, *node.outputs]):
-        return 0.0
-    return all_kernels()[node.op].work(specs, node.outputs, node.attrs)
 
 
 def _is_plain(graph: Graph, value: Value) -> bool:

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.regions import MAX_INPUTS, REGION, Draft, Region, assign_buffers, body_of, steps_of
 from npu_runtime.passes.base import graph_pass
+from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.placement import VARIABLES
 from npu_runtime.passes.plan_memory import may_alias
 
@@ -107,7 +107,7 @@ class _Fusion:
             operands = tuple(~last[v.node] if v.node in last else inputs.index(v) for v in node.inputs)
             steps += steps_of(body, operands, node.outputs[0].dtype, len(steps), node.op == "AddN")
             last[node.name] = len(steps) - 1
-        flops = sum(self._flops(node) for node in members)
+        flops = sum(node_work(self.graph, node) for node in members)
         shape = root.outputs[0].known_shape()
         root.controls = list(dict.fromkeys(name for node in members for name in node.controls))
         root.op, root.inputs, root.attrs = REGION, inputs, {"region": Region(assign_buffers(steps), shape, flops)}
@@ -115,9 +115,6 @@ class _Fusion:
             del self.graph.nodes[node.name]
         for value in inputs:
             self.readers[value] = [n for n in self.readers[value] if n.name not in inside] + [root]
-
-    def _flops(self, node: Node) -> float:
-        return all_kernels()[node.op].work([self.graph.spec(v) for v in node.inputs], node.outputs, node.attrs)
 
 
 def _is_large(spec: Spec) -> bool:
