@@ -15,7 +15,9 @@ from tests.shim.test_estimator import X, build, input_fn, once
 
 
 def exportable(features, labels, mode):
-    spec = build(features, labels, mode)
+    """Hooks read the step in the run that raises it, in whichever order TensorFlow's threads come: the step is read first here."""
+    with tf.control_dependencies(tf.get_collection("global_step_read_op_cache")):
+        spec = build(features, labels, mode)
     if mode == tf.estimator.ModeKeys.PREDICT:
         return spec._replace(export_outputs={"serving_default": tf.estimator.export.PredictOutput(spec.predictions["logits"])})
     if mode == tf.estimator.ModeKeys.TRAIN:
