@@ -1,7 +1,7 @@
 """The converter over public code it was not written for: properties that must hold, and what it costs.
 
     python -m benchmarks.corpora --bert DIR --examples DIR --alexnet DIR --models DIR --model-zoo DIR --converter-2021 DIR
-                                 --sdists [--jobs N] [--no-cpu] [--details FILE]
+                                 --sdists [--jobs N] [--no-cpu] [--only-speed] [--details FILE]
 
 DIR is a checkout or a (bare) git directory, whose HEAD is then unpacked into a temporary folder. Nothing that is brought is
 changed. With --sdists the releases are fetched from the package index. Without any option everything is asked for.
@@ -17,7 +17,17 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.acceptance import table
-from benchmarks.acceptance.checkouts import CONVERTER_2021, RELEASES, REPOSITORIES, Absent, Brought, Repository, bring, download
+from benchmarks.acceptance.checkouts import (
+    CONVERTER_2021,
+    RELEASES,
+    REPOSITORIES,
+    TIMED_CORPORA,
+    Absent,
+    Brought,
+    Repository,
+    bring,
+    download,
+)
 from benchmarks.acceptance.converter_2021 import speed_of_2021
 from benchmarks.acceptance.trial import Trial, attempt
 
@@ -29,12 +39,12 @@ def main(arguments: list[str] | None = None) -> int:
     scratch = Path(tempfile.mkdtemp(prefix="tf2npu-corpora-", dir=options.scratch))
     try:
         brought, missing = _bring_all(options, scratch / "corpora")
-        trials = [_tried(one, scratch, options) for one in brought]
+        trials = [_tried(one, scratch, options) for one in brought if not options.only_speed]
         if trials:
             print(table.render(trials), flush=True)
         _details(trials, options.details)
         if options.converter_2021:
-            print(speed_of_2021(options.converter_2021, [one for one in brought if one.name in ("bert", "alexnet")], scratch))
+            print(speed_of_2021(options.converter_2021, [one for one in brought if one.name in TIMED_CORPORA], scratch))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     for line in missing:
@@ -50,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sdists", action="store_true", help="fetch the releases from the package index")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--no-cpu", action="store_true", help="leave out the comparison with bare parsing")
+    parser.add_argument("--only-speed", action="store_true", help="no properties, only the race with the 2021 converter")
     parser.add_argument("--details", type=Path, metavar="FILE", help="where every violation is listed")
     parser.add_argument("--scratch", type=Path, metavar="DIR", help="where the temporary folder is made")
     return parser

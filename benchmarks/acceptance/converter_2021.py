@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import venv
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.acceptance.checkouts import Brought
@@ -20,18 +21,39 @@ def speed_of_2021(converter: Path, corpora: list[Brought], scratch: Path) -> str
     installed = run([str(python), "-m", "pip", "install", "--quiet", *_NEEDS])
     if installed.code:
         return f"2021 converter: its environment cannot be made ({installed.stderr.strip().splitlines()[-1]})"
-    return "\n".join(_compare(converter, str(python), corpus, scratch) for corpus in corpora)
+    rows = [_compare(converter, str(python), corpus, scratch) for corpus in corpora]
+    return "\n".join([*(row.text for row in rows), _total([row for row in rows if row.theirs])])
 
 
-def _compare(converter: Path, python: str, corpus: Brought, scratch: Path) -> str:
+@dataclass(frozen=True)
+class _Row:
+    """One corpus: lines of Python, seconds of either converter (theirs 0 where theirs fails) and the words about it."""
+
+    lines: int
+    theirs: float
+    ours: float
+    text: str
+
+
+def _compare(converter: Path, python: str, corpus: Brought, scratch: Path) -> _Row:
     place = scratch / "2021" / corpus.name
     place.mkdir(parents=True)
     words = ["-i", str(corpus.folder), "-o", str(place / "out"), "-r", str(place / "report")]
     theirs = run([python, str(converter / "main.py"), *words], cwd=converter)
     ours = run([CONVERTER, "convert", str(corpus.folder), str(place / "ours"), "--jobs", "2", "--no-cache"])
+    lines = sum(path.read_bytes().count(b"\n") for path in corpus.folder.rglob("*.py") if path.is_file())
     if theirs.code or not (place / "out").exists():
-        return f"2021 converter on {corpus.name}: failed ({(theirs.stderr.strip() or 'no output').splitlines()[-1]})"
+        reason = (theirs.stderr.strip() or "no output").splitlines()[-1]
+        return _Row(lines, 0.0, ours.seconds, f"2021 converter on {corpus.name}: failed ({reason}), ours {ours.seconds:.1f} s")
     ratio = theirs.seconds / ours.seconds
-    return f"2021 converter on {corpus.name}: {theirs.seconds:.1f} s, ours {ours.seconds:.1f} s: {ratio:.0f} times as fast"
+    text = f"2021 converter on {corpus.name}: {theirs.seconds:.1f} s, ours {ours.seconds:.1f} s: {ratio:.1f} times as fast"
+    return _Row(lines, theirs.seconds, ours.seconds, text)
 
 
+def _total(rows: list[_Row]) -> str:
+    """What both do to the corpora that theirs survives."""
+    lines, theirs, ours = (sum(values) for values in zip(*((r.lines, r.theirs, r.ours) for r in rows), strict=True))
+    return (
+        f"2021 converter on all {len(rows)}: {lines:,} lines, {lines / theirs:,.0f} lines/s, "
+        f"ours {lines / ours:,.0f} lines/s with report: {theirs / ours:.1f} times as fast"
+    )
