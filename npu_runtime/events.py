@@ -26,6 +26,12 @@ class ProgramRecord:
     arena_bytes: int = 0
     n_runs: int = 0
     n_compilations: int = 0
+    _lock: Any = field(default_factory=Lock, repr=False, compare=False)
+
+    def count_run(self) -> None:
+        """One step more; threads may share a program."""
+        with self._lock:
+            self.n_runs += 1
 
     @property
     def device_share(self) -> float:

@@ -23,6 +23,7 @@ from npu_runtime.dtypes import to_numpy
 from npu_runtime.errors import FailedPrecondition, Unimplemented
 from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.build import HostBinding, State, build
+from npu_runtime.executor.interrupts import Interrupts
 from npu_runtime.executor.program import Program
 from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph, Node, Value
@@ -92,12 +93,15 @@ class DeviceSession:
     def run(self, request: Request, feeds: Sequence[np.ndarray]) -> list[Any]:
         """One step.  feeds: arrays in the order of request.feeds.  Returns the fetches in order.
 
-        Raises: npu_runtime.errors.DeviceError with the node; TensorFlow's own errors from the host side.
+        Raises: npu_runtime.errors.DeviceError with the node; TensorFlow's own errors from the host side; what handlers of
+        signals raise, before a variable has changed or when the step is over.
         """
         if self._is_closed:
             raise FailedPrecondition("the session is closed")
-        for _ in range(self._repetitions(request)):
-            result = self._step(request, feeds)
+        with Interrupts() as interrupts:
+            for _ in range(self._repetitions(request)):
+                interrupts.is_held = False
+                result = self._step(request, feeds)
         return result
 
     def _repetitions(self, request: Request) -> int:
@@ -117,7 +121,7 @@ class DeviceSession:
             values += plan.prologue.run(feeds, convert=np.asarray)
         runner = self._runner_for(plan, values)
         result = runner.run(values)
-        plan.record.n_runs += 1
+        plan.record.count_run()
         if runner.program.loops:
             plan.record.device_flops = runner.program.measured_flops()
         return result

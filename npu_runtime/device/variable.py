@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+from threading import RLock
 
 import numpy as np
 
 from npu_runtime.errors import FailedPrecondition
 
 _OWN_REFERENCES = 2  # the attribute itself and getrefcount's argument
+
+_numbers = itertools.count()
 
 
 class Variable:
@@ -23,6 +27,8 @@ class Variable:
         self.name = name
         self.dtype = dtype
         self.is_ref = is_ref
+        self.lock = RLock()
+        self.number = next(_numbers)
         self._array: np.ndarray | None = None
 
     @property

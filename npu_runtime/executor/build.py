@@ -12,6 +12,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.executor import control_flow
+from npu_runtime.executor.holding import holding, variable_inputs, writes_variables
 from npu_runtime.executor.loop import LoopRunner
 from npu_runtime.executor.program import HostFunction, HostStep, Program, Task
 from npu_runtime.graph.disjoint import DisjointSets
@@ -154,6 +155,7 @@ class _Builder:
             node.name, node.op, self._function(node), ins, outs,
             derefs=self._derefs(node), buffers=self._buffers(node, plan), controls=self._controls([node]),
             token=self.tokens.get(node.name, -1), unit=made.unit if made else "scalar", flops=node_work(self.graph, node),
+            writes=writes_variables(self.graph, node),
         )  # fmt: skip
 
     def _ins(self, values: Iterable[Value]) -> tuple[int, ...]:
@@ -188,7 +190,9 @@ class _Builder:
         keywords = made.bind(node.attrs)
         if made.is_stateful:
             keywords["state"] = self.state.generator(node.name)
-        return partial(made.function, **keywords) if keywords else made.function
+        function = partial(made.function, **keywords) if keywords else made.function
+        handed = variable_inputs(self.graph, node)
+        return holding(function, handed) if handed else function
 
     def _buffers(self, node: Node, plan: MemoryPlan) -> tuple[tuple[int, int, tuple[int, ...], str], ...]:
         found = []
@@ -205,7 +209,8 @@ class _Builder:
         derefs = tuple(i for i, value in enumerate(binding.feeds) if self._is_ref(value))
         controls = self._controls(nodes) + self._virtual_controls(nodes)
         ins, outs = self._ins(binding.feeds), self._ins(binding.fetches)
-        return HostStep(call.nodes, binding.function, ins, outs, derefs, controls, tokens)
+        writes = any(writes_variables(self.graph, node) for node in nodes)
+        return HostStep(call.nodes, binding.function, ins, outs, derefs, controls, tokens, writes=writes)
 
     def _virtual_controls(self, nodes: list[Node]) -> tuple[int, ...]:
         """A handle that comes through a Switch is not fed; what tells of its branch is the switched predicate."""

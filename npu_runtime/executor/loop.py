@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from npu_runtime.errors import DeviceError
+from npu_runtime.executor.interrupts import current as current_interrupts
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import run_step, run_step_with_branches
 from npu_runtime.executor.watch import current
@@ -50,9 +51,12 @@ class LoopRunner:
 
     def _run(self, steps: list[Task], slots: list[Any]) -> None:
         run = run_step_with_branches if self.program.has_branches else run_step
+        interrupts = current_interrupts()
         for step in steps:
             try:
                 run(step.function, step, slots)
             except DeviceError as error:
                 raise error.at(step.node, step.op) from None
+            if interrupts.pending:
+                interrupts.deliver()
             self.flops += step.function.flops if isinstance(step.function, LoopRunner) else step.flops

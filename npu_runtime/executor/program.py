@@ -32,7 +32,7 @@ class Task:
     function(*inputs) -> output or tuple of outputs, attributes bound.  ins/outs: slots.  derefs: positions in ins that
     hold a Variable where the kernel wants its value.  buffers: (output index, offset, shape, dtype) in the arena.
     controls: slots that make the task dead.  token: slot that tells others whether this task ran, or -1.
-    frees: slots emptied afterwards.
+    frees: slots emptied afterwards.  writes: whether it changes a variable.
     """
 
     node: str
@@ -47,11 +47,12 @@ class Task:
     frees: tuple[int, ...] = ()
     unit: str = "scalar"
     flops: float = 0.0
+    writes: bool = False
 
 
 @dataclass
 class HostStep:
-    """One call of TensorFlow. derefs as in Task; tokens: slots of host nodes that others wait for."""
+    """One call of TensorFlow. derefs and writes as in Task; tokens: slots of host nodes that others wait for."""
 
     nodes: tuple[str, ...]
     function: HostFunction
@@ -61,6 +62,7 @@ class HostStep:
     controls: tuple[int, ...] = ()
     tokens: tuple[int, ...] = ()
     frees: tuple[int, ...] = ()
+    writes: bool = False
 
 
 @dataclass

@@ -14,6 +14,7 @@ from npu_runtime.device.denormals import flushed
 from npu_runtime.device.memory import Arena
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import DeviceError, InvalidArgument
+from npu_runtime.executor.interrupts import current as current_interrupts
 from npu_runtime.executor.program import DEAD, HostStep, Program, Task, to_user
 from npu_runtime.executor.steps import run_step, run_step_with_branches
 from npu_runtime.executor.watch import current
@@ -58,22 +59,28 @@ class Runner:
         run = run_step_with_branches if self.program.has_branches else run_step
         watch = current()
         run = run if watch is None else watch.observe(run)
+        interrupts = current_interrupts()
         for function, step in bound:
+            if step.writes:
+                interrupts.is_held = True
             try:
                 run(function, step, slots)
             except DeviceError as error:
                 raise error.at(_name(step), getattr(step, "op", "host call")) from None
-        return [convert(self._fetch(slots, i)) for i in range(len(self.program.fetches))]
+            if interrupts.pending:
+                interrupts.deliver()
+        return [self._fetch(slots, i, convert) for i in range(len(self.program.fetches))]
 
-    def _fetch(self, slots: list[Any], position: int) -> Any:
+    def _fetch(self, slots: list[Any], position: int, convert: Callable[[Any], Any]) -> Any:
         value = slots[self.program.fetches[position]]
         if value is DEAD:
             name = self.program.fetch_values[position]
             raise InvalidArgument(f"Retval[{position}] does not have value: {name} is in a branch that was not taken")
         if not isinstance(value, Variable):
-            return value
+            return convert(value)
         try:
-            return value.read()
+            with value.lock:  # copied as it stands between two updates
+                return convert(value.read())
         except DeviceError as error:
             raise error.at(self.program.fetch_values[position].node, "fetch") from None
 

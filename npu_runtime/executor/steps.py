@@ -8,30 +8,44 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.device import float_status
+from npu_runtime.device.variable import Variable
 from npu_runtime.executor.program import DEAD, HostStep, Task
 from npu_runtime.passes.placement import MERGES
 
 
 def run_step(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:
-    inputs = [slots[i] for i in step.ins]
-    for position in step.derefs:
-        inputs[position] = inputs[position].read()
     if isinstance(step, HostStep):
-        results = function([np.array(value) for value in inputs])
+        results = function([_copied(slots[i]) for i in step.ins])
         for slot, value in zip(step.outs, results, strict=True):
             slots[slot] = _as_array(value)
-    elif len(step.outs) == 1:
-        result = function(*inputs)
-        slots[step.outs[0]] = result[0] if type(result) is tuple else result  # ops with a list of outputs, here of one
     else:
-        results = function(*inputs) or ()
-        for slot, value in zip(step.outs, results, strict=True):
-            slots[slot] = value
-    if float_status.is_saturating and isinstance(step, Task):
-        for slot in step.outs:
-            slots[slot] = float_status.saturated(slots[slot])
+        _launch(function, step, slots)
     for slot in step.frees:
         slots[slot] = None
+
+
+def _launch(function: Callable[..., Any], task: Task, slots: list[Any]) -> None:
+    inputs = [slots[i] for i in task.ins]
+    for position in task.derefs:
+        inputs[position] = inputs[position].read()
+    if len(task.outs) == 1:
+        result = function(*inputs)
+        slots[task.outs[0]] = result[0] if type(result) is tuple else result  # ops with a list of outputs, here of one
+    else:
+        results = function(*inputs) or ()
+        for slot, value in zip(task.outs, results, strict=True):
+            slots[slot] = value
+    if float_status.is_saturating:
+        for slot in task.outs:
+            slots[slot] = float_status.saturated(slots[slot])
+
+
+def _copied(value: Any) -> np.ndarray:
+    """What a host call is given: the value, of a variable as it stands between two updates."""
+    if not isinstance(value, Variable):
+        return np.array(value)
+    with value.lock:
+        return np.array(value.read())
 
 
 def _as_array(value: Any) -> np.ndarray:
