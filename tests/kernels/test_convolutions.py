@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,11 +14,11 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels import winograd
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.conv import conv2d, conv_shape
 from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input
 from npu_runtime.kernels.windows import Layout
-from npu_runtime.kernels.winograd import is_worth_it
 from tests.kernels import oracle
 from tests.kernels.cases.conv import WINOGRAD
 from tests.kernels.cases.conv_gradients import gradients
@@ -160,8 +161,33 @@ def test_empty(op: str, image: tuple[int, ...], weights: tuple[int, ...], stride
 
 def test_the_winograd_cases_take_it() -> None:
     for x, w in WINOGRAD:
-        rows, cols = Layout.of([1, 1, 1, 1], "VALID", "NHWC").axes(x[1:3], (3, 3))
-        assert is_worth_it(np.empty(x, "f"), np.empty((3, 3, *w), "f"), rows, cols)
+        for padding in ("SAME", "VALID"):
+            rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(x[1:3], w[:2])
+            assert winograd.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+
+
+@st.composite
+def tileable(draw: st.DrawFn) -> Case:
+    """A Conv2D of few channels that Winograd's algorithm can compute: two to five taps, any padding, sizes of parts of tiles."""
+    kernel = draw(st.integers(2, 5)), draw(st.integers(2, 5))
+    extents = draw(st.integers(5, 30)), draw(st.integers(5, 30))
+    depth, filters, batch = draw(st.integers(1, 5)), draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    padding = draw(st.sampled_from(["SAME", "VALID"]))
+    return case("Conv2D", arr(batch, *extents, depth), arr(*kernel, depth, filters, seed=1), strides=[1] * 4, padding=padding)
+
+
+@few
+@given(tileable(), st.sampled_from([1 << 12, 1 << 16, 1 << 20]), st.sampled_from([4, 20]))
+def test_winograd_in_blocks_and_chunks_of_any_size(one: Case, block_bytes: int, chunk_tiles: int) -> None:
+    by_filter = gradients(one)[1]
+    (x, w), dy = one.inputs, by_filter.inputs[2]
+    rows, cols = Layout.of(one.attrs["strides"], one.attrs["padding"], "NHWC").axes(x.shape[1:3], w.shape[:2])
+    y, dw = np.empty_like(dy), np.empty_like(w)
+    with mock.patch.multiple(winograd, BLOCK_BYTES=block_bytes, CHUNK_TILES=chunk_tiles, MIN_TILES=17):
+        winograd.convolve(x, w, rows, cols, y)
+        winograd.filter_gradient(x, dy, rows, cols, dw)
+    assert_matches(y, oracle.run(one)[0][0], judged(one))
+    assert_matches(dw, oracle.run(by_filter)[0][0], judged(by_filter))
 
 
 BAD = [

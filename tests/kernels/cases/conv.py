@@ -17,8 +17,16 @@ def conv(x: tuple[int, ...], w: tuple[int, ...], stride: tuple[int, int] = (1, 1
     )  # fmt: skip
 
 
-WINOGRAD = [((5, 13, 15, 64), (64, 65)), ((2, 61, 47, 70), (70, 64)), ((30, 6, 5, 80), (80, 64)), ((1, 20, 300, 64), (64, 64))]
-"""Images and depths for which convolve takes Winograd's algorithm: odd sizes, several images or parts of one in a block."""
+WINOGRAD = [
+    ((15, 13, 15, 64), (3, 3, 64, 65)),
+    ((2, 61, 47, 70), (3, 3, 70, 64)),
+    ((30, 10, 9, 80), (3, 3, 80, 96)),
+    ((1, 20, 300, 64), (3, 3, 64, 64)),
+    ((9, 14, 13, 130), (3, 3, 130, 120)),
+    ((7, 14, 13, 96), (5, 5, 96, 160)),
+    ((3, 29, 30, 130), (2, 3, 130, 128)),
+]
+"""Images and filters for which Winograd's algorithm is taken: odd sizes, several images or parts of one in a block, chunks."""
 
 GEOMETRY = [
     conv((2, 7, 6, 3), (3, 3, 3, 4), stride, padding)
@@ -42,7 +50,7 @@ GEOMETRY = [
     conv((1, 70, 60, 8), (3, 3, 8, 5), (2, 2)),
     conv((3, 29, 30, 3), (7, 7, 3, 16), (2, 2)),
     conv((6, 28, 28, 1), (5, 5, 1, 32)),
-    *[conv(x, (3, 3, *w), (1, 1), padding) for padding in ("SAME", "VALID") for x, w in WINOGRAD],
+    *[conv(x, w, (1, 1), padding) for padding in ("SAME", "VALID") for x, w in WINOGRAD],
 ]  # fmt: skip
 
 EXPLICIT = [
