@@ -14,19 +14,49 @@ ENVIRONMENT_OPTIONS = "TF2NPU_OPTIONS"
 """JSON object of options the launcher was given; they win over the script's."""
 
 
+PRECISION_MODES = (
+    "must_keep_origin_dtype", "allow_fp32_to_fp16", "allow_fp32_to_bf16", "force_fp16", "force_fp32", "cube_fp16in_fp32out",
+    "allow_mix_precision", "allow_mix_precision_fp16", "allow_mix_precision_bf16",
+)  # fmt: skip
+ORIGIN = PRECISION_MODES[0]
+HIFLOAT8_MODES = ("cube_hif8", "mixed_hif8")
+"""No Ascend 910 has HiFloat8, so these change nothing here."""
+_V2_MODES = {
+    "fp16": "force_fp16", "origin": ORIGIN, "cube_fp16in_fp32out": "cube_fp16in_fp32out",
+    "mixed_float16": "allow_mix_precision_fp16", "mixed_bfloat16": "allow_mix_precision_bf16",
+    **dict.fromkeys(HIFLOAT8_MODES, ORIGIN),
+}  # fmt: skip
+"""The names of precision_mode_v2."""
+
+
+@dataclass(frozen=True)
+class Precision:
+    """mode: one of PRECISION_MODES, "" when nobody asked.  mixlist: path of a file that changes the lists of mixed precision."""
+
+    mode: str = ""
+    mixlist: str = ""
+
+
 @dataclass(frozen=True)
 class RuntimeConfig:
     """soc: name of a chip file.  host_fallback: "allow" runs what the device cannot do on the host and logs it, "error"
-    refuses it.  fusion: whether neighbours may be fused.  parameters: every option of the script, honoured or not.
+    refuses it.  fusion: whether neighbours may be fused.  precision: what numbers are rounded to.  device_defaults: whether
+    a session that asks for no precision gets the chip's own.  parameters: every option of the script, honoured or not.
     """
 
     soc: str = "Ascend910A"
     host_fallback: str = "allow"
     fusion: bool = True
+    precision: Precision = Precision()
+    device_defaults: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-_ALLOWED: dict[str, tuple[str, ...]] = {"host_fallback": ("allow", "error"), "fusion": ("on", "off")}
+_ALLOWED: dict[str, tuple[str, ...]] = {
+    "host_fallback": ("allow", "error"),
+    "fusion": ("on", "off"),
+    "device_defaults": ("on", "off"),
+}
 
 
 def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> RuntimeConfig:
@@ -43,5 +73,26 @@ def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = 
         soc=str(merged.get("soc", RuntimeConfig.soc)),
         host_fallback=str(merged.get("host_fallback", RuntimeConfig.host_fallback)),
         fusion=merged.get("fusion", "on") == "on",
+        precision=_precision(parameters, options),
+        device_defaults=merged.get("device_defaults") == "on",
         parameters=merged,
     )
+
+
+def _precision(parameters: Mapping[str, Any], options: Mapping[str, Any]) -> Precision:
+    """The mode that the launcher asks for, else the script; precision_mode_v2 wins over precision_mode.
+
+    Raises: InvalidArgument for a mode that the launcher misspelt; the shim warns of one in a script.
+    """
+    for name, value in options.items():
+        known = {"precision_mode": PRECISION_MODES, "precision_mode_v2": tuple(_V2_MODES)}.get(name)
+        if known and value not in known:
+            raise InvalidArgument(f"option {name}={value!r}: use one of {', '.join(known)}")
+    mode = _mode_in(options) or _mode_in(parameters)
+    mixlist = options.get("modify_mixlist") or parameters.get("modify_mixlist")
+    return Precision(mode, mixlist if isinstance(mixlist, str) else "")
+
+
+def _mode_in(options: Mapping[str, Any]) -> str:
+    old, new = options.get("precision_mode"), options.get("precision_mode_v2")
+    return _V2_MODES.get(str(new), "") or (str(old) if old in PRECISION_MODES else "")

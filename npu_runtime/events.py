@@ -14,7 +14,7 @@ class ProgramRecord:
 
     fetches: what was asked for.  device_nodes: names.  host_nodes: reason by name.  n_runs: steps so far.
     n_compilations: one for every new combination of shapes.  unread_flops: of nodes of the graph that are not computed, as
-    nobody reads them.
+    nobody reads them.  device_types: device nodes by the float type that they run in, where a precision mode chose it.
     """
 
     fetches: tuple[str, ...]
@@ -24,6 +24,7 @@ class ProgramRecord:
     host_flops: float = 0.0
     unread_flops: float = 0.0
     arena_bytes: int = 0
+    device_types: Counter[str] = field(default_factory=Counter)
     n_runs: int = 0
     n_compilations: int = 0
     _lock: Any = field(default_factory=Lock, repr=False, compare=False)
@@ -42,9 +43,14 @@ class ProgramRecord:
 
 @dataclass
 class SessionRecord:
-    """Programs of one session, in the order of their first run."""
+    """Programs of one session, in the order of their first run.
+
+    precision: the mode it runs in, "" for the graph's own types.  notes: what else its options mean here.
+    """
 
     name: str
+    precision: str = ""
+    notes: tuple[str, ...] = ()
     programs: list[ProgramRecord] = field(default_factory=list)
 
 
@@ -53,6 +59,8 @@ class RunLog:
 
     def __init__(self) -> None:
         self.device = "simulated NPU"
+        self.default_precision = ""
+        self.overflows: Counter[str] = Counter()
         self.sessions: list[SessionRecord] = []
         self._lock = Lock()
 
@@ -65,6 +73,7 @@ class RunLog:
     def clear(self) -> None:
         with self._lock:
             self.sessions.clear()
+            self.overflows.clear()
 
     def summary(self) -> list[str]:
         """Lines for a person who looks closely: every program, what ran where, and why not on the device."""
@@ -87,6 +96,7 @@ class RunLog:
             "steps": sum(program.n_runs for program in programs),
             "device_share": on_device / total if total else 1.0,
             "recompilations": sum(max(0, program.n_compilations - 1) for program in programs),
+            "precision": self._precision_lines(ran),
             "host_nodes": [
                 {"reason": why, "count": count, "example": next(name for name in reasons if reasons[name] == why)}
                 for why, count in _by_frequency(reasons)
@@ -109,7 +119,32 @@ class RunLog:
             f"{100 * on_device / total if total else 100:.2f} % of {total:.3g} floating-point operations on the device"
             + recompiled
         ]
+        ran = [session for session in self.sessions if any(program.n_runs for program in session.programs)]
+        lines += [f"  {line}" for line in self._precision_lines(ran)]
         return lines + _reason_lines({name: why for program in programs for name, why in program.host_nodes.items()})
+
+    def _precision_lines(self, sessions: list[SessionRecord]) -> list[str]:
+        """What numbers were rounded to, by mode; what the chip itself would do; results that were too large."""
+        lines = []
+        for mode in dict.fromkeys(session.precision for session in sessions):
+            types: Counter[str] = Counter()
+            for program in (p for s in sessions if s.precision == mode for p in s.programs if p.n_runs):
+                types += program.device_types
+            found = ", ".join(f"{_count(n, 'node')} in {name}" for name, n in sorted(types.items()))
+            lines.append(f"precision: {mode}: {found or 'no floating-point node'}" if mode else self._origin_line())
+        lines += dict.fromkeys(note for session in sessions for note in session.notes)
+        if self.overflows:
+            first, times = next(iter(self.overflows.items()))
+            lines.append(
+                f"overflow: results of {_count(len(self.overflows), 'node')} were too large for 16 bits, first of {first} "
+                f"({_count(times, 'time')}); steps of a loss-scale optimizer are skipped then, others go on with such numbers"
+            )
+        return lines
+
+    def _origin_line(self) -> str:
+        line = "precision: the types of the graph, as TensorFlow computes"
+        own = self.default_precision
+        return line + (f"; the chip's own mode is {own} (--option device_defaults=on)" if own else "")
 
 
 def _count(n: int, noun: str) -> str:

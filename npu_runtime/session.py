@@ -7,6 +7,7 @@ by what is fetched, targeted and fed, and specialised by the shapes of the feeds
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from npu_runtime.config import RuntimeConfig
+from npu_runtime.config import ORIGIN, RuntimeConfig
 from npu_runtime.device import float_status
 from npu_runtime.device.chip import load_chip
 from npu_runtime.device.variable import Variable
@@ -30,17 +31,20 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.importer.graphdef import GraphImporter, parse_value
 from npu_runtime.importer.host import HostSide, through_switches
+from npu_runtime.passes.assign_precision import assign_precision, count_types
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
 from npu_runtime.passes.partition import HostCall, is_free_constant, is_handle_source, partition, split_prologue
 from npu_runtime.passes.pipeline import optimise
 from npu_runtime.passes.placement import HANDLES, VARIABLES, Placement, place
+from npu_runtime.passes.precision_policy import load_policy
 from npu_runtime.passes.prune import FEED, prune
 
 LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
 
 _RUN_LOG = RunLog()
+_RUN_LOG.overflows = float_status.overflows
 
 
 def run_log() -> RunLog:
@@ -84,9 +88,13 @@ class DeviceSession:
         self._placed: set[str] = set()
         self._variables: dict[tuple[str, str], Variable] = {}
         self._generators: dict[str, dict[str, Any]] = {}
-        self._plans: dict[Request, _Plan] = {}
+        self._policy = load_policy(config, self._chip)
+        self._plans: dict[tuple[Request, bool], _Plan] = {}
         self._record = _RUN_LOG.open_session()
+        self._record.precision = "" if self._policy.is_origin else self._policy.mode
+        self._record.notes = self._policy.notes
         _RUN_LOG.device = f"simulated {self._chip.name}"
+        _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
         self._lock = RLock()
         self._is_closed = False
 
@@ -135,13 +143,14 @@ class DeviceSession:
 
     def _plan_for(self, request: Request) -> _Plan:
         with self._lock:
-            plan = self._plans.get(request)
+            key = request, float_status.is_saturating  # the mode changes what may be fused
+            plan = self._plans.get(key)
             if plan is None or self._importer.is_behind():
                 with _without_collection():
                     if self._importer.update():
                         self._place()
-                    plan = self._plans.get(request) or self._make_plan(request)
-                    self._plans[request] = plan
+                    plan = self._plans.get(key) or self._make_plan(request)
+                    self._plans[key] = plan
             return plan
 
     def _place(self) -> None:
@@ -200,6 +209,7 @@ class DeviceSession:
         graph = _copy_with_shapes(plan.main, shapes)
         program = self._compile(graph)
         record = plan.record
+        record.device_types = program.device_types
         record.n_compilations += 1
         record.device_nodes = program.device_nodes
         record.host_nodes.update(program.host_nodes)
@@ -210,13 +220,17 @@ class DeviceSession:
 
     def _compile(self, graph: Graph) -> Program:
         lift_loops.run(graph)
+        assign_precision(graph, self._policy)
+        types = Counter() if self._policy.is_origin else count_types(graph)
         parts = partition(graph, self._placement.groups)
         # What is cut, is cut at every result: a fused kernel would hand larger numbers on inside.
         optimise(graph, self._config.fusion and not float_status.is_saturating)
         names = [name for call in parts.calls for name in _with_handle_sources(graph, call.nodes)]
         self._host.add_nodes(self._importer.graph, names, self._placement.groups)
         calls = {call: self._bind(graph, call) for call in parts.calls}
-        return build(graph, parts, calls, State(self._variable, self._generator))
+        program = build(graph, parts, calls, State(self._variable, self._generator))
+        program.device_types = types
+        return program
 
     def _bind(self, graph: Graph, call: HostCall) -> HostBinding:
         inside, loops = set(call.nodes), self._placement.loops

@@ -21,6 +21,8 @@ class Chip:
 
     n_cores: AI cores (cube units).  cube_mhz: clock.  hbm_bytes: device memory.  hbm_gb_per_s: its bandwidth.
     cube_fp16_tflops: peak of the cube units.  vector_lanes_fp16: lanes a cycle and vector core.
+    training_precision, inference_precision: the precision mode when a session asks for none.  saturates: whether fp16 results
+    that are too large are cut instead of becoming infinite.  has_bfloat16: whether its units take bf16.
     """
 
     name: str
@@ -30,6 +32,10 @@ class Chip:
     hbm_bytes: int
     hbm_gb_per_s: float
     vector_lanes_fp16: int
+    training_precision: str
+    inference_precision: str
+    saturates: bool
+    has_bfloat16: bool
 
     @property
     def cube_fp16_tflops(self) -> float:

@@ -8,6 +8,7 @@ scaling reads that, because no gradient shows it.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 
 import numpy as np
 
@@ -17,7 +18,11 @@ N_STATUS_WORDS = 8
 is_saturating = False
 """Whether this process asked for saturation mode; read once for every kernel launch."""
 
+overflows: Counter[str] = Counter()
+"""Nodes whose results were too large for fp16, in the order of their first time, and how often; of the whole process."""
+
 _here = threading.local()
+_counting = threading.Lock()
 
 
 def set_saturating(mode: bool) -> None:
@@ -36,9 +41,16 @@ def has_overflowed() -> bool:
     return getattr(_here, "has_overflowed", False)
 
 
-def saturated(value: object) -> object:
+def note_overflow(node: str) -> None:
+    """A result of `node` was too large: counted for the run log and, in saturation mode, in this thread's status."""
+    with _counting:
+        overflows[node] += 1
+    _here.has_overflowed = has_overflowed() or is_saturating
+
+
+def saturated(value: object, node: str) -> object:
     """The value as the chip stores it in saturation mode: fp16 infinities become the largest number; they and NaN are noted."""
     if type(value) is not np.ndarray or value.dtype != np.float16 or np.isfinite(value).all():
         return value
-    _here.has_overflowed = True
+    note_overflow(node)
     return np.where(np.isinf(value), np.copysign(LARGEST, value), value)

@@ -69,6 +69,7 @@ class HostStep:
 class Program:
     """steps: in order.  template: initial slots (constants, variables).  feeds / fetches: slots.  fetch_derefs: fetches
     that are variables.  has_branches: whether DEAD can occur.  loops: the LoopRunners of its tasks.
+    device_types: nodes by the float type they run in.
     """
 
     steps: list[Task | HostStep] = field(default_factory=list)
@@ -79,6 +80,7 @@ class Program:
     has_branches: bool = False
     memory: MemoryPlan = field(default_factory=MemoryPlan)
     device_flops: float = 0.0
+    device_types: Counter[str] = field(default_factory=Counter)
     unread_flops: Counter[str] = field(default_factory=Counter)
     host_flops: float = 0.0
     device_nodes: tuple[str, ...] = ()

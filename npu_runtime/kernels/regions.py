@@ -15,6 +15,7 @@ from npu_runtime.kernels.bias import add_bias
 from npu_runtime.kernels.elementwise import leaky_relu_body
 from npu_runtime.kernels.elementwise_gradients import leaky_relu_grad_body
 from npu_runtime.kernels.parallel import scratch
+from npu_runtime.kernels.rounding import ROUND, rounding_body
 from npu_runtime.kernels.tiles import BODIES, Body, choose, run_tiled
 
 REGION = "_ElementwiseRegion"
@@ -28,6 +29,7 @@ _WITH_ATTRIBUTES: dict[str, Callable[[Mapping[str, Any]], Body]] = {
     "LeakyRelu": lambda attrs: leaky_relu_body(attrs.get("alpha", 0.2)),
     "LeakyReluGrad": lambda attrs: leaky_relu_grad_body(attrs.get("alpha", 0.2)),
     "SelectV2": lambda attrs: choose,
+    ROUND: rounding_body,
 }
 
 
