@@ -37,7 +37,7 @@ def _launch(function: Callable[..., Any], task: Task, slots: list[Any]) -> None:
             slots[slot] = value
     if float_status.is_saturating:
         for slot in task.outs:
-            slots[slot] = float_status.saturated(slots[slot], step.node)
+            slots[slot] = float_status.saturated(slots[slot], task.node)
 
 
 def _copied(value: Any) -> np.ndarray:
