@@ -11,6 +11,8 @@ from tf2npu.session_options import Given, problems, without_effect
 
 # Filled as sessions are made, for the run log: option -> what happens instead of it.
 ignored: dict[str, str] = {}
+# Options that npu_plugin.npu_resource_init gave the whole process; a session's own win over them.
+of_process: dict[str, Any] = {}
 
 
 def given(entry: Any) -> Given:

@@ -9,6 +9,7 @@ import tensorflow as tf
 from npu_bridge._ops.float_status import npu_alloc_float_status, npu_get_float_status
 from npu_bridge.estimator.npu import npu_plugin, util
 from npu_bridge.estimator.npu.npu_loss_scale_manager import ExponentialUpdateLossScaleManager, FixedLossScaleManager
+from npu_bridge.estimator.npu.npu_scope import keep_dtype_scope
 from npu_bridge.hccl import hccl_ops
 
 __all__ = ["ExponentialUpdateLossScaleManager", "FixedLossScaleManager", "NPULossScaleOptimizer"]
@@ -34,19 +35,26 @@ def scaled_gradients(
     kwargs: dict[str, Any],
     between: Callable[[Pairs], Pairs] = lambda pairs: pairs,
 ) -> Pairs:
-    """Gradients of ``loss``, computed from the scaled loss and scaled down after ``between``."""
-    if callable(loss):
-        scaled: Any = lambda: loss() * tf.cast(scale, loss().dtype.base_dtype)  # noqa: E731
-    else:
-        scaled = loss * tf.cast(scale, loss.dtype.base_dtype)
-    gradients = between(optimizer.compute_gradients(scaled, var_list, *args, **kwargs))
-    return [(_scale_down(gradient, scale), variable) for gradient, variable in gradients]
+    """Gradients of ``loss``, computed from the scaled loss and scaled down after ``between``.
+
+    The scale itself stays in fp32 in every precision mode: most are beyond the largest fp16 number.
+    """
+
+    def scaled(value: tf.Tensor) -> tf.Tensor:
+        with keep_dtype_scope():
+            return value * tf.cast(scale, value.dtype.base_dtype)
+
+    wanted = (lambda: scaled(loss())) if callable(loss) else scaled(loss)
+    gradients = between(optimizer.compute_gradients(wanted, var_list, *args, **kwargs))
+    with keep_dtype_scope():
+        return [(_scale_down(gradient, scale), variable) for gradient, variable in gradients]
 
 
 def all_finite(pairs: Pairs) -> tf.Tensor:
-    """Whether every gradient that is not None is free of infinities and NaN."""
+    """Whether every gradient that is not None is free of infinities and NaN, in the type that it has."""
     values = [g.values if isinstance(g, tf.IndexedSlices) else g for g, _ in pairs if g is not None]
-    return tf.reduce_all([tf.reduce_all(tf.math.is_finite(value)) for value in values]) if values else tf.constant(True)
+    with keep_dtype_scope():
+        return tf.reduce_all([tf.reduce_all(tf.math.is_finite(value)) for value in values]) if values else tf.constant(True)
 
 
 def no_overflow(pairs: Pairs) -> tf.Tensor:

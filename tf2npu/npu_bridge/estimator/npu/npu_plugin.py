@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from npu_bridge import _options
 from npu_bridge._log import recorded
 from npu_bridge.estimator.npu import util
 from npu_bridge.estimator.npu._shared_memory import (
@@ -75,7 +76,7 @@ def npu_resource_init(
     oo_level: str = "O3", optimization_switch: str | None = None, auto_tune_mode: str | None = None,
     mstune_mode: str | None = None,
 ) -> None:
-    """Start the device with options for the whole process; on the simulated device they are checked and recorded.
+    """Start the device with options for the whole process: precision modes count for its sessions, others are recorded.
 
     Raises: ValueError for a graph_run_mode above 1, profiling without options, an unknown aoe_mode or a bad path; TypeError
     for a flag that is no bool.
@@ -93,13 +94,16 @@ def npu_resource_init(
         util.check_aoe_mode(aoe_mode)
         util.check_path(work_path or os.getcwd())
     _started = options
-    recorded("npu_plugin.npu_resource_init", "put the options into the session's parameter_map")
+    honoured = {name: options[name] for name in ("graph_run_mode", "precision_mode", "precision_mode_v2")}
+    _options.of_process.update({name: value for name, value in honoured.items() if value is not None})
+    recorded("npu_plugin.npu_resource_init", "only its precision modes count; put other options into the session's parameter_map")
 
 
 def npu_resource_shutdown() -> None:
     """Stop the device."""
     global _started
     _started = None
+    _options.of_process.clear()
 
 
 def npu_close() -> None:
@@ -117,8 +121,8 @@ def set_device_sat_mode(mode: int) -> None:
 
 
 def _is_saturating() -> bool:
-    """Whether ``set_device_sat_mode(0)`` was called: overflow is then in the float status and not in the numbers."""
-    return _saturation_mode == 0
+    """Whether overflow is in the float status and not in the numbers: ``set_device_sat_mode(0)``, or the chip's own way."""
+    return _saturation_mode == 0 or (_saturation_mode is None and float_status.is_saturating)
 
 
 def is_inf_nan_enabled() -> bool:
