@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Any
@@ -215,12 +216,13 @@ class _Run:
         return known
 
     def _project(self) -> ProjectFacts:
-        from tf2npu.convert import ProjectFacts
+        from tf2npu.project.merging import merged, packed_facts
 
         if self._facts is None:
-            facts = dict(self._each(self._works()[0], "facts", b"2" * self._request.python2, tuple, self._ordinary(), "reading"))
-            crashed = {path for path, found in facts.items() if isinstance(found, workers.Crash)}
-            self._facts = ProjectFacts.merge(facts[path] for path in sorted(facts.keys() - crashed))
+            gather = self._works()[0]
+            key = b"2" * self._request.python2
+            found = self._each(packed_facts, "facts", key, lambda: (gather,), self._ordinary(), "reading")
+            self._facts = merged([facts for _, facts in sorted(found, key=itemgetter(0)) if not isinstance(facts, workers.Crash)])
         return self._facts
 
     def _convert_sources(self, config: Config, facts_digest: bytes, output: Output) -> None:

@@ -53,6 +53,12 @@ def run(work: Work, jobs: Iterable[Job], shared: tuple[Any, ...], n_workers: int
         pool.stop()
 
 
+def apart(work: Callable[..., Any], *arguments: Any) -> Any:
+    """`work(*arguments)` in a process of its own, whose memory ends with it. Raises: BrokenProcessPool when that dies."""
+    with ProcessPoolExecutor(1, _context(), _start_worker, (work, arguments)) as executor:
+        return executor.submit(_run_apart).result()
+
+
 def _run_here(work: Work, jobs: Iterable[Job], shared: tuple[Any, ...]) -> Iterator[Any]:
     was_enabled = gc.isenabled()
     gc.disable()  # as in the workers: see _start_worker
@@ -97,6 +103,11 @@ def _start_worker(work: Work, shared: tuple[Any, ...]) -> None:
     # many objects that looking for cycles while one is built costs a tenth of the time.
     gc.freeze()
     gc.disable()
+
+
+def _run_apart() -> Any:
+    work, arguments = _shared_in_worker
+    return work(*arguments)
 
 
 def _run_chunk(chunk: list[Job]) -> list[Any]:

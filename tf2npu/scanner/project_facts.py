@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from tf2npu.scanner.console_scripts import is_project_settings
+from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.facts import FileFacts, Seen
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
 from tf2npu.scanner.names import canonical, is_framework, is_tensorflow
@@ -27,8 +29,11 @@ class ProjectFacts:
     keras_nets: frozenset[str] = frozenset()  # files that use a Keras model, directly or through the project
     training: frozenset[str] = frozenset()  # files that train, directly or through the project
     imported: frozenset[str] = frozenset()  # files that another file imports
+    entries: frozenset[str] = frozenset()  # files that are run
+    starting: frozenset[str] = frozenset()  # files that are run and reach Horovod
+    started: frozenset[str] = frozenset()  # these, and what they import
     returns: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, function) -> qualified name of what it gives
-    commands: frozenset[str] = frozenset()  # files that an installed command runs
+    commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     with_horovod: frozenset[str] = frozenset()  # files that import Horovod, directly or through the project
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
 
@@ -36,7 +41,7 @@ class ProjectFacts:
     def merge(cls, facts: Iterable[FileFacts]) -> ProjectFacts:
         """Merge the facts of the files of a tree; the order given does not matter."""
         files = {f.path: f for f in sorted(facts, key=lambda f: f.path)}
-        project = cls(files, {f.module_path: f.path for f in files.values()})
+        project = cls(files, {f.module_path: p for p, f in files.items() if not is_project_settings(p)})
         edges = {path: project._imported_files(f) for path, f in files.items()}
         tensorflow = {p for p, f in files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in f.imports)}
         project.reaching = _spread(tensorflow, edges)
@@ -50,10 +55,15 @@ class ProjectFacts:
         calls = [(p, call) for p, f in files.items() for call in f.calls]
         project.input_uses = spread_roles(functions, calls, project._find_function)
         project.returns = project._returns()
-        project.commands = frozenset(project._commands())
-        project.imported = frozenset(t for path, targets in edges.items() for t in targets if t != path)
-        nothing: dict[str, Any] = {"functions": {}, "calls": (), "returns": {}}  # nine tenths of the memory
-        project.files = {path: replace(f, **nothing) for path, f in files.items()}
+        project.commands = project._commands()
+        project.imported = imported = frozenset(t for path, targets in edges.items() for t in targets if t != path)
+        project.entries = frozenset(path for path, f in files.items() if project._is_entry(f, path in imported))
+        scripts = {path for path, f in files.items() if f.starts_horovod and path not in imported}
+        project.starting = (project.entries | scripts) & project.with_horovod
+        project.started = project.starting | _imported_by(project.starting, edges)
+        nothing: dict[str, Any] = {"functions": {}, "calls": (), "returns": {}, "run_targets": ()}  # nine tenths of the memory
+        known: dict[Any, Any] = {}
+        project.files = {path: replace(f, **nothing, **_with_shared_names(f, known)) for path, f in files.items()}
         return project
 
     def including(self, facts: FileFacts) -> ProjectFacts:
@@ -67,6 +77,10 @@ class ProjectFacts:
         whole.keras_nets |= {path} if (facts.uses_keras_net and not inside) or targets & self.keras_nets else set()
         whole.with_horovod |= {path} if facts.has_horovod or targets & self.with_horovod else set()
         whole.training |= {path} if facts.trains or targets & self.training else set()
+        whole.entries |= {path} if whole._is_entry(facts, False) else set()
+        starts = path in whole.with_horovod and (path in whole.entries or facts.starts_horovod)
+        whole.starting |= {path} if starts else set()
+        whole.started |= {path} if starts else set()
         functions = {(path, name): fact for name, fact in facts.functions.items()}
         calls = [(path, call) for call in facts.calls if call.target[0] < 0]
         whole.input_uses = self.input_uses | spread_roles(functions, calls, whole._find_function)
@@ -169,13 +183,49 @@ class ProjectFacts:
         further = self._find_function(path, given)
         return self._final(*further, depth + 1) if further is not None else None
 
-    def _commands(self) -> Iterator[str]:
-        """Files of the modules that setup scripts name, beside the script or in its folder `src`."""
+    def _is_entry(self, facts: FileFacts, is_imported: bool) -> bool:
+        """Whether a file is run: it has a guard, a command runs it, or nobody imports it and it works when it is loaded."""
+        path = facts.path
+        if facts.has_main_guard or path in self.commands or PurePosixPath(path).name == "__main__.py":
+            return True
+        return not is_imported and (facts.runs or any(self._works(path, target) for target in facts.run_targets))
+
+    def _works(self, path: str, target: Target) -> bool:
+        """Whether something that is called opens a session, or is in a file that trains or starts Horovod."""
+        level, dotted = target
+        if self.resolve(path, level, dotted) in RUNNING:
+            return True
+        parts = dotted.split(".")
+        found = (self.find_module(path, level, ".".join(parts[:n])) for n in range(len(parts), 0, -1))
+        module = next((file for file in found if file is not None), None)
+        return module in self.training or module in self.keras_nets or module in self.with_horovod
+
+    def _commands(self) -> dict[str, frozenset[str]]:
+        """Files and functions that setup scripts and settings name, through re-exports."""
+        found: dict[str, set[str]] = {}
         for path, facts in self.files.items():
-            folder = PurePosixPath(path).parent.parts
-            for module in facts.console_scripts:
-                parts = tuple(module.split("."))
-                yield from (self.modules[at] for at in (folder + parts, (*folder, "src", *parts)) if at in self.modules)
+            for module, function in facts.commands:
+                file = self._installed(PurePosixPath(path).parent.parts, tuple(module.split(".")))
+                if file is not None:
+                    file, name = self._defining(file, function)
+                    found.setdefault(file, set()).add(name)
+        return {path: frozenset(names) for path, names in found.items()}
+
+    def _defining(self, path: str, name: str, depth: int = 0) -> tuple[str, str]:
+        """The file that defines a name of `path`, as far as it can be followed, and its name there."""
+        facts = self.files[path]
+        level, dotted = facts.exports.get(name, (0, ""))
+        module, _, inner = dotted.rpartition(".")
+        further = self.find_module(path, level, module) if module or level else None
+        return (path, name) if further is None or depth > 10 else self._defining(further, inner, depth + 1)
+
+    def _installed(self, folder: tuple[str, ...], parts: tuple[str, ...]) -> str | None:
+        """File of a module that is installed from a folder: in it, in its `src`, or in the one place below that fits."""
+        for at in (folder + parts, (*folder, "src", *parts)):
+            if at in self.modules:
+                return self.modules[at]
+        below = [path for at, path in self.modules.items() if at[: len(folder)] == folder and at[-len(parts) :] == parts]
+        return below[0] if len(below) == 1 else None
 
     def star_names(self, path: str, level: int, module: str) -> frozenset[str]:
         """Names that `from module import *` binds, as far as the tree tells."""
@@ -193,6 +243,15 @@ class ProjectFacts:
     def _imported_files(self, facts: FileFacts) -> frozenset[str]:
         found = (self.find_module(facts.path, level, module) for level, module in facts.imports)
         return frozenset(path for path in found if path is not None)
+
+
+def _with_shared_names(facts: FileFacts, known: dict[Any, Any]) -> dict[str, Any]:
+    """Names and imports of a file, each the one object that `known` has for it: most of them are in many files."""
+    return {
+        "imports": tuple(known.setdefault(one, one) for one in facts.imports),
+        "exports": {known.setdefault(name, name): known.setdefault(target, target) for name, target in facts.exports.items()},
+        "definitions": frozenset(known.setdefault(name, name) for name in facts.definitions),
+    }
 
 
 def _imported_by(start: frozenset[str], edges: dict[str, frozenset[str]]) -> frozenset[str]:
