@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.entry_block import bracket_guard, entry_guard, insert_after_imports
+from tf2npu.scanner.facts import ESTIMATOR
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
@@ -20,6 +21,7 @@ _TEST_RUNNERS = frozenset(
 )  # fmt: skip
 _KERAS_MADE = "npu_bridge.npu_init.set_keras_session_npu_config"
 _STARTED = ("npu_bridge.npu_init.init_resource", "npu_bridge.npu_init.npu_ops.initialize_system")
+_DECIDING = frozenset({*_KERAS_SET, *_TEST_RUNNERS, _KERAS_MADE, *_STARTED})
 
 
 def called_names(script: Script) -> set[str]:
@@ -44,6 +46,17 @@ def is_unit_test(script: Script) -> bool:
     return bool(script.memo["unit test"])
 
 
+def deciding_references(script: Script) -> list[int]:
+    """Offsets of the names by which an entry script says that it needs no session or resources of ours."""
+    if "deciding references" not in script.memo:
+        references = script.walked.references if script.is_entry else []
+        named = [(node, script.name_of(node, scope) or "") for node, scope in references]
+        decide = [node for node, name in named if name in _DECIDING or ESTIMATOR.match(name)]
+        script.memo["deciding references"] = [script.tree.span(node)[0] for node in decide]
+    found: list[int] = script.memo["deciding references"]
+    return found
+
+
 def wants_keras_session(script: Script) -> bool:
     """Whether an entry script has Keras use a session that it makes on the NPU, and no session of its own."""
     if not script.is_entry or script.path not in script.project.keras_nets or not script.config.is_enabled("NPU301"):
@@ -61,10 +74,8 @@ def wants_resources(script: Script) -> bool:
     if mode == "tf":
         trains = script.path in script.project.training and not is_test_script(script)
         return script.is_entry and trains and script.config.is_enabled("NPU419")
-    if script.path not in script.project.with_horovod and not script.config.names_entries:
-        return False  # a script beside the training, such as one that prepares data or reads logs
-    starts = any(name.startswith("horovod.") and name.endswith(".init") for name in called)
-    is_place = script.is_entry or (starts and script.path not in script.project.imported)
+    named = script.config.names_entries
+    is_place = script.is_entry if named else script.path in script.project.starting
     return is_place and "horovod" in script.project.distribution_kinds and script.config.is_enabled("NPU403")
 
 

@@ -8,7 +8,9 @@ import warnings
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
 from tf2npu.scanner.depth import DEEPEST, is_too_deep
+from tf2npu.scanner.entries import TopLevel, has_arguments
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
 from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
@@ -21,11 +23,10 @@ _KERAS_NET = re.compile(r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|ap
 _KERAS_PARTS = re.compile(
     r"^tensorflow\.keras\.(?:layers|initializers|regularizers|constraints|activations|losses|utils|datasets|preprocessing)\b"
 )
-_ESTIMATOR = re.compile(
+ESTIMATOR = re.compile(
     r"^(?:tensorflow\.estimator\.(?:tpu\.)?(?:\w*(?:Estimator|Classifier|Regressor)|train_and_evaluate)"
     r"|npu_bridge\.npu_init\.NPUEstimator)$"
 )
-_COMMAND = re.compile(r"^[ \t]*[\w.-]+[ \t]*=[ \t]*([A-Za-z_][\w.]*)[ \t]*:[ \t]*\w+[ \t]*$", re.MULTILINE)
 _KERAS_RUNS = frozenset({
     "compile", "fit", "fit_generator", "train_on_batch", "test_on_batch", "predict_on_batch", "predict_generator",
     "evaluate_generator", "get_session", "load_model", "model_to_estimator",
@@ -68,7 +69,10 @@ class FileFacts:
     has_estimator: bool = False
     runs_keras: bool = False  # trains, loads or asks for the session of what may be a Keras model
     returns: dict[str, Given] = field(default_factory=dict)  # functions that give an object that is followed
-    console_scripts: tuple[str, ...] = ()  # modules that an installed command runs, as a setup script says
+    commands: tuple[Command, ...] = ()  # functions that installed commands run, as a setup script or a settings file says
+    runs: bool = False  # opens a session or trains when it is run, not only when something in it is called
+    starts_horovod: bool = False  # starts Horovod at top level
+    run_targets: tuple[Target, ...] = ()  # what it calls elsewhere when it is run
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
     @property
@@ -95,7 +99,12 @@ def module_parts(path: str) -> tuple[str, ...]:
 
 
 def gather_facts(path: str, data: bytes) -> FileFacts:
-    """Facts of one file; a file that Python's own parser refuses yields the imports seen line by line."""
+    """Facts of one file; a file that Python's own parser refuses yields the imports seen line by line.
+
+    A pyproject.toml or setup.cfg tells which commands a project installs.
+    """
+    if is_project_settings(path):
+        return FileFacts(path, commands=commands_in_settings(path, data))
     if path.lower().endswith(".ipynb"):
         return FileFacts(path)
     try:
@@ -176,7 +185,8 @@ class _Gatherer:
             tuple(self.distribution), {n: f for n, f in roles.functions.items() if f is not None}, tuple(roles.calls),
             any(map(_trains, calls)), self.has_estimator, any(map(_runs_keras, calls)),
             ReturnGatherer(self.dotted, self.targets).gather(module) if self.aliases else {},
-            _console_scripts(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
+            commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
+            *TopLevel(self.dotted, self.targets, nodes).gather(module),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -257,7 +267,7 @@ class _Gatherer:
             self.has_keras_part = True
         elif _KERAS_NET.match(name) and name != "tensorflow.keras":
             self.has_keras_net = True
-        elif _ESTIMATOR.match(name):
+        elif ESTIMATOR.match(name):
             self.has_estimator = True
         strategy = _STRATEGY.match(name)
         if name in _PARAMETER_SERVER or (strategy and strategy.group(1).startswith("ParameterServer")):
@@ -278,13 +288,7 @@ class _Gatherer:
 
 def _trains(call: ast.Call) -> bool:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    return name in _TRAINING_CALLS or (name == "train" and bool(call.args or call.keywords))
-
-
-def _console_scripts(nodes: list[ast.AST]) -> tuple[str, ...]:
-    """Modules of `command = package.module:function` in the texts of a setup script."""
-    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    return tuple(sorted({module for text in texts for module in _COMMAND.findall(text)}))
+    return name in _TRAINING_CALLS or (name == "train" and has_arguments(call))
 
 
 def _runs_keras(call: ast.Call) -> bool:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.findings import Span
+from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework
 from tf2npu.scanner.pragmas import Pragmas
 from tf2npu.scanner.project_facts import ProjectFacts
@@ -17,18 +18,6 @@ from tf2npu.scanner.source import LineIndex
 from tf2npu.scanner.tree import Tree
 from tf2npu.scanner.walk import Walked, walk
 
-_RUNNING = frozenset(
-    {
-        "tensorflow.Session",
-        "tensorflow.InteractiveSession",
-        "tensorflow.app.run",
-        "tensorflow.train.MonitoredTrainingSession",
-        "tensorflow.train.MonitoredSession",
-        "tensorflow.train.SingularMonitoredSession",
-        "tensorflow.estimator.train_and_evaluate",
-        "tensorflow.contrib.slim.learning.train",
-    }
-)
 _TRAINING_METHODS = ("Estimator().train", "Model().fit", "Sequential().fit", "Model().fit_generator", "Classifier().train")
 
 
@@ -48,6 +37,7 @@ class Script:
         self._string_spans: list[tuple[int, int]] | None = None
         self.pragmas = Pragmas(tree.text, self._is_in_string)
         self.memo: dict[str, Any] = {}  # analyses that several rules share, by name
+        self._inner = {name for scope in self.walked.scope_of.values() if scope.kind != "module" for name in scope.names}
         self._bound = self._bound_names()
         self._locals: dict[str, str] = {}
 
@@ -79,21 +69,19 @@ class Script:
 
     @property
     def is_entry(self) -> bool:
-        """Whether this file is run, not imported: the configured main file or one with a main guard."""
+        """Whether this file is run, not imported: one that the settings name, or as the project tells."""
         if self.config.names_entries:
             return self.config.is_named_entry(self.path)
-        facts = self.project.files.get(self.path)
-        if facts is None:
-            return False
-        if facts.has_main_guard or self.path in self.project.commands:
-            return True
-        return self.path not in self.project.imported and self._runs_at_top_level()
+        entry = self.path in self.project.entries
+        return entry or (self.path not in self.project.imported and self._runs_at_top_level())
 
     def _runs_at_top_level(self) -> bool:
-        """Whether a file without a guard opens sessions or trains when it is run."""
+        """Whether a file opens sessions or trains when it is loaded, told by the kinds of its objects."""
+        if self.path not in self.project.files:
+            return False
         for node, scope in self.walked.calls:
             name = self.name_of(node.func, scope) if scope.function is None and scope.kind == "module" else None
-            if name is not None and (name in _RUNNING or name.endswith(_TRAINING_METHODS)):
+            if name is not None and (name in RUNNING or name.endswith(_TRAINING_METHODS)):
                 return True
         return False
 
@@ -141,14 +129,17 @@ class Script:
         return self._locals[symbol]
 
     def imported_as(self, symbol: str) -> str | None:
-        """Local name under which a symbol of npu_init is already imported at module level, or None."""
+        """Local name under which a symbol of npu_init is already imported at module level, or None.
+
+        A name that means something else in a function or class of the file does not count: what is added may stand there.
+        """
         wanted = symbol.replace(":", ".") if ":" in symbol else canonical(f"{NPU_INIT}.{symbol}")
         for name, bindings in self.module_scope.names.items():
-            if any(b.kind == "import" and b.level == 0 and canonical(b.target) == wanted for b in bindings):
+            is_imported = any(b.kind == "import" and b.level == 0 and canonical(b.target) == wanted for b in bindings)
+            if is_imported and name not in self._inner:
                 return name
-        if symbol in NPU_INIT_NAMES and any(s.target == NPU_INIT for s in self.module_scope.stars):
-            return symbol
-        return None
+        has_star = symbol in NPU_INIT_NAMES and any(s.target == NPU_INIT for s in self.module_scope.stars)
+        return symbol if has_star and symbol not in self._inner else None
 
     def _choose_local(self, symbol: str) -> str:
         present = self.imported_as(symbol)
@@ -162,8 +153,7 @@ class Script:
         return alias
 
     def _bound_names(self) -> set[str]:
-        scopes = [self.module_scope, *self.walked.scope_of.values()]
-        names = {name for scope in scopes for name in scope.names}
+        names = self._inner | set(self.module_scope.names)
         for star in self.module_scope.stars:
             if not (star.level == 0 and is_framework(star.target)):
                 names |= self.project.star_names(self.path, star.level, star.target)

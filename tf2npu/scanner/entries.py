@@ -1,0 +1,158 @@
+"""Which files of a project are run and not imported: told by a guard, by what installs them, or by what they do at top level."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from tf2npu.scanner.input_roles import Target
+
+RUNNING = frozenset({
+    "tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.app.run", "tensorflow.train.MonitoredTrainingSession",
+    "tensorflow.train.MonitoredSession", "tensorflow.train.SingularMonitoredSession", "tensorflow.estimator.train_and_evaluate",
+    "tensorflow.contrib.slim.learning.train", "tensorflow.train.Supervisor", "absl.app.run",
+})  # fmt: skip
+_STARTS_HOROVOD = frozenset({"horovod.tensorflow.init", "horovod.tensorflow.keras.init"})
+_METHODS = frozenset({"fit", "fit_generator", "train_and_evaluate", "train_on_batch"})
+_ADDED = frozenset({"config", "session_config", "hooks"})
+_EXITS = frozenset({"sys.exit", "exit", "quit"})
+_BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+@dataclass
+class _Body:
+    """What a piece of code does when it runs."""
+
+    runs: bool = False
+    starts_horovod: bool = False
+    own: set[str] = field(default_factory=set)
+    targets: set[Target] = field(default_factory=set)
+
+
+class TopLevel:
+    """What running a file does, through its own functions.
+
+    dotted: qualified name of a chain whose root is a known import.  targets: other imported names and where they come from.
+    nodes: all nodes of the file.
+    """
+
+    def __init__(self, dotted: Callable[[ast.expr], str | None], targets: dict[str, Target], nodes: list[ast.AST]) -> None:
+        self.dotted = dotted
+        self.targets = targets
+        stored = {n.id for n in nodes if type(n) is ast.Name and type(n.ctx) is ast.Store}
+        self.rebound = stored - {name for n in nodes if isinstance(n, ast.Assign) for name in _set_to_none(n)}
+        self.made: dict[str, ast.expr] = {}  # what the names of the module are made of
+
+    def gather(self, module: ast.Module) -> tuple[bool, bool, tuple[Target, ...]]:
+        """Whether running the file trains or opens a session, whether it starts Horovod, and what else it calls then."""
+        own = {node.name: node for node in module.body if isinstance(node, _BLOCKS) and not isinstance(node, ast.Lambda)}
+        start = self._read(list(_executed(module.body)), set(own), at_top=True)
+        todo, seen = sorted(start.own), set(start.own)
+        while todo:
+            body = self._read(list(ast.walk(own[todo.pop()])), set(own), at_top=False)
+            start.runs = start.runs or body.runs
+            start.starts_horovod = start.starts_horovod or body.starts_horovod
+            start.targets |= body.targets
+            todo += sorted(body.own - seen)
+            seen |= body.own
+        return start.runs, start.starts_horovod, () if start.runs else tuple(sorted(start.targets))
+
+    def _read(self, nodes: list[ast.AST], own: set[str], at_top: bool) -> _Body:
+        body = _Body()
+        if at_top:
+            self.made = {n.targets[0].id: n.value for n in nodes
+                         if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)}  # fmt: skip
+        statements = {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Call):
+                body.starts_horovod = body.starts_horovod or self._name(node.func) in _STARTS_HOROVOD
+                body.runs = body.runs or self._runs(node, own if at_top else None)
+                self._called(node, own, body, not at_top or id(node) in statements)
+        return body
+
+    def _runs(self, call: ast.Call, own: set[str] | None) -> bool:
+        """Whether a call opens a session or trains; at top level (`own` given) only what is known to be TensorFlow's trains."""
+        if self._name(call.func) in RUNNING:
+            return True
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if method not in _METHODS and not (method == "train" and has_arguments(call)):
+            return False
+        return own is None or self._is_known(call.func, own)
+
+    def _is_known(self, node: ast.expr, own: set[str]) -> bool:
+        """Whether an object comes from TensorFlow or from a function of this file."""
+        root = _root(node)
+        made = self.made.get(root.id) if root is not None else None
+        start = made if isinstance(made, ast.Call) else node
+        first = _root(start)
+        return self.dotted(_plain_chain(start)) is not None or (first is not None and first.id in own)
+
+    def _name(self, func: ast.expr) -> str | None:
+        root = _root(func)
+        if root is not None and root.id in self.rebound:
+            return None
+        target = self._target(func)
+        imported = target[1] if target is not None and target[0] == 0 else None
+        return self.dotted(func) or imported or (func.id if isinstance(func, ast.Name) else None)
+
+    def _called(self, call: ast.Call, own: set[str], body: _Body, is_for_its_effect: bool) -> None:
+        """Notes the own function or class behind a call, own functions that are handed over, and what is called elsewhere."""
+        made = self.made.get(root.id) if (root := _root(call.func)) is not None else None
+        start = made if isinstance(made, ast.Call) else call
+        roots = [_root(start), *(_root(node) for node in [*call.args, *(k.value for k in call.keywords)])]
+        body.own |= {root.id for root in roots if root is not None and root.id in own}
+        is_exit = isinstance(call.func, (ast.Name, ast.Attribute)) and self._name(call.func) in _EXITS
+        for node in [start, *(call.args if is_exit else ())] if is_for_its_effect else ():
+            target = self._target(node) if isinstance(node, ast.Call) else None
+            body.targets |= {target} if target is not None else set()
+
+    def _target(self, node: ast.expr) -> Target | None:
+        """The imported thing that a chain of attributes and calls starts with."""
+        node = _plain_chain(node)
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self.targets:
+            return None
+        level, dotted = self.targets[node.id]
+        return level, ".".join([dotted, *reversed(parts)])
+
+
+def _set_to_none(node: ast.Assign) -> list[str]:
+    """Names that a failed import leaves without a module."""
+    is_none = isinstance(node.value, ast.Constant) and node.value.value is None
+    return [target.id for target in node.targets if is_none and isinstance(target, ast.Name)]
+
+
+def _plain_chain(node: ast.expr) -> ast.expr:
+    """`a.b` of `a.b(1).c(2)`: the attributes before the first call."""
+    chain = node
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        if isinstance(node, ast.Call):
+            chain = node.func
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return chain
+
+
+def _root(node: ast.expr) -> ast.Name | None:
+    """The name that a chain of attributes and calls starts with."""
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node if isinstance(node, ast.Name) else None
+
+
+def _executed(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """Nodes of the code that runs when a module is loaded."""
+    todo: list[ast.AST] = list(body)
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, _BLOCKS):
+            yield node
+            todo.extend(ast.iter_child_nodes(node))
+
+
+def has_arguments(call: ast.Call) -> bool:
+    """Whether a call has arguments beside those that a conversion adds, as it must mean the same afterwards."""
+    return bool(call.args) or any(keyword.arg not in _ADDED for keyword in call.keywords)
