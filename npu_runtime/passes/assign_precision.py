@@ -17,7 +17,7 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.rounding import ROUND
 from npu_runtime.passes.lift_loops import WHILE
-from npu_runtime.passes.placement import HANDLES
+from npu_runtime.passes.placement import HANDLES, VARIABLES
 from npu_runtime.passes.precision_policy import HALVES, PrecisionPolicy, Types
 
 DEVICE_TYPE = "_device_type"
@@ -29,28 +29,30 @@ KEEP = "_keep_dtype"
 def assign_precision(graph: Graph, policy: PrecisionPolicy) -> int:
     """Give every device node its type, before the graph is partitioned; returns the number of nodes that run in another type
     than the graph's."""
-    if policy.is_origin:
-        return 0
-    assignment = _Assignment(graph, policy)
+    return 0 if policy.is_origin else _assign(graph, policy, frozenset()).changes
+
+
+def _assign(graph: Graph, policy: PrecisionPolicy, body: frozenset[str]) -> _Assignment:
+    assignment = _Assignment(graph, policy, body)
     for node in topological([node for node in graph if node.host_reason is None]):
         assignment.visit(node)
     assignment.finish()
-    inner = 0
     for node in graph:
         if node.op == WHILE:
-            inner += _assign_in_loop(node, policy)
-    return assignment.changes + inner
+            assignment.changes += _assign_in_loop(node, policy)
+    return assignment
 
 
 def _assign_in_loop(node: Node, policy: PrecisionPolicy) -> int:
     """What an iteration hands on keeps its type.  Source: the operators Enter and NextIteration are on the black list."""
     loop = node.attrs["loop"]
     before = list(loop.graph.fetches)
-    changes = assign_precision(loop.graph, policy)
+    assignment = _assign(loop.graph, policy, loop.body)
     moved = dict(zip(before, loop.graph.fetches, strict=True))
     loop.condition = moved[loop.condition]
     loop.next_values = {source: moved[value] for source, value in loop.next_values.items()}
-    return changes
+    loop.body |= {made.name for name in loop.body for made in assignment.beside(name)}
+    return assignment.changes
 
 
 def device_type(graph: Graph, node: Node) -> str:
@@ -74,16 +76,17 @@ def count_types(graph: Graph) -> Counter[str]:
 
 class _Assignment:
     """One graph on its way. reduced: 16-bit type of values in fp32 storage.  replaced: what to read instead of a value.
-    lowered: the 16-bit value that readers of a raised one get, unless they are raised themselves.
+    lowered: the 16-bit value that readers of a raised one get, unless they are raised themselves.  body: nodes that run only
+    when the condition of a loop holds.
     """
 
-    def __init__(self, graph: Graph, policy: PrecisionPolicy) -> None:
-        self.graph, self.policy = graph, policy
+    def __init__(self, graph: Graph, policy: PrecisionPolicy, body: frozenset[str]) -> None:
+        self.graph, self.policy, self.body = graph, policy, body
         self.changes = 0
         self.reduced: dict[Value, str] = {}
         self.replaced: dict[Value, Value] = {}
         self.lowered: dict[Value, Value] = {}
-        self.converted: dict[tuple[Value, str], Value] = {}
+        self.converted: dict[tuple[object, ...], Value] = {}
         self.before: dict[str, list[Node]] = {}
         self.after: dict[str, list[Node]] = {}
         self.made: dict[str, Node] = {}
@@ -163,17 +166,23 @@ class _Assignment:
         node.inputs[position] = self._converted(node, value, dtype)
 
     def _converted(self, reader: Node, value: Value, dtype: str) -> Value:
-        """The rounded value, shared by its readers; that of a variable is read when its reader may read it."""
-        producer = self.graph.nodes.get(value.node)
-        is_shared = producer is None or value.output not in producer.ref_outputs
-        found = self.converted.get((value, dtype)) if is_shared else None
-        if found is None:
+        """The rounded value, shared by readers that run under the same conditions."""
+        waits = tuple(reader.controls) if self._shows_variable(value) else ()
+        key = value, dtype, waits, reader.name in self.body
+        if key not in self.converted:
             made = self._rounding(f"trans_Cast_{len(self.made)}", value, dtype)
-            made.controls = [] if is_shared else list(reader.controls)
+            made.controls = list(waits)
             self.before.setdefault(reader.name, []).append(made)
-            found = Value(made.name)
-            self.converted[value, dtype] = found
-        return found
+            self.converted[key] = Value(made.name)
+        return self.converted[key]
+
+    def _shows_variable(self, value: Value) -> bool:
+        """Whether a value is the memory of a variable, which is to be read when the reader may read it."""
+        producer = self.graph.nodes.get(value.node)
+        if producer is None:
+            return False
+        is_view = producer.op == "Identity" and self._shows_variable(producer.inputs[0])
+        return value.output in producer.ref_outputs or producer.op in VARIABLES or is_view
 
     def _round_output(self, node: Node, position: int, types: Types, keeps_grid: bool) -> None:
         value = Value(node.name, position)
@@ -215,14 +224,15 @@ class _Assignment:
                 self.lowered[value] = self._cast(node, value, origin, self.after)
 
     def _cast(self, node: Node, value: Value, dtype: str, where: dict[str, list[Node]]) -> Value:
-        if (value, dtype) not in self.converted:
+        key = value, dtype, "cast", node.name in self.body
+        if key not in self.converted:
             spec = self._spec(value)
             attrs = {"SrcT": spec.dtype, "DstT": dtype, "Truncate": False}
             name = f"trans_Cast_{len(self.made)}"
             made = self._add(Node(name, "Cast", [value], attrs=attrs, outputs=[Spec(spec.shape, dtype)]))
             where.setdefault(node.name, []).append(made)
-            self.converted[value, dtype] = Value(made.name)
-        return self.converted[value, dtype]
+            self.converted[key] = Value(made.name)
+        return self.converted[key]
 
     def _read_lowered(self, node: Node) -> None:
         node.inputs = [self.lowered.get(value, value) for value in node.inputs]
@@ -238,6 +248,10 @@ class _Assignment:
         for node in nodes:
             for one in (*self.before.get(node.name, ()), node, *self.after.get(node.name, ())):
                 self.graph.add(one)
+
+    def beside(self, name: str) -> list[Node]:
+        """The nodes made for one node."""
+        return [*self.before.get(name, ()), *self.after.get(name, ())]
 
     def _final(self, value: Value) -> Value:
         value = self.replaced.get(value, value)
