@@ -21,6 +21,7 @@ from tf2npu import convert, file_notes
 from tf2npu.config import Config
 from tf2npu.convert import FileFacts, ProjectFacts
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
+from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.python2 import explain_python2
 from tf2npu.scanner.source import LineIndex, SourceError, decode
 
@@ -47,7 +48,7 @@ class Modern:
 
 def gather_facts(path: str, data: bytes) -> FileFacts:
     """`convert.gather_facts` for the source as it will be."""
-    modern = modernize(path, data)
+    modern = None if is_project_settings(path) else modernize(path, data)
     return convert.gather_facts(path, modern.data if modern else data)
 
 

@@ -88,6 +88,21 @@ def test_reports_hold_no_place_of_this_machine_and_are_the_same_for_any_out(tool
     assert not any(str(tmp_path).encode() in data for data in reports[0].values())
 
 
+def test_commands_of_the_project_settings_are_entries_and_a_change_of_them_counts(tool, tmp_path):
+    src, out = tmp_path / "src", tmp_path / "out"
+    (src / "pkg").mkdir(parents=True)
+    (src / "pkg" / "cli.py").write_text("import tensorflow as tf\ndef main():\n    tf.keras.Sequential().fit(x, y)\n")
+    settings = src / "pyproject.toml"
+    settings.write_text("[project]\nname = 'pkg'\n")
+    tool("convert", src, out)
+    assert (out / "pkg" / "cli.py").read_bytes() == (src / "pkg" / "cli.py").read_bytes()
+    settings.write_text("[project]\nname = 'pkg'\n[project.scripts]\ntrain = 'pkg.cli:main'\n")
+    tool("convert", src, out)
+    assert "def main():\n    import atexit\n    npu_keras_sess = set_keras" in (out / "pkg" / "cli.py").read_text()
+    assert (out / "pyproject.toml").read_text() == settings.read_text()
+    assert tool("convert", src, tmp_path / "again", "--python2").code == tool("convert", src, out).code
+
+
 def test_workers_and_this_process_give_the_same(tool, project, tmp_path, session_source):
     for number in range(40):
         (project / f"m{number:02}.py").write_text(session_source + f"# {'x' * 9000}\n")

@@ -221,15 +221,106 @@ def test_what_functions_of_other_files_give_is_not_guessed(body: str) -> None:
     assert converted(files)["use.py"] == files["use.py"]
 
 
+KERAS_COMMAND = """import tensorflow as tf
+
+
+def main():
+    \"\"\"Trains.\"\"\"
+    tf.keras.Sequential().fit(x, y)
+"""
+STARTED = """    \"\"\"Trains.\"\"\"
+    import atexit
+    npu_keras_sess = set_keras_session_npu_config()
+    atexit.register(close_session, npu_keras_sess)
+    tf.keras.Sequential().fit(x, y)
+"""
+
+
 @pytest.mark.parametrize(
-    ("entry_points", "path"),
+    ("name", "text", "path"),
     [
-        ("entry_points={'console_scripts': ['train = pkg.cli:main']}", "pkg/cli.py"),
-        ('entry_points="""\n[console_scripts]\ntrain=pkg.cli:main\n"""', "src/pkg/cli.py"),
+        ("setup.py", "setup(entry_points={'console_scripts': ['train = pkg.cli:main']})", "pkg/cli.py"),
+        ("setup.py", 'setup(entry_points="""\n[console_scripts]\ntrain=pkg.cli:main [gpu]\n""")', "src/pkg/cli.py"),
+        ("setup.cfg", "[options.entry_points]\nconsole_scripts =\n    o = os:cwd\n    train = pkg.cli:main\n", "lib/pkg/cli.py"),
+        ("setup.cfg", "[entry_points]\nconsole_scripts=\n    train=pkg.cli:main\n", "pkg/cli.py"),
+        ("pyproject.toml", '[project.scripts]\ntrain = "pkg.cli:main"\n', "src/pkg/cli.py"),
+        ("pyproject.toml", '[tool.poetry.scripts]\ntrain = "pkg.cli:main"\n', "pkg/cli.py"),
+        ("pyproject.toml", '[tool.poetry.scripts]\ntrain = {reference = "pkg.cli:main", type = "console"}\n', "pkg/cli.py"),
+        ("pyproject.toml", '[tool.flit.scripts]\ntrain = "pkg:main"\n', "pkg/cli.py"),
+        ("deep/er/pyproject.toml", '[project.gui-scripts]\ntrain = "pkg.cli:main"\n', "deep/er/pkg/cli.py"),
     ],
 )
-def test_modules_that_an_installed_command_runs_are_entries(entry_points: str, path: str) -> None:
-    source = "import tensorflow as tf\ndef main():\n    tf.keras.Sequential().fit(x, y)\n"
-    files = {"setup.py": f"from setuptools import setup\nsetup(name='a', {entry_points})\n", path: source}
-    assert "set_keras_session_npu_config()" in converted(files)[path]
-    assert converted({path: source})[path] == source
+def test_what_an_installed_command_runs_is_started_on_the_npu(name: str, text: str, path: str) -> None:
+    package = path.replace("cli.py", "__init__.py")
+    files = {name: text, path: KERAS_COMMAND, package: "from .cli import main\n"}
+    assert STARTED in converted(files)[path]
+    assert converted({path: KERAS_COMMAND, package: files[package]})[path] == KERAS_COMMAND
+    once = converted(files)
+    assert converted(once) == once
+
+
+def test_a_guard_that_calls_the_command_needs_no_start_of_its_own() -> None:
+    guard = "\nif __name__ == '__main__':\n    main()\n"
+    files = {"setup.cfg": "[options.entry_points]\nconsole_scripts =\n    train = cli:main\n", "cli.py": KERAS_COMMAND + guard}
+    after = converted(files)["cli.py"]
+    assert after.count("set_keras_session_npu_config()") == 1 and after.endswith(STARTED + guard)
+
+
+def test_a_guard_that_does_something_else_has_a_start_of_its_own() -> None:
+    guard = "\nif __name__ == '__main__':\n    tf.keras.Sequential().fit(x, y)\n"
+    files = {"setup.cfg": "[options.entry_points]\nconsole_scripts =\n    train = cli:main\n", "cli.py": KERAS_COMMAND + guard}
+    after = converted(files)["cli.py"]
+    assert after.count("set_keras_session_npu_config()") == 2 and STARTED in after
+    assert converted({**files, "cli.py": after})["cli.py"] == after
+
+
+@pytest.mark.parametrize("suite", ["def main(): tf.keras.Sequential().fit(x, y)", "def main():\n    import os; run(os)"])
+def test_a_command_of_one_line_is_started_too(suite: str) -> None:
+    source = f"import tensorflow as tf\nnet = tf.keras.Sequential()\n{suite}\n"
+    files = {"setup.cfg": "[options.entry_points]\nconsole_scripts =\n    train = cli:main\n", "cli.py": source}
+    after = converted(files)["cli.py"]
+    compile(after, "cli.py", "exec")
+    assert after.index("def main") < after.index("npu_keras_sess = ") < after.index("atexit.register")
+    assert after.index("atexit.register") < after.index(suite.partition("main():")[2].split()[0], after.index("atexit.register"))
+
+
+@pytest.mark.parametrize(
+    "text", ["[project", "[project]\nscripts = 3\n", "[project.scripts]\na = 3\nb = 'c'\n", "\xff[tool]\npoetry = []"]
+)
+@pytest.mark.parametrize("name", ["pyproject.toml", "setup.cfg"])
+def test_settings_that_name_no_command_are_none(name: str, text: str) -> None:
+    assert converted({"cli.py": KERAS_COMMAND, name: text})["cli.py"] == KERAS_COMMAND
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "main()",
+        "import sys\nsys.exit(main())",
+        "from absl import app\napp.run(main)",
+        "if True:\n    history = main()",
+        "class T(object):\n    def go(self):\n        main()\nT().go()",
+        "class T(object):\n    def go(self):\n        main()\nt = T()\nt.go()",
+    ],
+)
+def test_a_script_that_trains_when_it_is_loaded_is_run(text: str) -> None:
+    files = {"m.py": f"{KERAS_COMMAND}{text}\n"}
+    assert "npu_keras_sess" in converted(files)["m.py"]
+    assert converted({**files, "other.py": "import m\n"})["m.py"] == files["m.py"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["import net\nnet.main()", "from net import main\nmain()", "import sys, net\nsys.exit(net.main())",
+     "from net import Trainer\nt = Trainer()\nt.go()", "from net import Trainer\nTrainer(3).go()"],
+)  # fmt: skip
+def test_a_script_that_starts_the_training_of_another_file_is_run(text: str) -> None:
+    net = f"{KERAS_COMMAND}class Trainer(object):\n    go = main\n"
+    files = {"net.py": net, "run.py": f"{text}\n"}
+    assert "npu_keras_sess" in converted(files)["run.py"]
+    assert converted(files)["net.py"] == net
+
+
+@pytest.mark.parametrize("text", ["x = main", "def again():\n    main()", "print(tf.__version__)", "register(main2)"])
+def test_a_file_that_only_defines_is_not_run(text: str) -> None:
+    assert converted({"m.py": f"{KERAS_COMMAND}{text}\n"})["m.py"] == f"{KERAS_COMMAND}{text}\n"

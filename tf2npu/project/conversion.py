@@ -20,6 +20,7 @@ from tf2npu.project.in_place import InPlace
 from tf2npu.project.output import LARGE_BYTES, Output, unreadable
 from tf2npu.project.undo_log import Busy
 from tf2npu.project.walk import STATE_FOLDER, Entry, Kind, Tree, single, walk
+from tf2npu.scanner.console_scripts import is_project_settings
 
 if TYPE_CHECKING:
     from tf2npu.config import Config
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from tf2npu.scanner.facts import Seen
 
 Progress = Callable[[str, int, int], None]  # what is being done, files done, files in all
-_KINDS_WITH_A_MODE = ("horovod", "tf")
 
 
 class UsageProblem(Exception):
@@ -182,6 +182,7 @@ class _Run:
         self._cache = cache
         self._progress = progress
         self._sources = [e for e in tree.entries if e.kind is Kind.SOURCE]
+        self._settings = [e for e in tree.entries if e.kind is Kind.DATA and is_project_settings(e.path)]
         self._results: list[FileResult] = []
         self._crashes: list[str] = []
         self._unread: dict[str, str] = {}
@@ -206,7 +207,7 @@ class _Run:
         """Digest and distribution of the project, from the cache where no file has changed since."""
         if self._cache is None:
             return _Known(b"", self._project().distribution)
-        digests = [(e.path, hashlib.sha256(self._read(e) or b"").digest()) for e in self._sources]
+        digests = [(e.path, hashlib.sha256(self._read(e) or b"").digest()) for e in [*self._sources, *self._settings]]
         key = self._cache.key("project", self._request.python2, digests)
         known = self._cache.get(key)
         if known is None:
@@ -221,7 +222,7 @@ class _Run:
         if self._facts is None:
             gather = self._works()[0]
             key = b"2" * self._request.python2
-            found = self._each(packed_facts, "facts", key, lambda: (gather,), self._ordinary(), "reading")
+            found = self._each(packed_facts, "facts", key, lambda: (gather,), self._ordinary() + self._settings, "reading")
             self._facts = merged([facts for _, facts in sorted(found, key=itemgetter(0)) if not isinstance(facts, workers.Crash)])
         return self._facts
 
@@ -237,7 +238,7 @@ class _Run:
         for entry in self._sources:
             if entry.size > LARGE_BYTES and not _is_notebook(entry):
                 self._place(entry, self._too_large(entry), output)
-        self._results += [unreadable(path, error) for path, error in sorted(self._unread.items())]
+        self._results += [unreadable(path, error) for path, error in sorted(self._unread.items()) if path in entries]
 
     def _works(self) -> tuple[workers.Work, workers.Work]:
         """What is done with each file in the two phases."""
@@ -369,7 +370,7 @@ def resolve_distributed(config: Config, kinds: tuple[str, ...]) -> Config:
     """
     if config.distributed != "auto":
         return config
-    if len(kinds) == 1 and kinds[0] in _KINDS_WITH_A_MODE:
+    if len(kinds) == 1 and kinds[0] in ("horovod", "tf"):
         return replace(config, distributed=kinds[0])
     if not kinds:
         found = "no distribution was found"

@@ -9,6 +9,7 @@ import libcst as cst
 from tf2npu.scanner.imports import import_statement
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
+from tf2npu.scanner.walk import dotted_name
 
 
 def entry_guard(script: Script) -> cst.If | None:
@@ -128,6 +129,41 @@ def insert_after_imports(site: Site, lines: list[str]) -> None:
             return
 
 
+def command_functions(script: Script) -> list[cst.FunctionDef]:
+    """Functions of a file that installed commands run and that call no other of these."""
+    names = script.project.commands.get(script.path, frozenset())
+    body = script.tree.module.body
+    found = [n for n in body if isinstance(n, cst.FunctionDef) and n.name.value in names and n.asynchronous is None]
+    others = {id(n): {o.name.value for o in found} - {n.name.value} for n in found}
+    return [n for n in found if not mentions(script, n.body, others[id(n)])]
+
+
+def mentions(script: Script, node: cst.CSTNode, names: set[str]) -> bool:
+    """Whether one of some module-level names is used inside a node."""
+    start, end = script.tree.span(node)
+    spans = [script.tree.span(r) for r, _ in script.walked.references if dotted_name(r).partition(".")[0] in names]
+    return any(start <= a and b <= end for a, b in spans)
+
+
+def start_in_function(site: Site, function: cst.FunctionDef, lines: list[str]) -> None:
+    """Put lines before the first statement of a function that is no docstring."""
+    script, body = site.script, list[Any](function.body.body)
+    is_block = isinstance(function.body, cst.IndentedBlock)
+    first = body[1] if len(body) > 1 and _is_docstring(body[0]) else body[0]
+    start = script.tree.span(first)[0]
+    if not is_block:
+        site.insert(start, "".join(f"{line}; " for line in lines))
+        return
+    indent = _indentation(script, start)
+    offset = script.lines.line_start(_first_comment(script, function.body, start) if first is body[0] else start)
+    site.insert(offset, "".join(f"{indent}{line}{script.newline_at(start)}" for line in lines))
+
+
+def _is_docstring(statement: Any) -> bool:
+    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
+    return isinstance(small, cst.Expr) and isinstance(small.value, (cst.SimpleString, cst.ConcatenatedString))
+
+
 def _above_comments(script: Script, offset: int) -> int:
     """Start of the first of the comment lines that stand directly above a line."""
     while offset > 0:
@@ -143,7 +179,4 @@ def _is_prelude(statement: Any) -> bool:
         return all(_is_prelude(s) or isinstance(s, cst.SimpleStatementLine) for s in statement.body.body)
     if not isinstance(statement, cst.SimpleStatementLine):
         return False
-    first = statement.body[0]
-    if isinstance(first, cst.Expr):
-        return isinstance(first.value, (cst.SimpleString, cst.ConcatenatedString))
-    return isinstance(first, (cst.Import, cst.ImportFrom, cst.Pass))
+    return _is_docstring(statement) or isinstance(statement.body[0], (cst.Import, cst.ImportFrom, cst.Pass))

@@ -6,7 +6,14 @@ from pathlib import PurePosixPath
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.entry_block import bracket_guard, entry_guard, insert_after_imports
+from tf2npu.rules.entry_block import (
+    bracket_guard,
+    command_functions,
+    entry_guard,
+    insert_after_imports,
+    mentions,
+    start_in_function,
+)
 from tf2npu.scanner.facts import ESTIMATOR
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
@@ -88,14 +95,17 @@ def bracket_entry(site: Site, resources: bool, keras: bool) -> None:
     if keras:
         opening.append(f"npu_keras_sess = {site.need('set_keras_session_npu_config')}()")
         closing.insert(0, f"{site.need('close_session')}(npu_keras_sess)")
-    guard = entry_guard(site.script)
-    if guard is not None:
+    at_exit = [f"atexit.register({line.replace('(', ', ', 1)}" for line in reversed(closing)]
+    functions, guard = command_functions(site.script), entry_guard(site.script)
+    for function in functions:
+        start_in_function(site, function, ["import atexit", *opening, *at_exit])
+    if guard is not None and not mentions(site.script, guard.body, {f.name.value for f in functions}):
         start, end = site.script.tree.span(guard)
         site.fix.site = (start, start + len(site.script.text[start:end].rstrip()))
         bracket_guard(site, guard, opening, closing)
         return
-    at_exit = [f"atexit.register({line.replace('(', ', ', 1)}" for line in reversed(closing)]
-    insert_after_imports(site, ["import atexit", *opening, *at_exit])
+    if not functions:
+        insert_after_imports(site, ["import atexit", *opening, *at_exit])
     if site.fix.changes:
         site.fix.site = (site.fix.changes[0].start,) * 2
 
