@@ -17,17 +17,19 @@ from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Stat
 from tf2npu.rules import Rule, rule_parts
 from tf2npu.rules.adapter_2021 import within_adapter
 from tf2npu.rules.old_library import mentions_old_library
+from tf2npu.rules.resources import deciding_references
 from tf2npu.scanner.dialect import dialect_of, is_either
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
 from tf2npu.scanner.facts import FileFacts, gather_facts, mentions_relevant_module
 from tf2npu.scanner.imports import plan_import
+from tf2npu.scanner.newer_python import refused_by_newer_python
 from tf2npu.scanner.notebook import Notebook
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.source import SourceError, decode
-from tf2npu.scanner.tree import TooDeepError, check_syntax, parse, run_with_deep_stack
+from tf2npu.scanner.tree import TooDeepError, error_of_python, parse, python_parses, refused_by_python, run_with_deep_stack
 
 __all__ = ["FileFacts", "ProjectFacts", "convert_file", "convert_source", "gather_facts", "mentions_relevant_module"]
 
@@ -120,22 +122,22 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
         detected = [f for fix in fixes if fix.rule.startswith("NPU9") and not fix.changes for f in fix.findings]
         others = [_with_doc(script, f) for f in detected if left_alone.rule == _DIALECT]
         return Outcome(text, [], _sorted([left_alone, *others]), asker.uses.result())
-    dropping = [f for f in fixes if _drops_a_name(text, f)]
-    fixes = [f for f in fixes if f not in dropping]
+    dropping = {id(fix): reason for fix in fixes if (reason := _reason_to_keep(script, fix))}
+    dropped, fixes = [f for f in fixes if id(f) in dropping], [f for f in fixes if id(f) not in dropping]
     composition = select_compatible([f for f in fixes if f.changes or f.symbols])
     kept = composition.kept
     import_fix = _import_fix(script, kept)
     edits = to_edits(([import_fix] if import_fix else []) + kept)
     after = splice(text, edits)
     if edits:
-        _check_output(after)
+        _check_output(script, after)
     fixes += _said_about_dialect(script) if edits else []
     fixes += _unused_pragmas(script)
     voided = {id(f) for f in [*composition.absorbed, *composition.refused, *_gone(fixes, kept)]}
     said = [f for f in fixes if id(f) not in voided] + ([import_fix] if import_fix else [])
     findings = [_with_after(script, finding, fix, kept) for fix in said for finding in fix.findings]
     findings += [_refused(script, fix, _SAME_TEXT) for fix in composition.refused]
-    findings += [_refused(script, fix, _NAME_GIVEN) for fix in dropping]
+    findings += [_refused(script, fix, dropping[id(fix)]) for fix in dropped]
     return Outcome(after, edits, _sorted(findings), asker.uses.result())
 
 
@@ -188,16 +190,27 @@ def _gone(fixes: list[Fix], kept: list[Fix]) -> list[Fix]:
     return [f for f in remarks if any(a <= f.site[0] and f.site[1] <= b and fix is not f for a, b, fix in replaced)]
 
 
-def _check_output(text: str) -> None:
+def _check_output(script: Script, after: str) -> None:
+    """Refuse a result that Python, or a newer Python for which the file is written, does not take."""
+    if python_parses(after):
+        return
+    before = refused_by_python(script.text)
+    wrong = refused_by_newer_python(script.tree, script.walked) if before is not None else None
+    if wrong is not None:
+        raise error_of_python(script.text, wrong)
     try:
-        check_syntax(text)
-    except cst.ParserSyntaxError as error:
-        raise SourceError(
-            f"the converted text would not parse ({error.message.splitlines()[0]}), so the file is left as it was; "
-            "this is a defect of tf2npu",
-            error.raw_line,
-            error.raw_column + 1,
-        ) from None
+        cst.parse_module(after)
+    except cst.ParserSyntaxError as second:
+        raise _would_not_parse(second.message.splitlines()[0], second.raw_line, second.raw_column + 1) from None
+    error = refused_by_python(after)
+    if before is None and error is not None:
+        raise _would_not_parse(error.msg, error.lineno or 1, error.offset or 1)
+
+
+def _would_not_parse(reason: str, line: int, column: int) -> SourceError:
+    return SourceError(
+        f"the converted text would not parse ({reason}), so the file is left as it was; this is a defect of tf2npu", line, column
+    )
 
 
 def _with_after(script: Script, finding: Finding, fix: Fix, kept: list[Fix]) -> Finding:
@@ -216,12 +229,20 @@ def _with_doc(script: Script, finding: Finding) -> Finding:
     return dataclasses.replace(finding, level=level, doc=f"rules.md#{finding.rule.lower()}")
 
 
-def _drops_a_name(text: str, fix: Fix) -> bool:
-    """Whether a change takes out code that gives a name by `:=`, which may be used further on."""
-    return any(c.replaces and ":=" in text[c.start : c.end] and ":=" not in c.new for c in fix.changes)
+def _reason_to_keep(script: Script, fix: Fix) -> str:
+    """Why the code that a fix takes out has to stay: it gives a name that may be used further on, or other fixes rely on it."""
+    for change in fix.changes:
+        if change.replaces:
+            old = script.text[change.start : change.end]
+            if ":=" in old and ":=" not in change.new:
+                return _NAME_GIVEN
+            if any(change.start <= at < change.end and at != fix.site[0] for at in deciding_references(script)):
+                return _DECIDES
+    return ""
 
 
 _SAME_TEXT = "{} was not applied: another fix changes the same text; convert this place by hand"
+_DECIDES = "{} was not applied: the code it takes out decides how the script is started; convert this place by hand"
 _NAME_GIVEN = "{} was not applied: the code it takes out gives a name by `:=`; convert this place by hand"
 
 

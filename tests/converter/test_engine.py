@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 
-from tf2npu.config import Config
+from tf2npu.config import Config, Target
 from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts, mentions_relevant_module
 from tf2npu.findings import Level, Status
 
@@ -221,3 +221,51 @@ def test_code_that_gives_a_name_is_not_taken_out() -> None:
     assert b"wanted := True" in result.after and b"npu_config_proto()" in result.after
     assert any("gives a name by `:=`" in f.message for f in result.findings if f.level is Level.MANUAL)
     assert convert_source(result.after).after == result.after
+
+
+def test_a_name_that_is_not_written_does_not_disturb_others() -> None:
+    """Found by fuzzing: what was looked up by a name of no node was remembered under a number that a later node got again."""
+    script = "import tensorflow as tf\n" + "".join(f"if x:\n    s{n} = tf.Session(graph=g{n})\n" for n in range(40))
+    config = Config(target=Target(adapter="2021"))
+    once = convert_source(script, config=config)
+    assert once.after.count(b'.name = "NpuOptimizer"') == 40
+    assert convert_source(once.after, config=config).after == once.after
+
+
+def test_a_name_of_npu_bridge_that_is_the_files_own_in_a_class_gets_another() -> None:
+    source = "from npu_bridge.npu_init import npu_config_proto\nimport tensorflow as tf\nclass C:\n    npu_config_proto = 1\n"
+    after = convert_source(f"{source}    with tf.Session() as s:\n        pass\n").after
+    assert b"import npu_config_proto, npu_config_proto as npu_config_proto_\n" in after
+    assert b"tf.Session(config=npu_config_proto_())" in after
+
+
+def test_what_is_put_around_replaced_text_stays() -> None:
+    source = "import horovod.tensorflow as hvd\nimport tensorflow as tf\ns = tf.Session(config=hvd.rank)\n"
+    after = convert_source(source, config=Config(distributed="horovod")).after
+    assert b"tf.Session(config=npu_config_proto(get_npu_rank_id))" in after
+
+
+@pytest.mark.parametrize(
+    "newer", ["f'{x['a']}'", "f'''{\n  x}''' f'{'\"' + '''y'''}'", "x[f'{y!r:{'>'}}']"], ids=["quotes", "lines", "nested"]
+)
+def test_strings_of_a_newer_python_keep_no_file_from_conversion(newer: str) -> None:
+    result = convert_source(f"import tensorflow as tf\ns = tf.Session()\nprint({newer})\n")
+    assert b"npu_config_proto()" in result.after
+
+
+def test_what_no_python_takes_is_not_converted() -> None:
+    """Found by fuzzing: a backslash before an indented line, which only the parser of the tree takes."""
+    result = convert_source("import tensorflow as tf\nprint(f'{x['a']}')\n \\\nif x:\n    s = tf.Session()\n")
+    assert result.status is Status.FAILED and result.findings[0].span.line == 4
+    assert "syntax error" in result.findings[0].message
+
+
+def test_newer_declarations_keep_no_file_from_conversion() -> None:
+    source = "import tensorflow as tf\ntype A = int\ndef f[T](x: T): return tf.Session()\nclass C[T]: pass\n"
+    assert b"npu_config_proto()" in convert_source(source).after
+
+
+def test_an_import_that_a_mapped_and_an_unknown_name_need_says_which_stays() -> None:
+    source = "import horovod.tensorflow as hvd\nn = hvd.size()\nhvd.start_timeline(f)\n"
+    found = convert_source(source, config=Config(distributed="horovod")).findings
+    assert [f.message for f in found if f.rule == "NPU401"][0].endswith("still needs it: hvd.start_timeline.")

@@ -92,6 +92,55 @@ PROGRAMS = {
         TF1 + "m = tf.keras.Sequential()\nif __name__ == '__main__':\n\t  if x:\n\t\t  m.fit(x)\n\t  y()\n",
         Config(),
     ),
+    "second pass: a name of npu_bridge is the file's own in a class": (
+        TF1 + "class C:\n    npu_config_proto = ()\n    with tf.Session() as sess:\n        pass\n",
+        STAR,
+    ),
+    "second pass: an imported name is the file's own in a class": (
+        "from npu_bridge.npu_init import npu_config_proto\n" + TF1 + "class C:\n    npu_config_proto = 1\n"
+        "    with tf.Session() as sess:\n        pass\n",
+        Config(),
+    ),
+    "second pass: a name of a star import is the file's own in a class": (
+        "from npu_bridge.npu_init import *\n" + TF1 + "class C:\n    npu_config_proto = 1\n"
+        "    with tf.Session() as sess:\n        pass\n",
+        Config(),
+    ),
+    "untouched: an indented import behind a backslash": (
+        " \\\n" + TF1 + "if __name__ == '__main__':\n    tf.Session()\n",
+        Config(),
+    ),
+    "untouched: an indented line behind a backslash": (TF1 + " \\\nif x:\n    tf.Session()\n", Config()),
+    "second pass: a positional argument with Horovod is taken out": (
+        "if D:\n    import horovod.tensorflow as hvd\nopt = hvd.DistributedOptimizer('', hvd, '')\n",
+        HVD,
+    ),
+    "second pass: an argument with Horovod deep inside is taken out": (
+        "import horovod.tensorflow as hvd\nopt = hvd.DistributedOptimizer('', op=[hvd.Adasum, hvd])\n",
+        HVD,
+    ),
+    "second pass: Horovod in a setting of GPUs": (
+        TF1 + "import horovod.tensorflow as hvd\ntf.config.experimental.set_memory_growth(hvd.nothing_known, hvd)\n",
+        HVD,
+    ),
+    "second pass: a name is given what shutdown returns": (
+        "try:\n    import horovod.tensorflow as hvd\nexcept ImportError:\n    pass\n" + TF1 + "e = tf.estimator.Estimator(fn)\n"
+        "tf = hvd.shutdown()\n",
+        HVD,
+    ),
+    "crash: bytes and text one behind another": (TF1 + "s = tf.Session()\nx = {b'' ''}\n", Config()),
+    "crash: a generator is cast": (TF1 + "a = tf.metrics.accuracy(x for x in y)\n", Config(unsafe_fixes=True)),
+    "second pass: training without arguments": (TF1 + "tf.contrib.training.train()\n", TF),
+    "second pass: an argument with an Estimator is taken out": (
+        TF1 + "import horovod.tensorflow as hvd\nm = tf.keras.Sequential()\n"
+        "v = hvd.DistributedOptimizer(m, device_sparse(seed=tf.estimator.Estimator))\ntf.Session()\n",
+        HVD,
+    ),
+    "second pass: a session for Keras is set where GPUs are": (
+        TF1 + "m = tf.keras.Sequential()\nif __name__ == '__main__':\n"
+        "    tf.config.experimental.set_memory_growth(tf.keras.backend.set_session(s), 1)\n    m.fit(x)\n",
+        Config(),
+    ),
 }
 
 

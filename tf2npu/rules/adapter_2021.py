@@ -194,7 +194,7 @@ def _tensorflow(call: Call) -> str | None:
         if call.resolve(node) == "tensorflow":
             return call.source(node)
     names = {n: b for n, b in call.script.module_scope.names.items() if any(x.kind == "import" for x in b)}
-    return next((n for n in sorted(names) if call.resolve(cst.Name(n)) == "tensorflow"), None)
+    return next((n for n in sorted(names) if call.script.resolver.qualify_name(n, call.scope) == "tensorflow"), None)
 
 
 def _free_name(script: Script, name: str) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
 
 from tf2npu.config import Config
+from tf2npu.findings import Finding, Level
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.resources import bracket_entry, wants_keras_session, wants_resources
 from tf2npu.scanner.names import root_of
-from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.walk import dotted_name
 
@@ -26,11 +27,6 @@ _RANKS = {
 }
 _CHANGES_VALUES = ("compression", "op", "sparse_as_dense", "backward_passes_per_step", "gradient_predivide_factor")
 _HARMLESS = ("name", "use_locking", "device_dense", "device_sparse", "device")
-_MAPPED = frozenset(
-    {*_RANKS, "init", "shutdown", "DistributedOptimizer", "BroadcastGlobalVariablesHook", "allreduce", "allgather", "broadcast",
-     "broadcast_global_variables",
-     "callbacks.BroadcastGlobalVariablesCallback"}
-)  # fmt: skip
 
 
 def names_of(*names: str) -> tuple[str, ...]:
@@ -81,19 +77,20 @@ def horovod_import(site: Site) -> None:
     if site.script.config.distributed != "horovod":
         site.manual("Horovod found: convert with --distributed horovod to train on several NPUs. The code stays as it is.")
         return
-    unmapped = _unmapped(site, {local for _, local in aliases})
-    if _becomes_a_flag(site, aliases, unmapped):
+    if isinstance(node.names, cst.ImportStar) or (_is_guarded(site) and len(node.names) > 1):
+        why = "its name in a try or an if"
+        site.manual(f"The import stays, because this still needs it: {why}.")
+        return
+    uses = _references(site, {local for _, local in aliases})
+    if _is_guarded(site):
+        parents = site.script.walked.parents
+        uses = [use for use in uses if not (isinstance(use, cst.Name) and _is_test(parents.get(id(use)), use))]
         site.replace(node, f"{aliases[0][1]} = True  # the collectives of the NPU are always there")
-        _only_when_gone(site, {local for _, local in aliases})
         site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
-        return
-    if unmapped or isinstance(node.names, cst.ImportStar) or _is_guarded(site):
-        used = ", ".join(sorted(unmapped)) or "its name in a try or an if"
-        site.manual(f"The import stays, because this still needs it: {used}.")
-        return
-    _remove_aliases(site, [alias for alias, _ in aliases])
-    _only_when_gone(site, {local for _, local in aliases})
-    site.fixed("Horovod is no longer used.")
+    else:
+        _remove_aliases(site, [alias for alias, _ in aliases])
+        site.fixed("Horovod is no longer used.")
+    _only_without(site, uses)
 
 
 def _horovod_aliases(node: Any) -> list[tuple[Any, str]]:
@@ -112,16 +109,6 @@ def _is_guarded(site: Site) -> bool:
     return any(isinstance(a, (cst.Try, cst.If)) for a in site.script.walked.ancestors(site.node))
 
 
-def _becomes_a_flag(site: Site, aliases: list[tuple[Any, str]], unmapped: set[str]) -> bool:
-    """Whether an import in a try is only asked for by `if hvd:` once its calls are converted."""
-    node = site.node
-    names = {local for _, local in aliases}
-    if isinstance(node.names, cst.ImportStar) or len(node.names) != 1 or not _is_guarded(site) or not unmapped <= names:
-        return False
-    tests = [r for r, _ in site.script.walked.references if isinstance(r, cst.Name) and r.value in names]
-    return all(_is_test(site.script.walked.parents.get(id(r)), r) for r in tests)
-
-
 def _is_test(parent: Any, node: cst.Name) -> bool:
     if isinstance(parent, (cst.If, cst.IfExp)):
         return parent.test is node
@@ -130,45 +117,27 @@ def _is_test(parent: Any, node: cst.Name) -> bool:
     return isinstance(parent, (cst.BooleanOperation, cst.UnaryOperation))
 
 
-def _references(site: Site, names: set[str]) -> list[tuple[Any, Any]]:
-    """References that start with one of the imported names, with their scopes; not those to another thing of that name."""
+def _references(site: Site, names: set[str]) -> list[Any]:
+    """References that start with one of the imported names; not those to another thing of that name."""
     found = []
     for node, scope in site.script.walked.references:
         root = dotted_name(node).partition(".")[0]
         if root in names and scope.lookup_scope(root) in (None, site.scope, site.script.module_scope):
-            found.append((node, scope))
+            found.append(node)
     return found
 
 
-def _only_when_gone(site: Site, names: set[str]) -> None:
-    """Have the import stay when one of its uses does, questions whether Horovod is there apart."""
-    parents = site.script.walked.parents
-    uses = [node for node, _ in _references(site, names) if not _is_test(parents.get(id(node)), node)]
-    site.fix.must_go = [site.script.tree.span(node) for node in uses]
-    site.manual("The import stays, because some of its uses stay.")
-    site.fix.otherwise, site.fix.findings = site.fix.findings, []
+def _only_without(site: Site, uses: list[Any]) -> None:
+    """Have the import stay when one of its uses does."""
+    fix, script = site.fix, site.script
+    fix.must_go = [(*script.tree.span(node), dotted_name(node).partition(".")[0]) for node in uses]
 
+    def stays(left: list[tuple[int, int]]) -> list[Finding]:
+        used = ", ".join(sorted({script.text[start:end] for start, end in left}))
+        message = f"The import stays, because this still needs it: {used}."
+        return [replace(fixed, level=Level.MANUAL, message=message) for fixed in fixes]
 
-def _unmapped(site: Site, names: set[str]) -> set[str]:
-    """Uses of the imported names that no rule converts."""
-    left: set[str] = set()
-    script = site.script
-    for node, scope in _references(site, names):
-        short = short_name(script.name_of(node, scope) or "")
-        if short not in _MAPPED and not _goes_with_its_argument(script, node):
-            left.add(script.tree.source(node))
-    return left
-
-
-def _goes_with_its_argument(script: Script, node: cst.CSTNode) -> bool:
-    """Whether a reference is in an argument that the fix of the call around it takes out, e.g. compression=..."""
-    arg: Any = script.walked.parents.get(id(node))
-    call: Any = script.walked.parents.get(id(arg)) if isinstance(arg, cst.Arg) and arg.keyword is not None else None
-    if not isinstance(call, cst.Call) or any(a.star for a in call.args) or arg.keyword.value in ("optimizer", "root_rank"):
-        return False
-    scope = next(s for c, s in script.walked.calls if c is call)
-    kind = short_name(script.name_of(call.func, scope) or "")
-    return kind in ("DistributedOptimizer", "BroadcastGlobalVariablesHook", "callbacks.BroadcastGlobalVariablesCallback")
+    fixes, fix.otherwise = fix.findings, stays
 
 
 def _remove_aliases(site: Site, removed: list[Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from tf2npu.findings import Edit, Finding
@@ -40,8 +41,8 @@ class Fix:
     findings: list[Finding] = field(default_factory=list)
     site: tuple[int, int] = (0, 0)
     symbols: list[tuple[str, object]] = field(default_factory=list)  # npu_bridge names used, with the scope of use
-    must_go: list[tuple[int, int]] = field(default_factory=list)  # text that other fixes have to replace
-    otherwise: list[Finding] = field(default_factory=list)  # what there is to say when they do not, and nothing is changed
+    must_go: list[tuple[int, int, str]] = field(default_factory=list)  # ranges that other fixes replace by text without this name
+    otherwise: Callable[[list[tuple[int, int]]], list[Finding]] = lambda left: []  # what to say of those that stay, if any does
 
 
 @dataclass
@@ -66,17 +67,23 @@ def select_compatible(fixes: list[Fix]) -> Composition:
             taken.extend((c.start, c.end, fix) for c in fix.changes if c.replaces)
     order = {id(fix): number for number, fix in enumerate(fixes)}
     kept.sort(key=lambda fix: order[id(fix)])
-    kept = [fix for fix in kept if _has_its_way(fix, taken)]
-    return Composition(kept, absorbed, refused)
+    return Composition([fix for fix in kept if _has_its_way(fix, kept)], absorbed, refused)
 
 
-def _has_its_way(fix: Fix, taken: list[tuple[int, int, Fix]]) -> bool:
+def _has_its_way(fix: Fix, kept: list[Fix]) -> bool:
     """Whether all that has to go does; where it does not, the fix only says so."""
-    for first, last in fix.must_go:
-        if not any(start <= first and last <= end and owner is not fix for start, end, owner in taken):
-            fix.changes, fix.symbols, fix.findings = [], [], fix.otherwise
-            return False
-    return True
+    if not fix.must_go:
+        return True
+    others = [change for other in kept if other is not fix for change in other.changes if change.replaces]
+    left = [(first, last) for first, last, name in fix.must_go if not any(_takes(c, first, last, name) for c in others)]
+    if left:
+        fix.changes, fix.symbols, fix.findings = [], [], fix.otherwise(left)
+    return not left
+
+
+def _takes(change: Change, first: int, last: int, name: str) -> bool:
+    """Whether a change replaces a range by text that does not hold the name."""
+    return change.start <= first and last <= change.end and not re.search(rf"\b{re.escape(name)}\b", change.new)
 
 
 def _widest_first(fix: Fix) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import libcst as cst
@@ -28,10 +28,10 @@ def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect:
     names = sorted(_spelling(script, symbol) for symbol in wanted if ":" not in symbol)
     lines: list[str] = []
     changes: list[Change] = []
-    existing = _existing(script)
+    existing = next((node for node in _of_npu_init(script) if not isinstance(node.names, cst.ImportStar)), None)
     if _has_star(script):
-        pass
-    elif _takes_star(script) and (names or (side_effect and not _imports_npu_init(script))):
+        names = [name for name in names if " as " in name]
+    if _takes_star(script, names) and (names or (side_effect and not _imports_npu_init(script))):
         lines.append(f"from {NPU_INIT} import *")
     elif names and existing is not None:
         changes.append(_merge(script, existing, names))
@@ -47,7 +47,7 @@ def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect:
 
 def import_statement(script: Script) -> cst.CSTNode | None:
     """The top-level statement behind which what is imported from npu_init can be used; None where nothing is imported."""
-    node = _existing(script) or _anchor(script, [script.module_scope])
+    node = next(_of_npu_init(script), None) or _anchor(script, [script.module_scope])
     return _top_level(script, node) if node is not None else None
 
 
@@ -62,9 +62,9 @@ def _spelling(script: Script, symbol: str) -> str:
     return symbol if local == symbol else f"{symbol} as {local}"
 
 
-def _takes_star(script: Script) -> bool:
+def _takes_star(script: Script, names: list[str]) -> bool:
     """Whether a star import is asked for and changes the meaning of no name that the file uses, `tf` and `os` apart."""
-    if script.config.import_style != "star":
+    if script.config.import_style != "star" or any(" as " in name for name in names) or _has_star(script):
         return False
     free = {
         dotted_name(node).partition(".")[0]
@@ -90,14 +90,13 @@ def _imports_npu_init(script: Script) -> bool:
     return False
 
 
-def _existing(script: Script) -> cst.ImportFrom | None:
-    """A module-level `from npu_bridge.npu_init import ...` that stands before any use."""
+def _of_npu_init(script: Script) -> Iterator[cst.ImportFrom]:
+    """Every `from npu_bridge.npu_init import ...` at module level, in source order."""
     for node, scope in script.walked.imports:
         if not isinstance(node, cst.ImportFrom) or node.module is None or node.relative:
             continue
         if scope is script.module_scope and dotted_name(node.module) == NPU_INIT:
-            return node
-    return None
+            yield node
 
 
 def _merge(script: Script, node: cst.ImportFrom, names: list[str]) -> Change:

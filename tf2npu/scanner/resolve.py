@@ -58,6 +58,15 @@ class Resolver:
             self._known[id(node)] = name
         return None if name == _CYCLE else name
 
+    def qualify_name(self, name: str, scope: Scope) -> str | None:
+        """Qualified name of what a name means in a scope, whether or not it is written there; or None."""
+        meaning = self._name(name, scope)
+        if self._met_circle:
+            self._settle()
+            meaning = self._name(name, scope)
+        self._open.clear()
+        return None if meaning == _CYCLE else meaning
+
     def _qualify(self, node: cst.BaseExpression, scope: Scope) -> str | None:
         key = id(node)
         if key in self._known:

@@ -51,7 +51,17 @@ _EXACT = {
     "tensorflow.get_default_graph": "tensorflow.Graph()",
     "npu_bridge.npu_init.npu_config_proto": "tensorflow.ConfigProto()",
     "npu_bridge.npu_init.npu_run_config_init": "tensorflow.estimator.RunConfig()",
-}
+    # Nothing: a rule that takes the call out puts None there, and the name that gets it must mean the same before and after.
+    **dict.fromkeys(
+        (
+            "horovod.tensorflow.init", "horovod.tensorflow.shutdown", "horovod.tensorflow.keras.init",
+            "horovod.tensorflow.keras.shutdown", "tensorflow.config.experimental.set_memory_growth",
+            "tensorflow.config.experimental.set_virtual_device_configuration",
+            "tensorflow.config.set_logical_device_configuration",
+        ),
+        "None",
+    ),
+}  # fmt: skip
 _VARIABLE_LISTS = re.compile(r"tensorflow\.(?:trainable_variables|global_variables|get_collection)$")
 _KERAS_APPLICATION = re.compile(r"tensorflow\.keras\.applications\.(?:\w+\.)?[A-Z]\w+$")
 

@@ -91,7 +91,9 @@ class Site:
         self.fix.changes.append(Change(line_start, line_start, text, is_indent=True))
 
     def wrap(self, node: cst.CSTNode, before: str, after: str) -> None:
-        """Put text around a node, which other fixes may still change."""
+        """Put text around a node, which other fixes may still change; a generator needs parentheses of its own in there."""
+        if isinstance(node, cst.GeneratorExp) and not node.lpar:
+            before, after = f"{before}(", f"){after}"
         self.fix.changes.append(Change(*self.script.tree.span(node), before, after))
 
     def wrap_in_call(self, node: cst.CSTNode, function: str) -> None:
@@ -251,7 +253,7 @@ class Call(Site):
         value = self.node.args[0].value if len(self.node.args) == 1 else None
         if isinstance(value, cst.GeneratorExp) and not value.lpar and not self._has_enclosed:
             self._has_enclosed = True
-            self.wrap(value, "(", ")")
+            self.wrap(value, "", "")
 
     def add_keyword(self, text: str) -> None:
         """Append `name=value` as the last argument, layout kept."""

@@ -131,6 +131,9 @@ def parse(text: str) -> Tree:
         if plain is None:
             raise _syntax_error(text, error) from None
         module = plain
+    except cst.CSTValidationError as error:
+        own = refused_by_python(text) or SyntaxError(str(error))
+        raise error_of_python(text, own) from None
     except (ValueError, UnicodeError) as error:
         raise SourceError(f"cannot be parsed: {error}") from None
     if OLD_EXCEPT.search(text):
@@ -145,14 +148,15 @@ def _with_plain_indentation(text: str) -> cst.Module | None:
     """What Python takes and the parser does not, for a mix of tabs and blanks: its tree with other blanks in front of lines."""
     if "\t" not in text and "\f" not in text:
         return None
-    plain = plainly_indented(text) if _python_parses(text) else None
+    plain = plainly_indented(text) if python_parses(text) else None
     try:
         return cst.parse_module(plain) if plain is not None else None
     except (cst.ParserSyntaxError, ValueError):
         return None
 
 
-def _python_parses(text: str) -> bool:
+def python_parses(text: str) -> bool:
+    """Whether this Python parses a source; a text too deep for its parser it does not."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -199,41 +203,43 @@ def _run_in_deep_thread(function: Callable[[], T]) -> T:
     raise value
 
 
-def check_syntax(text: str) -> None:
-    """Refuse text that neither Python's own parser (the quick one) nor LibCST's takes.
-
-    Raises: libcst.ParserSyntaxError.
-    """
-    if not _python_parses(text):
-        cst.parse_module(text)
-
-
 def _refuse_old_except(text: str) -> None:
     """`except A, b:` binds b in Python 2; since Python 3.14 it means something else, which the parser takes it for."""
+    error = refused_by_python(text)
+    if error is not None:
+        line = error.lineno or 1
+        lines = text.splitlines()
+        if line <= len(lines) and OLD_EXCEPT.search(lines[line - 1]):
+            raise SourceError("Python 2 source: except clause with a comma; make it run on Python 3 first", line)
+
+
+def refused_by_python(text: str) -> SyntaxError | None:
+    """What this Python's parser has against a source; None where it takes it, or cannot say."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ast.parse(text)
     except SyntaxError as error:
-        line = error.lineno or 1
-        lines = text.splitlines()
-        if line <= len(lines) and OLD_EXCEPT.search(lines[line - 1]):
-            raise SourceError("Python 2 source: except clause with a comma; make it run on Python 3 first", line) from None
+        return error
     except (ValueError, RecursionError, MemoryError):
-        pass  # not refused by this construct
+        pass  # too deep or too long for this parser, not wrong
+    return None
 
 
 def _syntax_error(text: str, error: cst.ParserSyntaxError) -> SourceError:
     """The error at the place Python's own parser names, which is nearer the cause, when it refuses the source too."""
-    line, column, reason = error.raw_line, error.raw_column + 1, error.message.splitlines()[0]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except SyntaxError as own:
-        line, column, reason = own.lineno or line, own.offset or column, own.msg
-    except (ValueError, RecursionError, MemoryError):
-        pass  # nothing better to say than what the first parser said
+    own = refused_by_python(text)
+    if own is not None:
+        return error_of_python(text, own, error.raw_line, error.raw_column + 1)
+    return _said(text, error.raw_line, error.raw_column + 1, error.message.splitlines()[0])
+
+
+def error_of_python(text: str, own: SyntaxError, line: int = 1, column: int = 1) -> SourceError:
+    """What this Python says against a source, as the reason why it is left alone."""
+    return _said(text, own.lineno or line, own.offset or column, own.msg)
+
+
+def _said(text: str, line: int, column: int, reason: str) -> SourceError:
     lines = text.splitlines()
     construct = explain_python2(lines[line - 1]) if 0 < line <= len(lines) else ""
     if construct:
