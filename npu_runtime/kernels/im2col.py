@@ -33,11 +33,11 @@ class Block:
         return x[self.first : self.last, self.top : self.bottom]
 
 
-def blocks(n_images: int, rows: Axis, cols: Axis, window_bytes: int) -> list[Block]:
+def blocks(n_images: int, rows: Axis, cols: Axis, window_bytes: int, block_bytes: int = BLOCK_BYTES) -> list[Block]:
     """The outputs in blocks: some rows of one image, or some whole images where these are small. Depends on shapes only."""
     per_image = rows.out * cols.out
     total = n_images * per_image
-    positions = max(MIN_POSITIONS, BLOCK_BYTES // max(window_bytes, 1))
+    positions = max(MIN_POSITIONS, block_bytes // max(window_bytes, 1))
     positions = max(1, min(positions, -(-total // 8) if total > 2 * MIN_POSITIONS else total))
     if positions >= per_image:
         n_blocks = -(-n_images // max(1, round(positions / max(per_image, 1))))

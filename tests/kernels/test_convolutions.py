@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels import winograd
+from npu_runtime.kernels import shifted, winograd
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.conv import conv2d, conv_shape
 from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input
 from npu_runtime.kernels.windows import Layout
 from tests.kernels import oracle
-from tests.kernels.cases.conv import WINOGRAD
+from tests.kernels.cases.conv import FEW_CHANNELS, WINOGRAD
 from tests.kernels.cases.conv_gradients import gradients
 from tests.kernels.harness import Case, arr, call, case
 from tests.kernels.test_oracle import RELATIVE, assert_matches
@@ -164,6 +164,27 @@ def test_the_winograd_cases_take_it() -> None:
         for padding in ("SAME", "VALID"):
             rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(x[1:3], w[:2])
             assert winograd.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+
+
+def test_the_cases_of_few_channels_are_taken_as_such() -> None:
+    for x, w in FEW_CHANNELS:
+        for padding in ("SAME", "VALID"):
+            rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(x[1:3], w[:2])
+            assert shifted.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+
+
+@few
+@given(convolutions(most_dilation=1), st.sampled_from([1 << 9, 1 << 12, 1 << 20]))
+def test_shifted_images_in_blocks_of_any_size(one: Case, result_bytes: int) -> None:
+    one = replace(one, attrs={**one.attrs, "strides": [1] * 4})
+    (x, w), expected = one.inputs, oracle.run(one)[0][0]
+    layout = Layout.of([1] * 4, one.attrs["padding"], "NHWC", explicit_paddings=one.attrs.get("explicit_paddings", ()))
+    rows, cols = layout.axes(x.shape[1:3], w.shape[:2])
+    assume(shifted.is_possible(x, rows, cols))
+    y = np.empty_like(expected)
+    with mock.patch.multiple(shifted, RESULT_BYTES=result_bytes):
+        shifted.convolve(x, w, rows, cols, y)
+    assert_matches(y, expected, judged(one))
 
 
 @st.composite

@@ -28,6 +28,9 @@ WINOGRAD = [
 ]
 """Images and filters for which Winograd's algorithm is taken: odd sizes, several images or parts of one in a block, chunks."""
 
+FEW_CHANNELS = [((3, 20, 21, 16), (3, 3, 16, 17)), ((1, 90, 70, 20), (2, 4, 20, 9)), ((5, 24, 25, 32), (5, 5, 32, 11))]
+"""Images and filters whose windows are not laid out."""
+
 GEOMETRY = [
     conv((2, 7, 6, 3), (3, 3, 3, 4), stride, padding)
     for stride in ((1, 1), (2, 2), (1, 2), (3, 2))
@@ -50,7 +53,7 @@ GEOMETRY = [
     conv((1, 70, 60, 8), (3, 3, 8, 5), (2, 2)),
     conv((3, 29, 30, 3), (7, 7, 3, 16), (2, 2)),
     conv((6, 28, 28, 1), (5, 5, 1, 32)),
-    *[conv(x, w, (1, 1), padding) for padding in ("SAME", "VALID") for x, w in WINOGRAD],
+    *[conv(x, w, (1, 1), padding) for padding in ("SAME", "VALID") for x, w in WINOGRAD + FEW_CHANNELS],
 ]  # fmt: skip
 
 EXPLICIT = [
