@@ -1,5 +1,6 @@
 """The pages as files: nothing of a project's text becomes markup, links lead somewhere, bytes are the same each time."""
 
+import json
 import re
 from html.parser import HTMLParser
 from urllib.parse import unquote
@@ -8,7 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.report import samples
-from tf2npu.report import as_html, as_json
+from tf2npu.findings import Finding, Level, Span, Status
+from tf2npu.report import as_html, as_json, as_sarif
+from tf2npu.report.model import FileReport, Report
 from tf2npu.report.visible import ODD
 
 VOID = {"meta", "link", "br", "col", "input", "hr", "img"}
@@ -54,7 +57,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, Page]:
-    return {name: Page(text) for name, text in as_html.render(samples.sample())}
+    return {name: Page(text) for name, text in as_html.Pages(samples.sample()).texts()}
 
 
 def test_one_page_for_each_file_with_something_to_show(pages):
@@ -100,14 +103,14 @@ def test_ids_are_unique(pages):
 
 
 def test_every_field_has_a_label_and_every_table_head_a_scope(pages):
-    for _, text in as_html.render(samples.sample()):
+    for _, text in as_html.Pages(samples.sample()).texts():
         for field in re.findall(r"<(?:input|select)", text):
             assert re.search(rf"<label>[^<]*{field}", text)
         assert not re.search(r"<th(?! scope)[ >]", text)
 
 
 def test_the_policy_forbids_everything_but_our_own_style_and_script():
-    for _, text in as_html.render(samples.sample()):
+    for _, text in as_html.Pages(samples.sample()).texts():
         policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
         assert "default-src 'none'" in policy.replace("&#39;", "'")
         assert "unsafe" not in policy
@@ -115,17 +118,17 @@ def test_the_policy_forbids_everything_but_our_own_style_and_script():
 
 
 def test_odd_characters_are_shown_not_obeyed():
-    for _, text in as_html.render(samples.sample()):
+    for _, text in as_html.Pages(samples.sample()).texts():
         assert not ODD.search(text.replace("\n", ""))
         text.encode("utf-8")
-    index = next(text for _, text in as_html.render(samples.sample()))
+    index = next(text for _, text in as_html.Pages(samples.sample()).texts())
     assert '<span class="odd" title="character U+202E">U+202E</span>' in index
 
 
 def test_the_code_of_a_page_is_the_source_and_the_output():
     converted = samples.result()
     report = samples.build([converted])
-    text = dict(as_html.render(report))[as_html.page_name("train.py")]
+    text = dict(as_html.Pages(report).texts())[as_html.page_name("train.py")]
     cells = re.findall(r'<td class="n">(\d+)</td><td class="t[^"]*">(.*?)</td>', text, re.DOTALL)
     columns = {"before": {}, "after": {}}
     for row in re.findall(r"<tr[^>]*>(<td class=\"n\">.*?)</tr>", text, re.DOTALL):
@@ -140,7 +143,7 @@ def test_the_code_of_a_page_is_the_source_and_the_output():
 
 
 def test_findings_stand_under_their_lines_with_level_rule_and_reason():
-    text = dict(as_html.render(samples.sample()))[as_html.page_name("train.py")]
+    text = dict(as_html.Pages(samples.sample()).texts())[as_html.page_name("train.py")]
     after_session = text[text.index('id="L35"') :]
     note = after_session[: after_session.index('id="L36"')]
     assert 'class="note fixed"' in note
@@ -149,7 +152,7 @@ def test_findings_stand_under_their_lines_with_level_rule_and_reason():
 
 
 def test_work_left_comes_first_and_the_worst_before_the_rest():
-    index = next(text for _, text in as_html.render(samples.sample()))
+    index = next(text for _, text in as_html.Pages(samples.sample()).texts())
     todo, apis = index.index('id="todo"'), index.index('id="apis"')
     work = index[todo:apis]
     assert work.index("does not parse") < work.index("NPU901") < work.index("NPU902")
@@ -158,7 +161,7 @@ def test_work_left_comes_first_and_the_worst_before_the_rest():
 
 
 def test_the_api_table_counts_what_was_done():
-    index = next(text for _, text in as_html.render(samples.sample()))
+    index = next(text for _, text in as_html.Pages(samples.sample()).texts())
     row = re.search(r"<tr[^>]*><th scope=\"row\"><code>tensorflow\.Session</code>.*?</tr>", index, re.DOTALL).group()
     n = 1 + len(samples.HOSTILE_NAMES)
     assert f'<td class="number">{n}</td>' in row
@@ -167,16 +170,42 @@ def test_the_api_table_counts_what_was_done():
 
 def test_same_input_same_bytes_also_by_way_of_json():
     report = samples.sample()
-    once = list(as_html.render(report))
-    assert once == list(as_html.render(samples.sample()))
-    assert once == list(as_html.render(as_json.load(as_json.render(report))))
+    once = list(as_html.Pages(report).texts())
+    assert once == list(as_html.Pages(samples.sample()).texts())
+    assert once == list(as_html.Pages(as_json.load(as_json.render(report))).texts())
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=50)
 @given(samples.reports)
 def test_any_report_gives_well_formed_pages(report):
-    for _, text in as_html.render(report):
+    for _, text in as_html.Pages(report).texts():
         page = Page(text)
         assert set(page.tags) <= SAFE_TAGS
         assert {name for name, _ in page.attributes} <= SAFE_ATTRIBUTES
         text.encode("utf-8")
+
+
+def repeating(n_places: int) -> Report:
+    lines = "".join(f"f({number})\n" for number in range(n_places))
+    said = [Finding("NPU922", Level.MANUAL, Span(n, 1, n, 5), "Say it once.", after=f"g({n})") for n in range(1, n_places + 1)]
+    other = Finding("NPU922", Level.MANUAL, Span(1, 1, 1, 2), "Something else.")
+    return Report([FileReport("a.py", Status.UNCHANGED, [*said, other], [], lines)])
+
+
+def test_a_message_that_a_file_repeats_is_said_once_with_its_places():
+    report = repeating(10)
+    index, (name, page) = (pair for pair in as_html.Pages(report).texts())
+    listed, code = page.split('id="code"')
+    assert listed.count("Say it once.") == 1 and listed.count("Something else.") == 1
+    assert re.findall(r'href="#(f\d+)">\d+</a>', listed) == [f"f{number}" for number in range(2, 11)]
+    assert code.count("Say it once.") == 1 and code.count('As said at <a href="#f1">') == 9
+    assert re.findall(r"<pre>(g\(\d+\))</pre>", code) == [f"g({number})" for number in range(1, 11)]  # what to write differs
+    assert index[1].count("Say it once.") == 1 and "11 places" in index[1]
+    assert set(re.findall(rf'href="{re.escape(name)}#(f\d+)"', index[1])) == {f"f{number}" for number in range(1, 12)}
+    assert as_json.render(report).count("Say it once.") == 10
+    assert len(json.loads(as_sarif.render(report))["runs"][0]["results"]) == 11
+
+
+def test_a_message_that_stands_at_a_few_places_is_said_at_each():
+    page = list(as_html.Pages(repeating(4)).texts())[1][1]
+    assert "As said at" not in page and page.split('id="code"')[1].count("Say it once.") == 4

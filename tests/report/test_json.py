@@ -47,12 +47,12 @@ def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
     text = as_json.render(report)
     jsonschema.validate(json.loads(text), SCHEMA)
     assert as_json.load(text).run == RUN
-    page = dict(as_html.render(report))["index.html"]
+    page = dict(as_html.Pages(report).texts())["index.html"]
     for shown in ("train.py", "50.00", "text &lt;is&gt; host data", "dump_mode", "train.py:3", 'id="run"'):
         assert shown in page, shown
     said = as_text.render(report)
     assert "on the host: 2 nodes such as a/b: text <is> host data" in said and "made at train.py:3" in said
-    assert 'id="run"' not in dict(as_html.render(samples.sample()))["index.html"]
+    assert 'id="run"' not in dict(as_html.Pages(samples.sample()).texts())["index.html"]
 
 
 def test_the_summary_counts_files_and_findings():

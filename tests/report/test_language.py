@@ -129,7 +129,7 @@ def tool_report():
 
     def render(chosen: str) -> str:
         if chosen == "html":
-            return next(text for _, text in as_html.render(localized(report, "zh")))
+            return next(text for _, text in as_html.Pages(localized(report, "zh")).texts())
         return folder.text_of(report, chosen)
 
     return render
@@ -141,7 +141,7 @@ def test_a_page_of_a_file_is_chinese_but_for_its_code():
     result = convert_source("import tensorflow as tf\n# Write: Before After\ns = tf.Session(**k)\nx = 1\n" + "\n" * 60, "m.py")
     report = build([result])
     report.language = "zh"
-    pages = dict(as_html.render(localized(report, report.language)))
+    pages = dict(as_html.Pages(localized(report, report.language)).texts())
     page = next(text for name, text in pages.items() if name.startswith("files/"))
     not_said = r"<(style|script)\b.*?</\1>|<td.*?</td>|<code>.*?</code>|<span class=\"badge.*?</span>"
     body = re.sub(not_said, "", page, flags=re.DOTALL)

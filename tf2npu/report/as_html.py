@@ -10,7 +10,7 @@ import base64
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -31,6 +31,7 @@ from tf2npu.report.visible import visible
 
 _TEMPLATES = Path(__file__).parent / "htmlfiles"
 _OPEN_GROUPS_UP_TO = 25
+_MANY = 5  # places of a file about which one message is said once
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,15 @@ class Site:
     href: str = ""
     api: str = ""
     message: str = ""
+    line: int = 0
+
+
+@dataclass
+class Row:
+    """What one message says about one or several places of a file."""
+
+    first: Site
+    more: list[Site] = field(default_factory=list)
 
 
 @dataclass
@@ -52,34 +62,42 @@ class Group:
     sites: list[Site] = field(default_factory=list)
 
     @property
+    def rows(self) -> list[Row]:
+        """The places; those of one file about which one sentence says the same many times share a row."""
+        of_one: dict[tuple[str, str, str], list[Site]] = {}
+        for site in self.sites:
+            of_one.setdefault((site.href.partition("#")[0], site.api, site.message), []).append(site)
+        rows = [[sites] if _are_many(sites) and sites[0].href else [[site] for site in sites] for sites in of_one.values()]
+        return [Row(sites[0], sites[1:]) for shared in rows for sites in shared]
+
+    @property
     def is_open(self) -> bool:
-        return len(self.sites) <= _OPEN_GROUPS_UP_TO
-
-
-def render(report: Report) -> Iterator[tuple[str, str]]:
-    """(name, HTML text) of every page; index.html comes first."""
-    pages = Pages(report)
-    yield "index.html", pages.index()
-    for file in report.files:
-        if file.has_page:
-            yield page_name(file.path), pages.of(file)
+        return len(self.rows) <= _OPEN_GROUPS_UP_TO
 
 
 class Pages:
-    """The pages of one report."""
+    """The pages of one report: number 0 is the index, then come the files that have one."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
+        self._files = [file for file in report.files if file.has_page]
         self._rules = rules_of(report)
         self._environment = _environment(report)
         self._page = self._environment.get_template("page.html")
 
-    def index(self) -> str:
+    def __len__(self) -> int:
+        return 1 + len(self._files)
+
+    def texts(self, numbers: Iterable[int] | None = None) -> Iterator[tuple[str, str]]:
+        """(name, HTML text) of the pages with these numbers, or of all."""
+        for number in range(len(self)) if numbers is None else numbers:
+            yield ("index.html", self._index()) if number == 0 else self._of(self._files[number - 1])
+
+    def _index(self) -> str:
         return self._environment.get_template("index.html").render(**_index(self._report, self._rules))
 
-    def of(self, file: FileReport) -> str:
-        """The page of a file that has one."""
-        return self._page.render(**_page(file, self._rules, catalogue(self._report.language)))
+    def _of(self, file: FileReport) -> tuple[str, str]:
+        return page_name(file.path), self._page.render(**_page(file, self._rules, catalogue(self._report.language)))
 
 
 def page_name(path: str) -> str:
@@ -170,7 +188,11 @@ def _label_of_work(file: FileReport, finding: Finding) -> str:
 
 def _site(file: FileReport, finding: Finding, number: int) -> Site:
     href = f"{page_name(file.path)}#f{number}" if file.has_page else ""
-    return Site(place(file.path, finding), href, finding.api, finding.message)
+    return Site(place(file.path, finding), href, finding.api, finding.message, finding.span.line)
+
+
+def _are_many(places: list[Any]) -> bool:
+    return len(places) >= _MANY
 
 
 def _apis(report: Report) -> list[dict[str, Any]]:
@@ -227,12 +249,27 @@ def _file_row(file: FileReport) -> dict[str, Any]:
 
 def _page(file: FileReport, rules: dict[str, RuleFacts], texts: Catalogue) -> dict[str, Any]:
     notes = [_note(file, finding, number, rules, texts) for number, finding in enumerate(file.findings, 1)]
+    _tell_once(notes)
     by_line: dict[int, Markup] = {}
     n_lines = max(1, len(Lines(file.source or "")))
     for note, finding in zip(notes, file.findings, strict=True):
         line = min(_shown_line(file, finding), n_lines)
         by_line[line] = by_line.get(line, Markup("")) + _note_html(note, len(notes), texts)
-    return {"file": file, "levels": _levels_of(file), "notes": notes, "code": code_html(file, by_line, texts)}
+    listed = [note for note in notes if not note["first"]]
+    return {"file": file, "levels": _levels_of(file), "notes": listed, "code": code_html(file, by_line, texts)}
+
+
+def _tell_once(notes: list[dict[str, Any]]) -> None:
+    """Where many notes say the same, the first names the places of the others, and these point to it."""
+    same: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for note in notes:
+        key = (note["rule"], note["level"], note["message"], note["known"])
+        same.setdefault(key, []).append(note)
+    for alike in same.values():
+        if _are_many(alike):
+            alike[0]["more"] = alike[1:]
+            for note in alike[1:]:
+                note["first"] = alike[0]
 
 
 def _shown_line(file: FileReport, finding: Finding) -> int:
@@ -245,10 +282,15 @@ def _shown_line(file: FileReport, finding: Finding) -> int:
 def _note(file: FileReport, finding: Finding, number: int, rules: dict[str, RuleFacts], texts: Catalogue) -> dict[str, Any]:
     line = f"line {finding.span.line}" if finding.cell is None else f"cell {finding.cell}, line {finding.span.line}"
     facts = rules[finding.rule]
+    known = texts.text(", known from the baseline") if number - 1 in file.known else ""
     return {
         "id": f"f{number}",
         "number": number,
-        "where": texts.text(line) + (texts.text(", known from the baseline") if number - 1 in file.known else ""),
+        "where": texts.text(line) + known,
+        "known": known,
+        "line": finding.span.line,
+        "more": [],
+        "first": None,
         "level": finding.level.value,
         "rule": finding.rule,
         "title": facts.title,
@@ -259,6 +301,10 @@ def _note(file: FileReport, finding: Finding, number: int, rules: dict[str, Rule
     }
 
 
+_SHORT_NOTE = Markup(
+    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level}</span> <code>{rule}</code> '
+    '<span class="soft small">{where}{api}</span> {as_at} <a href="#{first_id}">{first_where}</a></p>{code}</div>'
+)
 _NOTE = Markup(
     '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level}</span> <code>{rule}</code> '
     "<strong>{title}</strong> <span class=\"soft small\">{where}{api}</span></p><p>{message}</p>{code}{why}</div>"
@@ -270,11 +316,13 @@ def _note_html(note: dict[str, Any], n_notes: int, texts: Catalogue) -> Markup:
     to_write, reason = note["to_write"], note["why"]
     code = Markup("<p>{}</p><pre>{}</pre>").format(texts.text("Write:"), _seen_lines(to_write)) if to_write else ""
     why = Markup("<details><summary>{}</summary><p>{}</p></details>").format(texts.text("Why"), told(reason)) if reason else ""
-    shown = {name: told(note[name]) for name in ("rule", "title", "where", "message")}
+    shown: dict[str, Any] = {name: told(note[name]) for name in ("rule", "title", "where", "message")}
     api = Markup(" &middot; <code>{}</code>").format(seen(note["api"])) if note["api"] else ""
-    return _NOTE.format(
-        level=note["level"], id=note["id"], walk=_walk(note["number"], n_notes, texts), api=api, code=code, why=why, **shown
-    )
+    shown |= {"level": note["level"], "id": note["id"], "walk": _walk(note["number"], n_notes, texts), "api": api, "code": code}
+    if (first := note["first"]) is not None:
+        as_at = texts.text("As said at")
+        return _SHORT_NOTE.format(as_at=as_at, first_id=first["id"], first_where=told(first["where"]), **shown)
+    return _NOTE.format(why=why, **shown)
 
 
 def _seen_lines(text: str) -> Markup:

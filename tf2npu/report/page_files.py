@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tf2npu.report.as_html import Pages, page_name
+from tf2npu.report.as_html import Pages
 from tf2npu.report.model import Report
 from tf2npu.report.whole_file import put_whole
 
@@ -20,20 +20,17 @@ _CHUNK = 16
 def put(report: Report, folder: Path, jobs: int) -> Iterator[tuple[str, bool]]:
     """Write index.html and the page of every file that has one: (name, whether it held something else before)."""
     pages = Pages(report)
-    yield "index.html", put_whole(folder / "index.html", [pages.index()])
-    numbers = [number for number, file in enumerate(report.files) if file.has_page]
-    jobs = min(jobs, 1 + len(numbers) // _PAGES_WORTH_A_PROCESS)
-    chunks = [numbers[start : start + _CHUNK] for start in range(0, len(numbers), _CHUNK)]
+    jobs = min(jobs, 1 + len(pages) // _PAGES_WORTH_A_PROCESS)
+    chunks = [range(start, min(start + _CHUNK, len(pages))) for start in range(0, len(pages), _CHUNK)]
     if jobs > 1 and _can_fork():
-        yield from _by_processes(report, pages, folder, chunks, jobs)
+        yield from _by_processes(pages, folder, chunks, jobs)
     else:
         for chunk in chunks:
-            yield from _put_chunk(report, pages, folder, chunk)
+            yield from _put_chunk(pages, folder, chunk)
 
 
-def _put_chunk(report: Report, pages: Pages, folder: Path, chunk: list[int]) -> list[tuple[str, bool]]:
-    files = [report.files[number] for number in chunk]
-    return [(page_name(file.path), put_whole(folder / page_name(file.path), [pages.of(file)])) for file in files]
+def _put_chunk(pages: Pages, folder: Path, chunk: range) -> list[tuple[str, bool]]:
+    return [(name, put_whole(folder / name, [text])) for name, text in pages.texts(chunk)]
 
 
 def _can_fork() -> bool:
@@ -41,16 +38,16 @@ def _can_fork() -> bool:
     return "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
 
 
-_inherited: tuple[Report, Pages, Path]
+_inherited: tuple[Pages, Path]
 
 
-def _put_inherited(chunk: list[int]) -> list[tuple[str, bool]]:
+def _put_inherited(chunk: range) -> list[tuple[str, bool]]:
     return _put_chunk(*_inherited, chunk)
 
 
-def _by_processes(report: Report, pages: Pages, folder: Path, chunks: list[list[int]], jobs: int) -> Iterator[tuple[str, bool]]:
+def _by_processes(pages: Pages, folder: Path, chunks: list[range], jobs: int) -> Iterator[tuple[str, bool]]:
     global _inherited
-    _inherited = (report, pages, folder)
+    _inherited = (pages, folder)
     context = multiprocessing.get_context("fork")
     try:
         with ProcessPoolExecutor(jobs, context, gc.freeze) as pool:  # what is inherited is never garbage
