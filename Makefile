@@ -2,6 +2,7 @@
 # make test    all checks (about ten minutes on two cores)
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
+# make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
 # make bench   step times of the examples, device against TensorFlow
 # make acceptance CORPORA="--bert DIR ... --sdists"   the converter over public code that is brought; exit 77 where it is absent
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
@@ -12,7 +13,7 @@ STAMP = $(VENV)/.installed
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test lint ruff mypy imports unit shim converter-suite acceptance graphs few-graphs kernels bench spreads clean
+.PHONY: setup demo test lint ruff mypy imports unit shim converter-suite acceptance graphs few-graphs kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -64,6 +65,10 @@ few-graphs: $(STAMP)
 
 bench: $(STAMP)
 	$(PYTHON) -m benchmarks.step_time
+
+SEED ?= 1
+fuzz: $(STAMP)
+	$(PYTHON) -m benchmarks.fuzz_converter --programs 20000 --seed $(SEED) --corpora $(CODE)
 
 # How far TensorFlow is from itself; the parity tests take their tolerance from it.
 spreads: $(STAMP)
