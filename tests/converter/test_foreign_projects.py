@@ -159,3 +159,32 @@ def test_gradients_that_are_applied_need_no_second_look() -> None:
         "t = tf.train.AdamOptimizer(1.0).apply_gradients(grads_and_vars=g)\n"
     )
     assert [f.level.value for f in findings({"a.py": source}, "a.py", "NPU414", distributed="tf")] == ["fixed"]
+
+
+def test_initializers_of_a_file_share_one_remark() -> None:
+    inits = "".join(f"i{n} = tf.global_variables_initializer()\n" for n in range(12))
+    source = f"import tensorflow as tf\n{inits}o = tf.train.AdamOptimizer(0.1).minimize(l)\n"
+    found = findings({"a.py": source}, "a.py", "NPU421", distributed="tf")
+    assert [(f.span.line, f.level.value) for f in found] == [(2, "manual")]
+    assert "one of 12 such places in the file; the others: 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13." in found[0].message
+    two = "i = tf.global_variables_initializer()  # tf2npu: ignore[NPU421]\ni = tf.global_variables_initializer()\n"
+    one = source.replace(inits, two)
+    assert [(f.span.line, "such places" in f.message) for f in findings({"a.py": one}, "a.py", "NPU421", distributed="tf")
+            if f.level.value == "manual"] == [(3, False)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("code", "n_said"),
+    [
+        ("keep_prob = tf.placeholder(tf.float32)", 0),
+        ("self.lr = tf.placeholder('float32', name='lr')", 0),
+        ("flag = tf.placeholder(tf.bool)", 0),
+        ("p = tf.placeholder(tf.float32)\nsess.run(y, feed_dict={p: -1.0})", 0),
+        ("x = tf.placeholder(tf.float32)\nsess.run(y, feed_dict={x: batch})", 1),
+        ("images = tf.placeholder(tf.float32, None)", 1),
+        ("x = tf.placeholder(tf.float32, [None])\nsess.run(y, feed_dict={x: 3})", 1),
+        ("run(tf.placeholder(tf.float32))", 1),
+    ],
+)
+def test_placeholders_of_numbers_have_no_open_size(code: str, n_said: int) -> None:
+    assert len(findings({"a.py": f"import tensorflow as tf\n{code}\n"}, "a.py", "NPU922")) == n_said

@@ -47,17 +47,22 @@ def file_not_converted(site: Any) -> None:
 
 @rule(
     id="NPU901",
-    title="Fixes contradict each other",
+    title="Fix not made",
     on="engine",
-    why="Two rules want to change the same text differently; only one of the changes is made.",
+    why="A fix is not made where it would undo another one, or take out code that something else still relies on.",
     source="docs/adding_a_rule.md",
     examples=(
         Example.same("s = tf.Session(config=npu_config_proto())", note="one fix at most, and it is made"),
+        Example.same(
+            "with tf.contrib.compiler.jit.experimental_jit_scope((wanted := True)):\n    print(wanted)",
+            note="what would go gives a name that is used further on",
+            level="manual",
+        ),
         Example.same("x = f(g(y))", note="nothing to fix"),
     ),
 )
-def fixes_contradict(site: Any) -> None:
-    """Reports a fix that was not made because another one changes the same text."""
+def fix_not_made(site: Any) -> None:
+    """Reports a fix that was not made, with the reason: convert the place by hand."""
 
 
 @rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.places import also_at, first_of_alike
 from tf2npu.rules.resources import is_unit_test
 from tf2npu.scanner.sites import Call
 
@@ -12,12 +13,13 @@ _CODE = (
     "tf.group(*[tf.assign(v, b) for v, b in zip(tf.trainable_variables(), "
     "hccl_ops.broadcast(tf.trainable_variables(), root_rank=0))])"
 )
+_MATCHES = ("tensorflow.global_variables_initializer", "tensorflow.initialize_all_variables", "tensorflow.train.Supervisor")
 
 
 @rule(
     id="NPU421",
     title="Broadcast of the first values",
-    matches=("tensorflow.global_variables_initializer", "tensorflow.initialize_all_variables", "tensorflow.train.Supervisor"),
+    matches=_MATCHES,
     why="Each rank draws initial values of its own; averaged gradients of different models train nothing.",
     source="npu_bridge.hccl.hccl_ops.broadcast; TensorFlow adapter porting guide: sess.run in distributed training",
     examples=(
@@ -39,9 +41,9 @@ def first_broadcast(call: Call) -> None:
     facts = script.project.files.get(script.path)
     if script.config.distributed != "tf" or facts is None or not facts.trains or "hccl_ops.broadcast" in script.text:
         return
-    if is_unit_test(script):
+    if is_unit_test(script) or (lines := first_of_alike(call, _MATCHES)) is None:
         return
     call.manual(
         f"All ranks must start from the variables of rank 0: build {_CODE} with the graph and run it once after the "
-        "initializer, before the graph is finalised. Estimators and monitored sessions have a hook for it."
+        f"initializer, before the graph is finalised. Estimators and monitored sessions have a hook for it.{also_at(lines)}"
     )

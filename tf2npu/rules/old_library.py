@@ -57,7 +57,7 @@ def report_use(site: Site, since: str, replacement: str) -> None:
 
 def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str) -> None:
     """Report `from module import name` and `import module` of what the table says is gone."""
-    names = [name for name in imported_names(site.node) if name in table]
+    names = [name for name in imported_names(site) if name in table]
     if not names or not takes_part(site) or is_guarded(site):
         return
     for name in names:
@@ -65,8 +65,15 @@ def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str
         site.manual(f"{name} is gone since {when}: write {table[name]}.")
 
 
-def imported_names(node: Any) -> list[str]:
+def imported_names(site: Site) -> list[str]:
     """Dotted names that an import statement asks for; relative imports are the project's own."""
+    known: dict[int, list[str]] = site.script.memo.setdefault("imported:names", {})
+    if id(site.node) not in known:
+        known[id(site.node)] = _asked_for(site.node)
+    return known[id(site.node)]
+
+
+def _asked_for(node: Any) -> list[str]:
     if isinstance(node, cst.Import):
         return [dotted_name(alias.name) for alias in node.names]
     if node.relative or node.module is None:
