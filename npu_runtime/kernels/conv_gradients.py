@@ -22,6 +22,10 @@ from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.windows import Axis, Layout, check_rank, refuse_ranks
 
 
+MANY_POSITIONS = 8192
+"""From here on the gradient of a 1x1 filter is a sum of products over parts of the batch; else one product, cut in columns."""
+
+
 @dataclass(frozen=True)
 class Phase:
     """Input elements start, start + stride, ... of one axis: the taps that reach them, and where from.
@@ -89,7 +93,8 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: n
         dw.fill(0)
         return
     groups = x.shape[3] // dw.shape[2]
-    if groups == 1 and rows.is_pointwise and cols.is_pointwise and x.flags.c_contiguous and dy.flags.c_contiguous:
+    is_plain = rows.is_pointwise and cols.is_pointwise and x.flags.c_contiguous and dy.flags.c_contiguous
+    if groups == 1 and is_plain and len(x) * rows.out * cols.out < MANY_POSITIONS:
         multiply(x.reshape(-1, x.shape[3]).T, dy.reshape(-1, dy.shape[3]), dw[0, 0])
         return
     if groups == 1 and winograd.is_worth_it(x, dw, rows, cols):

@@ -9,13 +9,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npu_runtime.kernels.matmul import Epilogue
+from npu_runtime.kernels.matmul import Epilogue, multiply
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
 BLOCK_BYTES = 2 << 20
 """Of the laid-out windows of one block: more repays packing the filter, less stays in cache."""
 MIN_POSITIONS = 196
+FEWEST_SUMMED = 512
+"""Positions that one product of a filter's gradient sums over, where there are that many: then adding it up costs little."""
+MOST_PARTS = 8
+"""Sums of a filter's gradient that are formed side by side."""
 SHORT_RUN = 8
 """Where fewer elements of a window lie together, as in a picture of one channel, windows are laid out tap by tap."""
 
@@ -33,12 +37,17 @@ class Block:
         return x[self.first : self.last, self.top : self.bottom]
 
 
-def blocks(n_images: int, rows: Axis, cols: Axis, window_bytes: int, block_bytes: int = BLOCK_BYTES) -> list[Block]:
-    """The outputs in blocks: some rows of one image, or some whole images where these are small. Depends on shapes only."""
+def blocks(
+    n_images: int, rows: Axis, cols: Axis, window_bytes: int, block_bytes: int = BLOCK_BYTES, least: int = 8
+) -> list[Block]:
+    """The outputs in blocks: some rows of one image, or some whole images where these are small. Depends on shapes only.
+
+    least: about how many blocks there should be, where outputs are not very few.
+    """
     per_image = rows.out * cols.out
     total = n_images * per_image
     positions = max(MIN_POSITIONS, block_bytes // max(window_bytes, 1))
-    positions = max(1, min(positions, -(-total // 8) if total > 2 * MIN_POSITIONS else total))
+    positions = max(1, min(positions, -(-total // least) if total > 2 * MIN_POSITIONS else total))
     if positions >= per_image:
         n_blocks = -(-n_images // max(1, round(positions / max(per_image, 1))))
         cuts = [n_images * index // n_blocks for index in range(n_blocks + 1)]
@@ -134,21 +143,41 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
 
     x: (N, H, W, C).  dy: (N, rows, columns, K) contiguous.  out: (kernel rows, kernel columns, C, K).
     """
-    todo = blocks(len(x), rows, cols, rows.kernel * cols.kernel * x.shape[3] * x.itemsize)
     matrix = out.reshape(-1, out.shape[3])
-    parts = list(_slices(len(todo), 8))
-    sums = np.zeros((len(parts), *matrix.shape), out.dtype)
+    n_positions = len(x) * rows.out * cols.out
+    window_bytes = matrix.shape[0] * x.itemsize
+    n_parts = min(MOST_PARTS, n_positions // FEWEST_SUMMED)
+    if n_parts < 2:
+        multiply(_all_windows(x, rows, cols).T, dy.reshape(n_positions, -1), matrix)
+        return
+    todo = blocks(len(x), rows, cols, window_bytes, max(BLOCK_BYTES, FEWEST_SUMMED * window_bytes), n_parts)
+    parts = list(_slices(len(todo), n_parts))
+    sums = np.empty((len(parts), *matrix.shape), out.dtype)
 
     def work(start: int, stop: int) -> None:
         for index in range(start, stop):
-            for block in todo[parts[index]]:
-                product = scratch("product", matrix.shape, out.dtype)
+            for number, block in enumerate(todo[parts[index]]):
+                product = scratch("product", matrix.shape, out.dtype) if number else sums[index]
                 windows = lay_out(x, rows, cols, block)
                 np.matmul(windows.T, block.of(dy).reshape(len(windows), -1), out=product)
-                sums[index] += product
+                if number:
+                    np.add(sums[index], product, out=sums[index])
 
     parallel_ranges(len(parts), work)
     np.sum(sums, axis=0, out=matrix)
+
+
+def _all_windows(x: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray:
+    """The windows of all outputs.  Returns: (positions, taps * C) in scratch."""
+    depth = rows.kernel * cols.kernel * x.shape[3]
+    matrix = scratch("all windows", (len(x), rows.out, cols.out, depth), x.dtype)
+
+    @each_block(blocks(len(x), rows, cols, depth * x.itemsize))
+    def run(block: Block) -> None:
+        target = block.of(matrix)
+        np.copyto(target, lay_out(x, rows, cols, block).reshape(target.shape))
+
+    return matrix.reshape(-1, depth)
 
 
 def _slices(n: int, at_most: int) -> Iterator[slice]:
