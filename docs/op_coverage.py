@@ -14,6 +14,7 @@ from npu_runtime.passes.placement import SOURCES, STRUCTURAL, VARIABLES
 
 INVENTORY = Path(__file__).parents[1] / "tests" / "fixtures" / "ops" / "public_ops.json"
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+FUNCTIONAL = frozenset({"If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"})
 HEAD = """# Coverage of TensorFlow's ops
 
 Built from what TensorFlow {version} itself puts into graphs: {n_functions} calls of the public functions of `tf.nn`, `tf.layers`,
@@ -61,7 +62,7 @@ def place_of(op: str) -> str:
     """Who runs an op: "device", "executor", "nature" or "gaps"."""
     if op in all_kernels():
         return "device"
-    if op in SOURCES | VARIABLES | STRUCTURAL | CALLS:
+    if op in SOURCES | VARIABLES | STRUCTURAL | CALLS | FUNCTIONAL:
         return "executor"
     return "nature" if nature_of(op) else "gaps"
 

@@ -29,7 +29,7 @@ from npu_runtime.executor.program import Program
 from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
-from npu_runtime.importer.graphdef import GraphImporter, parse_value
+from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide, through_switches
 from npu_runtime.passes.assign_precision import assign_precision, count_types
 from npu_runtime.passes.host_by_nature import is_by_nature
@@ -159,6 +159,7 @@ class DeviceSession:
         self._placement = place(graph, before)
         for node in graph:
             node.host_reason = self._placement.reasons.get(node.name)
+            node.is_looped = node.name in self._placement.loops
         moved = [name for name in self._placement.reasons if name in self._placed and name not in before]
         self._placed = set(graph.nodes)
         if moved:
@@ -174,9 +175,10 @@ class DeviceSession:
 
     def _make_plan(self, request: Request) -> _Plan:
         graph = self._importer.graph
-        feeds = {parse_value(name): _open_spec(graph.spec(parse_value(name))) for name in request.feeds}
-        connections = {parse_value(new): parse_value(old) for old, new in request.connections}
-        fetches = [parse_value(name) for name in request.fetches]
+        resolve = self._importer.resolve
+        feeds = {value: _open_spec(graph.spec(value)) for value in map(resolve, request.feeds)}
+        connections = {resolve(new): resolve(old) for old, new in request.connections}
+        fetches = [resolve(name) for name in request.fetches]
         pruned = prune(graph, fetches, request.targets, feeds, connections)
         self._check_fallback(pruned)
         record = ProgramRecord(request.fetches + request.targets)

@@ -24,7 +24,7 @@ from npu_runtime.passes.fold_constants import CONSTANT
 from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
 from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.partition import HostCall, Partition, is_free_constant, is_virtual, partition
-from npu_runtime.passes.placement import VARIABLES
+from npu_runtime.passes.placement import HANDLES, VARIABLES
 from npu_runtime.passes.plan_memory import FOREVER, MemoryPlan, plan_memory
 from npu_runtime.passes.prune import FEED
 
@@ -184,7 +184,7 @@ class _Builder:
             return partial(_not_fed, node)
         if is_virtual(node):
             return partial(control_flow.switch, None)
-        if node.op in STRUCTURAL or (node.op == "Identity" and node.outputs[0].dtype == "resource"):
+        if node.op in STRUCTURAL or (node.op == "Identity" and node.outputs[0].dtype in HANDLES):
             return STRUCTURAL.get(node.op, control_flow.identity)
         made = all_kernels()[node.op]
         keywords = made.bind(node.attrs)

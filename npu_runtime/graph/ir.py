@@ -26,7 +26,7 @@ class Node:
     inputs: data inputs in order.  controls: names of nodes that run before.  attrs: TensorFlow's attributes as Python
     values (str, int, float, bool, list, numpy array for tensors, type names as str, shapes as tuple or None).
     outputs: one Spec an output, as far as known.  ref_inputs / ref_outputs: positions that pass a variable, not a value.
-    host_reason: why the node runs on the host, None for device nodes.
+    host_reason: why the node runs on the host, None for device nodes.  is_looped: whether it lies inside a loop frame.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Node:
     ref_outputs: frozenset[int] = frozenset()
     is_stateful: bool = False
     host_reason: str | None = None
+    is_looped: bool = False
 
     def __repr__(self) -> str:
         return f"<{self.op} {self.name}>"

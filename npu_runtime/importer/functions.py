@@ -1,26 +1,36 @@
-"""Function calls become the nodes of the function's body, so that the passes and the device see through them.
+"""Calls of functions become the nodes of the functions' bodies, so that the passes and the device see through them.
 
-y = PartitionedCall(x; f)   becomes   y/inlined/mul = Mul(x, x);  y = IdentityN(y/inlined/mul)
+y = PartitionedCall(x; f)   becomes   y/inlined/mul = Mul(x, x);  y/inlined/lowered/output_0 = Identity(y/inlined/mul);  y = NoOp
+
+If and Case become Switch and Merge (`branches`), While becomes a loop frame (`while_loops`), as TensorFlow itself lowers them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tensorflow.core.framework import node_def_pb2
-from tensorflow.python.framework import dtypes, function_def_to_graph
+from tensorflow.python.framework import function_def_to_graph, tensor_shape
 
-from npu_runtime.graph.ir import Node, Value
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.spec import Spec
+from npu_runtime.importer import branches, while_loops
+from npu_runtime.importer.expansion import MARK, Expansion, inner_name
 from npu_runtime.kernels.base import all_kernels
+from npu_runtime.passes.placement import HANDLES, NOT_LOWERED, reason_for_host
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
-MARK = "/inlined/"
-"""Between the name of a call and the name of a node of its body."""
 MAX_DEPTH = 32
 """Deeper calls are recursive functions; they run on the host."""
 
 ImportOperation = Callable[[Any], Node]
+_LOWERINGS: dict[str, Callable[[Expansion], None]] = {
+    **dict.fromkeys(("If", "StatelessIf"), branches.lower_if),
+    **dict.fromkeys(("Case", "StatelessCase"), branches.lower_case),
+    **dict.fromkeys(("While", "StatelessWhile"), while_loops.lower_while),
+}
 
 
 def device_op(node: Node) -> str | None:
@@ -31,62 +41,149 @@ def device_op(node: Node) -> str | None:
 
 
 class Inliner:
-    """Expands calls of one user graph.  definitions: NodeDefs of the nodes made, for those that run on the host."""
+    """Expands calls of one user graph.
 
-    def __init__(self, tf_graph: Any, import_operation: ImportOperation) -> None:
-        self._tf_graph = tf_graph
-        self._import = import_operation
+    graph: ours, as imported so far.  definitions: NodeDefs of the nodes made, for those that run on the host.  aliases: what
+    stands for each output of an expanded call.
+    """
+
+    def __init__(self, tf_graph: Any, graph: Graph, import_operation: ImportOperation) -> None:
+        self._tf_graph, self._graph, self._import = tf_graph, graph, import_operation
         self.definitions: dict[str, node_def_pb2.NodeDef] = {}
+        self.aliases: dict[Value, Value] = {}
+        self._made: dict[str, Node] = {}
+        self._reasons: dict[str, list[tuple[Node, str]]] = {}
+
+    def resolve(self, value: Value) -> Value:
+        """The value itself, or what stands for it."""
+        return self.aliases.get(value, value)
 
     def expand(self, operation: Any, node: Node, depth: int = 0) -> list[Node]:
         """The nodes that replace a call, the one with the call's name last; [node] when it is no call to be expanded."""
-        function = self._tf_graph._get_function(node.attrs["f"]) if node.op in CALLS else None
-        if function is None or depth > MAX_DEPTH:
+        names = self._functions_of(node)
+        if not names or depth > MAX_DEPTH:
             return [node]
-        with self._tf_graph.as_default():
-            shapes = [value.shape for value in operation.inputs]
-            body = function_def_to_graph.function_def_to_graph(function.definition, input_shapes=shapes)
-        return self._expand_body(body, node, depth)
+        refusal = self._refusal(node, names)
+        if refusal is not None:
+            node.attrs[NOT_LOWERED] = refusal
+            return [node]
+        expansion = Expansion(self, operation, node, names, depth)
+        _LOWERINGS.get(node.op, _call)(expansion)
+        return expansion.nodes
 
-    def _expand_body(self, body: Any, call: Node, depth: int) -> list[Node]:
-        arguments = {t.op.name: value for t, value in zip(body.inputs, call.inputs, strict=True)}
+    def _functions_of(self, node: Node) -> list[str]:
+        """Names of the functions that a node calls; none when it is no call, or one of a function we do not know."""
+        if node.op in CALLS:
+            names = [node.attrs["f"]]
+        elif node.op in branches.IFS:
+            names = [node.attrs["then_branch"], node.attrs["else_branch"]]
+        elif node.op in branches.CASES:
+            names = list(node.attrs["branches"])
+        elif node.op in while_loops.WHILES:
+            names = [node.attrs["cond"], node.attrs["body"]]
+        else:
+            names = [node.op]  # a function of TensorFlow 1 is called by an op of its name
+        return names if all(self._tf_graph._get_function(name) is not None for name in names) else []
+
+    def _refusal(self, node: Node, names: Sequence[str]) -> str | None:
+        """Why a conditional or a loop stays one node, on the host.
+
+        A loop cannot be parted, and lists that the host makes must not go through Switches that the device steers.
+        """
+        if node.op not in _LOWERINGS:
+            return None
+        for inner, reason in (found for name in names for found in self._host_reasons(name)):
+            if node.op in while_loops.WHILES or "variant" in [spec.dtype for spec in inner.outputs]:
+                return f"its body holds {inner.name}: {reason}"
+        if node.op in while_loops.WHILES and not while_loops.variables(self.load(names[1])):
+            return "no variable of the loop ever changes"
+        return None
+
+    def _host_reasons(self, name: str) -> list[tuple[Node, str]]:
+        """The nodes of a function, and of those it calls, that cannot run on the device, with the reason."""
+        if name not in self._reasons:
+            self._reasons[name] = []  # a recursive function has those of its other nodes
+            body, local = self.load(name), Graph()
+            for operation in body.get_operations():
+                local.add(self._import(operation))
+            for node in local:
+                called = [] if device_op(node) else self._functions_of(node)
+                inner = [found for one in called for found in self._host_reasons(one)]
+                reason = None if called or device_op(node) else reason_for_host(node, local)
+                self._reasons[name] += inner if reason is None else [(node, reason)]
+        return self._reasons[name]
+
+    def load(self, name: str, specs: Sequence[Spec] | None = None) -> Any:
+        """A function's body as a graph with `inputs` and `outputs`.  specs: of its arguments, when more is known."""
+        definition = self._tf_graph._get_function(name).definition
+        shapes = None if specs is None else [tensor_shape.TensorShape(_shape_for_tensorflow(spec)) for spec in specs]
+        with self._tf_graph.as_default():
+            return function_def_to_graph.function_def_to_graph(definition, input_shapes=shapes)
+
+    def inline(self, body: Any, call: Node, prefix: str, arguments: Sequence[Value], waits: Sequence[str], depth: int) -> Inlined:
+        """The nodes of a body under long names.  waits: what sources and effects inside wait for.
+
+        Source: of what nobody reads, TensorFlow runs what the function lists as control outputs and nothing else.
+        """
+        inside = _Names(call, prefix, {t.op.name: value for t, value in zip(body.inputs, arguments, strict=True)})
         made: list[Node] = []
         for operation in body.get_operations():
-            if operation.name not in arguments:
-                node = self._inside(operation, call, arguments)
-                made += self.expand(operation, node, depth + 1)
-        results = [_in_call(Value(t.op.name, t.value_index), call, arguments) for t in body.outputs]
-        effects = [node.name for node in made if node.is_stateful]
-        effects += [_inner_name(call, op.name) for op in body.control_outputs if op.name not in arguments]
-        return [*made, self._result(call, results, effects)]
+            if operation.name not in inside.arguments:
+                made += self.expand(operation, self._inside(operation, inside, waits), depth + 1)
+        results = [self.resolve(inside.value(Value(t.op.name, t.value_index))) for t in body.outputs]
+        effects = [inside.name(op.name) for op in body.control_outputs if op.name not in inside.arguments]
+        return made, results, effects
 
-    def _inside(self, operation: Any, call: Node, arguments: dict[str, Value]) -> Node:
-        """A node of the body under its long name; what the call waits for, its sources wait for."""
+    def _inside(self, operation: Any, inside: _Names, waits: Sequence[str]) -> Node:
         node = self._import(operation)
-        self.definitions[_inner_name(call, node.name)] = operation.node_def
-        node.name = _inner_name(call, node.name)
-        node.inputs = [_in_call(value, call, arguments) for value in node.inputs]
-        node.controls = [_inner_name(call, name) for name in node.controls if name not in arguments]
-        if not node.inputs and not node.controls:
-            node.controls = list(call.controls)
+        name = inside.name(node.name)
+        self.register(replace(node, name=name), operation.node_def)
+        node = self._made[name]
+        node.op = device_op(node) or node.op
+        node.inputs = [self.resolve(inside.value(value)) for value in node.inputs]
+        node.controls = [inside.name(control) for control in node.controls if control not in inside.arguments]
+        if node.is_stateful or (not node.inputs and not node.controls):
+            node.controls += waits
         return node
 
-    def _result(self, call: Node, results: list[Value], effects: list[str]) -> Node:
-        """Under the call's name: its outputs as those of an IdentityN, after all effects."""
-        controls = list(dict.fromkeys([*call.controls, *effects]))
-        types = [spec.dtype for spec in call.outputs]
-        op = "IdentityN" if results else "NoOp"
-        definition = node_def_pb2.NodeDef(name=call.name, op=op)
-        if results:
-            definition.attr["T"].list.type.extend(dtypes.as_dtype(name).as_datatype_enum for name in types)
-        self.definitions[call.name] = definition
-        attrs = {"T": types} if results else {}
-        return Node(call.name, op, results, controls, attrs, call.outputs)
+    def register(self, node: Node, definition: node_def_pb2.NodeDef) -> None:
+        """Note a node that is made, before it is in the graph."""
+        self._made[node.name] = node
+        self.definitions[node.name] = definition
+
+    def spec(self, value: Value, otherwise: Spec) -> Spec:
+        node = self._made.get(value.node) or self._graph.nodes.get(value.node)
+        return otherwise if node is None else node.outputs[value.output]
 
 
-def _inner_name(call: Node, name: str) -> str:
-    return f"{call.name}{MARK}{name}"
+Inlined = tuple[list[Node], list[Value], list[str]]
+"""Nodes, results and the names of the nodes that are run for their effects."""
 
 
-def _in_call(value: Value, call: Node, arguments: dict[str, Value]) -> Value:
-    return arguments.get(value.node) or Value(_inner_name(call, value.node), value.output)
+def _call(expansion: Expansion) -> None:
+    """The body in the place of the call."""
+    call = expansion.call
+    specs = [expansion.spec_of_input(position) for position in range(len(call.inputs))]
+    results, effects = expansion.inline(expansion.load(0, specs), "", call.inputs, call.controls)
+    expansion.finish(results, [*call.controls, *effects])
+
+
+class _Names:
+    """What the names inside a body are outside."""
+
+    def __init__(self, call: Node, prefix: str, arguments: dict[str, Value]) -> None:
+        self._call, self._prefix, self.arguments = call, prefix, arguments
+
+    def name(self, name: str) -> str:
+        return inner_name(self._call, f"{self._prefix}{name}")
+
+    def value(self, value: Value) -> Value:
+        return self.arguments.get(value.node) or Value(self.name(value.node), value.output)
+
+
+def _shape_for_tensorflow(spec: Spec) -> Any:
+    """Our specs of handles carry the shape of what they lead to; TensorFlow's are scalars."""
+    return () if spec.dtype in HANDLES else spec.shape
+
+
+__all__ = ["CALLS", "MARK", "Inliner", "device_op"]

@@ -14,6 +14,7 @@ from tensorflow.python.framework import op_def_registry, tensor_util
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.importer.functions import Inliner, device_op
+from npu_runtime.kernels.tensor_list import ADD_LISTS, ZERO_LISTS
 from npu_runtime.passes.placement import NOT_COMPILED
 
 _INPUT = re.compile(r"^(?P<node>[^:^]+)(?::(?P<index>\d+))?$")
@@ -30,7 +31,7 @@ class GraphImporter:
         self.tf_graph = tf_graph
         self.graph = Graph()
         self.version = -1
-        self._inliner = Inliner(tf_graph, import_operation)
+        self._inliner = Inliner(tf_graph, self.graph, import_operation)
 
     def is_behind(self) -> bool:
         """Whether the user's graph has grown since the last update."""
@@ -52,8 +53,13 @@ class GraphImporter:
         inlined = self._inliner.definitions.get(name)
         return self.tf_graph.get_operation_by_name(name).node_def if inlined is None else inlined
 
+    def resolve(self, name: str) -> Value:
+        """A tensor by TensorFlow's name; of a call that was expanded what stands for its output."""
+        return self._inliner.resolve(parse_value(name))
+
     def _add(self, operation: Any) -> None:
         node = import_operation(operation)
+        node.inputs = [self._inliner.resolve(value) for value in node.inputs]
         if NOT_COMPILED not in node.attrs:
             node.op = device_op(node) or node.op
         for made in self._inliner.expand(operation, node):
@@ -72,6 +78,8 @@ def import_operation(operation: Any) -> Node:
     definition = operation.op_def
     node = Node(node_def.name, node_def.op, inputs, controls, attrs, outputs, _ref_inputs(definition, attrs), ref_outputs)
     node.is_stateful = definition.is_stateful
+    if attrs.get("T") == "variant":
+        node.op = {"AddN": ADD_LISTS, "ZerosLike": ZERO_LISTS}.get(node.op, node.op)
     if node.op == "Const":
         node.outputs = [Spec(attrs["value"].shape, outputs[0].dtype, attrs["value"])]
     elif node.op in ("VarHandleOp", "VariableV2", "Variable"):

@@ -9,7 +9,6 @@ SIGNS = "signs and order of the vectors are LAPACK's choice, another library's d
 SERIES = "a derivative by TensorFlow's own series: no other source gives the same digits"
 SAMPLER = "samples by a random stream of its own on TensorFlow's CPU"
 HASHES = "hashes text"
-FUNCTIONAL = "functional control flow; the Switch and Merge nodes that TensorFlow 1 builds by default run on the device"
 RAGGED = "ragged tensors, which graphs of TensorFlow 1 hardly hold"
 
 _BY_REASON = {
@@ -37,9 +36,6 @@ _BY_REASON = {
     """,
     HASHES: """
         SparseCross SparseCrossV2 SparseCrossHashed
-    """,
-    FUNCTIONAL: """
-        While StatelessWhile If StatelessIf Case StatelessCase
     """,
     RAGGED: """
         RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor

@@ -28,7 +28,7 @@ STACKED = dt.ALL | {"resource"}
 """What a stack holds: loops inside loops also push the handles of their own stacks and arrays."""
 
 
-def _kept(value: Any) -> Any:
+def kept(value: Any) -> Any:
     """The value for longer than its buffer may live: views are copied, a whole array is nobody else's, as is a handle."""
     if not isinstance(value, np.ndarray) or (value.base is None and value.flags.owndata):
         return value
@@ -51,7 +51,7 @@ def stack(max_size: np.ndarray, /, *, elem_type: str) -> Stack:
 @kernel("StackPushV2", unit="memory", shape=lambda h, v, **a: v.shape, dtypes=STACKED, ignores=("swap_memory",))
 def stack_push(handle: Stack, value: np.ndarray, /) -> np.ndarray:
     """Put a value on top and return it.  Source: TensorFlow op `StackPushV2`."""
-    handle.values.append(_kept(value))
+    handle.values.append(kept(value))
     return value
 
 
@@ -88,7 +88,7 @@ class TensorArray:
         old = self.values[index]
         if old is not None and not self.adds:
             raise InvalidArgument(f"Could not write to TensorArray index {index} because it has already been written to.")
-        self.values[index] = _kept(value) if old is None else old + value
+        self.values[index] = kept(value) if old is None else old + value
 
     def read(self, index: int) -> np.ndarray:
         if not 0 <= index < len(self.values):

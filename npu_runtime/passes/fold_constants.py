@@ -14,6 +14,7 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.infer_shapes import device_nodes, infer_node
+from npu_runtime.passes.placement import HANDLES
 
 CONSTANT = "_Constant"
 MAX_ELEMENTS = 1 << 20
@@ -75,6 +76,8 @@ def _computed_values(graph: Graph, node: Node) -> list[np.ndarray] | None:
     made = all_kernels().get(node.op)
     inputs = [graph.spec(value).value for value in node.inputs]
     if made is None or made.is_stateful or not inputs or any(value is None for value in inputs):
+        return None
+    if any(spec.dtype in HANDLES for spec in node.outputs):  # a list is no tensor
         return None
     if any(spec.is_complete and np.prod(spec.known_shape()) > MAX_ELEMENTS for spec in node.outputs):
         return None

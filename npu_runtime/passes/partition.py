@@ -86,8 +86,12 @@ def is_free_constant(node: Node) -> bool:
 
 
 def is_virtual(node: Node) -> bool:
-    """A Switch of a host handle: only its predicate counts, the handle itself stays where it is."""
-    return node.op in SWITCHES and node.host_reason is not None and node.outputs[0].dtype in HANDLES
+    """A Switch of a host resource: only its predicate counts, the handle itself stays where it is.
+
+    In a loop, and with a variant, all that touches it is one host call, where TensorFlow switches it.
+    """
+    is_handle = node.op in SWITCHES and node.host_reason is not None and node.outputs[0].dtype == "resource"
+    return is_handle and not node.is_looped
 
 
 def is_handle_source(node: Node) -> bool:

@@ -24,6 +24,8 @@ STRUCTURAL = SWITCHES | MERGES | LOOP_OPS | {"PlaceholderWithDefault", "RefIdent
 HANDLES = frozenset({"resource", "variant"})
 NOT_COMPILED = "_without_npu_compile"
 """Attribute of operations that the script wants on the host."""
+NOT_LOWERED = "_not_lowered"
+"""Attribute of a functional conditional or loop that stays one node: why it cannot run on the device."""
 STEP_RESOURCES = ("Stack", "TensorArray")
 """Ops whose resource lives for one host call only. Source: they are kept in the step container of an executor."""
 
@@ -63,6 +65,8 @@ def reason_for_host(node: Node, graph: Graph) -> str | None:
     wish = _wish_for_host(node)
     if wish is not None:
         return wish
+    if NOT_LOWERED in node.attrs:
+        return str(node.attrs[NOT_LOWERED])
     if node.op in VARIABLES:
         return _refuse_dtype(node.attrs["dtype"])
     if node.op in STRUCTURAL or _is_handle_identity(node):
@@ -115,8 +119,8 @@ def atomic_groups(graph: Graph, frames: Mapping[str, str], reasons: Mapping[str,
         for value in node.inputs:
             producer = graph[value.node]
             dtype = producer.outputs[value.output].dtype
-            is_step_resource = dtype == "resource" and producer.op.startswith(STEP_RESOURCES)
-            if dtype == "variant" or (is_step_resource and (producer.name in reasons or node.name in reasons)):
+            is_of_step = dtype == "variant" or (dtype == "resource" and producer.op.startswith(STEP_RESOURCES))
+            if is_of_step and (producer.name in reasons or node.name in reasons):
                 groups.join(node.name, producer.name)
     return groups
 

@@ -14,8 +14,8 @@ from npu_runtime.kernels.base import ALWAYS_IGNORED, all_kernels
 from tests.kernels.harness import Case, all_cases, call, case_ids, kernel_of, spec_of
 
 CASES = all_cases()
-TESTED_IN_GRAPHS = ("Stack", "TensorArray")
-"""Their inputs are handles that only a graph can make: tests/runtime/test_loops.py runs them on both sides."""
+TESTED_IN_GRAPHS = ("Stack", "TensorArray", "TensorList", "EmptyTensorList", "Optional")
+"""Their inputs are handles that only a graph can make: test_loops.py and test_tensor_lists.py of tests/runtime run them."""
 each_case = pytest.mark.parametrize("one", CASES, ids=case_ids(CASES))
 
 
