@@ -21,7 +21,6 @@ from npu_runtime.kernels.precision import compute_dtype, store, widen
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.windows import Axis, Layout, check_rank, refuse_ranks
 
-
 MANY_POSITIONS = 8192
 """From here on the gradient of a 1x1 filter is a sum of products over parts of the batch; else one product, cut in columns."""
 
