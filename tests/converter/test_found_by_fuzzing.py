@@ -131,6 +131,11 @@ PROGRAMS = {
     "crash: bytes and text one behind another": (TF1 + "s = tf.Session()\nx = {b'' ''}\n", Config()),
     "crash: a generator is cast": (TF1 + "a = tf.metrics.accuracy(x for x in y)\n", Config(unsafe_fixes=True)),
     "second pass: training without arguments": (TF1 + "tf.contrib.training.train()\n", TF),
+    "second pass: one of two uses of a dict is taken out": (
+        TF1 + "import horovod.tensorflow as hvd\nkw = {'config': c}\nv = hvd.DistributedOptimizer(o, op=tf.Session(**kw))\n"
+        "s = tf.Session(**kw)\n",
+        HVD,
+    ),
     "second pass: an argument with an Estimator is taken out": (
         TF1 + "import horovod.tensorflow as hvd\nm = tf.keras.Sequential()\n"
         "v = hvd.DistributedOptimizer(m, device_sparse(seed=tf.estimator.Estimator))\ntf.Session()\n",

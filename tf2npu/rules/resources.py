@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+import libcst as cst
+
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.entry_block import (
@@ -15,6 +17,7 @@ from tf2npu.rules.entry_block import (
     start_in_function,
 )
 from tf2npu.scanner.facts import ESTIMATOR
+from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
@@ -54,14 +57,22 @@ def is_unit_test(script: Script) -> bool:
 
 
 def deciding_references(script: Script) -> list[int]:
-    """Offsets of the names by which an entry script says that it needs no session or resources of ours."""
+    """Offsets of names whose uses decide how other code is converted: what a script starts, and dicts given as `**name`."""
     if "deciding references" not in script.memo:
-        references = script.walked.references if script.is_entry else []
-        named = [(node, script.name_of(node, scope) or "") for node, scope in references]
-        decide = [node for node, name in named if name in _DECIDING or ESTIMATOR.match(name)]
+        stars = [arg.value for call, _ in script.walked.calls for arg in call.args if arg.star == "**"]
+        spread = {value.value for value in stars if isinstance(value, cst.Name)}
+        references = script.walked.references if spread or script.is_entry else []
+        decide = [node for node, scope in references if _decides(script, node, scope, spread)]
         script.memo["deciding references"] = [script.tree.span(node)[0] for node in decide]
     found: list[int] = script.memo["deciding references"]
     return found
+
+
+def _decides(script: Script, node: cst.BaseExpression, scope: Scope, spread: set[str]) -> bool:
+    if isinstance(node, cst.Name) and node.value in spread:
+        return True
+    name = script.name_of(node, scope) or "" if script.is_entry else ""
+    return name in _DECIDING or ESTIMATOR.match(name) is not None
 
 
 def wants_keras_session(script: Script) -> bool:
