@@ -59,14 +59,19 @@ def attempt(row: Row, how: str, model_zoo: Path, out: Path, limit: float) -> Out
     out.mkdir(parents=True)
     folder = zoo.extract(model_zoo, row.folder, out)
     script = folder / row.script
-    make = [sys.executable, "-c", _PREPARE, str(row.number), str(script.parent)]
-    subprocess.run(make, check=True, capture_output=True, cwd=Path(__file__).parent.parent)
-    search = [_stand_ins(out)]
+    prepare(row, folder)
+    search = [stand_ins(out)]
     for name, *arguments in row.before:
         first = run(how, script.parent / name, arguments, script.parent, search, out / "log-before", limit)
         if first.code:
             return first
     return run(how, script, row.arguments, script.parent, search, out / "log", limit)
+
+
+def prepare(row: Row, folder: Path) -> None:
+    """Make a row's data in the folder of its script, which lies below ``folder``."""
+    make = [sys.executable, "-c", _PREPARE, str(row.number), str((folder / row.script).parent)]
+    subprocess.run(make, check=True, capture_output=True, cwd=Path(__file__).parent.parent)
 
 
 # In a process of its own, because the makers use TensorFlow.
@@ -78,7 +83,7 @@ next(row for row in ROWS if row.number == int(sys.argv[1])).prepare(Path(sys.arg
 """
 
 
-def _stand_ins(out: Path) -> Path:
+def stand_ins(out: Path) -> Path:
     """Empty modules for drawing libraries that scripts import and do not use without a screen."""
     folder = out / "stand-ins"
     (folder / "matplotlib").mkdir(parents=True)

@@ -1,0 +1,355 @@
+"""Makes a script's run comparable with its run elsewhere, without touching the script: a folder for PYTHONPATH.
+
+Python imports this module before a script; it patches TensorFlow's modules as they are imported. It runs under genuine
+TensorFlow 1.15 on Python 3.7 and under the simulated device on a newer one, so it keeps to what both have.
+
+What is made equal: seeds; order of data (no shuffling, no parallel readers); keep probability of dropout (1.0); and the variables
+that training starts from. Environment: AGREEMENT_RECORD names the file that gets one JSON line a training step,
+AGREEMENT_CHECKPOINT a checkpoint; the run with AGREEMENT_WRITES=1 writes it ahead of its first step, others read it by name.
+AGREEMENT_THREADS: threads inside an op of TensorFlow.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import random
+import sys
+import zlib
+
+RECORD = os.environ.get("AGREEMENT_RECORD")
+CHECKPOINT = os.environ.get("AGREEMENT_CHECKPOINT")
+SEED = 20
+
+
+# ------------------------------------------------------------------------------------------------ seeds and order of the data
+
+
+def seed_generators(module):
+    """Python's and numpy's generators start anew behind the import of TensorFlow, which may draw from them."""
+    random.seed(SEED)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(SEED)
+
+
+def fix_seeds(random_seed):
+    """Every random op gets a seed that depends on its name scope alone; both TensorFlows count their ops differently."""
+
+    def get_seed(op_seed):
+        from tensorflow.python.framework import ops
+
+        scope = ops.get_default_graph().get_name_scope()
+        return SEED, op_seed if op_seed is not None else zlib.crc32(scope.encode()) % 10000
+
+    random_seed.get_seed = get_seed
+
+
+def fix_distorted_boxes(gen_image_ops):
+    """Random crops do not ask for a seed as the other random ops do."""
+    for name in ("sample_distorted_bounding_box", "sample_distorted_bounding_box_v2"):
+        op = getattr(gen_image_ops, name)
+        setattr(gen_image_ops, name, functools.partial(seeded, op))
+
+
+def seeded(op, *args, **kwargs):
+    """Call a function that makes a random op."""
+    return op(*args, **dict(kwargs, seed=SEED, seed2=SEED))
+
+
+def fix_order(datasets):
+    """Datasets neither shuffle nor work in parallel: random ops in a parallel map give no element the same number twice."""
+    for kind in (datasets.DatasetV2, datasets.DatasetV1):
+        kind.shuffle = lambda self, *args, **kwargs: self
+        for name in ("map", "interleave"):
+            setattr(kind, name, sequential(getattr(kind, name)))
+        kind.list_files = staticmethod(unshuffled_files(kind.list_files))
+
+
+def sequential(method):
+    """A dataset's method without parallel calls."""
+
+    @functools.wraps(method)
+    def called(self, map_func, *args, **kwargs):
+        names = ("cycle_length", "block_length") if method.__name__ == "interleave" else ()
+        given = dict(zip(names, args), **kwargs)  # noqa: B905, as Python 3.7 has no strict=
+        return method(self, map_func, **{name: given[name] for name in names if name in given})
+
+    return called
+
+
+def unshuffled_files(list_files):
+    """Dataset.list_files in the order of the names."""
+    return lambda pattern, shuffle=None, seed=None, **kwargs: list_files(pattern, shuffle=False)
+
+
+def fix_shuffle_and_repeat(module):
+    """shuffle_and_repeat only repeats."""
+    module.shuffle_and_repeat = lambda size, count=None, seed=None: lambda dataset: dataset.repeat(count)
+
+
+def fix_map_and_batch(module):
+    """map_and_batch maps one element after the other."""
+
+    def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainder=False, num_parallel_calls=None):
+        return lambda dataset: dataset.map(map_func).batch(batch_size, drop_remainder)
+
+    module.map_and_batch = map_and_batch
+
+
+def fix_parallel_interleave(module):
+    """parallel_interleave takes turns."""
+
+    def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False, *args, **kwargs):
+        return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
+
+    module.parallel_interleave = parallel_interleave
+
+
+def fix_dropout(nn_ops):
+    """TensorFlow's dropout keeps all."""
+    if hasattr(nn_ops, "_dropout"):  # 2.15: what all spellings end in
+        inner = nn_ops._dropout
+        nn_ops._dropout = lambda *args, **kwargs: inner(**dict(kwargs, rate=0.0)) if not args else args[0]
+    else:
+        nn_ops.dropout_v2 = lambda x, *args, **kwargs: x
+
+
+def fix_npu_dropout(npu_ops):
+    """The device's dropout keeps all."""
+    dropout = npu_ops.dropout
+    npu_ops.dropout = lambda x, keep_prob, *args, **kwargs: dropout(x, 1.0, *args, **kwargs)
+
+
+# ------------------------------------------------------------------------------------------------------- losses and variables
+
+
+class Watched:
+    """A loss of one graph and the gradients that were made of it."""
+
+    def __init__(self, losses, gradients):
+        self.losses = [loss for loss in losses if hasattr(loss, "op")]
+        self.ops = {getattr(g, "values", g).op for g in gradients if g is not None}
+
+
+def watch_gradients(module):
+    """tf.gradients, which optimizers use too, notes what it is asked for."""
+    gradients = module.gradients
+
+    @functools.wraps(gradients)
+    def called(ys, xs, *args, **kwargs):
+        result = gradients(ys, xs, *args, **kwargs)
+        asked = ASKED[0] if ASKED else ys
+        losses = list(asked) if isinstance(asked, (list, tuple)) else [asked]
+        graph = losses[0].graph
+        if not getattr(graph, "building_function", False):
+            graph._agreement = [*getattr(graph, "_agreement", ()), Watched(losses, result)]
+        return result
+
+    module.gradients = called
+
+
+ASKED = []
+"""Losses that optimizers are at work on, the script's own first: one that wraps another scales it."""
+
+
+def watch_optimizer(kind):
+    """An optimizer notes the loss that it was given."""
+    for name in {"minimize", "compute_gradients"} & set(vars(kind)):
+        setattr(kind, name, noting(getattr(kind, name)))
+
+
+def fix_optimizer(module):
+    """TensorFlow's optimizer notes its loss and has all gradients before it changes a variable.
+
+    Without a gate TensorFlow itself is racy: a weight may change between its own gradient and the gradient of its input.
+    """
+    compute = module.Optimizer.compute_gradients
+
+    @functools.wraps(compute)
+    def compute_gradients(self, loss, var_list=None, gate_gradients=None, *args, **kwargs):
+        return compute(self, loss, var_list, self.GATE_GRAPH, *args, **kwargs)
+
+    module.Optimizer.compute_gradients = compute_gradients
+    watch_optimizer(module.Optimizer)
+
+
+def noting(method):
+    """A method of an optimizer whose loss is on ASKED while it runs."""
+
+    @functools.wraps(method)
+    def called(self, loss, *args, **kwargs):
+        ASKED.append(loss)
+        try:
+            return method(self, loss, *args, **kwargs)
+        finally:
+            ASKED.pop()
+
+    return called
+
+
+class Steps:
+    """Follows the training steps of one process."""
+
+    def __init__(self):
+        self.needs = {}
+        self.has_begun = False
+        self.is_busy = False
+
+    def wanted(self, session, fetches, feeds):
+        """The watched loss whose gradients a run computes, or None."""
+        from tensorflow.python.client.session import _FetchHandler
+
+        watched = getattr(session.graph, "_agreement", ())
+        if self.is_busy or not watched:
+            return None
+        handler = _FetchHandler(session.graph, fetches, {})
+        ops = tuple(sorted({getattr(x, "op", x) for x in (*handler.fetches(), *handler.targets())}, key=lambda op: op.name))
+        if ops not in self.needs:
+            above = ancestors(ops)
+            self.needs[ops] = next((each for each in watched if each.ops & above), None)
+        return self.needs[ops]
+
+    def run(self, plain, session, fetches, feeds, *rest):
+        """A session's run; its loss is fetched with it when it is a training step."""
+        try:
+            watched = self.wanted(session, fetches, feeds)
+        except (TypeError, ValueError):  # not a fetch: the session says so itself
+            watched = None
+        if watched is None:
+            return plain(session, fetches, feeds, *rest)
+        self.is_busy = True
+        try:
+            if not self.has_begun:
+                self.has_begun = True
+                start_equal(plain, session)
+            for _ in range(repetitions(session.graph, fetches)):
+                result, losses = plain(session, (fetches, watched.losses), feeds, *rest)
+        finally:
+            self.is_busy = False
+        note({"loss": [float(loss.mean(dtype="float64")) for loss in losses]})
+        return result
+
+
+def ancestors(ops):
+    """All operations that ``ops`` need, and they themselves."""
+    found, todo = set(ops), list(ops)
+    while todo:
+        op = todo.pop()
+        for needed in [*(tensor.op for tensor in op.inputs), *op.control_inputs]:
+            if needed not in found:
+                found.add(needed)
+                todo.append(needed)
+    return found
+
+
+def repetitions(graph, fetches):
+    """How often the stand-in's iteration loop wants a step to run; the device loops itself."""
+    loops = getattr(graph, "_stand_in_iterations", {})
+    fetched = fetches if isinstance(fetches, (list, tuple)) else [fetches]
+    return max([1, *(loops[fetch.name] for fetch in fetched if getattr(fetch, "name", None) in loops)])
+
+
+def note(record):
+    """Add a line to the record."""
+    with open(RECORD, "a") as out:
+        out.write(json.dumps(record) + "\n")
+
+
+def start_equal(plain, session):
+    """Write the variables to the checkpoint, or set those that it holds."""
+    variables = {variable.op.name: variable for variable in session.graph.get_collection("variables")}
+    if os.environ.get("AGREEMENT_WRITES"):
+        values = plain(session, variables)
+        write_checkpoint(values)
+        note({"written": sorted(values)})
+        return
+    from tensorflow.python.training import checkpoint_utils
+
+    reader = checkpoint_utils.load_checkpoint(CHECKPOINT)
+    held = reader.get_variable_to_shape_map()
+    common = sorted(set(held) & set(variables))
+    for name in common:  # one by one, as variables may share an initial value
+        initializer = variables[name].initializer
+        plain(session, initializer, {initializer.inputs[1]: reader.get_tensor(name)})
+    trainable = {variable.op.name for variable in session.graph.get_collection("trainable_variables")}
+    note({"read": common, "lacking": sorted(trainable - set(held)), "left": sorted(set(held) - set(variables))})
+
+
+def write_checkpoint(values):
+    """A checkpoint of named arrays, made in a graph of its own."""
+    from tensorflow.python.client import session
+    from tensorflow.python.framework import ops
+    from tensorflow.python.ops import io_ops
+
+    names = sorted(values)
+    with ops.Graph().as_default(), session.Session() as own:
+        own.run(io_ops.save_v2(CHECKPOINT, names, [""] * len(names), [values[name] for name in names]))
+
+
+def watch_sessions(module):
+    """Sessions get the wished number of threads, and tell of their training steps."""
+    steps = Steps()
+    base = module.BaseSession
+    plain, make = base.run, base.__init__
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        return steps.run(plain, self, fetches, feed_dict, options, run_metadata)
+
+    def init(self, target="", graph=None, config=None):
+        from tensorflow.core.protobuf import config_pb2
+
+        threads = os.environ.get("AGREEMENT_THREADS")
+        if threads:  # only given to genuine TensorFlow, which does not know the device either
+            config = config_pb2.ConfigProto.FromString(config.SerializeToString()) if config else config_pb2.ConfigProto()
+            config.intra_op_parallelism_threads = config.inter_op_parallelism_threads = int(threads)
+            del config.graph_options.rewrite_options.custom_optimizers[:]
+        make(self, target, graph, config)
+
+    base.run, base.__init__ = run, init
+
+
+# -------------------------------------------------------------------------------------------------------------------- imports
+
+PATCHES = {
+    "tensorflow": seed_generators,
+    "tensorflow.python.client.session": watch_sessions,
+    "tensorflow.python.data.experimental.ops.batching": fix_map_and_batch,
+    "tensorflow.python.data.experimental.ops.interleave_ops": fix_parallel_interleave,
+    "tensorflow.python.data.experimental.ops.shuffle_ops": fix_shuffle_and_repeat,
+    "tensorflow.python.data.ops.dataset_ops": fix_order,
+    "tensorflow.python.framework.random_seed": fix_seeds,
+    "tensorflow.python.ops.gen_image_ops": fix_distorted_boxes,
+    "tensorflow.python.ops.gradients_impl": watch_gradients,
+    "tensorflow.python.ops.nn_ops": fix_dropout,
+    "tensorflow.python.training.optimizer": fix_optimizer,
+    "npu_bridge": seed_generators,
+    "npu_bridge.estimator.npu.npu_loss_scale_optimizer": lambda module: watch_optimizer(module.NPULossScaleOptimizer),
+    "npu_bridge.estimator.npu_ops": fix_npu_dropout,
+}
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Finds modules as the others do and patches those it knows once they are there."""
+
+    def find_spec(self, name, path=None, target=None):
+        """The module's own spec with a loader that patches behind it."""
+        if name not in PATCHES:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                PATCHES[name](module)
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+if RECORD:
+    random.seed(SEED)
+    sys.meta_path.insert(0, Finder())
