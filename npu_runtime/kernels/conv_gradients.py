@@ -78,7 +78,7 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
     for row in phases(rows):
         for col in phases(cols):
             for w_part, dy_part, dx_part in zip(w_groups, dy_groups, dx_groups, strict=True):
-                turned = np.ascontiguousarray(w_part[row.taps, col.taps].swapaxes(2, 3))
+                turned = w_part[row.taps, col.taps].swapaxes(2, 3)  # not copied: matrix products take it as it is
                 target = dx_part[:, row.start :: rows.stride, col.start :: cols.stride]
                 convolve(dy_part, turned, row.axis, col.axis, target)
 

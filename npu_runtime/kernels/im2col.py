@@ -15,6 +15,8 @@ from npu_runtime.kernels.windows import Axis
 
 BLOCK_BYTES = 2 << 20
 """Of the laid-out windows of one block: more repays packing the filter, less stays in cache."""
+LARGE_FILTER = 1 << 20
+"""Bytes of a filter that is multiplied by fewer and larger blocks, as packing it for each takes long."""
 MIN_POSITIONS = 196
 FEWEST_SUMMED = 512
 """Positions that one product of a filter's gradient sums over, where there are that many: then adding it up costs little."""
@@ -125,7 +127,9 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
     """out = x * w.  x: (N, H, W, C).  w: (kernel rows, kernel columns, C, K).  out: (N, rows, columns, K), any strides."""
     matrix = w.reshape(-1, w.shape[3])
 
-    @each_block(blocks(len(x), rows, cols, matrix.shape[0] * x.itemsize))
+    least = 8 if matrix.nbytes < LARGE_FILTER else 4
+
+    @each_block(blocks(len(x), rows, cols, matrix.shape[0] * x.itemsize, BLOCK_BYTES * 8 // least, least))
     def run(block: Block) -> None:
         windows = lay_out(x, rows, cols, block)
         target = block.of(out)

@@ -162,16 +162,26 @@ def _blocks(n_images: int, rows: Axis, cols: Axis, tiles: int) -> list[Block]:
     return [Block(image, image + 1, top, bottom) for image in range(n_images) for top, bottom in pairs]
 
 
+def transform_filters(w: np.ndarray) -> np.ndarray:
+    """The matrix of each point.  w: (kernel rows, kernel columns, C, K), perhaps a view with C and K exchanged.
+
+    Returns: (AREA, C, K), a view of scratch with C and K exchanged as in w.
+    """
+    is_turned = w.strides[2] < w.strides[3]
+    taps = np.ascontiguousarray(w.swapaxes(2, 3) if is_turned else w)
+    points = scratch("winograd filters", (AREA, *taps.shape[2:]))
+    multiply(both_axes("taps", *w.shape[:2]), taps.reshape(w.shape[0] * w.shape[1], -1), points.reshape(AREA, -1))
+    return points.swapaxes(1, 2) if is_turned else points
+
+
 def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None) -> None:
     """out = x * w, as `im2col.convolve` but for kernels of 2 to 5 taps without stride or dilation, fp32.
 
     Few channels: every block is finished by its thread, in cache. Many: a chunk of blocks takes each step together, as the
     filters of a point are larger than what a block multiplies by them.
     """
-    taps, (depth, filters) = rows.kernel * cols.kernel, w.shape[2:]
-    transformed = scratch("winograd filters", (AREA, depth * filters))
-    multiply(both_axes("taps", rows.kernel, cols.kernel), w.reshape(taps, -1), transformed)
-    by_point = transformed.reshape(AREA, depth, filters)
+    depth, filters = w.shape[2:]
+    by_point = transform_filters(w)
     tiles = BLOCK_BYTES // (AREA * 4 * (depth + filters))
     todo = _blocks(len(x), rows, cols, max(tiles, 16))
     step = 1 if tiles >= MIN_TILES else -(-CHUNK_TILES // max(tiles, 16))
