@@ -202,6 +202,32 @@ def test_what_functions_of_other_files_give_is_followed(body: str, call: str) ->
     assert f"d = {call}.repeat().batch(8, drop_remainder=True)" in converted(files)["pkg/use.py"]
 
 
+@pytest.mark.parametrize("star", ["from data import *", "from again import *", "from other import *\nfrom again import *"])
+def test_what_functions_give_is_followed_through_star_imports(star: str) -> None:
+    use = "import tensorflow as tf\n{}\ndef own():\n    return read()\nd = {}().repeat().batch(8)\ne = make(f)\ne.train(read)\n"
+    files = {
+        "data.py": "import tensorflow as tf\ndef read():\n    return tf.data.Dataset.range(3)\n"
+        "def make(f):\n    return tf.estimator.Estimator(f)\n",
+        "other.py": "def other():\n    return 1\ndef _read():\n    pass\n",
+        "again.py": "from data import *\n",
+        "use.py": use.format(star, "read"),
+        "own.py": use.format(star, "own"),
+        "mine.py": use.format(star, "read").replace("def own", "def read"),
+    }
+    after = converted(files)
+    assert "d = read().repeat().batch(8, drop_remainder=True)" in after["use.py"]
+    assert "d = own().repeat().batch(8, drop_remainder=True)" in after["own.py"]
+    assert {u.role for u in uses(files, "data.py", "read")} == {"train"}
+    mine = converted({**files, "mine.py": files["mine.py"].replace("return read()", "return 3")})["mine.py"]
+    assert "drop_remainder" not in mine
+
+
+def test_what_a_star_import_defines_is_not_tensorflows() -> None:
+    use = "from tensorflow import *\nfrom nets import *\ns = Session()\n"
+    files = {"nets.py": "class Session(object):\n    pass\n", "use.py": use}
+    assert converted(files)["use.py"] == files["use.py"]
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -312,7 +338,8 @@ def test_a_script_that_trains_when_it_is_loaded_is_run(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["import net\nnet.main()", "from net import main\nmain()", "import sys, net\nsys.exit(net.main())",
-     "from net import Trainer\nt = Trainer()\nt.go()", "from net import Trainer\nTrainer(3).go()"],
+     "from net import Trainer\nt = Trainer()\nt.go()", "from net import Trainer\nTrainer(3).go()",
+     "from net import *\nmain()", "from net import *\nt = Trainer()\nt.go()"],
 )  # fmt: skip
 def test_a_script_that_starts_the_training_of_another_file_is_run(text: str) -> None:
     net = f"{KERAS_COMMAND}class Trainer(object):\n    go = main\n"
@@ -324,3 +351,25 @@ def test_a_script_that_starts_the_training_of_another_file_is_run(text: str) -> 
 @pytest.mark.parametrize("text", ["x = main", "def again():\n    main()", "print(tf.__version__)", "register(main2)"])
 def test_a_file_that_only_defines_is_not_run(text: str) -> None:
     assert converted({"m.py": f"{KERAS_COMMAND}{text}\n"})["m.py"] == f"{KERAS_COMMAND}{text}\n"
+
+
+INIT = """import tensorflow as tf
+import horovod.tensorflow as hvd
+class Trainer(object):
+    def __init__(self):
+        hvd.init()
+        self.n = hvd.size()
+"""
+
+
+def test_horovod_in_a_class_is_started_by_the_script_that_uses_it() -> None:
+    after = converted({"a.py": INIT, "b.py": "import a\na.Trainer()\n"}, distributed="horovod")
+    assert "init_resource" not in after["a.py"] and after["b.py"].count("init_resource()") == 1
+
+
+@pytest.mark.parametrize("other", [{}, {"test_a.py": "import a\ndef test():\n    a.Trainer()\n"}])
+def test_horovod_that_no_script_starts_is_started_where_it_was(other: dict[str, str]) -> None:
+    files = {"a.py": INIT, **other}
+    after = converted(files, distributed="horovod")
+    assert "    def __init__(self):\n        import atexit\n        npu_sess, npu_shutdown = init_resource()\n" in after["a.py"]
+    assert "hvd" not in after["a.py"] and converted(after, distributed="horovod") == after

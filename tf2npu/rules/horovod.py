@@ -225,13 +225,37 @@ def rank_call(call: Call) -> None:
     ),
 )
 def init_and_shutdown(call: Call) -> None:
-    """Takes out Horovod's own start and end; the entry script does it for the NPU."""
+    """Takes out Horovod's own start and end: the entry script does it for the NPU, or this place where there is none."""
     if not is_on(call):
         return
-    call.take_out()
-    call.fixed("The entry script starts and releases the NPU's resources.")
+    script = call.script
+    has_entry = script.config.names_entries or script.path in script.project.started
+    if call.name.endswith(".init") and not has_entry and script.config.is_enabled("NPU403"):
+        _start_here(call)
+    else:
+        call.take_out()
+        call.fixed("The entry script starts and releases the NPU's resources.")
     if call.args:
         call.manual("The ranks that take part are given by the rank table on the NPU, not by an argument.")
+
+
+def _start_here(call: Call) -> None:
+    """Start the NPU's resources where Horovod was started, and release them at the end of the process."""
+    script = call.script
+    statement: Any = script.walked.parents.get(id(call.node))
+    line: Any = script.walked.parents.get(id(statement))
+    if not isinstance(statement, cst.Expr):
+        return call.manual("No script of this tree starts this code: run init_resource() of npu_bridge.npu_init here.")
+    init, shutdown, close = (call.need(name) for name in ("init_resource", "shutdown_resource", "close_session"))
+    lines = [
+        "import atexit", f"npu_sess, npu_shutdown = {init}()", f"atexit.register({close}, npu_sess)",
+        f"atexit.register({shutdown}, npu_sess, npu_shutdown)",
+    ]  # fmt: skip
+    start = script.tree.span(call.node)[0]
+    indent = script.text[script.lines.line_start(start) : start]
+    is_alone = isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
+    call.replace(call.node, (script.newline_at(start) + indent if is_alone else "; ").join(lines))
+    return call.fixed("No script of this tree starts this code: the NPU's resources are started here, which must happen once.")
 
 
 @rule(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from tf2npu.scanner.input_roles import Target
+from tf2npu.scanner.input_roles import BUILTINS, Target
 
 RUNNING = frozenset({
     "tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.app.run", "tensorflow.train.MonitoredTrainingSession",
@@ -34,12 +34,15 @@ class TopLevel:
     """What running a file does, through its own functions.
 
     dotted: qualified name of a chain whose root is a known import.  targets: other imported names and where they come from.
-    nodes: all nodes of the file.
+    nodes: all nodes of the file.  has_stars: names that it does not bind may come from star imports.
     """
 
-    def __init__(self, dotted: Callable[[ast.expr], str | None], targets: dict[str, Target], nodes: list[ast.AST]) -> None:
+    def __init__(
+        self, dotted: Callable[[ast.expr], str | None], targets: dict[str, Target], nodes: list[ast.AST], has_stars: bool
+    ) -> None:
         self.dotted = dotted
         self.targets = targets
+        self.has_stars = has_stars
         stored = {n.id for n in nodes if type(n) is ast.Name and type(n.ctx) is ast.Store}
         self.rebound = stored - {name for n in nodes if isinstance(n, ast.Assign) for name in _set_to_none(n)}
         self.made: dict[str, ast.expr] = {}  # what the names of the module are made of
@@ -114,8 +117,11 @@ class TopLevel:
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
-        if not isinstance(node, ast.Name) or node.id not in self.targets:
+        if not isinstance(node, ast.Name):
             return None
+        if node.id not in self.targets:
+            is_unbound = self.has_stars and node.id not in BUILTINS and node.id not in self.rebound
+            return (-1, node.id) if is_unbound and not parts else None
         level, dotted = self.targets[node.id]
         return level, ".".join([dotted, *reversed(parts)])
 

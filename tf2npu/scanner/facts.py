@@ -176,7 +176,8 @@ class _Gatherer:
             if isinstance(node, (ast.Attribute, ast.Name)):
                 self.reference(node)
         calls = [node for node in nodes if type(node) is ast.Call]
-        roles = RoleGatherer(self.targets)
+        has_stars = any(level > 0 or not is_framework(name) for level, name in self.stars)
+        roles = RoleGatherer(self.targets, has_stars)
         roles.gather(module)
         uses_keras = self.has_keras_net or (self.keras_imported_line > 0 and not self.has_keras_part)
         return FileFacts(
@@ -184,9 +185,9 @@ class _Gatherer:
             any(isinstance(n, ast.If) and is_main_guard(n.test) for n in nodes), uses_keras,
             tuple(self.distribution), {n: f for n, f in roles.functions.items() if f is not None}, tuple(roles.calls),
             any(map(_trains, calls)), self.has_estimator, any(map(_runs_keras, calls)),
-            ReturnGatherer(self.dotted, self.targets).gather(module) if self.aliases else {},
+            ReturnGatherer(self.dotted, self.targets, has_stars).gather(module) if self.aliases or has_stars else {},
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
-            *TopLevel(self.dotted, self.targets, nodes).gather(module),
+            *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:

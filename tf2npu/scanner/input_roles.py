@@ -7,6 +7,7 @@ call, get the role "train", together with the constants they are called with; li
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ Value = tuple[str, object]  # ("const", value), ("param", name) or ("other", Non
 _METHOD_ROLES = {"train": "train", "evaluate": "eval", "predict": "eval", "fit": "train", "fit_generator": "train"}
 _SPEC_ROLES = {"TrainSpec": "train", "EvalSpec": "eval"}
 _MAX_USES = 40
+BUILTINS = frozenset(dir(builtins))
 _LIBRARIES = frozenset({
     "absl", "argparse", "collections", "copy", "cv2", "datetime", "functools", "glob", "itertools", "json", "logging", "math",
     "matplotlib", "numpy", "os", "pandas", "pickle", "PIL", "random", "re", "scipy", "shutil", "six", "sklearn", "subprocess",
@@ -53,10 +55,11 @@ class InputUse:
 
 
 class RoleGatherer:
-    """Collects functions and calls of one file."""
+    """Collects functions and calls of one file. has_stars: names that it does not bind may be functions of star imports."""
 
-    def __init__(self, targets: dict[str, Target]) -> None:
+    def __init__(self, targets: dict[str, Target], has_stars: bool = False) -> None:
         self.targets = targets
+        self.has_stars = has_stars
         self.functions: dict[str, FunctionFact | None] = {}
         self.calls: list[CallFact] = []
         self.assigned: dict[tuple[str, str], list[ast.expr]] = {}
@@ -151,7 +154,8 @@ class RoleGatherer:
         if node.id in self.targets:
             level, dotted = self.targets[node.id]
             return level, ".".join([dotted, *reversed(parts)])
-        return (-1, node.id) if not parts and node.id in self.functions else None
+        is_own = node.id in self.functions or (self.has_stars and node.id not in BUILTINS)
+        return (-1, node.id) if not parts and is_own else None
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:

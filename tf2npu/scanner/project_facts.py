@@ -150,7 +150,8 @@ class ProjectFacts:
         """File and name of the project function that a call target refers to, through re-exports."""
         level, dotted = target
         if level < 0:
-            return path, dotted
+            facts = self.files[path]
+            return (path, dotted) if dotted in facts.functions or depth > 10 else self._by_star(facts, dotted, depth)
         module, _, name = dotted.rpartition(".")
         found = self.find_module(path, level, module) if module or level else None
         if found is None or depth > 10:
@@ -158,7 +159,26 @@ class ProjectFacts:
         facts = self.files[found]
         if name in facts.functions:
             return found, name
-        return self._find_function(found, facts.exports[name], depth + 1) if name in facts.exports else None
+        if name in facts.exports:
+            return self._find_function(found, facts.exports[name], depth + 1)
+        return self._by_star(facts, name, depth) if name not in facts.definitions else None
+
+    def _by_star(self, facts: FileFacts, name: str, depth: int) -> tuple[str, str] | None:
+        """The function that a name of a file means by one of its star imports; the last one counts."""
+        stars = [(level, f"{module}.{name}" if module else name) for level, module in reversed(facts.stars)]
+        found = (self._find_function(facts.path, target, depth + 1) for target in stars if not name.startswith("_"))
+        return next((function for function in found if function is not None), None)
+
+    def star_source(self, path: str, level: int, module: str, name: str, depth: int = 0) -> str | None:
+        """The file that defines a name which `from module import *` gives, where it is one of the project's own."""
+        target = self.find_module(path, level, module) if depth <= 10 else None
+        if target is None or name.startswith("_"):
+            return None
+        facts = self.files[target]
+        if name in facts.definitions:
+            return target
+        found = (self.star_source(target, *star, name, depth + 1) for star in reversed(facts.stars))
+        return next((file for file in found if file is not None), None)
 
     def returned_by(self, path: str, level: int, dotted: str, depth: int = 0) -> str | None:
         """Qualified name of what a function of the project gives, when that is followed; through re-exports."""
@@ -168,8 +188,12 @@ class ProjectFacts:
             return None
         if (found, name) in self.returns:
             return self.returns[found, name]
-        exports = self.files[found].exports
-        return self.returned_by(found, *exports[name], depth + 1) if name in exports else None
+        facts = self.files[found]
+        if name in facts.exports:
+            return self.returned_by(found, *facts.exports[name], depth + 1)
+        stars = reversed(facts.stars) if name not in facts.definitions and not name.startswith("_") else ()
+        given = (self.returned_by(found, star, f"{inner}.{name}" if inner else name, depth + 1) for star, inner in stars)
+        return next((kind for kind in given if kind is not None), None)
 
     def _returns(self) -> dict[tuple[str, str], str]:
         given = {(path, name): self._final(path, name) for path, facts in self.files.items() for name in facts.returns}
@@ -193,6 +217,9 @@ class ProjectFacts:
     def _works(self, path: str, target: Target) -> bool:
         """Whether something that is called opens a session, or is in a file that trains or starts Horovod."""
         level, dotted = target
+        if level < 0:
+            sources = {self.star_source(path, *star, dotted) for star in self.files[path].stars}
+            return not sources.isdisjoint(self.training | self.keras_nets | self.with_horovod)
         if self.resolve(path, level, dotted) in RUNNING:
             return True
         parts = dotted.split(".")

@@ -162,7 +162,9 @@ class Resolver:
                     found.append(canonical(f"{star.target}.{name}"))
             else:
                 target = f"{star.target}.{name}" if star.target else name
-                found.append(self.project.resolve(self.path, star.level, target))
+                is_theirs = self.project.star_source(self.path, star.level, star.target, name) is not None
+                theirs = f"project:{star.level}:{target}" if is_theirs else None
+                found.append(self.project.resolve(self.path, star.level, target) or theirs)
         known = [f for f in found if f]
         return known[-1] if known else None
 

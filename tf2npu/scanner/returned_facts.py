@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from tf2npu.scanner.input_roles import Target
+from tf2npu.scanner.input_roles import BUILTINS, Target
 from tf2npu.scanner.returns import returned
 
 Given = str | Target  # qualified name of an instance, or the function of the project whose result is handed on
@@ -22,11 +22,13 @@ class ReturnGatherer:
     """Reads the return statements of module-level functions.
 
     dotted: qualified name of a chain whose root is a known import.  targets: other imported names and where they come from.
+    has_stars: names that it does not bind may be functions of star imports.
     """
 
-    def __init__(self, dotted: Callable[[ast.expr], str | None], targets: dict[str, Target]) -> None:
+    def __init__(self, dotted: Callable[[ast.expr], str | None], targets: dict[str, Target], has_stars: bool = False) -> None:
         self.dotted = dotted
         self.targets = targets
+        self.has_stars = has_stars
         self.assigned: dict[str, list[ast.expr]] = {}
         self.local: set[str] = set()
 
@@ -85,7 +87,8 @@ class ReturnGatherer:
         if node.id in self.targets:
             level, dotted = self.targets[node.id]
             return level, ".".join([dotted, *reversed(parts)])
-        return (-1, node.id) if not parts and node.id in self.local else None
+        is_own = node.id in self.local or (self.has_stars and node.id not in BUILTINS)
+        return (-1, node.id) if not parts and is_own else None
 
 
 def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
