@@ -115,6 +115,14 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
     Raises: SourceError when the source, or what the fixes would make of it, cannot be parsed.
     """
     script = Script(path, parse(text), config, project)
+    try:
+        return _converted(script)
+    finally:
+        script.walked.release()
+
+
+def _converted(script: Script) -> Outcome:
+    text = script.text
     asker = _Asker(script)
     fixes = asker.ask()
     left_alone = _left_alone(script)
@@ -236,13 +244,15 @@ def _reason_to_keep(script: Script, fix: Fix) -> str:
             old = script.text[change.start : change.end]
             if ":=" in old and ":=" not in change.new:
                 return _NAME_GIVEN
-            if any(change.start <= at < change.end and at != fix.site[0] for at in deciding_references(script)):
+            is_callee = change.start == fix.site[0] and old.replace(".", "").isidentifier()
+            decides = () if is_callee else deciding_references(script)
+            if any(change.start <= at < change.end and at != fix.site[0] for at in decides):
                 return _DECIDES
     return ""
 
 
 _SAME_TEXT = "{} was not applied: another fix changes the same text; convert this place by hand"
-_DECIDES = "{} was not applied: the code it takes out decides how the script is started; convert this place by hand"
+_DECIDES = "{} was not applied: the code it takes out decides how other code is converted; convert this place by hand"
 _NAME_GIVEN = "{} was not applied: the code it takes out gives a name by `:=`; convert this place by hand"
 
 
