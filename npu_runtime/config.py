@@ -41,7 +41,8 @@ class Precision:
 class RuntimeConfig:
     """soc: name of a chip file.  host_fallback: "allow" runs what the device cannot do on the host and logs it, "error"
     refuses it.  fusion: whether neighbours may be fused.  precision: what numbers are rounded to.  device_defaults: whether
-    a session that asks for no precision gets the chip's own.  parameters: every option of the script, honoured or not.
+    a session that asks for no precision gets the chip's own.  dump_graph: folder for readable graphs before and after the
+    passes, "" for none.  parameters: every option of the script, honoured or not.
     """
 
     soc: str = "Ascend910A"
@@ -49,6 +50,7 @@ class RuntimeConfig:
     fusion: bool = True
     precision: Precision = Precision()
     device_defaults: bool = False
+    dump_graph: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -75,6 +77,7 @@ def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = 
         fusion=merged.get("fusion", "on") == "on",
         precision=_precision(parameters, options),
         device_defaults=merged.get("device_defaults") == "on",
+        dump_graph=str(merged.get("dump_graph") or ""),
         parameters=merged,
     )
 

@@ -15,6 +15,7 @@ class ProgramRecord:
     fetches: what was asked for.  device_nodes: names.  host_nodes: reason by name.  n_runs: steps so far.
     n_compilations: one for every new combination of shapes.  unread_flops: of nodes of the graph that are not computed, as
     nobody reads them.  device_types: device nodes by the float type that they run in, where a precision mode chose it.
+    streams: nodes by engine, and how many subgraphs, streams and events there are.
     """
 
     fetches: tuple[str, ...]
@@ -25,6 +26,7 @@ class ProgramRecord:
     unread_flops: float = 0.0
     arena_bytes: int = 0
     device_types: Counter[str] = field(default_factory=Counter)
+    streams: dict[str, Any] = field(default_factory=dict)
     n_runs: int = 0
     n_compilations: int = 0
     _lock: Any = field(default_factory=Lock, repr=False, compare=False)
@@ -186,4 +188,13 @@ def _program_lines(program: ProgramRecord) -> list[str]:
         f"{100 * program.device_share:.2f} % of {program.device_flops + program.host_flops:.4g} floating-point operations, "
         f"{len(program.host_nodes)} on the host{unread}{recompiled}"
     )
-    return [head, *(f"  {line}" for line in _reason_lines(program.host_nodes))]
+    return [head, *_stream_lines(program.streams), *(f"  {line}" for line in _reason_lines(program.host_nodes))]
+
+
+def _stream_lines(streams: dict[str, Any]) -> list[str]:
+    """Which engines work and how many streams and events they need."""
+    if not streams:
+        return []
+    nodes = ", ".join(f"{engine} {count}" for engine, count in streams["nodes"].items())
+    parts = [_count(streams[f"{noun}s"], noun) for noun in ("subgraph", "stream", "event")]
+    return [f"    nodes by engine: {nodes}; {', '.join(parts)}"]

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
@@ -25,13 +27,15 @@ from npu_runtime.errors import FailedPrecondition, Unimplemented
 from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.build import HostBinding, State, build
 from npu_runtime.executor.interrupts import Interrupts
-from npu_runtime.executor.program import Program
+from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
+from npu_runtime.graph.text import Remark, to_text
 from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide, through_switches
 from npu_runtime.passes.assign_precision import assign_precision, count_types
+from npu_runtime.passes.assign_streams import assign_streams, describe, remark
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
 from npu_runtime.passes.partition import HostCall, is_free_constant, is_handle_source, partition, split_prologue
@@ -209,9 +213,13 @@ class DeviceSession:
 
     def _specialise(self, plan: _Plan, shapes: tuple[tuple[int, ...], ...]) -> Runner:
         graph = _copy_with_shapes(plan.main, shapes)
-        program = self._compile(graph)
         record = plan.record
+        place = f"{self._record.name} run {self._record.programs.index(record) + 1} shapes {record.n_compilations + 1}"
+        self._dump(f"{place} before", graph)
+        program = self._compile(graph)
+        self._dump(f"{place} after", graph, partial(remark, program.streams))
         record.device_types = program.device_types
+        record.streams = describe(program.streams)
         record.n_compilations += 1
         record.device_nodes = program.device_nodes
         record.host_nodes.update(program.host_nodes)
@@ -219,6 +227,13 @@ class DeviceSession:
         record.unread_flops = program.unread_flops.total()
         record.arena_bytes = program.memory.arena_bytes
         return Runner(program, self._chip.hbm_bytes)
+
+    def _dump(self, name: str, graph: Graph, remark: Remark = lambda node: "") -> None:
+        """Write a graph for people to read, if the options ask for it."""
+        if self._config.dump_graph:
+            folder = Path(self._config.dump_graph)
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{name.replace(' ', '_')}.txt").write_text(to_text(graph, remark), encoding="utf-8")
 
     def _compile(self, graph: Graph) -> Program:
         lift_loops.run(graph)
@@ -232,6 +247,8 @@ class DeviceSession:
         calls = {call: self._bind(graph, call) for call in parts.calls}
         program = build(graph, parts, calls, State(self._variable, self._generator))
         program.device_types = types
+        order = [graph[step.node] for step in program.steps if isinstance(step, Task) and step.node in graph]
+        program.streams = assign_streams(graph, order, self._chip)
         return program
 
     def _bind(self, graph: Graph, call: HostCall) -> HostBinding:

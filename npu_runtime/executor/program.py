@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.graph.ir import Value
+from npu_runtime.passes.assign_streams import StreamPlan
 from npu_runtime.passes.plan_memory import MemoryPlan
 
 HostFunction = Callable[[Sequence[Any]], "list[Any]"]
@@ -68,7 +69,7 @@ class HostStep:
 @dataclass
 class Program:
     """steps: in order.  template: initial slots (constants, variables).  feeds / fetches: slots.  fetch_derefs: fetches
-    that are variables.  has_branches: whether DEAD can occur.  loops: the LoopRunners of its tasks.
+    that are variables.  has_branches: whether DEAD can occur.  loops: the LoopRunners of its tasks.  streams: who runs what.
     device_types: nodes by the float type they run in.
     """
 
@@ -86,6 +87,7 @@ class Program:
     device_nodes: tuple[str, ...] = ()
     host_nodes: dict[str, str] = field(default_factory=dict)
     loops: list[Any] = field(default_factory=list)
+    streams: StreamPlan = field(default_factory=StreamPlan)
 
     def measured_flops(self) -> float:
         """Floating-point operations on the device of the last step; only running a loop tells how often it turns."""
