@@ -1,4 +1,4 @@
-"""Trains ResNet-20 on the handwritten digits, enlarged to 32 x 32 x 3, as a migrated script does.
+"""Trains ResNet-20 on the handwritten digits, enlarged to 16 x 16 x 3, as a migrated script does.
 
 python resnet20.py --precision_mode=allow_mix_precision --loss_scale=1
 """
@@ -17,7 +17,7 @@ N_TRAINED = 1500
 flags = tf.app.flags
 flags.DEFINE_string("precision_mode", "must_keep_origin_dtype", "Precision mode of the session")
 flags.DEFINE_boolean("loss_scale", False, "Whether to scale the loss")
-flags.DEFINE_integer("steps", 100, "Training steps")
+flags.DEFINE_integer("steps", 200, "Training steps")
 flags.DEFINE_integer("batch_size", 64, "Images in a batch")
 flags.DEFINE_integer("seed", 7, "Random seed")
 FLAGS = flags.FLAGS
@@ -27,7 +27,7 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
     """Images and labels."""
     with np.load(DIGITS) as data:
         images, labels = data["images"].astype(np.float32) / 16 - 0.3, data["labels"].astype(np.int32)
-    large = np.kron(images, np.ones((1, 4, 4), np.float32))
+    large = np.kron(images, np.ones((1, 2, 2), np.float32))
     return np.repeat(large[..., np.newaxis], 3, axis=3), labels
 
 
@@ -54,8 +54,9 @@ class Network:
         return tf.layers.dense(tf.reduce_mean(net, [1, 2]), 10, kernel_initializer=weights)
 
 
-def optimizer() -> tf.train.Optimizer:
-    plain = tf.train.MomentumOptimizer(0.05, 0.9)
+def optimizer(step: tf.Variable) -> tf.train.Optimizer:
+    rate = tf.train.piecewise_constant(step, [FLAGS.steps * 3 // 4], [0.05, 0.005])
+    plain = tf.train.MomentumOptimizer(rate, 0.9)
     if not FLAGS.loss_scale:
         return plain
     manager = ExponentialUpdateLossScaleManager(2.0**24, 1000, decr_every_n_nan_or_inf=1, decr_ratio=0.5)
@@ -64,14 +65,14 @@ def optimizer() -> tf.train.Optimizer:
 
 def main(_: list[str]) -> None:
     pictures, classes = digits()
-    images, labels = tf.placeholder(tf.float32, [None, 32, 32, 3]), tf.placeholder(tf.int32, [None])
+    images, labels = tf.placeholder(tf.float32, [None, 16, 16, 3]), tf.placeholder(tf.int32, [None])
     is_training = tf.placeholder(tf.bool, [])
     logits = Network(is_training, 100 * FLAGS.seed).logits(images)
     loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
     hits = tf.cast(tf.equal(tf.argmax(logits, 1, output_type=tf.int32), labels), tf.float32)
     step = tf.train.get_or_create_global_step()
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
-        train = optimizer().minimize(loss, step)
+        train = optimizer(step).minimize(loss, step)
     config = npu_config_proto()
     entry = config.graph_options.rewrite_options.custom_optimizers[0]
     entry.parameter_map["precision_mode"].s = tf.compat.as_bytes(FLAGS.precision_mode)
