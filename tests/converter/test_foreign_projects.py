@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from tests.converter.test_project_facts import converted, project_of
+from tf2npu.api_support.table import signatures, table
 from tf2npu.config import Config
 from tf2npu.convert import convert_file
-from tf2npu.findings import Finding
+from tf2npu.findings import Finding, Verdict
+from tf2npu.rules.estimator_plan import CANNED
 
 
 def findings(files: dict[str, str], path: str, rule: str, **settings: object) -> list[Finding]:
@@ -188,3 +191,16 @@ def test_initializers_of_a_file_share_one_remark() -> None:
 )
 def test_placeholders_of_numbers_have_no_open_size(code: str, n_said: int) -> None:
     assert len(findings({"a.py": f"import tensorflow as tf\n{code}\n"}, "a.py", "NPU922")) == n_said
+
+
+def test_where_canned_estimators_take_their_config_is_what_tensorflow_says() -> None:
+    for name, position in CANNED.items():
+        signature = signatures()[name]
+        names = [part.split("=")[0].split(":")[0].strip("( ") for part in re.sub(r"<[^>]*>", "0", signature)[1:-1].split(", ")]
+        assert [n for n in names if n != "self"][position] == "config", name
+
+
+def test_what_cannot_run_of_contrib_has_a_rule() -> None:
+    rows = [api for api in table() if api.name.startswith("tensorflow.contrib.")]
+    assert len(rows) > 2000
+    assert [api.name for api in rows if api.verdict is Verdict.UNSUPPORTED and not api.rule] == []

@@ -176,7 +176,7 @@ def _report_defaults(call: Call) -> None:
 @rule(
     id="NPU203",
     title="Canned Estimator",
-    matches=tuple(f"tensorflow.estimator.{name}" for name in CANNED),
+    matches=tuple(CANNED),
     why="The class stays; its sessions run on the NPU when the config carries the NpuOptimizer entry.",
     source="npu_bridge.npu_init.npu_run_config_init",
     examples=(
@@ -188,13 +188,17 @@ def _report_defaults(call: Call) -> None:
             "e = tf.estimator.LinearRegressor(f, config=c)",
             "e = tf.estimator.LinearRegressor(f, config=npu_run_config_init(run_config=c))",
         ),
+        Example(
+            "e = tf.contrib.factorization.KMeansClustering(8)",
+            "e = tf.contrib.factorization.KMeansClustering(8, config=npu_run_config_init())",
+        ),
         Example.same("e = tf.estimator.LinearRegressor(**kw)", note="the config may be in kw", level="manual"),
         Example.same("from mylib import DNNClassifier\ne = DNNClassifier()", note="not TensorFlow's"),
     ),
 )
 def canned_estimator(call: Call) -> None:
     """Wraps the config of a canned Estimator."""
-    wrap_run_config(call, CANNED[call.name.rpartition(".")[2]])
+    wrap_run_config(call, CANNED[call.name])
 
 
 def wrap_run_config(call: Call, position: int | None) -> None:

@@ -14,13 +14,20 @@ from tf2npu.scanner.sites import Call
 ESTIMATOR = "tensorflow.estimator.Estimator"
 RUN_CONFIG = "tensorflow.estimator.RunConfig"
 CONFIG_POSITION = 2
-# Canned Estimators, and the position of `config` in TensorFlow 1.15.
-CANNED = {
+_CANNED = {
     "BaselineClassifier": 5, "BaselineEstimator": 3, "BaselineRegressor": 4, "BoostedTreesClassifier": 13,
     "BoostedTreesEstimator": 12, "BoostedTreesRegressor": 12, "DNNClassifier": 10, "DNNEstimator": 8, "DNNRegressor": 9,
     "DNNLinearCombinedClassifier": 12, "DNNLinearCombinedEstimator": 10, "DNNLinearCombinedRegressor": 11,
     "LinearClassifier": 6, "LinearEstimator": 4, "LinearRegressor": 5,
 }  # fmt: skip
+_OF_CONTRIB = {
+    "estimator.DNNClassifierWithLayerAnnotations": 10, "estimator.DNNRegressorWithLayerAnnotations": 9,
+    "estimator.RNNClassifier": 12, "estimator.RNNEstimator": 10, "factorization.KMeansClustering": 9,
+    "timeseries.ARRegressor": 12, "timeseries.StructuralEnsembleRegressor": 11, "timeseries.TimeSeriesRegressor": 4,
+}  # fmt: skip
+# Canned Estimators, and the position of `config` in TensorFlow 1.15.
+CANNED = {f"tensorflow.estimator.{name}": position for name, position in _CANNED.items()}
+CANNED |= {f"tensorflow.contrib.{name}": position for name, position in _OF_CONTRIB.items()}
 
 
 @dataclass
@@ -46,8 +53,8 @@ def _make(script: Script) -> EstimatorPlan:
     plan = EstimatorPlan()
     for node, scope in script.walked.calls:
         name = script.name_of(node.func, scope) or ""
-        if name.removeprefix("tensorflow.estimator.") in CANNED:
-            config = Call(script, "NPU203", node, scope, name).arg("config", CANNED[name.rpartition(".")[2]])
+        if name in CANNED:
+            config = Call(script, "NPU203", node, scope, name).arg("config", CANNED[name])
             plan.wrapped.update(id(o) for o, _ in (_origins(script, config.value, scope, 0) if config else None) or [])
         if name != ESTIMATOR or script.is_switched_off("NPU201", node):
             continue
