@@ -34,7 +34,7 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.text import Remark, to_text
 from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide, through_switches
-from npu_runtime.passes.assign_precision import assign_precision, count_types
+from npu_runtime.passes.assign_precision import assign_precision, count_types, type_remark
 from npu_runtime.passes.assign_streams import assign_streams, describe, remark
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
@@ -190,6 +190,7 @@ class DeviceSession:
         split = split_prologue(pruned, partition(pruned, self._placement.groups))
         if split is None:
             return _Plan(pruned, None, record)
+        self._lower(split[0])
         prologue = self._compile(split[0])
         record.host_nodes.update(prologue.host_nodes)
         return _Plan(split[1], Runner(prologue, self._chip.hbm_bytes), record)
@@ -216,6 +217,9 @@ class DeviceSession:
         record = plan.record
         place = f"{self._record.name} run {self._record.programs.index(record) + 1} shapes {record.n_compilations + 1}"
         self._dump(f"{place} before", graph)
+        self._lower(graph)
+        if not self._policy.is_origin:
+            self._dump(f"{place} typed", graph, type_remark)
         program = self._compile(graph)
         self._dump(f"{place} after", graph, partial(remark, program.streams))
         record.device_types = program.device_types
@@ -235,9 +239,12 @@ class DeviceSession:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{name.replace(' ', '_')}.txt").write_text(to_text(graph, remark), encoding="utf-8")
 
-    def _compile(self, graph: Graph) -> Program:
+    def _lower(self, graph: Graph) -> None:
+        """Loops become nodes, and every node gets its type."""
         lift_loops.run(graph)
         assign_precision(graph, self._policy)
+
+    def _compile(self, graph: Graph) -> Program:
         types = Counter() if self._policy.is_origin else count_types(graph)
         parts = partition(graph, self._placement.groups)
         # What is cut, is cut at every result: a fused kernel would hand larger numbers on inside.

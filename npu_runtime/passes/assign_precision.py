@@ -63,6 +63,12 @@ def device_type(graph: Graph, node: Node) -> str:
     return next((spec.dtype for spec in specs if spec.dtype in dt.FLOATS), "")
 
 
+def type_remark(node: Node) -> str:
+    """What a graph dump says of a node: the float type that it runs in, else that of its first floating result."""
+    made = [spec.dtype for spec in node.outputs if spec.dtype in dt.FLOATS]
+    return str(node.attrs.get(DEVICE_TYPE, "")) or (made[0] if made else "")
+
+
 def count_types(graph: Graph) -> Counter[str]:
     """How many device nodes run in each float type, those of loops too; roundings are not nodes of the device."""
     found: Counter[str] = Counter()

@@ -232,3 +232,14 @@ def test_the_chips_own_mode_by_one_option(monkeypatch: pytest.MonkeyPatch) -> No
     with device_session() as session:
         found = session.run(product)
     np.testing.assert_array_equal(found, half(half(sixteenths(8, 20)) @ half(sixteenths(20, 6, seed=1))))
+
+
+def test_the_graph_dump_tells_the_type_of_each_node(tmp_path: Any) -> None:
+    product = tf.matmul(tf.constant(sixteenths(8, 20)), tf.constant(sixteenths(20, 6, seed=1)), name="product")
+    total = tf.reduce_sum(tf.nn.relu(product, name="relu"), name="total")
+    run(total, dump_graph=str(tmp_path))
+    (dump,) = [path for path in tmp_path.glob("*typed*") if "total" in path.read_text()]
+    said = {line.split(":")[0]: line.rsplit("# ", 1)[-1] for line in dump.read_text().splitlines() if "# " in line}
+    assert {name: said[name] for name in ("product", "relu", "total")} == {
+        "product": "float16", "relu": "float16", "total": "float32",
+    }  # fmt: skip
