@@ -126,6 +126,8 @@ def _converted(script: Script) -> Outcome:
     asker = _Asker(script)
     fixes = asker.ask()
     left_alone = _left_alone(script)
+    if left_alone is not None and dialect_of(script).importer and not any(_is_work(fix) for fix in fixes):
+        return Outcome(text, [], [], asker.uses.result())
     if left_alone is not None:
         detected = [f for fix in fixes if fix.rule.startswith("NPU9") and not fix.changes for f in fix.findings]
         others = [_with_doc(script, f) for f in detected if left_alone.rule == _DIALECT]
@@ -156,6 +158,12 @@ def _left_alone(script: Script) -> Finding | None:
         message = "The file is switched off by this comment; it stays as it is."
         return _with_doc(script, Finding("NPU902", Level.SKIPPED, script.span(pragma.start, pragma.end), message))
     dialect = dialect_of(script)
+    if dialect.importer:
+        message = (
+            f"{dialect.importer}, which imports this file, is a script for TensorFlow 2. Scripts for the TensorFlow 2 adapter "
+            "(npu_device) are not converted yet; the file stays as it is."
+        )
+        return _with_doc(script, Finding(_DIALECT, Level.UNSUPPORTED, Span(1, 1, 1, 1), message))
     if dialect.kind != "2" or dialect.sign is None:
         return None
     start, end = script.tree.span(dialect.sign)
@@ -165,6 +173,11 @@ def _left_alone(script: Script) -> Finding | None:
     )
     span, before = script.span(start, end), script.text[start:end]
     return _with_doc(script, Finding(_DIALECT, Level.UNSUPPORTED, span, message, before=before))
+
+
+def _is_work(fix: Fix) -> bool:
+    """Whether there is something to change or to do."""
+    return bool(fix.changes) or any(f.level in (Level.MANUAL, Level.UNSUPPORTED) for f in fix.findings)
 
 
 def _said_about_dialect(script: Script) -> list[Fix]:

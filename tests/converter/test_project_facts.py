@@ -373,3 +373,29 @@ def test_horovod_that_no_script_starts_is_started_where_it_was(other: dict[str, 
     after = converted(files, distributed="horovod")
     assert "    def __init__(self):\n        import atexit\n        npu_sess, npu_shutdown = init_resource()\n" in after["a.py"]
     assert "hvd" not in after["a.py"] and converted(after, distributed="horovod") == after
+
+
+NEUTRAL = "import tensorflow as tf\ndef net(x):\n    with tf.device('/gpu:0'):\n        return tf.nn.dropout(x, 0.5)\n"
+PLAIN = "import tensorflow as tf\ndef loss(x):\n    return tf.reduce_mean(x)\n"
+FOR_2 = "import tensorflow as tf\nimport net\nimport plain\n@tf.function\ndef step(x):\n    return net.net(x)\n"
+FOR_1 = "import tensorflow as tf\nimport {}\ny = net.net(tf.placeholder(tf.float32, [2]))\n"
+
+
+@pytest.mark.parametrize(
+    ("other", "is_left"),
+    [
+        ({}, True),
+        ({"test_net.py": "import net\nassert net\n"}, True),
+        ({"old.py": FOR_1.format("net")}, False),
+        ({"old.py": FOR_1.format("between"), "between.py": "import net\n"}, False),
+    ],
+)
+def test_what_only_scripts_for_tensorflow_2_import_is_left_with_them(other: dict[str, str], is_left: bool) -> None:
+    files = {"train2.py": FOR_2, "net.py": NEUTRAL, "plain.py": PLAIN, **other}
+    project = project_of(files)
+    result = convert_file("net.py", NEUTRAL.encode(), Config(), project)
+    assert (result.after == NEUTRAL.encode()) is is_left
+    said = {f.message.partition(".")[0] for f in result.findings if f.rule == "NPU903" and f.level.value == "unsupported"}
+    assert said == ({"train2"} if is_left else set())
+    assert convert_file("plain.py", PLAIN.encode(), Config(), project).findings == []  # nothing in it to convert
+    assert converted({"net.py": NEUTRAL})["net.py"] != NEUTRAL

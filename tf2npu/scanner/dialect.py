@@ -7,38 +7,23 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from tf2npu.scanner.dialect_names import MAY_BE_2, ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.script import Script
-
-_SIGNS_2 = frozenset({
-    "tensorflow.GradientTape", "tensorflow.function", "tensorflow.keras.mixed_precision.LossScaleOptimizer",
-    "tensorflow.keras.mixed_precision.set_global_policy", "tensorflow.keras.mixed_precision.Policy",
-    "tensorflow.config.list_physical_devices", "tensorflow.config.list_logical_devices",
-    "tensorflow.config.run_functions_eagerly", "tensorflow.config.set_visible_devices",
-    "horovod.tensorflow.broadcast_variables", "horovod.tensorflow.DistributedGradientTape",
-})  # fmt: skip
-_V1_MODE = frozenset({"tensorflow.disable_eager_execution", "tensorflow.disable_v2_behavior"})
-_MAY_BE_2 = re.compile(
-    r"GradientTape|\btf\.function|mixed_precision|list_\w+_devices|run_functions_eagerly|set_visible_devices"
-    r"|broadcast_variables|tf\.print|\.function\b|disable_eager_execution|disable_v2_behavior"
-)
-_ONLY_1 = re.compile(
-    r"tensorflow\.(?:Session|InteractiveSession|ConfigProto|GraphOptions|placeholder\w*|get_variable|variable_scope|app|flags"
-    r"|layers|contrib|logging|gfile|py_func|to_\w+|global_variables\w*|get_default_graph|reset_default_graph|set_random_seed"
-    r"|get_collection|enable_eager_execution|random_normal|random_uniform|truncated_normal|estimator|tables_initializer"
-    r"|train\.(?:\w+Optimizer|Saver|MonitoredTrainingSession|Supervisor|get_\w*global_step|\w*_decay|slice_input_producer|batch)"
-    r"|summary\.(?:FileWriter|merge_all))\b"
-)
 
 _TRAINS = re.compile(r"tensorflow\.(?:distribute\.|keras\.optimizers\.|keras\.(?:Model|Sequential)\(\)\.(?:fit|compile))")
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """kind: "1" TensorFlow 1 (or no sign of 2), "2", or "1 on 2": TensorFlow 2 with its version 1 behaviour; sign: where."""
+    """kind: "1" TensorFlow 1 (or no sign of 2), "2", or "1 on 2": TensorFlow 2 with its version 1 behaviour; sign: where.
+
+    importer: another file that tells, because it is written for TensorFlow 2 and imports this one.
+    """
 
     kind: str
     api: str = ""
     sign: cst.CSTNode | None = None
+    importer: str = ""
 
 
 def dialect_of(script: Script) -> Dialect:
@@ -49,7 +34,13 @@ def dialect_of(script: Script) -> Dialect:
 
 
 def _find(script: Script) -> Dialect:
-    if not script.uses_tensorflow or not _MAY_BE_2.search(script.text):
+    own = _by_own_names(script)
+    importer = script.project.for_tensorflow2.get(script.path, "")
+    return Dialect("2", importer=importer) if own.kind == "1" and importer else own
+
+
+def _by_own_names(script: Script) -> Dialect:
+    if not script.uses_tensorflow or not MAY_BE_2.search(script.text):
         return Dialect("1")
     found: Dialect | None = None
     has_1 = False
@@ -57,10 +48,10 @@ def _find(script: Script) -> Dialect:
         name = script.name_of(node, scope)
         if name is None or not name.startswith(("tensorflow.", "horovod.")):
             continue
-        if name in _V1_MODE:
+        if name in V1_MODE:
             return Dialect("1 on 2", name, node)
-        has_1 = has_1 or _ONLY_1.match(name) is not None
-        if found is None and (name in _SIGNS_2 or (name == "tensorflow.print" and _is_statement(script, node))):
+        has_1 = has_1 or ONLY_1.match(name) is not None
+        if found is None and (name in SIGNS_2 or (name == "tensorflow.print" and _is_statement(script, node))):
             found = Dialect("2", name, node)
     return found if found is not None and not has_1 else Dialect("1")
 
@@ -70,7 +61,7 @@ def is_either(script: Script) -> bool:
     if "compat" in script.text or ("keras" not in script.text and ".distribute" not in script.text):
         return False
     names = {script.name_of(node, scope) or "" for node, scope in script.walked.references}
-    return any(_TRAINS.match(name) for name in names) and not any(_ONLY_1.match(name) for name in names)
+    return any(_TRAINS.match(name) for name in names) and not any(ONLY_1.match(name) for name in names)
 
 
 def _is_statement(script: Script, node: cst.CSTNode) -> bool:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
 from tf2npu.scanner.depth import DEEPEST, is_too_deep
+from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.entries import TopLevel, has_arguments
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
 from tf2npu.scanner.names import canonical, is_framework, root_of
@@ -73,6 +74,7 @@ class FileFacts:
     runs: bool = False  # opens a session or trains when it is run, not only when something in it is called
     starts_horovod: bool = False  # starts Horovod at top level
     run_targets: tuple[Target, ...] = ()  # what it calls elsewhere when it is run
+    dialect: str = ""  # "1" or "2" where a name that only one TensorFlow has tells what the file is written for
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
     @property
@@ -165,6 +167,8 @@ class _Gatherer:
         self.has_keras_net = False
         self.has_keras_part = False
         self.has_estimator = False
+        self.only_1 = False
+        self.only_2 = False
         self.targets: dict[str, Target] = {}  # local names of imported modules and objects that are not frameworks
 
     def gather(self, module: ast.Module, nodes: list[ast.AST]) -> FileFacts:
@@ -188,6 +192,7 @@ class _Gatherer:
             ReturnGatherer(self.dotted, self.targets, has_stars).gather(module) if self.aliases or has_stars else {},
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
             *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
+            "1" if self.only_1 else "2" if self.only_2 else "",
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -264,6 +269,8 @@ class _Gatherer:
             self.has_estimator = True
 
     def note(self, name: str, line: int) -> None:
+        self.only_1 = self.only_1 or name in V1_MODE or ONLY_1.match(name) is not None
+        self.only_2 = self.only_2 or name in SIGNS_2
         if _KERAS_PARTS.match(name):
             self.has_keras_part = True
         elif _KERAS_NET.match(name) and name != "tensorflow.keras":

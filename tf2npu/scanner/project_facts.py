@@ -35,6 +35,7 @@ class ProjectFacts:
     returns: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, function) -> qualified name of what it gives
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     with_horovod: frozenset[str] = frozenset()  # files that import Horovod, directly or through the project
+    for_tensorflow2: dict[str, str] = field(default_factory=dict)  # file -> the TensorFlow 2 script that imports it
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
 
     @classmethod
@@ -51,6 +52,7 @@ class ProjectFacts:
         project.keras_nets = _spread(nets, edges) - inside  # an Estimator runs the models it is made of itself
         project.training = _spread({p for p, f in files.items() if f.trains and p in project.reaching}, edges) & project.reaching
         project.with_horovod = _spread({p for p, f in files.items() if f.has_horovod}, edges)
+        project.for_tensorflow2 = project._used_by_tensorflow2(edges)
         functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
         calls = [(p, call) for p, f in files.items() for call in f.calls]
         project.input_uses = spread_roles(functions, calls, project._find_function)
@@ -206,6 +208,18 @@ class ProjectFacts:
             return given if isinstance(given, str) else None
         further = self._find_function(path, given)
         return self._final(*further, depth + 1) if further is not None else None
+
+    def _used_by_tensorflow2(self, edges: dict[str, frozenset[str]]) -> dict[str, str]:
+        """Files that do not tell what they are written for, and that scripts for TensorFlow 2 and none for 1 import."""
+        of_1 = {path for path, f in self.files.items() if f.dialect == "1"}
+        settled = of_1 | _imported_by(frozenset(of_1), edges)
+        found: dict[str, str] = {}
+        for path, facts in self.files.items():
+            if facts.dialect == "2":
+                for target in _imported_by(frozenset({path}), edges) - settled:
+                    if not self.files[target].dialect:
+                        found.setdefault(target, path)
+        return found
 
     def _is_entry(self, facts: FileFacts, is_imported: bool) -> bool:
         """Whether a file is run: it has a guard, a command runs it, or nobody imports it and it works when it is loaded."""

@@ -1,0 +1,25 @@
+"""Names that only TensorFlow 1, or only TensorFlow 2, has: by them a file tells what it is written for."""
+
+from __future__ import annotations
+
+import re
+
+SIGNS_2 = frozenset({
+    "tensorflow.GradientTape", "tensorflow.function", "tensorflow.keras.mixed_precision.LossScaleOptimizer",
+    "tensorflow.keras.mixed_precision.set_global_policy", "tensorflow.keras.mixed_precision.Policy",
+    "tensorflow.config.list_physical_devices", "tensorflow.config.list_logical_devices",
+    "tensorflow.config.run_functions_eagerly", "tensorflow.config.set_visible_devices",
+    "horovod.tensorflow.broadcast_variables", "horovod.tensorflow.DistributedGradientTape",
+})  # fmt: skip
+V1_MODE = frozenset({"tensorflow.disable_eager_execution", "tensorflow.disable_v2_behavior"})
+MAY_BE_2 = re.compile(
+    r"GradientTape|\btf\.function|mixed_precision|list_\w+_devices|run_functions_eagerly|set_visible_devices"
+    r"|broadcast_variables|tf\.print|\.function\b|disable_eager_execution|disable_v2_behavior"
+)
+ONLY_1 = re.compile(
+    r"tensorflow\.(?:Session|InteractiveSession|ConfigProto|GraphOptions|placeholder\w*|get_variable|variable_scope|app|flags"
+    r"|layers|contrib|logging|gfile|py_func|to_\w+|global_variables\w*|get_default_graph|reset_default_graph|set_random_seed"
+    r"|get_collection|enable_eager_execution|random_normal|random_uniform|truncated_normal|estimator|tables_initializer"
+    r"|train\.(?:\w+Optimizer|Saver|MonitoredTrainingSession|Supervisor|get_\w*global_step|\w*_decay|slice_input_producer|batch)"
+    r"|summary\.(?:FileWriter|merge_all))\b"
+)
