@@ -42,7 +42,8 @@ class RuntimeConfig:
     """soc: name of a chip file.  host_fallback: "allow" runs what the device cannot do on the host and logs it, "error"
     refuses it.  fusion: whether neighbours may be fused.  precision: what numbers are rounded to.  device_defaults: whether
     a session that asks for no precision gets the chip's own.  dump_graph: folder for readable graphs before and after the
-    passes, "" for none.  parameters: every option of the script, honoured or not.
+    passes, "" for none.  track_nan: "log" tells in the run log where NaN first comes from, "raise" ends the step there.
+    parameters: every option of the script, honoured or not.
     """
 
     soc: str = "Ascend910A"
@@ -51,6 +52,7 @@ class RuntimeConfig:
     precision: Precision = Precision()
     device_defaults: bool = False
     dump_graph: str = ""
+    track_nan: str = "off"
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -58,6 +60,7 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
     "host_fallback": ("allow", "error"),
     "fusion": ("on", "off"),
     "device_defaults": ("on", "off"),
+    "track_nan": ("off", "log", "raise"),
 }
 
 
@@ -78,6 +81,7 @@ def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = 
         precision=_precision(parameters, options),
         device_defaults=merged.get("device_defaults") == "on",
         dump_graph=str(merged.get("dump_graph") or ""),
+        track_nan=str(merged.get("track_nan", RuntimeConfig.track_nan)),
         parameters=merged,
     )
 

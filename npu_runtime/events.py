@@ -15,7 +15,8 @@ class ProgramRecord:
     fetches: what was asked for.  device_nodes: names.  host_nodes: reason by name.  n_runs: steps so far.
     n_compilations: one for every new combination of shapes.  unread_flops: of nodes of the graph that are not computed, as
     nobody reads them.  device_types: device nodes by the float type that they run in, where a precision mode chose it.
-    streams: nodes by engine, and how many subgraphs, streams and events there are.
+    streams: nodes by engine, and how many subgraphs, streams and events there are.  nan_origins: nodes that made the first
+    NaN out of numbers, where that is tracked.
     """
 
     fetches: tuple[str, ...]
@@ -27,6 +28,7 @@ class ProgramRecord:
     arena_bytes: int = 0
     device_types: Counter[str] = field(default_factory=Counter)
     streams: dict[str, Any] = field(default_factory=dict)
+    nan_origins: list[str] = field(default_factory=list)
     n_runs: int = 0
     n_compilations: int = 0
     _lock: Any = field(default_factory=Lock, repr=False, compare=False)
@@ -123,6 +125,7 @@ class RunLog:
         ]
         ran = [session for session in self.sessions if any(program.n_runs for program in session.programs)]
         lines += [f"  {line}" for line in self._precision_lines(ran)]
+        lines += [f"  NaN first comes from {line}" for program in programs for line in program.nan_origins]
         return lines + _reason_lines({name: why for program in programs for name, why in program.host_nodes.items()})
 
     def _precision_lines(self, sessions: list[SessionRecord]) -> list[str]:

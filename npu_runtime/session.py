@@ -26,7 +26,9 @@ from npu_runtime.dtypes import to_numpy
 from npu_runtime.errors import FailedPrecondition, Unimplemented
 from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.build import HostBinding, State, build
+from npu_runtime.executor.capacity import check_capacity
 from npu_runtime.executor.interrupts import Interrupts
+from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph, Node, Value
@@ -132,10 +134,19 @@ class DeviceSession:
         if plan.prologue is not None:
             values += plan.prologue.run(feeds, convert=np.asarray)
         runner = self._runner_for(plan, values)
-        result = runner.run(values)
+        result = runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
         plan.record.count_run()
         if runner.program.loops:
             plan.record.device_flops = runner.program.measured_flops()
+        return result
+
+    def _run_tracked(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
+        """A step with a look at every value; the first nodes that make a NaN go into the run log."""
+        tracker = NanTracker(raises=self._config.track_nan == "raise")
+        with tracking(tracker):
+            result = runner.run(values)
+        if tracker.origins and not plan.record.nan_origins:
+            plan.record.nan_origins = [f"{origin} (step {plan.record.n_runs + 1})" for origin in tracker.origins]
         return result
 
     def close(self) -> None:
@@ -193,7 +204,7 @@ class DeviceSession:
         self._lower(split[0])
         prologue = self._compile(split[0])
         record.host_nodes.update(prologue.host_nodes)
-        return _Plan(split[1], Runner(prologue, self._chip.hbm_bytes), record)
+        return _Plan(split[1], Runner(prologue), record)
 
     def _check_fallback(self, pruned: Graph) -> None:
         if self._config.host_fallback != "error":
@@ -230,7 +241,17 @@ class DeviceSession:
         record.device_flops, record.host_flops = program.device_flops, program.host_flops
         record.unread_flops = program.unread_flops.total()
         record.arena_bytes = program.memory.arena_bytes
-        return Runner(program, self._chip.hbm_bytes)
+        check_capacity(graph, program.memory, self._variable_bytes(graph), self._chip)
+        return Runner(program)
+
+    def _variable_bytes(self, graph: Graph) -> int:
+        """Of the variables that have a value and of those that this program may give one."""
+        n_bytes = {key: variable.n_bytes for key, variable in self._variables.items()}
+        for node in graph:
+            if node.op in VARIABLES and node.host_reason is None:
+                key = _variable_key(node)
+                n_bytes[key] = n_bytes.get(key) or Spec(node.outputs[0].shape, node.attrs["dtype"]).n_bytes
+        return sum(n_bytes.values())
 
     def _dump(self, name: str, graph: Graph, remark: Remark = lambda node: "") -> None:
         """Write a graph for people to read, if the options ask for it."""
@@ -248,7 +269,8 @@ class DeviceSession:
         types = Counter() if self._policy.is_origin else count_types(graph)
         parts = partition(graph, self._placement.groups)
         # What is cut, is cut at every result: a fused kernel would hand larger numbers on inside.
-        optimise(graph, self._config.fusion and not float_status.is_saturating)
+        is_fused = self._config.fusion and self._config.track_nan == "off" and not float_status.is_saturating
+        optimise(graph, is_fused)
         names = [name for call in parts.calls for name in _with_handle_sources(graph, call.nodes)]
         self._host.add_nodes(self._importer.graph, names, self._placement.groups)
         calls = {call: self._bind(graph, call) for call in parts.calls}

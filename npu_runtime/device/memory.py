@@ -13,15 +13,15 @@ _ALIGNMENT_BYTES = 64
 
 
 class Arena:
-    """One block of device memory for one run in flight.  Raises: ResourceExhausted when it is larger than the chip's."""
+    """One block of device memory for one run in flight.  Raises: ResourceExhausted when this machine has not so much."""
 
-    def __init__(self, n_bytes: int, hbm_bytes: int) -> None:
-        if n_bytes > hbm_bytes:
+    def __init__(self, n_bytes: int) -> None:
+        try:
+            raw = np.empty(n_bytes + _ALIGNMENT_BYTES, np.uint8)
+        except MemoryError:
             raise ResourceExhausted(
-                f"a step needs {n_bytes / 1e9:.2f} GB of device memory, the chip has {hbm_bytes / 1e9:.2f} GB; "
-                "use a smaller batch"
-            )
-        raw = np.empty(n_bytes + _ALIGNMENT_BYTES, np.uint8)
+                f"this machine has no {n_bytes / 1e9:.2f} GB for the simulated device; use a smaller batch"
+            ) from None
         start = -raw.ctypes.data % _ALIGNMENT_BYTES
         self._bytes = raw[start : start + n_bytes]
 

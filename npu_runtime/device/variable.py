@@ -35,6 +35,10 @@ class Variable:
     def is_initialized(self) -> bool:
         return self._array is not None
 
+    @property
+    def n_bytes(self) -> int:
+        return 0 if self._array is None else self._array.nbytes
+
     def read(self) -> np.ndarray:
         """The current value: for a ref variable the live buffer, for a resource variable a value that stays.
 

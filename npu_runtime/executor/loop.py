@@ -7,6 +7,7 @@ from typing import Any
 
 from npu_runtime.errors import DeviceError
 from npu_runtime.executor.interrupts import current as current_interrupts
+from npu_runtime.executor.nan_tracking import tracked
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import run_step, run_step_with_branches
 from npu_runtime.executor.watch import current
@@ -50,7 +51,7 @@ class LoopRunner:
         return tuple(slots[slot] for slot in self._results)
 
     def _run(self, steps: list[Task], slots: list[Any]) -> None:
-        run = run_step_with_branches if self.program.has_branches else run_step
+        run = tracked(run_step_with_branches if self.program.has_branches else run_step)
         interrupts = current_interrupts()
         for step in steps:
             try:

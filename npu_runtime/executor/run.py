@@ -15,6 +15,7 @@ from npu_runtime.device.memory import Arena
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import DeviceError, InvalidArgument
 from npu_runtime.executor.interrupts import current as current_interrupts
+from npu_runtime.executor.nan_tracking import tracked
 from npu_runtime.executor.program import DEAD, HostStep, Program, Task, to_user
 from npu_runtime.executor.steps import run_step, run_step_with_branches
 from npu_runtime.executor.watch import current
@@ -25,9 +26,8 @@ Bound = list[tuple[Callable[..., Any], "Task | HostStep"]]
 class Runner:
     """A program with the arenas it runs in; several threads may run it at once, each in an arena of its own."""
 
-    def __init__(self, program: Program, hbm_bytes: int) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
-        self._hbm_bytes = hbm_bytes
         self._idle: list[Bound] = []
         self._lock = Lock()
 
@@ -48,7 +48,7 @@ class Runner:
 
     def _bind(self) -> Bound:
         """Give every task the buffers of a new arena."""
-        arena = Arena(self.program.memory.arena_bytes, self._hbm_bytes)
+        arena = Arena(self.program.memory.arena_bytes)
         return [(_with_buffers(step, arena) if isinstance(step, Task) else step.function, step) for step in self.program.steps]
 
     def _run(self, bound: Bound, feeds: Sequence[np.ndarray], convert: Callable[[Any], Any]) -> list[Any]:
@@ -56,9 +56,9 @@ class Runner:
         float_status.clear()
         for slot, value in zip(self.program.feeds, feeds, strict=True):
             slots[slot] = value
-        run = run_step_with_branches if self.program.has_branches else run_step
+        plain = run_step_with_branches if self.program.has_branches else run_step
         watch = current()
-        run = run if watch is None else watch.observe(run)
+        run = tracked(plain if watch is None else watch.observe(plain))
         interrupts = current_interrupts()
         for function, step in bound:
             if step.writes:

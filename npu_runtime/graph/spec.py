@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+
+from npu_runtime.dtypes import itemsize_bytes
 
 Shape = tuple[int | None, ...] | None
 """None: unknown rank.  An entry None: unknown extent."""
@@ -25,6 +28,15 @@ class Spec:
     @property
     def rank(self) -> int | None:
         return None if self.shape is None else len(self.shape)
+
+    @property
+    def n_bytes(self) -> int:
+        """On the device; 0 when the shape is not complete."""
+        return math.prod(self.known_shape()) * itemsize_bytes(self.dtype) if self.is_complete else 0
+
+    def __str__(self) -> str:
+        shape = "?" if self.shape is None else ",".join("?" if n is None else str(n) for n in self.shape)
+        return f"{self.dtype}[{shape}]"
 
     def known_shape(self) -> tuple[int, ...]:
         """The shape of a complete spec; ValueError otherwise."""

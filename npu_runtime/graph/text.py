@@ -51,8 +51,7 @@ def _line(node: Node, remark: str) -> str:
 
 
 def _spec(spec: Spec) -> str:
-    shape = "?" if spec.shape is None else ",".join("?" if n is None else str(n) for n in spec.shape)
-    return f"{spec.dtype}[{shape}]" + (f"={_value(spec.value)}" if spec.value is not None else "")
+    return f"{spec}" + (f"={_value(spec.value)}" if spec.value is not None else "")
 
 
 def _value(value: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,16 +13,20 @@ from npu_runtime.kernels.base import all_kernels
 ALIGNMENT_BYTES = 64
 """A cache line and an AVX-512 register; the 910's unified buffer wants 32."""
 FOREVER = 1 << 60
+N_LARGEST = 6
+"""Values named when the device's memory is too small."""
 
 
 @dataclass
 class MemoryPlan:
     """offsets_bytes: place of each planned value.  arena_bytes: size of the arena.  live_bytes: the largest sum of
-    buffers alive at one time, below which no plan can go."""
+    buffers alive at one time, below which no plan can go.  largest: the biggest values alive then, with their bytes; the first
+    is the one that was made last of all."""
 
     offsets_bytes: dict[Value, int] = field(default_factory=dict)
     arena_bytes: int = 0
     live_bytes: int = 0
+    largest: list[tuple[Value, int]] = field(default_factory=list)
 
 
 @dataclass
@@ -76,7 +79,7 @@ def _buffers(graph: Graph, order: Sequence[Node], last_use: Mapping[Value, int])
             if node.host_reason is not None or made is None or not made.takes_out:
                 origins[value] = frozenset().union(*(origins.get(v, frozenset()) for v in node.inputs))
             elif spec.is_complete and spec.value is None and dt.itemsize_bytes(spec.dtype):
-                n_bytes = math.prod(spec.known_shape()) * dt.itemsize_bytes(spec.dtype)
+                n_bytes = spec.n_bytes
                 shares = _reusable(graph, node, position, planned, origins, last_use) if index == 0 else None
                 end = max(last_use.get(value, position), position)
                 planned[value] = _Buffer(value, n_bytes, position, end, shares)
@@ -141,7 +144,7 @@ def _assign(buffers: Sequence[_Buffer]) -> MemoryPlan:
     by_value = {buffer.value: buffer for buffer in buffers}
     taken_over = {buffer.shares for buffer in buffers if buffer.shares is not None}
     active: list[tuple[int, int, int]] = []  # end, offset, size
-    live = 0
+    live, peak = 0, 0
     for buffer in buffers:
         while active and active[0][0] < buffer.start:
             _, offset, size = active.pop(0)
@@ -154,8 +157,17 @@ def _assign(buffers: Sequence[_Buffer]) -> MemoryPlan:
             offset = arena.take(size)
             live += size
         plan.offsets_bytes[buffer.value] = offset
-        plan.live_bytes = max(plan.live_bytes, live)
+        if live > plan.live_bytes:
+            plan.live_bytes, peak = live, buffer.start
         if buffer.value not in taken_over:
             bisect.insort(active, (buffer.end, offset, size))
     plan.arena_bytes = arena.size
+    plan.largest = _largest_alive(buffers, peak)
     return plan
+
+
+def _largest_alive(buffers: Sequence[_Buffer], position: int) -> list[tuple[Value, int]]:
+    """The biggest buffers alive at a position, the one made there first."""
+    alive = [b for b in buffers if b.start <= position <= b.end and b.shares is None]
+    alive.sort(key=lambda b: (b.start != position, -b.n_bytes, b.start))
+    return [(b.value, b.n_bytes) for b in alive[:N_LARGEST]]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from tests.runtime.device import device_session
+from npu_runtime.session import run_log
+from tests.runtime.device import device_of, device_session
 
 
 @pytest.fixture(autouse=True)
@@ -90,10 +91,55 @@ def test_unknown_chip_lists_the_known_ones() -> None:
 
 
 def test_step_larger_than_device_memory() -> None:
-    big = tf.zeros([1 << 17, 1 << 17]) + tf.placeholder_with_default(1.0, [])
-    error = error_of(device_session(), tf.reduce_sum(big))
+    x = tf.fill([1 << 16, 1 << 16], tf.placeholder_with_default(1.0, []), name="large")
+    y = tf.matmul(x, tf.fill([1 << 16, 8], 2.0), name="small")
+    z = tf.matmul(x, tf.transpose(x, name="turned"), name="product")
+    error = error_of(device_session(), tf.reduce_sum(z) + tf.reduce_sum(y))
     assert isinstance(error, tf.errors.ResourceExhaustedError)
-    assert "GB" in error.message
+    assert error.op.name in ("turned", "product")
+    assert "Ascend910A has 34.36 GB" in error.message
+    assert "large:0 float32[65536,65536], 17.18 GB" in error.message
+    assert "turned:0 float32[65536,65536], 17.18 GB" in error.message
+
+
+def test_variables_larger_than_device_memory_and_a_larger_chip() -> None:
+    for name, n_rows in (("a", 1 << 16), ("b", 1 << 16), ("c", 1)):
+        tf.get_variable(name, [n_rows, 1 << 16], use_resource=True)
+    read = [v.read_value() for v in tf.global_variables()]
+    error = error_of(device_session(), read)
+    assert isinstance(error, tf.errors.ResourceExhaustedError)
+    assert "beside 34.36 GB of variables" in error.message
+    assert isinstance(error_of(device_session(soc="Ascend910B2"), read), tf.errors.FailedPreconditionError)
+
+
+def test_nan_is_tracked_to_where_it_comes_from(capsys: pytest.CaptureFixture[str]) -> None:
+    x = tf.placeholder(tf.float32, [3])
+    y = tf.reduce_sum(tf.exp(tf.log(x, name="origin") * 2.0) + 1.0, name="sum")
+    good, bad = [1.0, 2.0, 3.0], [1.0, -2.0, 3.0]
+    with device_session(track_nan="raise") as session:
+        session.run(y, {x: good})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="1 element of its results are NaN") as caught:
+            session.run(y, {x: bad})
+        assert caught.value.op.name == "origin"
+        session.run(y, {x: [float("nan")] * 3})
+    with device_session(track_nan="log") as session:
+        assert np.isnan(session.run(y, {x: bad}))
+        (line,) = device_of(session)._record.programs[-1].nan_origins
+    assert line.startswith("origin: 1 element") and line.endswith("(step 1)")
+    assert any("NaN first comes from origin" in text for text in run_log().digest())
+
+
+def test_nan_is_tracked_into_loops_and_variables() -> None:
+    v = tf.get_variable("v", initializer=[1.0, 4.0], use_resource=True)
+    _, y = tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, tf.sqrt(a, name="root") - 1.0), [0, tf.constant(2.0)])
+    down = v.assign_sub([float("inf"), 1.0])
+    again = v.assign_sub([-float("inf"), 1.0])
+    with device_session(track_nan="raise") as session:
+        session.run([v.initializer, down.op])
+        for fetch, name in ((y, "while/root"), (again.op, again.op.name)):
+            with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+                session.run(fetch)
+            assert caught.value.op.name == name
 
 
 def test_switched_off_entry_stays_on_tensorflow() -> None:
