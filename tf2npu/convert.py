@@ -208,7 +208,8 @@ def _gone(fixes: list[Fix], kept: list[Fix]) -> list[Fix]:
     """Remarks about code that another fix takes out."""
     replaced = [(c.start, c.end, fix) for fix in kept for c in fix.changes if c.replaces]
     remarks = [f for f in fixes if not f.changes]
-    return [f for f in remarks if any(a <= f.site[0] and f.site[1] <= b and fix is not f for a, b, fix in replaced)]
+    about = [f for f in remarks if f.site[0] < f.site[1]]
+    return [f for f in about if any(a <= f.site[0] and f.site[1] <= b and fix is not f for a, b, fix in replaced)]
 
 
 def _check_output(script: Script, after: str) -> None:

@@ -101,3 +101,45 @@ def test_every_example_of_every_rule_uses_only_what_the_release_exports() -> Non
             assert names_imported(once.after.decode()) <= EXPORTS, example.before
             assert b"npu_convert_dropout" not in once.after
             assert convert_source(once.after, "m.py", config).after == once.after
+
+
+def test_keras_and_ranks_are_started_without_helpers() -> None:
+    code = "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    m.fit(x, y)\n"
+    once = convert(code, distributed="tf")
+    text = once.after.decode()
+    assert names_imported(text) <= EXPORTS and "helper" not in text
+    order = [
+        "npu_config = tf.ConfigProto()", 'add().name = "NpuOptimizer"', "npu_sess.run(npu_init)", "set_session(npu_keras_sess)",
+        "try:", "m.fit(x, y)", "finally:", "npu_keras_sess.close()", "npu_sess.run(npu_shutdown)", "npu_sess.close()",
+    ]  # fmt: skip
+    places = [text.index(line) for line in order]
+    assert places == sorted(places)
+    again = convert_source(once.after, "m.py", Config(target=OLD.target, distributed="tf"))
+    assert again.after == once.after
+    compile(text, "m.py", "exec")
+
+
+def test_hooks_of_horovod_come_from_their_module() -> None:
+    code = "h = hvd.BroadcastGlobalVariablesHook(0)\nb = hvd.broadcast_global_variables(0)\n"
+    text = convert("import horovod.tensorflow as hvd\nhvd.init()\n" + code, distributed="horovod").after.decode()
+    assert "from npu_bridge.estimator.npu.npu_hook import NPUBroadcastGlobalVariablesHook\n" in text
+    assert "h = NPUBroadcastGlobalVariablesHook(0, index=get_rank_id())" in text
+    assert "b = npu_hook.broadcast_global_variables(0, index=get_rank_id())" in text
+    assert "hvd" not in text and "initialize_system()" in text
+
+
+def test_keras_optimizers_are_wrapped_by_the_class_that_was_there() -> None:
+    text = convert("o = tf.keras.optimizers.Adam(1e-3)\nm.compile(o, 'mse')\n", distributed="tf").after.decode()
+    assert "from npu_bridge.estimator.npu.npu_optimizer import KerasDistributeOptimizer\n" in text
+    assert "o = KerasDistributeOptimizer(tf.keras.optimizers.Adam(1e-3))" in text
+
+
+def test_a_remark_that_names_a_helper_says_what_to_write_there() -> None:
+    result = convert("m.fit(x, y)\n", distributed="tf")
+    said = [f.message for f in result.findings if "npu_callbacks_append" in f.message]
+    assert said and all("The adapter of 2021 has no npu_callbacks_append: " in message for message in said)
+
+
+def test_the_import_of_an_entry_script_does_not_promise_a_patched_session() -> None:
+    text = convert("if __name__ == '__main__':\n    tf.app.run()\n").after.decode()
+    assert text.startswith("import npu_bridge.npu_init  # noqa: F401  brings NpuOptimizer\n")

@@ -27,6 +27,17 @@ EXPORTS = frozenset({
     "get_rank_size", "get_local_rank_size", "get_rank_id", "get_local_rank_id", "get_world_rank_from_group_rank",
     "get_group_rank_from_world_rank", "set_split_strategy_by_idx", "set_split_strategy_by_size",
 })  # fmt: skip
+_HOOKS, _OPTIMIZERS = "npu_bridge.estimator.npu.npu_hook", "npu_bridge.estimator.npu.npu_optimizer"
+# Names that npu_init does not export there, and the modules that have them.
+_ELSEWHERE = {"NPUBroadcastGlobalVariablesHook": _HOOKS, "KerasDistributeOptimizer": _OPTIMIZERS}
+_MODULES = frozenset({"npu_bridge.estimator.npu:npu_hook", *(f"{module}:{name}" for name, module in _ELSEWHERE.items())})
+# A config with the entry, written out.
+ENTRY_LINES = (
+    "npu_config = {tf}.ConfigProto()",
+    'npu_config.graph_options.rewrite_options.custom_optimizers.add().name = "NpuOptimizer"',
+    "npu_config.graph_options.rewrite_options.remapping = {off}",
+    "npu_config.graph_options.rewrite_options.memory_optimization = {off}",
+)
 # Names that do the same under another name there.
 _SAME = {
     "get_npu_rank_id": "get_rank_id",
@@ -48,13 +59,14 @@ _INSTEAD = {
     "set_keras_session_npu_config": f"call tf.keras.backend.set_session(tf.Session(config=config)) with {_ENTRY}",
     "close_session": "close the session yourself: tf.keras.backend.get_session().close()",
     "npu_clear_session": "close the session, call clear_session(), and set a new one with the NpuOptimizer entry",
-    "init_resource": "run npu_ops.initialize_system() in a session first, and npu_ops.shutdown_system() in the end",
+    "shutdown_resource": "run npu_ops.shutdown_system() in the end",
+    "init_resource": "run npu_ops.initialize_system() in a session first",
     "npu_hooks_append": "append NPUBroadcastGlobalVariablesHook of npu_bridge.estimator.npu.npu_hook",
     "npu_callbacks_append": "broadcast the variables with hccl_ops.broadcast before training",
     "npu_allreduce": "average each gradient: hccl_ops.allreduce(gradient, 'sum') / get_rank_size()",
-    "NPUBroadcastGlobalVariablesHook": "import it from npu_bridge.estimator.npu.npu_hook",
+    "all_to_all_v": "gather with hccl_ops.allgather and take the rank's part",
     "NPUBroadcastGlobalVariablesCallback": "broadcast the variables with hccl_ops.broadcast before training",
-    _OPTIMIZER: "use KerasDistributeOptimizer of npu_bridge.estimator.npu.npu_optimizer for a Keras optimizer",
+    _OPTIMIZER: "use NPUDistributedOptimizer, or KerasDistributeOptimizer of npu_bridge.estimator.npu.npu_optimizer for Keras",
     "npu_bridge.estimator.npu:npu_convert_dropout": "call npu_ops.dropout(x, keep_prob) in the place of the layer",
 }
 
@@ -62,21 +74,43 @@ _INSTEAD = {
 def within_adapter(site: Site) -> Fix:
     """The fix of a site as the target's adapter allows it."""
     fix = site.fix
-    if site.script.config.target.adapter != "2021" or not fix.symbols:
+    if site.script.config.target.adapter != "2021":
+        return fix
+    fix.findings = [_with_advice(finding) for finding in fix.findings]
+    if not fix.symbols:
         return fix
     renames = {s: _SAME[s] for s, _ in fix.symbols if s in _SAME}
     if any(s == _OPTIMIZER for s, _ in fix.symbols) and site.name.startswith(
         ("tensorflow.train.", "tensorflow.contrib.opt.", "horovod.")
     ):
         renames[_OPTIMIZER] = "NPUDistributedOptimizer"
-    fix = _renamed(site.script, fix, renames)
-    missing = sorted({s for s, _ in fix.symbols if s not in EXPORTS})
+    elif any(s == _OPTIMIZER for s, _ in fix.symbols) and ".keras.optimizers." in site.name:
+        renames[_OPTIMIZER] = "KerasDistributeOptimizer"
+    fix = _from_elsewhere(site.script, _renamed(site.script, fix, renames))
+    missing = sorted({s for s, _ in fix.symbols if s not in EXPORTS and s not in _MODULES})
     if not missing:
         return fix
     advice = "; ".join(dict.fromkeys(_INSTEAD.get(s, f"{s} has no counterpart there") for s in missing))
     message = f"The adapter of 2021 has no {', '.join(s.rpartition(':')[2] for s in missing)}: {advice}."
     findings = [_manual(f, message) for f in fix.findings]
     return Fix(fix.rule, findings=findings, site=fix.site)
+
+
+def _with_advice(finding: Finding) -> Finding:
+    """A remark that speaks of what the release does not have, with what to write there."""
+    missing = [name for name in _INSTEAD if finding.level is not Level.FIXED and re.search(rf"\b{name}\b", finding.message)]
+    if not missing:
+        return finding
+    advice = "; ".join(dict.fromkeys(_INSTEAD[name] for name in missing))
+    return replace(finding, message=f"{finding.message} The adapter of 2021 has no {', '.join(missing)}: {advice}.")
+
+
+def _from_elsewhere(script: Script, fix: Fix) -> Fix:
+    """The fix with the modules of names that npu_init does not export."""
+    symbols = [
+        (f"{_ELSEWHERE[s]}:{s}" if s in _ELSEWHERE and script.local_name(s) == s else s, scope) for s, scope in fix.symbols
+    ]
+    return replace(fix, symbols=symbols)
 
 
 def _manual(finding: Finding, message: str) -> Finding:

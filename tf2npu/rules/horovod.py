@@ -11,6 +11,7 @@ from tf2npu.config import Config
 from tf2npu.findings import Finding, Level
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.resources import bracket_entry, wants_keras_session, wants_resources
+from tf2npu.rules.start_lines import at_exit, start_lines
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.walk import dotted_name
@@ -246,11 +247,8 @@ def _start_here(call: Call) -> None:
     line: Any = script.walked.parents.get(id(statement))
     if not isinstance(statement, cst.Expr):
         return call.manual("No script of this tree starts this code: run init_resource() of npu_bridge.npu_init here.")
-    init, shutdown, close = (call.need(name) for name in ("init_resource", "shutdown_resource", "close_session"))
-    lines = [
-        "import atexit", f"npu_sess, npu_shutdown = {init}()", f"atexit.register({close}, npu_sess)",
-        f"atexit.register({shutdown}, npu_sess, npu_shutdown)",
-    ]  # fmt: skip
+    opening, closing = start_lines(call, True, False)
+    lines = ["import atexit", *opening, *at_exit(closing)]
     start = script.tree.span(call.node)[0]
     indent = script.text[script.lines.line_start(start) : start]
     is_alone = isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1

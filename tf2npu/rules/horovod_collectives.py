@@ -123,11 +123,15 @@ def broadcast_of_all_passed_on(site: Site) -> None:
 def broadcast_of_all(call: Call) -> None:
     """Broadcasts the variables of one rank."""
     _broadcast_all(call, call.node.func)
+    if call.fix.changes and call.script.config.target.adapter == "2021" and not call.has_star_args:
+        call.add_keyword(f"index={call.need('get_npu_rank_id')}()")  # which that release asks for
 
 
 def _broadcast_all(site: Site, function: cst.BaseExpression) -> None:
     if not is_on(site):
         return None
+    if site.script.config.target.adapter == "2021" and not isinstance(site, Call):
+        return site.manual("Write lambda root: npu_hook.broadcast_global_variables(root, get_rank_id()).")
     if site.script.imported_as("npu_bridge.estimator.npu:npu_hook") != "npu_hook" and site.scope.lookup("npu_hook"):
         return site.manual("Write npu_bridge.estimator.npu.npu_hook.broadcast_global_variables(root_rank).")
     site.need_module("npu_bridge.estimator.npu", "npu_hook")

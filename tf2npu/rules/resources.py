@@ -16,6 +16,7 @@ from tf2npu.rules.entry_block import (
     mentions,
     start_in_function,
 )
+from tf2npu.rules.start_lines import at_exit, start_lines
 from tf2npu.scanner.facts import ESTIMATOR
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
@@ -99,24 +100,18 @@ def wants_resources(script: Script) -> bool:
 
 def bracket_entry(site: Site, resources: bool, keras: bool) -> None:
     """Put starts before, and ends behind, what an entry script does; they run whatever happens in between."""
-    opening, closing = [], []
-    if resources:
-        opening.append(f"npu_sess, npu_shutdown = {site.need('init_resource')}()")
-        closing += [f"{site.need('shutdown_resource')}(npu_sess, npu_shutdown)", f"{site.need('close_session')}(npu_sess)"]
-    if keras:
-        opening.append(f"npu_keras_sess = {site.need('set_keras_session_npu_config')}()")
-        closing.insert(0, f"{site.need('close_session')}(npu_keras_sess)")
-    at_exit = [f"atexit.register({line.replace('(', ', ', 1)}" for line in reversed(closing)]
+    opening, closing = start_lines(site, resources, keras)
+    inserted = ["import atexit", *opening, *at_exit(closing)]
     functions, guard = command_functions(site.script), entry_guard(site.script)
     for function in functions:
-        start_in_function(site, function, ["import atexit", *opening, *at_exit])
+        start_in_function(site, function, inserted)
     if guard is not None and not mentions(site.script, guard.body, {f.name.value for f in functions}):
         start, end = site.script.tree.span(guard)
         site.fix.site = (start, start + len(site.script.text[start:end].rstrip()))
         bracket_guard(site, guard, opening, closing)
         return
     if not functions:
-        insert_after_imports(site, ["import atexit", *opening, *at_exit])
+        insert_after_imports(site, inserted)
     if site.fix.changes:
         site.fix.site = (site.fix.changes[0].start,) * 2
 

@@ -15,6 +15,7 @@ from tf2npu.scanner.walk import dotted_name
 
 _REASONS = {"npu_convert_dropout": "dropout layers use the dropout of the NPU"}
 SIDE_EFFECT = f"import {NPU_INIT}  # noqa: F401  puts sessions on the NPU"
+SIDE_EFFECT_2021 = f"import {NPU_INIT}  # noqa: F401  brings NpuOptimizer"
 
 
 def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect: bool, first_use: int) -> list[Change]:
@@ -38,7 +39,7 @@ def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect:
     elif names:
         lines.append(f"from {NPU_INIT} import {', '.join(names)}")
     elif side_effect and not _imports_npu_init(script):
-        lines.append(SIDE_EFFECT)
+        lines.append(SIDE_EFFECT_2021 if script.config.target.adapter == "2021" else SIDE_EFFECT)
     lines.extend(_other_line(symbol) for symbol in others)
     if lines:
         changes.append(_insert(script, lines, list(wanted.values()) or [script.module_scope], first_use))
