@@ -23,6 +23,8 @@ PRODUCTS = dt.FLOATS | {"int32", "int64"}
 _BYTES = frozenset({"int8", "uint8"})
 ROWS = 512
 """Rows (or columns) of a product that one thread computes at a time: enough to repay packing the other operand."""
+COLUMNS = 256
+"""Columns at a time where a product is wide: the other operand is the smaller one, and a late worker still gets its share."""
 SERIAL_FLOPS = 4e6
 """A product smaller than this takes less time than waking a worker."""
 
@@ -44,7 +46,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
     if is_small or m >= n:
         parallel_ranges(m, rows, m if is_small else _block(m))
     else:
-        parallel_ranges(n, lambda start, stop: np.matmul(a, b[:, start:stop], out=out[:, start:stop]), _block(n))
+        parallel_ranges(n, lambda start, stop: np.matmul(a, b[:, start:stop], out=out[:, start:stop]), _block(n, COLUMNS))
         finish(out)
     return out
 
@@ -53,9 +55,9 @@ def _leave(rows: np.ndarray) -> None:
     """The epilogue of a plain product."""
 
 
-def _block(extent: int) -> int:
-    """At least two pieces, of at most ROWS, in whole multiples of the widest micro kernel."""
-    return min(ROWS, max(16, -(-extent // 32) * 16))
+def _block(extent: int, most: int = ROWS) -> int:
+    """At least two pieces, of at most `most`, in whole multiples of the widest micro kernel."""
+    return min(most, max(16, -(-extent // 32) * 16))
 
 
 def _as_blas_takes_it(x: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ each other's way. A large product gets its threads from here (see `matmul`).
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import queue
 import threading
@@ -95,6 +96,8 @@ class _Thread(threading.local):
 
     def __init__(self) -> None:
         self.scratch: dict[str, np.ndarray] = {}
+        self.views: dict[str, np.ndarray] = {}
+        """What was last asked for under each name: tiles of one size follow each other."""
 
 
 _thread = _Thread()
@@ -176,6 +179,7 @@ def parallel_ranges(n: int, body: Body, grain: int = 1) -> None:
     piece under way has ended; pieces not begun by then are left out.
     """
     n_pieces = -(-n // max(grain, 1))
+    n_pieces = min(n_pieces + n_pieces % 2, n) if n_pieces > 1 else n_pieces  # three take two threads as long as four
     if n_pieces <= 1:
         if n > 0:
             body(0, n)
@@ -191,11 +195,13 @@ def scratch(name: str, shape: tuple[int, ...], dtype: np.dtype | type = np.float
 
     Never to be returned from a kernel, nor shared between two uses that are alive at once under one name.
     """
+    last = _thread.views.get(name)
+    if last is not None and last.shape == shape and last.dtype == dtype:
+        return last
     dtype = np.dtype(dtype)
-    n_bytes = dtype.itemsize
-    for extent in shape:
-        n_bytes *= extent
+    n_bytes = dtype.itemsize * math.prod(shape)
     buffer = _thread.scratch.get(name)
     if buffer is None or buffer.nbytes < n_bytes:
         buffer = _thread.scratch[name] = np.empty(n_bytes, np.uint8)
-    return buffer[:n_bytes].view(dtype).reshape(shape)
+    view = _thread.views[name] = buffer[:n_bytes].view(dtype).reshape(shape)
+    return view

@@ -19,8 +19,10 @@ from npu_runtime.kernels.rounding import ROUND, rounding_body
 from npu_runtime.kernels.tiles import BODIES, Body, choose, run_tiled
 
 REGION = "_ElementwiseRegion"
-REGION_TILE = 16384
-"""Elements of a tile: 64 KB of fp32, so that the values between the nodes stay in the L2 cache together."""
+REGION_BYTES = 1 << 19
+"""Of a tile's result and the values between the nodes, which stay in the L2 cache together."""
+TILES = 16384, 65536
+"""Least and most elements of a tile: of small ones Python's share is too large."""
 MAX_INPUTS = 24
 
 _WITH_ATTRIBUTES: dict[str, Callable[[Mapping[str, Any]], Body]] = {
@@ -138,4 +140,7 @@ def elementwise_region(*inputs: np.ndarray, region: Region, out: np.ndarray | No
     nodes compute it, so fusing changes no bit.
     """
     made = np.empty(region.shape, dt.to_numpy(region.steps[-1].dtype)) if out is None else out
-    return run_tiled(_whole(region), made, *inputs, tile=REGION_TILE)
+    buffers = 2 + max(step.buffer for step in region.steps)
+    least, most = TILES
+    tile = min(most, REGION_BYTES // (4 * buffers), -(-made.size // 8))
+    return run_tiled(_whole(region), made, *inputs, tile=max(least, tile))

@@ -86,7 +86,7 @@ def _combine_distinct(operation: np.ufunc, target: np.ndarray, numbers: np.ndarr
         operation(old, updates[start:stop], out=old)
         rows[named] = taken
 
-    parallel_ranges(numbers.size, work, max(1, GRAIN_BYTES // max(target.itemsize * target.shape[1], 1)))
+    parallel_ranges(numbers.size, work, max(1, GRAIN_BYTES // 4 // max(target.itemsize * target.shape[1], 1)))
 
 
 def first_places(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import access
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import merge, same_as, scalar
+from npu_runtime.kernels.tiles import SMALL, STREAM, OneUfunc, run_tiled
 
 ONE_PER_VALUE = per_input_element(1, index=1)
 
@@ -32,7 +33,10 @@ def assign(ref: Variable, value: np.ndarray, /, *, validate_shape: bool = True) 
     if validate_shape and ref.is_initialized and ref.read().shape != value.shape:
         old, new = access.shape_text(ref.read().shape), access.shape_text(value.shape)
         raise InvalidArgument(f"Assign requires shapes of both tensors to match. lhs shape= {old} rhs shape= {new}")
-    ref.assign(value)
+    if ref.is_ref and value.size > SMALL and ref.is_initialized and ref.read().shape == value.shape:
+        run_tiled(np.copyto, ref.writable(), value, tile=STREAM)
+    else:
+        ref.assign(value)
     return ref
 
 
@@ -70,7 +74,7 @@ def _update_ref(operation: np.ufunc, ref: Variable, value: np.ndarray) -> Variab
 
 def _update(operation: np.ufunc, variable: Variable, value: np.ndarray) -> None:
     array = variable.writable()
-    operation(array, value, out=array)
+    run_tiled(OneUfunc(operation), array, array, value, tile=STREAM)
 
 
 @kernel(
