@@ -59,6 +59,14 @@ class Walked:
             yield parent
             parent = self.parents.get(id(parent))
 
+    def release(self) -> None:
+        """Let go of the tree: scopes, bindings and nodes refer to each other, and the garbage collector is slow at so many."""
+        for scope in self.scope_of.values():
+            scope.names.clear()
+            scope.attributes.clear()
+            scope.returns.clear()
+            scope.stars.clear()
+
 
 def walk(module: cst.Module) -> Walked:
     """Walk a module once."""
@@ -66,6 +74,7 @@ def walk(module: cst.Module) -> Walked:
     walker = _Walker(Walked(scope))
     walker.found.scope_of[id(module)] = scope
     walker.children(module, scope)
+    walker.handlers.clear()  # each refers to the walker: what it found would wait for the garbage collector
     return walker.found
 
 
