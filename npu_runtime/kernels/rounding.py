@@ -25,6 +25,7 @@ _TO_MAGIC = np.uint32(13 << 23)
 """From 2^e to 2^(e+13), whose fp32 neighbours are 2^(e-10) apart, as fp16 numbers of exponent e are."""
 _LAST_EXPONENT = np.uint32(0x47000000)
 """2^15: numbers of a larger exponent are too large, those of this one may be."""
+_FEW = 2048
 _TOO_LARGE = np.float32(65520)
 """From here on the nearest number would be 65536, which fp16 has not."""
 
@@ -35,6 +36,9 @@ def to_float16_grid(out: np.ndarray, x: np.ndarray) -> bool:
     out, x: fp32 of one shape, at least 1-d; out may be x.  Adding and taking away a number whose neighbours are as far apart
     as fp16's are there lets the processor round. What is too large becomes infinite, or 65504 in saturation mode.
     """
+    if x.size < _FEW and np.abs(x).max(initial=0) < _TOO_LARGE:
+        np.copyto(out, x.astype(np.float16))  # numpy's own conversion is faster for few numbers
+        return False
     bits = x.view(np.uint32)
     sign, magic = scratch("round sign", x.shape, np.uint32), scratch("round magic", x.shape, np.uint32)
     np.bitwise_and(bits, _SIGN, sign)
@@ -54,11 +58,11 @@ def to_float16_grid(out: np.ndarray, x: np.ndarray) -> bool:
 
 
 class _Special:
-    """Where numbers are too large, infinite or none; in saturation mode an infinity counts as an overflow too."""
+    """Where numbers are too large, infinite or none; in saturation mode those that were so before count as overflows too."""
 
     def __init__(self, x: np.ndarray) -> None:
         self.is_nan, self.is_large = np.isnan(x), np.abs(x) >= _TOO_LARGE
-        overflows = self.is_large if float_status.is_saturating else self.is_large & ~np.isinf(x)
+        overflows = self.is_large | self.is_nan if float_status.is_saturating else self.is_large & ~np.isinf(x)
         self.has_overflowed = bool(overflows.any())
 
     def put(self, magnitude: np.ndarray) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from npu_runtime.device import float_status
+from npu_runtime.device.denormals import flushed
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.regions import body_of
 from npu_runtime.kernels.rounding import ROUND, round_to_grid
@@ -61,6 +62,16 @@ def test_any_bits_in_any_shape(dtype: str, bits: np.ndarray) -> None:
     found = round_to_grid(x, dtype=dtype, source="x")
     assert found.shape == x.shape
     assert_same_bits(np.atleast_1d(found), np.atleast_1d(wanted(x, dtype)))
+
+
+@pytest.mark.parametrize("n", [7, 5000])
+def test_denormals_of_fp16_survive_where_those_of_fp32_are_flushed(n: int) -> None:
+    """A step runs with denormals flushed; the smallest fp16 numbers are none of fp32's."""
+    x = np.linspace(-(2.0**-14), 2.0**-14, n).astype(np.float32)
+    right = wanted(x, "float16")
+    with flushed():
+        found = round_to_grid(x, dtype="float16", source="x")
+    assert_same_bits(found, right)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
