@@ -16,6 +16,7 @@ import types
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from npu_bridge import _age, _log
 
 
@@ -132,6 +133,20 @@ def test_pictures_of_scipy_misc(lines):
     else:
         with pytest.raises(ImportError, match="install the package Pillow"):
             scipy.misc.imresize(np.zeros((4, 6), np.uint8), 0.5)
+
+
+@pytest.mark.parametrize("size", [48.0, np.float32(48), np.float64(48)])
+def test_sizes_divided_with_a_slash(size, graph):
+    """Values and errors as genuine TensorFlow 1.15 gives them."""
+    assert tf.TensorShape([3, size]).as_list() == [3, 48]
+    assert tf.placeholder(tf.float32, [None, size]).shape.as_list() == [None, 48]
+    weights = tf.get_variable("weights", [3, size])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(weights).shape == (3, 48)
+    for wrong in (48.5, float("nan"), float("inf"), -1.0):
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            tf.TensorShape([wrong])
 
 
 def importlib_has(name: str) -> bool:

@@ -5,7 +5,7 @@ Only in processes that import npu_bridge. Each is logged once, when a script fir
 
 from __future__ import annotations
 
-from npu_bridge._age import absl_flags, numpy_names, pictures, standard_library, tables, yaml_loading
+from npu_bridge._age import absl_flags, numpy_names, pictures, standard_library, tables, whole_floats, yaml_loading
 from npu_bridge._age.imports import AfterImport
 from npu_bridge._tf1.journal import Journal
 
@@ -21,6 +21,7 @@ def install() -> None:
     standard_library.add(journal)
     numpy_names.add(journal)
     absl_flags.add(journal)
+    whole_floats.add(journal)
     AfterImport({"yaml": yaml_loading.add, "pandas": tables.add, "scipy.misc": pictures.add}).watch(journal)
     _active = journal
 
