@@ -38,12 +38,15 @@ class _Row:
 def _compare(converter: Path, python: str, corpus: Brought, scratch: Path) -> _Row:
     place = scratch / "2021" / corpus.name
     place.mkdir(parents=True)
-    words = ["-i", str(corpus.folder), "-o", str(place / "out"), "-r", str(place / "report")]
+    given = place / "corpus_of_the_race"  # it cuts paths at the name of the input folder, wherever that stands in them
+    given.symlink_to(corpus.folder.resolve())
+    words = ["-i", str(given), "-o", str(place / "out"), "-r", str(place / "report")]
     theirs = run([python, str(converter / "main.py"), *words], cwd=converter)
     ours = run([CONVERTER, "convert", str(corpus.folder), str(place / "ours"), "--jobs", "2", "--no-cache"])
     lines = sum(path.read_bytes().count(b"\n") for path in corpus.folder.rglob("*.py") if path.is_file())
     if theirs.code or not (place / "out").exists():
-        reason = (theirs.stderr.strip() or "no output").splitlines()[-1]
+        errors = [line for line in theirs.stderr.splitlines() if "Error" in line]
+        reason = errors[-1] if errors else f"exit code {theirs.code}, no output"
         return _Row(lines, 0.0, ours.seconds, f"2021 converter on {corpus.name}: failed ({reason}), ours {ours.seconds:.1f} s")
     ratio = theirs.seconds / ours.seconds
     text = f"2021 converter on {corpus.name}: {theirs.seconds:.1f} s, ours {ours.seconds:.1f} s: {ratio:.1f} times as fast"
