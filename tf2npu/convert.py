@@ -303,7 +303,7 @@ def _table(config: Config) -> dict[str, dict[str, tuple[Rule, ...]]]:
     table: dict[str, dict[str, list[Rule]]] = {}
     for part in rule_parts():
         if config.is_enabled(part.id):
-            for name in part.matches or ("",):
+            for name in (part.matches if part.on != "module" else ()) or ("",):
                 table.setdefault(part.on, {}).setdefault(name, []).append(part)
     return {kind: {name: tuple(rules) for name, rules in names.items()} for kind, names in table.items()}
 

@@ -109,7 +109,7 @@ def rule_verdicts() -> dict[str, Judgement]:
     """What the rules do to a plain use of each name that they match, tried on a line of code."""
     found: dict[str, Judgement] = {}
     for part in rule_parts():
-        for name in part.matches if part.on in ("call", "reference") else ():
+        for name in part.matches if part.on in ("call", "reference", "module") else ():
             if name.startswith(("tensorflow.", "horovod.")) and name.replace("()", "") not in found:
                 verdict, note = _tried(part.id, name, part.on)
                 if verdict:

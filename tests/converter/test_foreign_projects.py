@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 
 import pytest
 
@@ -204,3 +205,37 @@ def test_what_cannot_run_of_contrib_has_a_rule() -> None:
     rows = [api for api in table() if api.name.startswith("tensorflow.contrib.")]
     assert len(rows) > 2000
     assert [api.name for api in rows if api.verdict is Verdict.UNSUPPORTED and not api.rule] == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("sv = tf.train.Supervisor(d)\ns = sv.PrepareSession(m, config=c)", ".PrepareSession(m, config=npu_config_proto(c))"),
+        ("sm = tf.train.SessionManager()\ns = sm.prepare_session(m, i)", ".prepare_session(m, i, config=npu_config_proto())"),
+        (
+            "sm = tf.train.SessionManager()\ns, ok = sm.recover_session(m, a, b, None, False, 9, c)",
+            "sm.recover_session(m, a, b, None, False, 9, npu_config_proto(c))",
+        ),
+        ("s = tf.train.SessionManager().wait_for_session(m, c)", ".wait_for_session(m, npu_config_proto(c))"),
+    ],
+)
+def test_sessions_of_supervisors_and_managers_get_a_config(before: str, after: str) -> None:
+    body = textwrap.indent(before, "    ")
+    assert after in converted({"a.py": f"import tensorflow as tf\ndef f(m, c):\n{body}\n"})["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("import tensorflow as tf\ntfgan = tf.contrib.gan\nx = tfgan.gan_loss(m)\n", "2 and 3"),
+        ("from tensorflow.contrib.gan.python.train import gan_train\n\ngan_train(x)\n", "1"),
+        ("import tensorflow as tf\nimport tensorflow.contrib.gan as tfgan\n", "2"),
+        ("import tensorflow as tf\ntf.contrib.slim.flatten(x)\n", ""),
+        ("import tensorflow as tf\ntry:\n    from tensorflow.contrib import gan\nexcept ImportError:\n    gan = None\n", ""),
+    ],
+)
+def test_modules_of_contrib_that_are_gone_are_said_once(code: str, lines: str) -> None:
+    found = findings({"a.py": code}, "a.py", "NPU967")
+    first, _, second = lines.partition(" and ")
+    assert [str(f.span.line) for f in found] == ([first] if first else [])
+    assert all(("the others: " + second in f.message) == bool(second) and "tensorflow_gan" in f.message for f in found)

@@ -37,7 +37,8 @@ class Example:
 class Rule:
     """One thing the converter knows how to do or to find.
 
-    id: stable for ever.  on: what kind of site it looks at.  matches: qualified names (or method names) of these sites.
+    id: stable for ever.  on: what kind of site it looks at.  matches: qualified names (or method names) of these sites; of a
+    rule on a module, the names it looks for.
     what, why: one sentence each.  source: where the behaviour is documented.
     """
 
