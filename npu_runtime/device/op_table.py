@@ -40,13 +40,15 @@ class DeviceOp:
 class OpOnDevice:
     """How a TensorFlow op runs on the device.
 
-    device_op: its operator, "" for an op without one.  inputs, outputs: positions that take the operator's type, None for all
+    device_op: its operator, "" for an op without one.  forms: operators that passes of the graph engine make of that one, by
+    whose names scripts may mean it.  inputs, outputs: positions that take the operator's type, None for all
     floats; others stay as they are.  keeps_grid: whether every result is one of the inputs' numbers (or 0 or 1), so that it
     needs no rounding of its own.  otherwise: without an operator, "aicpu" or "local" (nothing is launched).
     """
 
     tf_op: str
     device_op: str
+    forms: tuple[str, ...]
     inputs: frozenset[int] | None
     outputs: frozenset[int] | None
     keeps_grid: bool
@@ -69,7 +71,7 @@ def tensorflow_ops() -> Mapping[str, OpOnDevice]:
     """Every TensorFlow op that the device runs, by name."""
     return {
         row["tf_op"]: OpOnDevice(
-            row["tf_op"], row["device_op"], _positions(row["inputs"]), _positions(row["outputs"]),
+            row["tf_op"], row["device_op"], tuple(row["forms"].split()), _positions(row["inputs"]), _positions(row["outputs"]),
             row["keeps_grid"] == "yes", row["otherwise"],
         )
         for row in _rows("tensorflow_ops.csv")

@@ -208,7 +208,7 @@ def _names(path: str, document: Mapping[str, Any], key: str, part: str) -> list[
 
 @cache
 def _operators(name: str) -> tuple[str, ...]:
-    """The operator of that name, and what a TensorFlow op of that name becomes: scripts write MatMul for MatMulV2."""
-    row = tensorflow_ops().get(name)
+    """The operator of that name, and those that it may stand for: MatMul for MatMulV2, ReduceSumD for ReduceSum."""
     names = [name] if name in device_ops() else []
-    return tuple(dict.fromkeys([*names, row.device_op])) if row and row.device_op else tuple(names)
+    names += [row.device_op for row in tensorflow_ops().values() if row.device_op and name in (row.tf_op, *row.forms)]
+    return tuple(dict.fromkeys(names))

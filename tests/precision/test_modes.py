@@ -214,6 +214,15 @@ def test_a_file_moves_operators_between_the_lists(tmp_path: Any) -> None:
     }  # fmt: skip
 
 
+def test_scripts_name_operators_as_passes_of_the_graph_engine_leave_them(tmp_path: Any) -> None:
+    """Source: the list files of published scripts name ReduceSumD and ReluGradV2 most."""
+    document = {"white-list": {"to-add": ["ReduceSumD"]}, "black-list": {"to-add": ["ReluGradV2", "BNTrainingReduce"]}}
+    made = load_policy(mixlist(tmp_path, document), load_chip("Ascend910A"))
+    for op, wanted in (("Sum", HALF), ("ReluGrad", FLOAT), ("FusedBatchNormV3", FLOAT)):
+        graph = assigned(op, "white", made)
+        assert device_type(graph, graph["tested"]) == wanted, op
+
+
 def test_an_operator_that_is_added_and_removed_is_added(tmp_path: Any) -> None:
     document = {"black-list": {"to-remove": ["L2Loss"]}, "white-list": {"to-add": ["L2Loss"]}}
     assert load_policy(mixlist(tmp_path, document), load_chip("Ascend910A")).lists == {"L2Loss": "white"}
