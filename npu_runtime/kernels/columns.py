@@ -11,7 +11,7 @@ import numpy as np
 
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 
-BLOCK_ELEMENTS = 65536
+BLOCK_ELEMENTS = 131072
 """Elements of a block: it stays in the L2 cache between the passes over it, and bounds the rounding error of a sum."""
 LINE_ELEMENTS = 4096
 

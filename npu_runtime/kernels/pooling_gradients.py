@@ -66,8 +66,9 @@ def _route_plain(
         is_it = scratch("pool equal", current.shape, np.bool_)
         share = scratch("pool share", current.shape, np.int32)
         np.equal(x[inputs], y[outputs], out=is_it)
-        np.copyto(share, is_it.view(np.int8))
-        np.negative(share, out=share)
+        mask = is_it.view(np.int8)
+        np.negative(mask, out=mask)
+        np.copyto(share, mask)  # all bits or none
         np.bitwise_and(share, current, out=share)
         np.bitwise_xor(current, share, out=current)
         if touches is not None:
@@ -95,7 +96,8 @@ def max_gradient(x: np.ndarray, y: np.ndarray, dy: np.ndarray, rows: Axis, cols:
         gradient, values = dy[images, first:last], widen(x[images])
         part = scratch("pool gradient", gradient.shape, dx.dtype)
         np.copyto(part, gradient)
-        if _is_plain(values):
+        top, bottom = rows.reach(first, last)
+        if _is_plain(values[:, max(top, 0) : bottom]):
             _route_plain(values, widen(y[images, first:last]), part, dx[images], rows, cols, (first, last))
         else:
             _route_exact(values, part, dx[images], rows, cols, (first, last))
