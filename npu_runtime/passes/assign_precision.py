@@ -122,7 +122,7 @@ class _Assignment:
             return
         origin = node.outputs[made[0]].dtype if not given else self._origin(node.inputs[given[0]])
         producer = self._produced(node.inputs[given[0]]) if given else ""
-        types = self.policy.types(row, origin, producer, bool(node.attrs.get(KEEP)))
+        types = self.policy.types(node.name, row, origin, producer, bool(node.attrs.get(KEEP)))
         if types != (origin, origin):
             self.changes += 1
         node.attrs = {**node.attrs, DEVICE_TYPE: types.given}

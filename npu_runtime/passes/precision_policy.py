@@ -16,6 +16,7 @@ from npu_runtime.config import HIFLOAT8_MODES, ORIGIN, RuntimeConfig
 from npu_runtime.device.chip import Chip
 from npu_runtime.device.op_table import BLACK, GRAY, WHITE, DeviceOp, OpOnDevice, device_ops, tensorflow_ops
 from npu_runtime.errors import InvalidArgument
+from npu_runtime.passes.customized_types import CustomizedTypes, read_customized_types
 
 HALVES = frozenset({"float16", "bfloat16"})
 CUBE_OPS = frozenset((
@@ -119,10 +120,13 @@ _RULES: Mapping[str, tuple[Rule, str]] = {
 
 @dataclass(frozen=True)
 class PrecisionPolicy:
-    """mode: one of precision_mode's values.  lists: operators whose list a file has changed.  notes: what to tell the user."""
+    """mode: one of precision_mode's values.  lists: operators whose list a file has changed.  customized: what another file
+    asks for.  notes: what to tell the user.
+    """
 
     mode: str = ORIGIN
     lists: Mapping[str, str] = field(default_factory=dict)
+    customized: CustomizedTypes = field(default_factory=CustomizedTypes)
     notes: tuple[str, ...] = ()
 
     @property
@@ -135,9 +139,12 @@ class PrecisionPolicy:
         """Whether the lists count."""
         return _RULES[self.mode][0] is _mix
 
-    def types(self, row: OpOnDevice, origin: str, producer: str, keeps: bool) -> Types:
+    def types(self, node: str, row: OpOnDevice, origin: str, producer: str, keeps: bool) -> Types:
         """The types that a node of `row`'s op runs in."""
         op = device_ops()[row.device_op]
+        asked = self.customized.of(node, row)
+        if asked and op.has(asked[0]) and not (keeps and asked[0] in HALVES):
+            return Types(*asked)
         if op.name in self.lists:
             op = replace(op, list=self.lists[op.name])
         rule, half = _RULES[self.mode]
@@ -162,7 +169,9 @@ def load_policy(config: RuntimeConfig, chip: Chip) -> PrecisionPolicy:
         notes += [f"modify_mixlist: the device has no operator {name!r}" for name in unknown]
     elif mixlist:
         notes.append(f"modify_mixlist is not read: it needs precision_mode allow_mix_precision, and the mode is {mode}")
-    return PrecisionPolicy(mode, lists, tuple(notes))
+    types = config.parameters.get("customize_dtypes")
+    customized = read_customized_types(types) if types and isinstance(types, str) and not policy.is_origin else CustomizedTypes()
+    return PrecisionPolicy(mode, lists, customized, tuple(notes))
 
 
 def _default(config: RuntimeConfig, chip: Chip) -> str:

@@ -253,3 +253,32 @@ def test_a_file_that_is_not_there_is_refused() -> None:
     config = load_config({"precision_mode": "allow_mix_precision", "modify_mixlist": "gone/ops.json"}, {})
     with pytest.raises(InvalidArgument, match=r"gone/ops.json cannot be read"):
         load_policy(config, load_chip("Ascend910A"))
+
+
+def customized(tmp_path: Any, text: str, mode: str = "allow_mix_precision") -> PrecisionPolicy:
+    path = tmp_path / "switch_config.txt"
+    path.write_bytes(text.encode())
+    return policy(mode, customize_dtypes=str(path))
+
+
+def test_a_file_gives_operators_and_nodes_their_types(tmp_path: Any) -> None:
+    text = (
+        "OpType::MatMulV2:InputDtype:float16,float16,float32,OutputDtype:float32\r\n"
+        "white::InputDtype:float32,float32,OutputDtype:float32\r\n\r\n"
+        "OpType::ReduceSumD:InputDtype:float16,int32,OutputDtype:float16\r\n"
+    )
+    made = customized(tmp_path, text)
+    graph = assigned("MatMul", "fed", made)
+    assert device_type(graph, graph["white"]) == FLOAT, "the line of a node wins over that of its operator"
+    assert device_type(graph, graph["tested"]) == HALF and graph.fetches == [Value("tested")], "16 bits in, 32 out"
+    graph = assigned("Sum", "fed", made)
+    assert device_type(graph, graph["tested"]) == HALF and graph[graph.fetches[0].node].op == ROUND
+    kept = assigned("Sum", "fed", made, _keep_dtype=1)
+    assert device_type(kept, kept["tested"]) == FLOAT
+    assert customized(tmp_path, "no types", "must_keep_origin_dtype").is_origin, "the file is not even read"
+
+
+@pytest.mark.parametrize("line", ["MatMul float16", "OpType::MatMulV2:InputDtype:int32,OutputDtype:int32", "a::OutputDtype:half"])
+def test_a_line_of_another_form_is_named(tmp_path: Any, line: str) -> None:
+    with pytest.raises(InvalidArgument, match=r"switch_config.txt, line 2: write OpType::MatMulV2:InputDtype"):
+        customized(tmp_path, f"OpType::Relu:InputDtype:float16,OutputDtype:float16\n{line}\n")
