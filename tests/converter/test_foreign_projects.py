@@ -239,3 +239,47 @@ def test_modules_of_contrib_that_are_gone_are_said_once(code: str, lines: str) -
     first, _, second = lines.partition(" and ")
     assert [str(f.span.line) for f in found] == ([first] if first else [])
     assert all(("the others: " + second in f.message) == bool(second) and "tensorflow_gan" in f.message for f in found)
+
+
+EAGER = """import tensorflow as tf
+import horovod.tensorflow as hvd
+def main(_):
+    hvd.init()
+    {}tf.enable_eager_execution()
+    m = tf.keras.Sequential()
+    m.fit(x, y, steps=100 // hvd.size())
+if __name__ == '__main__':
+    tf.app.run()
+"""
+
+
+def test_an_eager_program_gets_no_session_before_it_switches() -> None:
+    after = converted({"a.py": EAGER.format("")}, distributed="horovod")["a.py"]
+    assert after == "import npu_bridge.npu_init  # noqa: F401  puts sessions on the NPU\n" + EAGER.format("")
+    said = findings({"a.py": EAGER.format("")}, "a.py", "NPU401", distributed="horovod")
+    assert [f.level.value for f in said] == ["manual"] and "eager" in said[0].message
+    single = EAGER.format("").replace("    hvd.init()\n", "")
+    assert "set_keras_session" not in converted({"a.py": single})["a.py"]
+    choice = converted({"a.py": EAGER.format("if FLAGS.eager: ")}, distributed="horovod")["a.py"]
+    assert "init_resource()" in choice and "hvd" not in choice
+
+
+@pytest.mark.parametrize(
+    ("argument", "level"),
+    [
+        ("op=hvd.Adasum", "unsupported"),
+        ("op=hvd.Adasum if a else hvd.Average", "unsupported"),
+        ("op=hvd.Average", "info"),
+        ("backward_passes_per_step=1", "info"),
+        ("backward_passes_per_step=2", "unsupported"),
+        ("gradient_predivide_factor=1.0", "info"),
+        ("compression=hvd.Compression.none", "info"),
+        ("compression=hvd.Compression.fp16", "unsupported"),
+        ("sparse_as_dense=False", "info"),
+        ("name='x'", "info"),
+    ],
+)
+def test_what_changes_gradients_does_not_go_without_a_word(argument: str, level: str) -> None:
+    source = f"import tensorflow as tf\nimport horovod.tensorflow as hvd\no = hvd.DistributedOptimizer(o, {argument})\n"
+    found = findings({"a.py": source}, "a.py", "NPU404", distributed="horovod")
+    assert [f.level.value for f in found if "was removed" in f.message] == [level]

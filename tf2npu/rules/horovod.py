@@ -10,7 +10,7 @@ import libcst as cst
 from tf2npu.config import Config
 from tf2npu.findings import Finding, Level
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.resources import bracket_entry, wants_keras_session, wants_resources
+from tf2npu.rules.resources import bracket_entry, is_eager, wants_keras_session, wants_resources
 from tf2npu.rules.start_lines import at_exit, start_lines
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site
@@ -36,8 +36,8 @@ def names_of(*names: str) -> tuple[str, ...]:
 
 
 def is_on(site: Site) -> bool:
-    """Whether Horovod is to be converted."""
-    return site.script.config.distributed == "horovod"
+    """Whether Horovod is to be converted; in a program without a graph nothing of it can be."""
+    return site.script.config.distributed == "horovod" and not is_eager(site.script)
 
 
 def short_name(name: str) -> str | None:
@@ -77,6 +77,9 @@ def horovod_import(site: Site) -> None:
     site.name = "horovod"
     if site.script.config.distributed != "horovod":
         site.manual("Horovod found: convert with --distributed horovod to train on several NPUs. The code stays as it is.")
+        return
+    if is_eager(site.script):
+        site.manual("Take eager execution out and convert again: ranks work together in a graph. The code stays as it is.")
         return
     if isinstance(node.names, cst.ImportStar) or (_is_guarded(site) and len(node.names) > 1):
         why = "its name in a try or an if"
@@ -321,13 +324,24 @@ def optimizer_and_broadcast(call: Call) -> None:
 def _report_removed(call: Call, arg: cst.Arg) -> None:
     """An argument that changes what is computed does not go without a word; a name or a device may."""
     text = call.argument_text(arg)
-    is_default = text.endswith((".none", "Average", "=False", "=None"))
-    if arg.keyword is not None and arg.keyword.value in _CHANGES_VALUES and not is_default:
+    if _is_default(call, arg):
+        call.info(f"{text} was removed: the NPU's collectives have no such setting.")
+    elif arg.keyword is not None and arg.keyword.value in _CHANGES_VALUES:
         call.unsupported(f"{text} was removed: the NPU averages gradients as they are. Check that training still converges.")
-    elif not is_default and (arg.keyword is None or arg.keyword.value not in _HARMLESS):
+    elif arg.keyword is None or arg.keyword.value not in _HARMLESS:
         call.manual(f"{text} was removed: the NPU's collectives have no such setting.")
     else:
         call.info(f"{text} was removed: the NPU's collectives have no such setting.")
+
+
+def _is_default(call: Call, arg: cst.Arg) -> bool:
+    """Whether an argument says what Horovod does anyway."""
+    value: Any = arg.value
+    if isinstance(value, (cst.Name, cst.Attribute)):
+        name = call.resolve(value) or ""
+        return name in ("None", "False") or name.endswith((".Compression.none", ".Average"))
+    is_one = isinstance(value, (cst.Integer, cst.Float)) and value.evaluated_value == 1
+    return is_one and arg.keyword is not None and arg.keyword.value in ("backward_passes_per_step", "gradient_predivide_factor")
 
 
 def _index_after(call: Call, root: cst.Arg | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 import libcst as cst
@@ -13,6 +14,7 @@ from tf2npu.rules.entry_block import (
     command_functions,
     entry_guard,
     insert_after_imports,
+    is_guard,
     mentions,
     start_in_function,
 )
@@ -32,6 +34,8 @@ _TEST_RUNNERS = frozenset(
 )  # fmt: skip
 _KERAS_MADE = "npu_bridge.npu_init.set_keras_session_npu_config"
 _STARTED = ("npu_bridge.npu_init.init_resource", "npu_bridge.npu_init.npu_ops.initialize_system")
+_SESSION = re.compile(r"tensorflow\..*(?:Session|SessionCreator|_session)$")
+_EAGER = frozenset({"tensorflow.enable_eager_execution", "tensorflow.contrib.eager.enable_eager_execution"})
 _DECIDING = frozenset({*_KERAS_SET, *_TEST_RUNNERS, _KERAS_MADE, *_STARTED})
 
 
@@ -48,6 +52,20 @@ def is_test_script(script: Script) -> bool:
     return stem.endswith("_test") or stem.startswith("test_") or not _TEST_RUNNERS.isdisjoint(called_names(script))
 
 
+def is_eager(script: Script) -> bool:
+    """Whether a file switches eager execution on whatever it is told: what then starts a session or a graph first fails."""
+    if "eager" not in script.memo:
+        calls = [n for n, scope in script.walked.calls if (script.name_of(n.func, scope) or "") in _EAGER]
+        guarded = (cst.If, cst.IfExp, cst.BooleanOperation, cst.Try)
+        is_free = [all(not isinstance(a, guarded) or _is_entry_guard(a) for a in script.walked.ancestors(n)) for n in calls]
+        script.memo["eager"] = any(is_free)
+    return bool(script.memo["eager"])
+
+
+def _is_entry_guard(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.If) and is_guard(node.test)
+
+
 def is_unit_test(script: Script) -> bool:
     """Whether a file holds test cases: they run in one process, without ranks."""
     if "unit test" not in script.memo:
@@ -62,8 +80,7 @@ def deciding_references(script: Script) -> list[int]:
     if "deciding references" not in script.memo:
         stars = [arg.value for call, _ in script.walked.calls for arg in call.args if arg.star == "**"]
         spread = {value.value for value in stars if isinstance(value, cst.Name)}
-        references = script.walked.references if spread or script.is_entry else []
-        decide = [node for node, scope in references if _decides(script, node, scope, spread)]
+        decide = [node for node, scope in script.walked.references if _decides(script, node, scope, spread)]
         script.memo["deciding references"] = [script.tree.span(node)[0] for node in decide]
     found: list[int] = script.memo["deciding references"]
     return found
@@ -72,8 +89,8 @@ def deciding_references(script: Script) -> list[int]:
 def _decides(script: Script, node: cst.BaseExpression, scope: Scope, spread: set[str]) -> bool:
     if isinstance(node, cst.Name) and node.value in spread:
         return True
-    name = script.name_of(node, scope) or "" if script.is_entry else ""
-    return name in _DECIDING or ESTIMATOR.match(name) is not None
+    name = script.name_of(node, scope) or ""
+    return name in _DECIDING or _SESSION.match(name) is not None or ESTIMATOR.match(name) is not None
 
 
 def wants_keras_session(script: Script) -> bool:
@@ -81,6 +98,8 @@ def wants_keras_session(script: Script) -> bool:
     if not script.is_entry or script.path not in script.project.keras_nets or not script.config.is_enabled("NPU301"):
         return False
     called = called_names(script)
+    if is_eager(script):
+        return False
     return _KERAS_MADE not in called and called.isdisjoint(_KERAS_SET) and not is_test_script(script)
 
 
@@ -88,7 +107,7 @@ def wants_resources(script: Script) -> bool:
     """Whether this is where the resources of all ranks are started and released."""
     mode = script.config.distributed
     called = called_names(script)
-    if mode not in ("horovod", "tf") or not called.isdisjoint(_STARTED):
+    if mode not in ("horovod", "tf") or not called.isdisjoint(_STARTED) or is_eager(script):
         return False
     if mode == "tf":
         trains = script.path in script.project.training and not is_test_script(script)
