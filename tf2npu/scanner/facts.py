@@ -16,10 +16,10 @@ from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Tar
 from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.source import SourceError, decode
+from tf2npu.scanner.syntax import children
 
 _RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|tf_slim|\btf\b|\bslim\b|__main__")
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
-_LEAVES = frozenset({ast.Name, ast.Constant})
 _KERAS_NET = re.compile(r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|backend|callbacks)\b)")
 _KERAS_PARTS = re.compile(
     r"^tensorflow\.keras\.(?:layers|initializers|regularizers|constraints|activations|losses|utils|datasets|preprocessing)\b"
@@ -142,14 +142,7 @@ def _levels(module: ast.Module) -> list[list[ast.AST]]:
         levels.append(level)
         below: list[ast.AST] = []
         for node in level:
-            if type(node) in _LEAVES:
-                continue
-            for name in node._fields:
-                value = getattr(node, name, None)
-                if type(value) is list:
-                    below += [item for item in value if isinstance(item, ast.AST)]
-                elif isinstance(value, ast.AST) and name != "ctx":
-                    below.append(value)
+            below += children(node)
         level = below
     return levels
 

@@ -11,6 +11,8 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from tf2npu.scanner.syntax import children
+
 Target = tuple[int, str]  # level of a relative import, dotted name; level -1: a name of the same file
 Value = tuple[str, object]  # ("const", value), ("param", name) or ("other", None)
 _METHOD_ROLES = {"train": "train", "evaluate": "eval", "predict": "eval", "fit": "train", "fit_generator": "train"}
@@ -93,9 +95,11 @@ class RoleGatherer:
                 fact = self.functions.get(node.name)
                 self._visit_calls(node.body, node.name, (*params, *(fact.parameters if fact else ())))
                 continue
-            if isinstance(node, ast.Call):
+            if type(node) is ast.Call:
                 self._call(node, owner, params)
-            self._visit_calls(ast.iter_child_nodes(node), owner, params)
+            below = children(node)
+            if below:
+                self._visit_calls(below, owner, params)
 
     def _call(self, node: ast.Call, owner: str, params: tuple[str, ...]) -> None:
         fact = self._fact(node, owner, params, "") if owner else None  # only a function can pass a role on
