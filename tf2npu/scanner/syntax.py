@@ -10,7 +10,7 @@ _PLAIN = frozenset({
     "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module", "name", "op", "ops",
     "rest", "simple", "tag", "type_comment", "type_ignores",
 })  # fmt: skip
-_FIELDS: dict[type, tuple[str, ...]] = {kind: () for kind in LEAVES}
+_FIELDS: dict[type, tuple[str, ...]] = dict.fromkeys(LEAVES, ())
 
 
 def children(node: ast.AST) -> list[ast.AST]:
