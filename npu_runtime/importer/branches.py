@@ -43,7 +43,7 @@ def lower_case(expansion: Expansion) -> None:
     for number in range(len(call.attrs["branches"]) - 1):
         value = np.array(number, np.int32)
         spec = Spec((), "int32", value)
-        constant = expansion.add(f"number_{number}", "Const", [], [spec], call.controls, dtype="int32", value=value)
+        constant = expansion.add(f"number_{number}", "Const", [], [spec], expansion.waits, dtype="int32", value=value)
         chosen.append(expansion.add(f"is_{number}", "Equal", [index, constant], [TRUTH], T="int32"))
     found = [_Branch(predicate, 1, f"branch_{number}", number) for number, predicate in enumerate(chosen)]
     _lower(expansion, [*found, _last_branch(expansion, chosen)])
@@ -55,7 +55,9 @@ def _last_branch(expansion: Expansion, others: list[Value]) -> _Branch:
     if not others:
         always = np.array(True)
         spec = Spec((), "bool", always)
-        return _Branch(expansion.add("always", "Const", [], [spec], dtype="bool", value=always), 1, "branch_0", 0)
+        return _Branch(
+            expansion.add("always", "Const", [], [spec], expansion.waits, dtype="bool", value=always), 1, "branch_0", 0
+        )
     any_other = others[0]
     for position, predicate in enumerate(others[1:]):
         any_other = expansion.add(f"any_{position}", "LogicalOr", [any_other, predicate], [TRUTH])

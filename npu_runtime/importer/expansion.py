@@ -26,6 +26,12 @@ class Expansion:
         self.nodes: list[Node] = []
         self._inliner, self._operation, self._functions, self._depth = inliner, operation, functions, depth
 
+    @property
+    def waits(self) -> list[str]:
+        """What sources inside wait for: what the call waits for; in a graph with loops also an input, which tells the frame."""
+        inputs = [value.node for value in self.call.inputs[:1]] if self._inliner.has_frames else []
+        return [*self.call.controls, *inputs]
+
     def load(self, number: int, specs: Sequence[Spec] | None = None) -> Any:
         """The body of one of the functions called."""
         return self._inliner.load(self._functions[number], specs)

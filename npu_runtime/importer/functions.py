@@ -44,13 +44,14 @@ class Inliner:
     """Expands calls of one user graph.
 
     graph: ours, as imported so far.  definitions: NodeDefs of the nodes made, for those that run on the host.  aliases: what
-    stands for each output of an expanded call.
+    stands for each output of an expanded call.  has_frames: whether the graph has loops of TensorFlow 1, in which a call may lie.
     """
 
     def __init__(self, tf_graph: Any, graph: Graph, import_operation: ImportOperation) -> None:
         self._tf_graph, self._graph, self._import = tf_graph, graph, import_operation
         self.definitions: dict[str, node_def_pb2.NodeDef] = {}
         self.aliases: dict[Value, Value] = {}
+        self.has_frames = False
         self._made: dict[str, Node] = {}
         self._reasons: dict[str, list[tuple[Node, str]]] = {}
 
@@ -121,7 +122,7 @@ class Inliner:
             return function_def_to_graph.function_def_to_graph(definition, input_shapes=shapes)
 
     def inline(self, body: Any, call: Node, prefix: str, arguments: Sequence[Value], waits: Sequence[str], depth: int) -> Inlined:
-        """The nodes of a body under long names.  waits: what sources and effects inside wait for.
+        """The nodes of a body under long names.  waits: what sources, effects and calls inside wait for.
 
         Source: of what nobody reads, TensorFlow runs what the function lists as control outputs and nothing else.
         """
@@ -142,7 +143,7 @@ class Inliner:
         node.op = device_op(node) or node.op
         node.inputs = [self.resolve(inside.value(value)) for value in node.inputs]
         node.controls = [inside.name(control) for control in node.controls if control not in inside.arguments]
-        if node.is_stateful or (not node.inputs and not node.controls):
+        if node.is_stateful or (not node.inputs and not node.controls) or self._functions_of(node):
             node.controls += waits
         return node
 
@@ -164,7 +165,7 @@ def _call(expansion: Expansion) -> None:
     """The body in the place of the call."""
     call = expansion.call
     specs = [expansion.spec_of_input(position) for position in range(len(call.inputs))]
-    results, effects = expansion.inline(expansion.load(0, specs), "", call.inputs, call.controls)
+    results, effects = expansion.inline(expansion.load(0, specs), "", call.inputs, expansion.waits)
     expansion.finish(results, [*call.controls, *effects])
 
 

@@ -15,6 +15,7 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.importer.functions import Inliner, device_op
 from npu_runtime.kernels.tensor_list import ADD_LISTS, ZERO_LISTS
+from npu_runtime.passes.loop_frames import ENTERS
 from npu_runtime.passes.placement import NOT_COMPILED
 
 _INPUT = re.compile(r"^(?P<node>[^:^]+)(?::(?P<index>\d+))?$")
@@ -60,6 +61,7 @@ class GraphImporter:
     def _add(self, operation: Any) -> None:
         node = import_operation(operation)
         node.inputs = [self._inliner.resolve(value) for value in node.inputs]
+        self._inliner.has_frames = self._inliner.has_frames or node.op in ENTERS
         if NOT_COMPILED not in node.attrs:
             node.op = device_op(node) or node.op
         for made in self._inliner.expand(operation, node):

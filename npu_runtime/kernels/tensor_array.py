@@ -24,8 +24,8 @@ def _no_outputs(*specs: Spec, **attrs: Any) -> list[Shape]:
     return []
 
 
-STACKED = dt.ALL | {"resource"}
-"""What a stack holds: loops inside loops also push the handles of their own stacks and arrays."""
+STACKED = dt.ALL | {"resource", "variant"}
+"""What a stack holds: loops inside loops also push the handles of their own stacks and arrays, conditionals in loops what they keep."""
 
 
 def kept(value: Any) -> Any:

@@ -282,3 +282,22 @@ def test_an_error_inside_names_the_node() -> None:
     )
     with device_session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="pick"):
         session.run(y, {x: [7]})
+
+
+def test_constants_of_calls_belong_to_the_loop_around() -> None:
+    def body(i: Any, a: Any) -> Any:
+        only_constants = tf.switch_case(i, [lambda: tf.constant([0.3, 0.9])])
+        return i + 1, a + tf.identity(only_constants) * tf.function(lambda i: tf.constant(2.0))(i)
+
+    on_device(tf.while_loop(lambda i, a: i < 3, body, [0, tf.zeros([2])]), [{}], "While")
+    tf.disable_control_flow_v2()
+    on_device(tf.while_loop(lambda i, a: i < 3, body, [0, tf.zeros([2])]), [{}])
+    assert any(operation.type == "Enter" for operation in tf.get_default_graph().get_operations())
+
+
+def test_gradient_of_a_functional_conditional_in_a_loop_of_tensorflow_1() -> None:
+    v = tf.get_variable("v", initializer=1.5, use_resource=True)
+    chosen = tf.function(lambda i, a: tf.cond(i > 1, lambda: tf.sin(a * v), lambda: a * a))
+    tf.disable_control_flow_v2()
+    _, y = tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, chosen(i, a) + 0.1), [0, tf.constant([0.3, 0.9])])
+    on_device([y, tf.gradients(y, v)], [{}])
