@@ -131,6 +131,35 @@ PROGRAMS = {
     "crash: bytes and text one behind another": (TF1 + "s = tf.Session()\nx = {b'' ''}\n", Config()),
     "crash: a generator is cast": (TF1 + "a = tf.metrics.accuracy(x for x in y)\n", Config(unsafe_fixes=True)),
     "second pass: training without arguments": (TF1 + "tf.contrib.training.train()\n", TF),
+    "undefined: npu_bridge imported below its use": (
+        TF1 + "s = tf.Session()\nfrom npu_bridge.npu_init import *\n",
+        Config(),
+    ),
+    "undefined: a name of npu_bridge imported below its use": (
+        TF1 + "s = tf.Session()\nx = tf.nn.dropout(y, 0.5)\nfrom npu_bridge.npu_init import npu_config_proto\n",
+        Config(),
+    ),
+    "undefined: npu_bridge imported in the block that uses it": (
+        TF1 + "with tf.Session() as sess:\n    from npu_bridge.npu_init import *\n",
+        STAR,
+    ),
+    "second pass: a session and then nothing under the name of TensorFlow": (
+        "import horovod.tensorflow as hvd\n" + TF1 + "with tf.Session():\n    pass\ntf = hvd.shutdown()\nhvd.callbacks()\n",
+        HVD,
+    ),
+    "second pass: a question whether to average holds something to convert": (
+        TF1 + "import horovod.tensorflow as hvd\nv = hvd.allreduce(t, tf.nn.dropout(x, 5))\n"
+        "w = hvd.allreduce(t, average=1 if tf.nn.dropout(x, 5) else 0)\n",
+        HVD,
+    ),
+    "crash: a line below the last one of what is indented": (
+        TF1 + "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    a = tf.metrics.accuracy(x, y)\n",
+        TF,
+    ),
+    "second pass: one of two sessions of a line is taken out": (
+        TF1 + "tf.contrib.compiler.jit.experimental_jit_scope(tf.Session(), tf.InteractiveSession())\n",
+        Config(target=OLD),
+    ),
     "second pass: one of two uses of a dict is taken out": (
         TF1 + "import horovod.tensorflow as hvd\nkw = {'config': c}\nv = hvd.DistributedOptimizer(o, op=tf.Session(**kw))\n"
         "s = tf.Session(**kw)\n",

@@ -55,10 +55,20 @@ def _allreduce(call: Call, tensor: cst.Arg) -> None:
         call.rename_keyword(tensor, "values")
     average = call.arg("average", 1)
     if average is not None:
-        value = call.source(average.value)
-        text = {"True": "'mean'", "False": "'sum'"}.get(value, f"'mean' if {value} else 'sum'")
-        call.replace_range(call.script.tree.span(average)[0], call.script.tree.span(average.value)[1], f"reduction={text}")
+        _reduction(call, average)
     _drop_name(call)
+
+
+def _reduction(call: Call, average: cst.Arg) -> None:
+    start, (value, end) = call.script.tree.span(average)[0], call.script.tree.span(average.value)
+    text = {"True": "'mean'", "False": "'sum'"}.get(call.source(average.value))
+    if text is not None:
+        return call.replace_range(start, end, f"reduction={text}")
+    if start < value:
+        call.replace_range(start, value, "")
+    is_open = isinstance(average.value, (cst.IfExp, cst.Lambda, cst.NamedExpr)) and not average.value.lpar
+    left, right = ("(", ")") if is_open else ("", "")
+    return call.wrap(average.value, f"reduction='mean' if {left}", f"{right} else 'sum'")
 
 
 def _allgather(call: Call, tensor: cst.Arg) -> None:

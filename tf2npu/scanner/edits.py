@@ -134,7 +134,7 @@ def to_edits(fixes: list[Fix]) -> list[Edit]:
                 change = _behind_another(change)
             arguments |= {change.start} if change.is_argument else set()
             if number != bracket < len(fixes):
-                change = _indented(change, [c for c in fixes[bracket].changes if c.is_indent], number < bracket)
+                change = _indented(change, fixes[bracket].changes, number < bracket)
             if not (change.is_indent and any(start <= change.start < end for start, end in replaced)):
                 pieces.extend(_pieces(change, fix.rule, number))
     pieces.sort(key=lambda piece: piece[0])
@@ -154,16 +154,18 @@ def _behind_another(change: Change) -> Change:
     return replace(change, new=comma + change.new.removeprefix(","))
 
 
-def _indented(change: Change, lines: list[Change], is_before: bool) -> Change:
+def _indented(change: Change, bracket: list[Change], is_before: bool) -> Change:
     """A change with its lines further in, where it stands among lines that a bracket around them indents."""
-    is_insertion = change.start == change.end
-    if is_insertion and is_before and change.start == lines[0].start:
-        return change  # it comes before the bracket
-    steps = [c.new for c in lines if change.start < c.start < change.end or (is_insertion and c.start == change.start)]
-    if not steps or change.closing is not None:
+    lines, last = [c for c in bracket if c.is_indent], max(c.start for c in bracket)
+    is_insertion, step = change.start == change.end, lines[0].new
+    if change.closing is not None or (is_insertion and is_before and change.start == lines[0].start):
+        return change  # around other text, or before the bracket
+    starts_line = is_insertion and any(c.start == change.start for c in lines)
+    lies_between = is_insertion and lines[0].start < change.start <= last
+    if not (starts_line or lies_between or any(change.start < c.start < change.end for c in lines)):
         return change
-    new = _NEWLINE.sub(lambda m: m[0] + steps[0], change.new)
-    return replace(change, new=steps[0] + new if is_insertion else new)
+    new = _NEWLINE.sub(lambda m: m[0] + step, change.new)
+    return replace(change, new=step + new if starts_line else new)
 
 
 def _pieces(change: Change, rule: str, number: int) -> list[tuple[tuple[int, ...], int, int, str, str]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from tf2npu.scanner.input_roles import BUILTINS, Target
+from tf2npu.scanner.returns import returned
 
 RUNNING = frozenset({
     "tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.app.run", "tensorflow.train.MonitoredTrainingSession",
@@ -44,7 +45,7 @@ class TopLevel:
         self.targets = targets
         self.has_stars = has_stars
         stored = {n.id for n in nodes if type(n) is ast.Name and type(n.ctx) is ast.Store}
-        self.rebound = stored - {name for n in nodes if isinstance(n, ast.Assign) for name in _set_to_none(n)}
+        self.rebound = stored - {name for n in nodes if isinstance(n, ast.Assign) for name in self._set_to_none(n)}
         self.made: dict[str, ast.expr] = {}  # what the names of the module are made of
 
     def gather(self, module: ast.Module) -> tuple[bool, bool, tuple[Target, ...]]:
@@ -60,6 +61,13 @@ class TopLevel:
             todo += sorted(body.own - seen)
             seen |= body.own
         return start.runs, start.starts_horovod, () if start.runs else tuple(sorted(start.targets))
+
+    def _set_to_none(self, node: ast.Assign) -> list[str]:
+        """Names that get nothing: such as a failed import leaves, or a call that returns nothing."""
+        given = self.dotted(node.value.func) if isinstance(node.value, ast.Call) else None
+        is_none = isinstance(node.value, ast.Constant) and node.value.value is None
+        is_none = is_none or (given is not None and returned(given) == "None")
+        return [target.id for target in node.targets if is_none and isinstance(target, ast.Name)]
 
     def _read(self, nodes: list[ast.AST], own: set[str], at_top: bool) -> _Body:
         body = _Body()
@@ -124,12 +132,6 @@ class TopLevel:
             return (-1, node.id) if is_unbound and not parts else None
         level, dotted = self.targets[node.id]
         return level, ".".join([dotted, *reversed(parts)])
-
-
-def _set_to_none(node: ast.Assign) -> list[str]:
-    """Names that a failed import leaves without a module."""
-    is_none = isinstance(node.value, ast.Constant) and node.value.value is None
-    return [target.id for target in node.targets if is_none and isinstance(target, ast.Name)]
 
 
 def _plain_chain(node: ast.expr) -> ast.expr:

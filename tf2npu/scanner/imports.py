@@ -24,13 +24,14 @@ def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect:
     symbols: names of npu_init, or `module:name` for what npu_init does not export, with the scope each is used in.
     side_effect: the file is run and must import npu_init anyway.  first_use: offset of the first use at module level.
     """
-    wanted = {symbol: scope for symbol, scope in symbols if script.imported_as(symbol) is None}
+    above = [node for node in _of_npu_init(script) if script.tree.span(node)[0] < first_use]
+    wanted = {symbol: scope for symbol, scope in symbols if not _is_imported(script, symbol, first_use)}
     others = sorted(symbol for symbol in wanted if ":" in symbol)
     names = sorted(_spelling(script, symbol) for symbol in wanted if ":" not in symbol)
     lines: list[str] = []
     changes: list[Change] = []
-    existing = next((node for node in _of_npu_init(script) if not isinstance(node.names, cst.ImportStar)), None)
-    if _has_star(script):
+    existing = next((node for node in above if not isinstance(node.names, cst.ImportStar)), None)
+    if any(isinstance(node.names, cst.ImportStar) for node in above):
         names = [name for name in names if " as " in name]
     if _takes_star(script, names) and (names or (side_effect and not _imports_npu_init(script))):
         lines.append(f"from {NPU_INIT} import *")
@@ -44,6 +45,11 @@ def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect:
     if lines:
         changes.append(_insert(script, lines, list(wanted.values()) or [script.module_scope], first_use))
     return changes
+
+
+def _is_imported(script: Script, symbol: str, first_use: int) -> bool:
+    """Whether a statement above the first use imports a symbol already."""
+    return any(script.tree.span(node)[0] < first_use for node in script.imports_of(symbol))
 
 
 def import_statement(script: Script) -> cst.CSTNode | None:

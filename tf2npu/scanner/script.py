@@ -13,7 +13,7 @@ from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framewo
 from tf2npu.scanner.pragmas import Pragmas
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.resolve import Resolver
-from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.scopes import Binding, Scope
 from tf2npu.scanner.source import LineIndex
 from tf2npu.scanner.tree import Tree
 from tf2npu.scanner.walk import Walked, walk
@@ -133,13 +133,22 @@ class Script:
 
         A name that means something else in a function or class of the file does not count: what is added may stand there.
         """
+        names = [name for name in self.module_scope.names if name not in self._inner and self._importing(name, symbol)]
+        has_star = symbol not in self._inner and bool(self._stars_with(symbol))
+        return names[0] if names else symbol if has_star else None
+
+    def imports_of(self, symbol: str) -> list[Any]:
+        """The statements at module level that give a symbol the name it has in this file."""
+        name = self.local_name(symbol)
+        return [b.node for b in self._importing(name, symbol)] + (self._stars_with(symbol) if name == symbol else [])
+
+    def _importing(self, name: str, symbol: str) -> list[Binding]:
         wanted = symbol.replace(":", ".") if ":" in symbol else canonical(f"{NPU_INIT}.{symbol}")
-        for name, bindings in self.module_scope.names.items():
-            is_imported = any(b.kind == "import" and b.level == 0 and canonical(b.target) == wanted for b in bindings)
-            if is_imported and name not in self._inner:
-                return name
-        has_star = symbol in NPU_INIT_NAMES and any(s.target == NPU_INIT for s in self.module_scope.stars)
-        return symbol if has_star and symbol not in self._inner else None
+        bindings = self.module_scope.names.get(name, [])
+        return [b for b in bindings if b.kind == "import" and b.level == 0 and canonical(b.target) == wanted]
+
+    def _stars_with(self, symbol: str) -> list[Any]:
+        return [s.node for s in self.module_scope.stars if s.target == NPU_INIT] if symbol in NPU_INIT_NAMES else []
 
     def _choose_local(self, symbol: str) -> str:
         present = self.imported_as(symbol)
