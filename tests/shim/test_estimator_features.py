@@ -15,7 +15,7 @@ from tests.shim.test_estimator import X, build, input_fn, once
 
 
 def exportable(features, labels, mode):
-    """Hooks read the step in the run that raises it, in whichever order TensorFlow's threads come: the step is read first here."""
+    """Hooks read the step in the run that raises it, whichever comes first: here it is read first."""
     with tf.control_dependencies(tf.get_collection("global_step_read_op_cache")):
         spec = build(features, labels, mode)
     if mode == tf.estimator.ModeKeys.PREDICT:
