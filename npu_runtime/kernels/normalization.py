@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,28 +89,31 @@ def _means(x: np.ndarray, centre: np.ndarray | None) -> tuple[np.ndarray, np.nda
     return sums[0], sums[1]
 
 
-def normalize(x: np.ndarray, mean: np.ndarray, factor: np.ndarray, offset: np.ndarray, y: np.ndarray) -> None:
+def normalize(
+    x: np.ndarray, mean: np.ndarray, factor: np.ndarray, offset: np.ndarray, y: np.ndarray,
+    side: Sequence[np.ndarray] = (), finish: Callable[[np.ndarray], None] | None = None,
+) -> None:  # fmt: skip
     """y = (x - mean) * factor + offset by column.  x, y: (pixels, C) fp32; they may be the same.
 
     With means within a few deviations of zero, x * factor + (offset - mean * factor) is as exact and a pass less.
+    side: added to the result.  finish: changes finished blocks in place, while they are in cache.
     """
     shift = mean * factor
-    if np.abs(shift).max(initial=0.0) < 4.0 * max(1.0, np.abs(offset).max(initial=0.0)):
-        each_block([x, y], [factor, offset - shift], _scale_and_add)
-    else:
-        each_block([x, y], [mean, factor, offset], _centre_scale_and_add)
+    is_near = np.abs(shift).max(initial=0.0) < 4.0 * max(1.0, np.abs(offset).max(initial=0.0))
 
+    def body(block: np.ndarray, target: np.ndarray, *rest: np.ndarray) -> None:
+        *others, scale, constant = rest
+        sides, centres = others[: len(side)], others[len(side) :]
+        shifted = np.subtract(block, centres[0], out=target) if centres else block
+        np.multiply(shifted, scale, out=target)
+        np.add(target, constant, out=target)
+        for added in sides:
+            np.add(target, added, out=target)
+        if finish is not None:
+            finish(target)
 
-def _scale_and_add(block: np.ndarray, target: np.ndarray, factor: np.ndarray, offset: np.ndarray) -> None:
-    np.multiply(block, factor, out=target)
-    np.add(target, offset, out=target)
-
-
-def _centre_scale_and_add(
-    block: np.ndarray, target: np.ndarray, mean: np.ndarray, factor: np.ndarray, offset: np.ndarray
-) -> None:
-    np.subtract(block, mean, out=target)
-    _scale_and_add(target, target, factor, offset)
+    vectors = [factor, offset - shift] if is_near else [mean, factor, offset]
+    each_block([x, y, *side], vectors, body)
 
 
 def check_channels(x: np.ndarray, vectors: dict[str, np.ndarray], data_format: str) -> int:
@@ -137,7 +140,7 @@ def _shapes(x: Spec, scale: Spec, *others: Spec, data_format: str = "NHWC", **at
     return [x.shape, vector, vector, vector, vector]
 
 
-def _shapes_v3(x: Spec, scale: Spec, *others: Spec, data_format: str = "NHWC", **attrs: Any) -> list[Shape]:
+def shapes_v3(x: Spec, scale: Spec, *others: Spec, data_format: str = "NHWC", **attrs: Any) -> list[Shape]:
     return [*_shapes(x, scale, data_format=data_format), (0,)]
 
 
@@ -146,10 +149,12 @@ def _running(old: np.ndarray, new: np.ndarray, share: float) -> np.ndarray:
     return new if share == 1.0 else old * np.float32(1.0 - share) + new * np.float32(share)
 
 
-def _forward(
+def forward(
     x: np.ndarray, scale: np.ndarray, offset: np.ndarray, mean: np.ndarray, variance: np.ndarray, epsilon: float,
     exponential_avg_factor: float, data_format: str, is_training: bool, out: tuple[np.ndarray | None, ...],
+    side: Sequence[np.ndarray] = (), finish: Callable[[np.ndarray], None] | None = None,
 ) -> Outputs:  # fmt: skip
+    """The first five outputs; side and finish: see `normalize`."""
     vectors = {"scale": scale, "offset": offset}
     if not is_training or exponential_avg_factor != 1.0:
         vectors |= {"mean": mean, "variance": variance}
@@ -158,7 +163,7 @@ def _forward(
     used_mean, used_variance = moments(matrix) if is_training else (mean, variance)
     used_mean, used_variance = used_mean.astype(np.float32), used_variance.astype(np.float32)
     y = matrix_buffer(matrix.shape, x, data_format, out[0])
-    normalize(matrix, used_mean, scale / np.sqrt(used_variance + np.float32(epsilon)), offset, y)
+    normalize(matrix, used_mean, scale / np.sqrt(used_variance + np.float32(epsilon)), offset, y, side, finish)
     kept = [used_mean, used_variance]
     if is_training:
         unbiased = used_variance * np.float32(len(matrix) / max(len(matrix) - 1, 1))  # Bessel's correction
@@ -183,10 +188,10 @@ def fused_batch_norm(
     Raises: InvalidArgument for another rank or number of channels.  Source: TensorFlow op `FusedBatchNorm`.
     """
     buffers = out or (None,) * 5
-    return _forward(x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training, buffers)
+    return forward(x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training, buffers)
 
 
-@kernel("FusedBatchNormV3", unit="vector", shape=_shapes_v3, dtypes=TYPES, estimate=per_element(8), inplace=(0,))
+@kernel("FusedBatchNormV3", unit="vector", shape=shapes_v3, dtypes=TYPES, estimate=per_element(8), inplace=(0,))
 def fused_batch_norm_v3(
     x: np.ndarray, scale: np.ndarray, offset: np.ndarray, mean: np.ndarray, variance: np.ndarray, /, *, epsilon: float = 1e-4,
     exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
@@ -194,5 +199,5 @@ def fused_batch_norm_v3(
 ) -> Outputs:  # fmt: skip
     """FusedBatchNorm with a sixth, empty output, also for NDHWC and NCDHW.  Source: TensorFlow op `FusedBatchNormV3`."""
     buffers = out or (None,) * 6
-    made = _forward(x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training, buffers)
+    made = forward(x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training, buffers)
     return (*made, np.empty(0, np.float32) if buffers[5] is None else buffers[5])

@@ -21,6 +21,7 @@ from npu_runtime.passes.base import Pass, check_order, graph_pass, run_passes
 from npu_runtime.passes.drop_unread import drop_unread
 from npu_runtime.passes.fold_constants import CONSTANT, fold_constants
 from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
+from npu_runtime.passes.fuse_normalization import fuse_normalization
 from npu_runtime.passes.partition import partition, split_prologue
 from npu_runtime.passes.pipeline import pipeline
 from npu_runtime.passes.placement import place
@@ -285,3 +286,62 @@ def test_buffers_alive_at_one_time_never_overlap(program: tuple[Graph, list[Node
         check(value)
     assert plan.live_bytes <= plan.arena_bytes
     assert all(kernel in all_kernels() for kernel in ELEMENTWISE)
+
+
+def _residual_network(activation: Any, sees_inside: bool) -> tuple[Any, list[Any], Any]:
+    """(images, what is fetched, the loss) of two normalisations, a sum and activations, with gradients."""
+    x = tf.placeholder(tf.float32, [4, 6, 5, 3])
+    first = tf.layers.batch_normalization(x * 2.0, training=True, name="first")
+    inner = activation(first)
+    second = tf.layers.batch_normalization(inner + 0.5, training=True, name="second")
+    summed = inner + second
+    y = activation(summed)
+    loss = tf.reduce_sum(tf.square(y))
+    fetched = [y, loss, *tf.gradients(loss, [x, *tf.trainable_variables()]), *tf.get_collection(tf.GraphKeys.UPDATE_OPS)]
+    return x, [*fetched, first, summed] if sees_inside else fetched, loss
+
+
+@pytest.mark.parametrize("activation", [tf.nn.relu, tf.nn.relu6])
+@pytest.mark.parametrize("sees_inside", [False, True])
+def test_a_normalisation_with_what_follows_it_changes_no_bit(activation: Any, sees_inside: bool) -> None:
+    x, fetched, _ = _residual_network(activation, sees_inside)
+    value = np.random.default_rng(1).standard_normal((4, 6, 5, 3)).astype(np.float32)
+    results = []
+    for fusion in ("on", "off"):
+        with device_session(fusion=fusion) as session:
+            session.run(tf.global_variables_initializer())
+            results.append(session.run(fetched, {x: value}))
+    for fused, single in zip(*results, strict=True):
+        np.testing.assert_array_equal(fused, single)
+
+
+def test_sum_and_activation_join_their_normalisation() -> None:
+    x, _, loss = _residual_network(tf.nn.relu, sees_inside=False)
+    graph = imported(loss, {x: (4, 6, 5, 3)})
+    fold_constants.run(graph)
+    assert fuse_normalization.run(graph) == 2
+    verify(graph)
+    assert "Relu" not in ops(graph)
+    assert ops(graph).count("AddV2") == 1
+
+
+def test_a_sum_with_what_comes_from_the_normalisation_itself_stays() -> None:
+    x = tf.placeholder(tf.float32, [4, 6, 5, 3])
+    scale = tf.ones([3])
+    y, mean, _ = tf.nn.fused_batch_norm(x, scale, scale)
+    graph = imported(tf.nn.relu(y + tf.ones([4, 6, 5, 3]) * mean), {x: (4, 6, 5, 3)})
+    fold_constants.run(graph)
+    assert fuse_normalization.run(graph) == 0
+
+
+def test_a_normalised_value_that_is_added_again_may_lie_where_the_result_goes() -> None:
+    x = tf.placeholder(tf.float32, [4, 6, 5, 3])
+    doubled = x * 2.0
+    y = tf.nn.relu(tf.layers.batch_normalization(doubled, training=False) + doubled) * 3.0
+    value = np.random.default_rng(1).standard_normal((4, 6, 5, 3)).astype(np.float32)
+    results = []
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(tf.global_variables_initializer())
+            results.append(session.run(y, {x: value}))
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-5, atol=1e-5)
