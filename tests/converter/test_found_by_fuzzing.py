@@ -160,6 +160,18 @@ PROGRAMS = {
         TF1 + "tf.contrib.compiler.jit.experimental_jit_scope(tf.Session(), tf.InteractiveSession())\n",
         Config(target=OLD),
     ),
+    "second pass: nothing but imports to start for": (
+        "try:\n    import tensorflow as x\nexcept E:\n    tf.estimator.train_and_evaluate()\nfrom npu_bridge.npu_init import *\n",
+        STAR_TF,
+    ),
+    "second pass: npu_bridge imported at the end": (
+        TF1 + "tf.estimator.train_and_evaluate(e, t, v)\nfrom npu_bridge.npu_init import *\n",
+        TF,
+    ),
+    "second pass: Keras beside Horovod for the adapter of 2021": (
+        TF1 + "import horovod.tensorflow as hvd\nimport tensorflow.keras as K\nhvd.init()\n",
+        Config(distributed="horovod", target=OLD),
+    ),
     "second pass: one of two uses of a dict is taken out": (
         TF1 + "import horovod.tensorflow as hvd\nkw = {'config': c}\nv = hvd.DistributedOptimizer(o, op=tf.Session(**kw))\n"
         "s = tf.Session(**kw)\n",

@@ -6,7 +6,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.imports import import_statement
+from tf2npu.scanner.imports import import_statements
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.walk import dotted_name
@@ -118,12 +118,12 @@ def _indentation(script: Script, offset: int) -> str:
 def insert_after_imports(site: Site, lines: list[str]) -> None:
     """Put lines before the first statement of a module that does something, and behind the import of what they use."""
     script = site.script
-    place = import_statement(script)
     body: list[Any] = list(script.tree.module.body)
-    behind = next((n + 1 for n, statement in enumerate(body) if statement is place), 0)
-    for statement in body[behind:]:
-        if not _is_prelude(statement):
-            offset = _above_comments(script, script.lines.line_start(script.tree.span(statement)[0]))
+    for place in [*import_statements(script), None]:
+        behind = next((n + 1 for n, statement in enumerate(body) if statement is place), 0)
+        first = next((statement for statement in body[behind:] if not _is_prelude(statement)), None)
+        if first is not None:
+            offset = _above_comments(script, script.lines.line_start(script.tree.span(first)[0]))
             newline = script.newline_at(offset)
             site.insert(offset, "".join(f"{line}{newline}" for line in lines))
             return

@@ -271,6 +271,8 @@ def resources(site: Site) -> None:
     """Starts the NPU's resources in the entry script and releases them whatever happens."""
     if site.script.config.distributed == "horovod" and wants_resources(site.script):
         bracket_entry(site, True, wants_keras_session(site.script))
+        if not site.fix.changes:
+            return
         site.fixed("The NPU's resources are started here and released when the run is over.")
 
 

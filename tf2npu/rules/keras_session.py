@@ -46,6 +46,8 @@ def keras_session(site: Site) -> None:
     if entry_guard(script) is None and guards:
         return
     bracket_entry(site, False, True)
+    if not site.fix.changes:
+        return
     site.fixed("Keras uses a session on the NPU; it is closed when the run is over.")
 
 

@@ -100,7 +100,7 @@ def wants_keras_session(script: Script) -> bool:
     called = called_names(script)
     if is_eager(script):
         return False
-    return _KERAS_MADE not in called and called.isdisjoint(_KERAS_SET) and not is_test_script(script)
+    return called.isdisjoint((_KERAS_MADE, _STARTED[1])) and called.isdisjoint(_KERAS_SET) and not is_test_script(script)
 
 
 def wants_resources(script: Script) -> bool:
@@ -133,6 +133,8 @@ def bracket_entry(site: Site, resources: bool, keras: bool) -> None:
         insert_after_imports(site, inserted)
     if site.fix.changes:
         site.fix.site = (site.fix.changes[0].start,) * 2
+    else:
+        site.fix.symbols.clear()  # nothing but imports, so there is nothing to start for
 
 
 @rule(
@@ -159,4 +161,6 @@ def resources_of_all_ranks(site: Site) -> None:
     """Starts the NPU's resources in the entry script of distributed training and releases them whatever happens."""
     if site.script.config.distributed == "tf" and wants_resources(site.script):
         bracket_entry(site, True, wants_keras_session(site.script))
+        if not site.fix.changes:
+            return
         site.fixed("The NPU's resources are started here and released when the run is over.")

@@ -52,10 +52,10 @@ def _is_imported(script: Script, symbol: str, first_use: int) -> bool:
     return any(script.tree.span(node)[0] < first_use for node in script.imports_of(symbol))
 
 
-def import_statement(script: Script) -> cst.CSTNode | None:
-    """The top-level statement behind which what is imported from npu_init can be used; None where nothing is imported."""
-    node = next(_of_npu_init(script), None) or _anchor(script, [script.module_scope])
-    return _top_level(script, node) if node is not None else None
+def import_statements(script: Script) -> list[cst.CSTNode]:
+    """Top-level statements behind which what is imported from npu_bridge can be used, the best first."""
+    nodes = [next(_of_npu_init(script), None), _anchor(script, [script.module_scope])]
+    return [_top_level(script, node) for node in nodes if node is not None]
 
 
 def _other_line(symbol: str) -> str:
