@@ -3,9 +3,10 @@
     python -m benchmarks.model_step_time [MODEL ...]
 
 Each model has a process of its own, where a TensorFlow session and a device session take turns. TensorFlow's side fetches
-the train op itself, and every trainable variable must have moved on both sides, or the model is called invalid. Beside the ratio
-stands the share of the device's step that its products of matrices and convolutions, summed directly, would take at the
-speed of numpy's matrix product. Winograd's algorithm takes fewer, so that a share above 100 % is possible.
+the train op itself, and every trainable variable must have moved on both sides, or the model is called invalid. Beside the
+ratio of the times stands that of the CPU times of all threads, which still means something on a busy machine, and the share
+of the device's step that its products of matrices and convolutions, summed directly, would take at the speed of numpy's
+matrix product. Winograd's algorithm takes fewer, so that a share above 100 % is possible.
 """
 
 from __future__ import annotations
@@ -44,14 +45,18 @@ SECONDS_A_TURN = 6.0
 FEWEST_STEPS, MOST_STEPS = 2, 40
 
 
-def timed(session: tf.Session, model: Model) -> list[float]:
-    """Seconds of the steps of one turn."""
-    seconds: list[float] = []
-    while len(seconds) < FEWEST_STEPS or (sum(seconds) < SECONDS_A_TURN and len(seconds) < MOST_STEPS):
-        start = time.perf_counter()
+Step = tuple[float, float]
+"""Seconds of a step, and of CPU time of all threads."""
+
+
+def timed(session: tf.Session, model: Model) -> list[Step]:
+    """The steps of one turn."""
+    steps: list[Step] = []
+    while len(steps) < FEWEST_STEPS or (sum(s for s, _ in steps) < SECONDS_A_TURN and len(steps) < MOST_STEPS):
+        start, start_cpu = time.perf_counter(), time.process_time()
         session.run(model.train, model.feeds)
-        seconds.append(time.perf_counter() - start)
-    return seconds
+        steps.append((time.perf_counter() - start, time.process_time() - start_cpu))
+    return steps
 
 
 def unmoved(session: tf.Session, model: Model) -> list[str]:
@@ -89,25 +94,26 @@ def measure(name: str) -> None:
     model = MODELS[name]()
     initializers = tf.global_variables_initializer()
     with tf.Session() as theirs, device_session() as ours:
-        sides: dict[Any, list[float]] = {theirs: [], ours: []}
+        sides: dict[Any, list[Step]] = {theirs: [], ours: []}
         still = []
         for session in sides:
             session.run(initializers)
             still += unmoved(session, model)
             session.run(model.train, model.feeds)
         for _ in range(ROUNDS):
-            for session, seconds in sides.items():
-                seconds += timed(session, model)
-        tensorflow, device = (1000 * statistics.median(seconds) for seconds in sides.values())
+            for session, steps in sides.items():
+                steps += timed(session, model)
+        tensorflow, device = (1000 * statistics.median(s for s, _ in steps) for steps in sides.values())
+        cpu = [statistics.median(s for _, s in steps) for steps in sides.values()]
         limit = 1000 * cube_flops(ours) / matrix_product_flops()
     verdict = f"{device / tensorflow:.2f}" if not still else f"invalid: {', '.join(still[:3])} did not move"
-    print(f"| {name} | {tensorflow:.1f} | {device:.1f} | {verdict} | {limit / device:.0%} |", flush=True)
+    print(f"| {name} | {tensorflow:.1f} | {device:.1f} | {verdict} | {cpu[1] / cpu[0]:.2f} | {limit / device:.0%} |", flush=True)
 
 
 def main(names: list[str]) -> None:
     print(machine(ROUNDS), end="\n\n")
-    print("| model | TensorFlow CPU, ms a step | simulated device, ms a step | ratio | matrix products at numpy's peak |")
-    print("|---|---|---|---|---|", flush=True)
+    print("| model | TensorFlow CPU, ms a step | simulated device, ms a step | ratio | CPU | matrix products at numpy's peak |")
+    print("|---|---|---|---|---|---|", flush=True)
     ratios = []
     for name in names or list(MODELS):
         command = [sys.executable, "-m", "benchmarks.model_step_time", "--one", name]
