@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tf2npu.scanner.input_roles import BUILTINS, Target
 from tf2npu.scanner.returns import returned
+from tf2npu.scanner.syntax import children, walk
 
 RUNNING = frozenset({
     "tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.app.run", "tensorflow.train.MonitoredTrainingSession",
@@ -54,7 +55,7 @@ class TopLevel:
         start = self._read(list(_executed(module.body)), set(own), at_top=True)
         todo, seen = sorted(start.own), set(start.own)
         while todo:
-            body = self._read(list(ast.walk(own[todo.pop()])), set(own), at_top=False)
+            body = self._read(walk(own[todo.pop()]), set(own), at_top=False)
             start.runs = start.runs or body.runs
             start.starts_horovod = start.starts_horovod or body.starts_horovod
             start.targets |= body.targets
@@ -158,7 +159,7 @@ def _executed(body: list[ast.stmt]) -> Iterator[ast.AST]:
         node = todo.pop()
         if not isinstance(node, _BLOCKS):
             yield node
-            todo.extend(ast.iter_child_nodes(node))
+            todo.extend(children(node))
 
 
 def has_arguments(call: ast.Call) -> bool:

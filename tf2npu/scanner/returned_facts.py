@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from tf2npu.scanner.input_roles import BUILTINS, Target
 from tf2npu.scanner.returns import returned
+from tf2npu.scanner.syntax import children
 
 Given = str | Target  # qualified name of an instance, or the function of the project whose result is handed on
 _FOLLOWED = re.compile(
@@ -98,7 +99,7 @@ def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
         node = todo.pop()
         yield node
         if not isinstance(node, (*_SCOPES, ast.expr)):
-            todo.extend(ast.iter_child_nodes(node))
+            todo.extend(children(node))
 
 
 def _starts_with(node: ast.expr, names: frozenset[str]) -> bool:

@@ -29,6 +29,14 @@ def children(node: ast.AST) -> list[ast.AST]:
     return below
 
 
+def walk(node: ast.AST) -> list[ast.AST]:
+    """A node and all below it, nearest first."""
+    found = [node]
+    for one in found:  # which grows
+        found += children(one)
+    return found
+
+
 def _is_node(kind: type, name: str) -> bool:
     """From Python 3.12 on the name of a type alias is a node."""
     return kind.__name__ == "TypeAlias" and name == "name"
