@@ -283,7 +283,7 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
 def _import_fix(script: Script, kept: list[Fix]) -> Fix | None:
     symbols = [symbol for fix in kept for symbol in fix.symbols]
     side_effect = script.is_entry and script.uses_tensorflow and script.config.is_enabled(_IMPORT_RULE)
-    used = [(fix.site[0], scope) for fix in kept for _, scope in fix.symbols]
+    used = [(min([fix.site[0], *(c.start for c in fix.changes)]), scope) for fix in kept for _, scope in fix.symbols]
     at_top = [start for start, scope in used if isinstance(scope, Scope) and scope.function is None]
     first_use = min(at_top, default=len(script.text))
     changes = plan_import(script, symbols, side_effect, first_use) if symbols or side_effect else []

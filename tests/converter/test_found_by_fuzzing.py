@@ -172,6 +172,10 @@ PROGRAMS = {
         TF1 + "import horovod.tensorflow as hvd\nimport tensorflow.keras as K\nhvd.init()\n",
         Config(distributed="horovod", target=OLD),
     ),
+    "undefined: npu_bridge imported below the dict of its use": (
+        TF1 + "kw = dict(config=c)\nfrom npu_bridge.npu_init import *\ns = tf.Session(**kw)\n",
+        Config(),
+    ),
     "second pass: one of two uses of a dict is taken out": (
         TF1 + "import horovod.tensorflow as hvd\nkw = {'config': c}\nv = hvd.DistributedOptimizer(o, op=tf.Session(**kw))\n"
         "s = tf.Session(**kw)\n",
