@@ -8,6 +8,7 @@ between its runs with one thread and with two.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -95,6 +96,8 @@ class Agreement:
             return f"{self.n} losses of {N_LOSSES}"
         if self.device.lacking or not self.device.read:
             return f"variables not in the checkpoint: {', '.join(self.device.lacking) or 'all'}"
+        if not all(math.isfinite(loss) for run in runs.values() for loss in run.losses[: self.n]):
+            return "a loss is not a number"
         return "" if self.distance <= self.allowed else "the losses disagree"
 
 

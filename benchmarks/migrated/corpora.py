@@ -50,6 +50,6 @@ def make_alexnet(folder: str) -> None:
               "conv5": (3, 3, 192, 256)}  # fmt: skip
     layers = {}
     for name, shape in shapes.items():
-        scale = (2 / np.prod(shape[:3])) ** 0.5
+        scale = (2 / np.prod(shape[:3])) ** 0.5 / (300 if name == "conv1" else 1)  # pixels go up to 255
         layers[name] = [random.normal(0, scale, shape).astype(np.float32), np.zeros(shape[3], np.float32)]
     np.save(Path(folder) / "bvlc_alexnet.npy", layers, allow_pickle=True)

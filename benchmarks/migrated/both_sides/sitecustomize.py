@@ -123,6 +123,50 @@ def fix_npu_dropout(npu_ops):
     npu_ops.dropout = lambda x, keep_prob, *args, **kwargs: dropout(x, 1.0, *args, **kwargs)
 
 
+# ------------------------------------------------------------------------------------------------------- races of TensorFlow
+
+
+def fix_step_race(module):
+    """A global step is assigned when all that computes with it has read it.
+
+    BERT's scripts assign the step beside the update, so within one run of TensorFlow 1.15 the decay of the learning rate saw the
+    old step and its warm-up the new one.
+    """
+    for kind in (getattr(module, name, None) for name in ("RefVariable", "BaseResourceVariable")):
+        if kind is not None:
+            kind.assign = after_reads(kind.assign)
+
+
+def after_reads(assign):
+    """A variable's assign that waits for reads when it is the global step."""
+
+    @functools.wraps(assign)
+    def called(self, value, *args, **kwargs):
+        is_step = any(each is self for each in self.graph.get_collection("global_step"))
+        with self.graph.control_dependencies(step_reads(self) if is_step else []):
+            return assign(self, value, *args, **kwargs)
+
+    return called
+
+
+def step_reads(variable):
+    """Reads of a variable, and what is computed of it and constants alone: a read of a reference is an alias."""
+    source = variable.handle.op if hasattr(variable, "handle") else variable.op
+    reads, known = [source], {source}
+    for op in reads:
+        same = [user for user in users(op) if user.type in ("Identity", "ReadVariableOp") and user not in known]
+        reads.extend(same)
+        known.update(same)
+    computing = [user for op in reads for user in users(op) if user.type in ("Cast", "Add", "AddV2")]
+    simple = [user for user in computing if all(tensor.op in known or tensor.op.type == "Const" for tensor in user.inputs)]
+    return [op for op in [*reads[1:], *simple] if op._get_control_flow_context() is None]
+
+
+def users(op):
+    """Operations that take an output of ``op``."""
+    return [user for tensor in op.outputs for user in tensor.consumers()]
+
+
 # ------------------------------------------------------------------------------------------------------- losses and variables
 
 
@@ -324,6 +368,9 @@ PATCHES = {
     "tensorflow.python.ops.gen_image_ops": fix_distorted_boxes,
     "tensorflow.python.ops.gradients_impl": watch_gradients,
     "tensorflow.python.ops.nn_ops": fix_dropout,
+    "tensorflow.python.ops.ref_variable": fix_step_race,
+    "tensorflow.python.ops.resource_variable_ops": fix_step_race,
+    "tensorflow.python.ops.variables": fix_step_race,
     "tensorflow.python.training.optimizer": fix_optimizer,
     "npu_bridge": seed_generators,
     "npu_bridge.estimator.npu.npu_loss_scale_optimizer": lambda module: watch_optimizer(module.NPULossScaleOptimizer),
