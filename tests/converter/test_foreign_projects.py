@@ -283,3 +283,17 @@ def test_what_changes_gradients_does_not_go_without_a_word(argument: str, level:
     source = f"import tensorflow as tf\nimport horovod.tensorflow as hvd\no = hvd.DistributedOptimizer(o, {argument})\n"
     found = findings({"a.py": source}, "a.py", "NPU404", distributed="horovod")
     assert [f.level.value for f in found if "was removed" in f.message] == [level]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("o = hvd.DistributedOptimizer(o, op=hvd.Average,\n        name='x')", "o = npu_distributed_optimizer_wrapper(o)"),
+        ("o = hvd.DistributedOptimizer(\n    o,\n    name='x'\n)", "o = npu_distributed_optimizer_wrapper(\n    o\n)"),
+        ("o = hvd.DistributedOptimizer(o,  # mine\n    name='x')", "# mine"),
+        ("o = hvd.DistributedOptimizer(name='x', optimizer=o)", "o = npu_distributed_optimizer_wrapper(optimizer=o)"),
+    ],
+)
+def test_last_arguments_go_with_their_lines(before: str, after: str) -> None:
+    source = f"import tensorflow as tf\nimport horovod.tensorflow as hvd\n{before}\n"
+    assert after in converted({"a.py": source}, distributed="horovod")["a.py"]

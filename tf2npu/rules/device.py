@@ -55,7 +55,8 @@ def device(call: Call) -> None:
         return None
     if isinstance(value, cst.Call) and call.resolve(value.func) in _SETTERS:
         return call.unsupported(
-            "Variables on parameter servers are not supported this way; for data parallel training see --distributed."
+            "Variables on parameter servers are not supported this way; for data parallel training see --distributed. "
+            "With ps_tasks=0 it places nothing and may stay."
         )
     text, is_computed = device_text(call, value, call.scope)
     if text is None:

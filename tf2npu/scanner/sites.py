@@ -309,6 +309,8 @@ class Call(Site):
 
     def remove_args(self, removed: list[cst.Arg]) -> None:
         """Take arguments out with their commas; comments and the other arguments stay where they are."""
+        if self._cut_tail(removed):
+            return
         kept_after = False
         for arg in reversed(self.node.args):
             if arg not in removed:
@@ -321,6 +323,19 @@ class Call(Site):
                 self.delete_range(start, end)
         if not kept_after or self.node.args[-1] in removed:
             self._drop_comma_of_last_kept(removed)
+
+    def _cut_tail(self, removed: list[cst.Arg]) -> bool:
+        """Take the last arguments out in one piece, line breaks between them too; not where comments are among them."""
+        args = list(self.node.args)
+        n_kept = next((n for n, arg in enumerate(args) if arg in removed), len(args))
+        is_tail = 0 < n_kept < len(args) and all(arg in removed for arg in args[n_kept:])
+        if not is_tail or isinstance(args[-1].comma, cst.Comma):
+            return False
+        start, end = self.script.tree.span(args[n_kept - 1].value)[1], self.script.tree.span(args[-1].value)[1]
+        if self.script.comments(start, end):
+            return False
+        self.replace_range(start, end, "")
+        return True
 
     def _drop_comma_of_last_kept(self, removed: list[cst.Arg]) -> None:
         kept = [arg for arg in self.node.args if arg not in removed]
