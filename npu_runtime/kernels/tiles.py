@@ -20,8 +20,8 @@ Body = Callable[..., Any]
 
 BODIES: dict[str, Body] = {}
 """The body of every op registered by `elementwise`."""
-TILE = 32768
-"""Elements of a tile: 128 KB of fp32, so that a chain of ufuncs stays in the L2 cache."""
+TILE = 65536
+"""Elements of a tile: 256 KB of fp32, so that a chain of ufuncs stays in the L2 cache, and calls are few."""
 STREAM = 1 << 17
 """Elements of a tile for a single ufunc, which gains nothing from the cache."""
 SMALL = 65536
