@@ -232,14 +232,15 @@ class ProjectFacts:
         """Whether something that is called opens a session, or is in a file that trains or starts Horovod."""
         level, dotted = target
         if level < 0:
-            sources = {self.star_source(path, *star, dotted) for star in self.files[path].stars}
-            return not sources.isdisjoint(self.training | self.keras_nets | self.with_horovod)
+            return any(self._starts_work(self.star_source(path, *star, dotted)) for star in self.files[path].stars)
         if self.resolve(path, level, dotted) in RUNNING:
             return True
         parts = dotted.split(".")
         found = (self.find_module(path, level, ".".join(parts[:n])) for n in range(len(parts), 0, -1))
-        module = next((file for file in found if file is not None), None)
-        return module in self.training or module in self.keras_nets or module in self.with_horovod
+        return self._starts_work(next((file for file in found if file is not None), None))
+
+    def _starts_work(self, path: str | None) -> bool:
+        return path in self.training or path in self.keras_nets or path in self.with_horovod
 
     def _commands(self) -> dict[str, frozenset[str]]:
         """Files and functions that setup scripts and settings name, through re-exports."""
