@@ -13,8 +13,8 @@ from npu_runtime.kernels.matmul import Epilogue, multiply
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
-BLOCK_BYTES = 2 << 20
-"""Of the laid-out windows of one block: more repays packing the filter, less stays in cache."""
+BLOCK_BYTES = 4 << 20
+"""Of the laid-out windows of one block: more repays packing the filter and needs fewer calls, less stays in cache."""
 LARGE_FILTER = 1 << 20
 """Bytes of a filter that is multiplied by fewer and larger blocks, as packing it for each takes long."""
 MIN_POSITIONS = 196
@@ -129,7 +129,7 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
 
     least = 8 if matrix.nbytes < LARGE_FILTER else 4
 
-    @each_block(blocks(len(x), rows, cols, matrix.shape[0] * x.itemsize, BLOCK_BYTES * 8 // least, least))
+    @each_block(blocks(len(x), rows, cols, matrix.shape[0] * x.itemsize, BLOCK_BYTES, least))
     def run(block: Block) -> None:
         windows = lay_out(x, rows, cols, block)
         target = block.of(out)

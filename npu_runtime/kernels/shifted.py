@@ -25,7 +25,7 @@ RUNS = range(32, 321)
 """Elements of a window in one line: fewer make thin products, more repay laying out windows and multiplying once."""
 MOST_FILTERS = 48
 """With more, adding up the products of the kernel's lines costs more than windows do."""
-RESULT_BYTES = 1 << 20
+RESULT_BYTES = 2 << 20
 """Of the sums of one block, which stay in cache with the products that are added to them."""
 
 
