@@ -176,6 +176,10 @@ PROGRAMS = {
         TF1 + "kw = dict(config=c)\nfrom npu_bridge.npu_init import *\ns = tf.Session(**kw)\n",
         Config(),
     ),
+    "second pass: a session is cleared where XLA is asked for": (
+        TF1 + "tf.contrib.compiler.jit.experimental_jit_scope(tf.keras.backend.clear_session())\n",
+        Config(),
+    ),
     "second pass: one of two uses of a dict is taken out": (
         TF1 + "import horovod.tensorflow as hvd\nkw = {'config': c}\nv = hvd.DistributedOptimizer(o, op=tf.Session(**kw))\n"
         "s = tf.Session(**kw)\n",
