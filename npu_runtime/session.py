@@ -21,6 +21,7 @@ import numpy as np
 from npu_runtime.config import ORIGIN, RuntimeConfig
 from npu_runtime.device import float_status
 from npu_runtime.device.chip import load_chip
+from npu_runtime.device.memory import ArenaPool
 from npu_runtime.device.variable import Variable
 from npu_runtime.dtypes import to_numpy
 from npu_runtime.errors import FailedPrecondition, Unimplemented
@@ -95,6 +96,7 @@ class DeviceSession:
         self._variables: dict[tuple[str, str], Variable] = {}
         self._generators: dict[str, dict[str, Any]] = {}
         self._policy = load_policy(config, self._chip)
+        self._arenas = ArenaPool()
         self._plans: dict[tuple[Request, bool], _Plan] = {}
         self._record = _RUN_LOG.open_session()
         self._record.precision = "" if self._policy.is_origin else self._policy.mode
@@ -155,6 +157,7 @@ class DeviceSession:
         self._host.close()
         self._plans.clear()
         self._variables.clear()
+        self._arenas = ArenaPool()
 
     def _plan_for(self, request: Request) -> _Plan:
         with self._lock:
@@ -204,7 +207,7 @@ class DeviceSession:
         self._lower(split[0])
         prologue = self._compile(split[0])
         record.host_nodes.update(prologue.host_nodes)
-        return _Plan(split[1], Runner(prologue), record)
+        return _Plan(split[1], Runner(prologue, self._arenas), record)
 
     def _check_fallback(self, pruned: Graph) -> None:
         if self._config.host_fallback != "error":
@@ -242,7 +245,7 @@ class DeviceSession:
         record.unread_flops = program.unread_flops.total()
         record.arena_bytes = program.memory.arena_bytes
         check_capacity(graph, program.memory, self._variable_bytes(graph), self._chip)
-        return Runner(program)
+        return Runner(program, self._arenas)
 
     def _variable_bytes(self, graph: Graph) -> int:
         """Of the variables that have a value and of those that this program may give one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from threading import Lock
 
 import numpy as np
 
@@ -22,6 +23,7 @@ class Arena:
             raise ResourceExhausted(
                 f"this machine has no {n_bytes / 1e9:.2f} GB for the simulated device; use a smaller batch"
             ) from None
+        self.n_bytes = n_bytes
         start = -raw.ctypes.data % _ALIGNMENT_BYTES
         self._bytes = raw[start : start + n_bytes]
 
@@ -30,3 +32,30 @@ class Arena:
         made = dt.to_numpy(dtype)
         n_bytes = math.prod(shape) * made.itemsize
         return self._bytes[offset_bytes : offset_bytes + n_bytes].view(made).reshape(shape)
+
+
+class ArenaPool:
+    """The arenas of one session, one for each run that was ever in flight beside others.
+
+    All programs of the session use them in turn, whatever shapes they are made for: a device has one memory too.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[Arena] = []
+        self._lock = Lock()
+
+    def take(self, n_bytes: int) -> Arena:
+        """An arena of at least so much, for the caller alone; one that is too small is given up for it."""
+        with self._lock:
+            fitting = [arena for arena in self._idle if arena.n_bytes >= n_bytes]
+            if fitting:
+                arena = min(fitting, key=lambda arena: arena.n_bytes)
+                self._idle.remove(arena)
+                return arena
+            if self._idle:
+                self._idle.remove(max(self._idle, key=lambda arena: arena.n_bytes))
+        return Arena(n_bytes)
+
+    def give_back(self, arena: Arena) -> None:
+        with self._lock:
+            self._idle.append(arena)

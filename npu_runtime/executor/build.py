@@ -92,19 +92,22 @@ class _Builder:
         return self.program
 
     def _order(self) -> list[HostCall | Node]:
-        """Host calls and device nodes, segment by segment; sources are not steps."""
+        """Host calls and device nodes, segment by segment; sources are no steps, but what waits for one waits for its controls."""
         order: list[HostCall | Node] = []
         by_time: dict[int, list[Node]] = {}
         for node in self.graph:
-            if is_virtual(node) or (node.host_reason is None and not self._is_source(node)):
+            if is_virtual(node) or (node.host_reason is None and (node.controls or not self._is_source(node))):
                 by_time.setdefault(self.parts.times[node.name], []).append(node)
         for time in sorted({call.time for call in self.parts.calls} | set(by_time)):
             order += [call for call in self.parts.calls if call.time == time]
-            order += [node for node in topological(by_time.get(time, [])) if node.op not in NOTHING or self._may_be_dead(node)]
+            order += [node for node in topological(by_time.get(time, [])) if self._is_step(node)]
         if self.loop is not None:
             body = self.loop.body
             order.sort(key=lambda item: isinstance(item, Node) and item.name in body)
         return order
+
+    def _is_step(self, node: Node) -> bool:
+        return not self._is_source(node) and (node.op not in NOTHING or self._may_be_dead(node))
 
     def _is_source(self, node: Node) -> bool:
         if node.op in (FEED, LOOP_INPUT, *VARIABLES):

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from npu_runtime.device import float_status
 from npu_runtime.device.denormals import flushed
-from npu_runtime.device.memory import Arena
+from npu_runtime.device.memory import Arena, ArenaPool
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import DeviceError, InvalidArgument
 from npu_runtime.executor.interrupts import current as current_interrupts
@@ -24,11 +25,12 @@ Bound = list[tuple[Callable[..., Any], "Task | HostStep"]]
 
 
 class Runner:
-    """A program with the arenas it runs in; several threads may run it at once, each in an arena of its own."""
+    """A program and the arenas it may run in; several threads may run it at once, each in an arena of its own."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, arenas: ArenaPool) -> None:
         self.program = program
-        self._idle: list[Bound] = []
+        self._arenas = arenas
+        self._bound: WeakKeyDictionary[Arena, Bound] = WeakKeyDictionary()
         self._lock = Lock()
 
     def run(self, feeds: Sequence[np.ndarray], convert: Callable[[Any], Any] = to_user) -> list[Any]:
@@ -36,20 +38,22 @@ class Runner:
 
         Raises: DeviceError with the node where it happened; TensorFlow's errors from host steps.
         """
-        with self._lock:
-            bound = self._idle.pop() if self._idle else None
-        bound = bound or self._bind()
+        arena = self._arenas.take(self.program.memory.arena_bytes)
         try:
             with flushed(), np.errstate(all="ignore"):  # overflow and NaN are values here, as in TensorFlow
-                return self._run(bound, feeds, convert)
+                return self._run(self._bind(arena), feeds, convert)
         finally:
-            with self._lock:
-                self._idle.append(bound)
+            self._arenas.give_back(arena)
 
-    def _bind(self) -> Bound:
-        """Give every task the buffers of a new arena."""
-        arena = Arena(self.program.memory.arena_bytes)
-        return [(_with_buffers(step, arena) if isinstance(step, Task) else step.function, step) for step in self.program.steps]
+    def _bind(self, arena: Arena) -> Bound:
+        """Every task with its buffers in the arena; made once for each, and gone with it."""
+        with self._lock:
+            bound = self._bound.get(arena)
+            if bound is None:
+                steps = self.program.steps
+                bound = [(_with_buffers(step, arena) if isinstance(step, Task) else step.function, step) for step in steps]
+                self._bound[arena] = bound
+            return bound
 
     def _run(self, bound: Bound, feeds: Sequence[np.ndarray], convert: Callable[[Any], Any]) -> list[Any]:
         slots = list(self.program.template)

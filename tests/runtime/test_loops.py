@@ -157,3 +157,18 @@ def test_gradient_of_a_scan_inside_a_loop() -> None:
     gradient = tf.gradients(y, x)
     same_on_both([([y, gradient], {})])
     assert host_nodes([y, gradient]) == {}
+
+
+def test_what_waits_for_a_folded_value_waits_for_what_that_waited_for() -> None:
+    v = tf.get_variable("v", initializer=1.0, use_resource=True)
+
+    def body(i: Any) -> Any:
+        with tf.control_dependencies([v.assign_add(2.0)]):
+            return i + 1
+
+    end = tf.while_loop(lambda i: i < 4, body, [0], parallel_iterations=1)
+    with tf.control_dependencies([end]):
+        folded = tf.constant(3.0) * 2.0
+    with tf.control_dependencies([folded]):
+        after = v.read_value()
+    same_on_both([([after, folded], {})] * 2)

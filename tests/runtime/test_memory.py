@@ -1,0 +1,68 @@
+"""All programs of a session share device memory; runs in flight at the same time never do."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npu_runtime.device.memory import Arena, ArenaPool
+from tests.runtime.device import device_of, device_session
+
+
+@given(st.lists(st.tuples(st.integers(0, 4096), st.booleans()), max_size=30))
+def test_arenas_in_use_are_large_enough_and_differ(requests: list[tuple[int, bool]]) -> None:
+    pool, held = ArenaPool(), []
+    most = 0
+    for n_bytes, is_given_back in requests:
+        arena = pool.take(n_bytes)
+        assert arena.n_bytes >= n_bytes
+        assert all(arena is not other for other in held)
+        held.append(arena)
+        most = max(most, len(held))
+        if is_given_back:
+            pool.give_back(held.pop(0))
+        assert len(pool._idle) + len(held) <= most
+
+
+def test_programs_for_many_shapes_share_one_arena() -> None:
+    with tf.Graph().as_default(), device_session() as session:
+        x = tf.placeholder(tf.float32, [None, 50])
+        y = tf.reduce_sum(tf.matmul(tf.exp(x), tf.ones([50, 40]) * 0.5) + 1.0, axis=1)
+        before = None
+        for n in (3, 9, 4, 30, 9, 3, 30):
+            found = session.run(y, {x: np.zeros((n, 50))})
+            np.testing.assert_array_equal(found, np.full(n, 26.0 * 40))
+            (arena,) = device_of(session)._arenas._idle
+            if n == 9 and before is None:
+                before = weakref.ref(arena)
+            del arena
+        (arena,) = device_of(session)._arenas._idle
+        runners = [runner for plan in device_of(session)._plans.values() for runner in plan.runners.values()]
+        assert arena.n_bytes == max(runner.program.memory.arena_bytes for runner in runners)
+        gc.collect()
+        assert before is not None and before() is None, "a smaller arena is still held by the program that ran in it"
+
+
+def test_threads_have_arenas_of_their_own() -> None:
+    taken: list[Arena] = []
+    pool, meeting = ArenaPool(), threading.Barrier(3)
+
+    def use() -> None:
+        arena = pool.take(100)
+        taken.append(arena)
+        meeting.wait()
+        pool.give_back(arena)
+
+    threads: list[Any] = [threading.Thread(target=use) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(arena) for arena in taken}) == 3
