@@ -47,7 +47,7 @@ def unknown_size(call: Call) -> None:
         is_open = [isinstance(e.value, cst.Name) and e.value.value == "None" for e in shape.elements]
         if any(is_open):
             call.info(
-                f"{sum(is_open)} of {len(is_open)} sizes are open: each new size is compiled anew. Feed batches of one size, "
+                f"Open sizes: {sum(is_open)} of {len(is_open)}. Each new size is compiled anew: feed batches of one size, "
                 "dropping or padding the last one, or write the size."
             )
 
