@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.migrated import zoo
 from benchmarks.migrated.outcome import TIMED_OUT, run
 from benchmarks.migrated.rows import _COLA, _pretraining
-from benchmarks.migrated_scripts import ABSENT, _stand_ins
+from benchmarks.migrated_scripts import ABSENT, stand_ins
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _ends_well(broken: Broken, options: argparse.Namespace, out: Path) -> bool:
     if broken.data:
         make = [sys.executable, "-c", _PREPARE, broken.data, str(script.parent)]
         subprocess.run(make, check=True, capture_output=True, cwd=Path(__file__).parent.parent)
-    outcome = run("run", script, broken.arguments, script.parent, [_stand_ins(out), folder], out / "log", options.limit)
+    outcome = run("run", script, broken.arguments, script.parent, [stand_ins(out), folder], out / "log", options.limit)
     error = last_error((out / "log").read_text(errors="replace"))
     name = error.partition(":")[0].rpartition(".")[2]
     is_good = outcome.code == 1 and name in broken.errors
