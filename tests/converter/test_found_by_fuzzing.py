@@ -180,6 +180,14 @@ PROGRAMS = {
         TF1 + "tf.contrib.compiler.jit.experimental_jit_scope(tf.keras.backend.clear_session())\n",
         Config(),
     ),
+    "second pass: a session in a guard of one line, for the adapter of 2021": (
+        TF1 + "import horovod.tensorflow as hvd\nhvd.init()\nif __name__ == '__main__': tf.contrib.training.train(1)\n",
+        Config(distributed="horovod", target=OLD),
+    ),
+    "undefined: TensorFlow imported below what is started for the adapter of 2021": (
+        "(model.fit_generator())\nimport tensorflow\n",
+        Config(distributed="tf", target=OLD),
+    ),
     "second pass: one of two uses of a dict is taken out": (
         TF1 + "import horovod.tensorflow as hvd\nkw = {'config': c}\nv = hvd.DistributedOptimizer(o, op=tf.Session(**kw))\n"
         "s = tf.Session(**kw)\n",

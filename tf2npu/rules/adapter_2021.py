@@ -46,6 +46,7 @@ _SAME = {
     "get_npu_local_rank_size": "get_local_rank_size",
 }
 _OPTIMIZER = "npu_distributed_optimizer_wrapper"
+_RELEASES = re.compile(r"\bnpu_(?:keras_)?sess\.")
 _ENTRY = (
     "config.graph_options.rewrite_options.custom_optimizers.add().name = 'NpuOptimizer', with remapping and memory_optimization "
     "of the rewrite options RewriterConfig.OFF"
@@ -191,6 +192,9 @@ def _place(call: Call, sessions: tuple[str, ...]) -> Any:
             statement = ancestor
             break
     block = walked.parents.get(id(statement))
+    ends = [a.finalbody for a in walked.ancestors(call.node) if isinstance(a, cst.Try) and a.finalbody is not None]
+    if any(_RELEASES.search(call.source(end)) for end in ends):
+        return None  # added by a conversion, which would have put the lines there if it could
     is_simple = isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1
     if (
         not isinstance(block, (cst.IndentedBlock, cst.Module))

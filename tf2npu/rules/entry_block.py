@@ -129,6 +129,11 @@ def insert_after_imports(site: Site, lines: list[str]) -> None:
             return
 
 
+def last_work(script: Script) -> int:
+    """Offset of the last statement of a module that does something; 0 where none does."""
+    return max((script.tree.span(s)[0] for s in script.tree.module.body if not _is_prelude(s)), default=0)
+
+
 def command_functions(script: Script) -> list[cst.FunctionDef]:
     """Functions of a file that installed commands run and that call no other of these."""
     names = script.project.commands.get(script.path, frozenset())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from tf2npu.rules.adapter_2021 import ENTRY_LINES
+from tf2npu.rules.entry_block import entry_guard, last_work
+from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
 
 def start_lines(site: Site, resources: bool, keras: bool) -> tuple[list[str], list[str]]:
     """(before the work, after it): for the resources of all ranks, for a Keras session, or both."""
-    if site.script.config.target.adapter == "2021" and site.script.tensorflow_name:
+    if site.script.config.target.adapter == "2021" and _has_tensorflow(site.script):
         return _written_out(site, resources, keras)
     opening, closing = [], []
     if resources:
@@ -18,6 +20,14 @@ def start_lines(site: Site, resources: bool, keras: bool) -> tuple[list[str], li
         opening.append(f"npu_keras_sess = {site.need('set_keras_session_npu_config')}()")
         closing.insert(0, f"{site.need('close_session')}(npu_keras_sess)")
     return opening, closing
+
+
+def _has_tensorflow(script: Script) -> bool:
+    """Whether TensorFlow has a name before the work of the script begins."""
+    imports = script.module_scope.names.get(script.tensorflow_name, [])
+    guard, last = entry_guard(script), last_work(script)
+    end = script.tree.span(guard)[0] if guard is not None else last
+    return any(script.tree.span(binding.node)[0] < end for binding in imports)
 
 
 def _written_out(site: Site, resources: bool, keras: bool) -> tuple[list[str], list[str]]:

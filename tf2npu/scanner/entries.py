@@ -18,6 +18,7 @@ RUNNING = frozenset({
 _STARTS_HOROVOD = frozenset({"horovod.tensorflow.init", "horovod.tensorflow.keras.init"})
 _METHODS = frozenset({"fit", "fit_generator", "train_and_evaluate", "train_on_batch"})
 _ADDED = frozenset({"config", "session_config", "hooks"})
+_ADDED_SESSIONS = frozenset({"npu_sess", "npu_keras_sess"})  # such as a conversion adds
 _EXITS = frozenset({"sys.exit", "exit", "quit"})
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -76,10 +77,11 @@ class TopLevel:
             self.made = {n.targets[0].id: n.value for n in nodes
                          if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)}  # fmt: skip
         statements = {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
+        ours = {id(n.value) for n in nodes if isinstance(n, ast.Assign) and _ADDED_SESSIONS & {_written(t) for t in n.targets}}
         for node in nodes:
             if isinstance(node, ast.Call):
                 body.starts_horovod = body.starts_horovod or self._name(node.func) in _STARTS_HOROVOD
-                body.runs = body.runs or self._runs(node, own if at_top else None)
+                body.runs = body.runs or (id(node) not in ours and self._runs(node, own if at_top else None))
                 self._called(node, own, body, not at_top or id(node) in statements)
         return body
 
@@ -160,6 +162,10 @@ def _executed(body: list[ast.stmt]) -> Iterator[ast.AST]:
         if not isinstance(node, _BLOCKS):
             yield node
             todo.extend(children(node))
+
+
+def _written(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def has_arguments(call: ast.Call) -> bool:
