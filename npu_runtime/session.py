@@ -41,7 +41,7 @@ from npu_runtime.passes.assign_precision import assign_precision, count_types, t
 from npu_runtime.passes.assign_streams import assign_streams, describe, remark
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
-from npu_runtime.passes.partition import HostCall, is_free_constant, is_handle_source, partition, split_prologue
+from npu_runtime.passes.partition import HostCall, is_free_constant, is_handle_source, is_virtual, partition, split_prologue
 from npu_runtime.passes.pipeline import optimise
 from npu_runtime.passes.placement import HANDLES, VARIABLES, Placement, place
 from npu_runtime.passes.precision_policy import load_policy
@@ -357,7 +357,7 @@ def _with_handle_sources(graph: Graph, names: Sequence[str]) -> list[str]:
 def _can_cross(graph: Graph, reader: str, value: Value) -> bool:
     """Whether a value is handed over at the boundary; handles, references and free constants are there already."""
     producer = graph[value.node]
-    if is_free_constant(producer) or graph.spec(value).dtype in HANDLES:
+    if is_free_constant(producer) or is_virtual(producer) or graph.spec(value).dtype in HANDLES:
         return False
     position = graph[reader].inputs.index(value)
     return not (position in graph[reader].ref_inputs and value.output in producer.ref_outputs)

@@ -92,7 +92,7 @@ class _Builder:
         return self.program
 
     def _order(self) -> list[HostCall | Node]:
-        """Host calls and device nodes, segment by segment; sources are no steps, but what waits for one waits for its controls."""
+        """Host calls and device nodes by segments; sources are no steps, yet what waits for one waits for its controls."""
         order: list[HostCall | Node] = []
         by_time: dict[int, list[Node]] = {}
         for node in self.graph:

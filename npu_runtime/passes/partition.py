@@ -86,12 +86,13 @@ def is_free_constant(node: Node) -> bool:
 
 
 def is_virtual(node: Node) -> bool:
-    """A Switch of a host resource: only its predicate counts, the handle itself stays where it is.
+    """A Switch of a host resource or reference: only its predicate counts, the variable itself stays where it is.
 
     In a loop, and with a variant, all that touches it is one host call, where TensorFlow switches it.
     """
-    is_handle = node.op in SWITCHES and node.host_reason is not None and node.outputs[0].dtype == "resource"
-    return is_handle and not node.is_looped
+    if node.op not in SWITCHES or node.host_reason is None or node.is_looped:
+        return False
+    return node.outputs[0].dtype == "resource" or bool(node.ref_outputs)
 
 
 def is_handle_source(node: Node) -> bool:

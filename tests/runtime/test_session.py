@@ -412,3 +412,19 @@ def test_the_limits_of_floats_are_known_before_denormals_are_flushed() -> None:
         "with flushed():\n    for limits in (np.finfo, ml_dtypes.finfo):\n        assert repr(limits(np.float32))\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_reference_of_the_host_in_a_branch() -> None:
+    """From tf_slim's streaming_concat: a variable of float64 grows in one branch and is read and written in the other."""
+    v = tf.get_variable("v", initializer=np.zeros(4), use_resource=False)
+    n = tf.placeholder(tf.int32, [])
+    x = tf.placeholder(tf.float64, [None])
+
+    def write() -> Any:
+        return tf.identity(tf.raw_ops.StridedSliceAssign(
+            ref=v._ref(), begin=[n], end=[n + 2], strides=[1], value=x
+        ))  # fmt: skip
+
+    y = tf.cond(n < 2, write, lambda: tf.concat([v, x], 0))
+    steps: list[Step] = [(y, {n: k, x: [k + 1.0, k + 2.0]}) for k in (0, 1, 2, 1, 3)]
+    same_on_both([step for one in steps for step in (one, (v, {}))])
