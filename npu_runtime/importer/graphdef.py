@@ -137,8 +137,16 @@ def _import_scalar(kind: str, value: Any) -> Any:
     if kind == "shape":
         return _import_shape_proto(value)
     if kind == "tensor":
-        return np.asarray(tensor_util.MakeNdarray(value))
+        return _import_tensor(value)
     return value.name if kind == "func" else value
+
+
+def _import_tensor(value: Any) -> np.ndarray:
+    """MakeNdarray fails on text without elements: the proto of such a tensor may hold one empty string."""
+    shape = _import_shape_proto(value.tensor_shape)
+    if shape is not None and 0 in shape:
+        return np.empty([n or 0 for n in shape], tf_dtypes.as_dtype(value.dtype).as_numpy_dtype)
+    return np.asarray(tensor_util.MakeNdarray(value))
 
 
 def _import_shape_proto(shape: tensor_shape_pb2.TensorShapeProto) -> Shape:

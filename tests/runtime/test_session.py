@@ -414,6 +414,11 @@ def test_the_limits_of_floats_are_known_before_denormals_are_flushed() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_text_without_elements() -> None:
+    empty = tf.constant([], tf.string)
+    same_on_both([([empty, tf.concat([empty, ["a"]], 0), tf.zeros([0, 3], tf.string)], {})])
+
+
 def test_a_reference_of_the_host_in_a_branch() -> None:
     """From tf_slim's streaming_concat: a variable of float64 grows in one branch and is read and written in the other."""
     v = tf.get_variable("v", initializer=np.zeros(4), use_resource=False)
