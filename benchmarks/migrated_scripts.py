@@ -60,7 +60,7 @@ def attempt(row: Row, how: str, model_zoo: Path, out: Path, limit: float) -> Out
     folder = zoo.extract(model_zoo, row.folder, out)
     script = folder / row.script
     prepare(row, folder)
-    search = [stand_ins(out)]
+    search = [stand_ins(out), *([folder] if row.is_root_searched else [])]
     for name, *arguments in row.before:
         first = run(how, script.parent / name, arguments, script.parent, search, out / "log-before", limit)
         if first.code:

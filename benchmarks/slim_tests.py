@@ -4,111 +4,16 @@
 
 Without --python, an environment of its own is made in a temporary folder, with this project and the released wheel. Every test
 module runs twice under `tf2npu run -m pytest`, in a process of its own: with its sessions on TensorFlow, then with
---all-sessions. Exit code: 0 when no test is lost and each module that opens a session had one on the device; else 1.
+--all-sessions. Exit code: 0 when no test is lost; else 1.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import re
-import subprocess
 import sys
-import tempfile
-import venv
-from dataclasses import dataclass
-from pathlib import Path
-from xml.etree import ElementTree
 
-PACKAGES = ("tf_slim==1.1.0", "pytest>=7,<9", "nose==1.3.7")
-ROOT = Path(__file__).parents[1]
-_SESSIONS = re.compile(r"npu_runtime: simulated \S+: (\d+) sessions?")
+from benchmarks.package_tests import Suite, run_suite
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """passed: names of tests.  sessions: how many ran on the device.  end: why the module as a whole failed, or ""."""
-
-    passed: frozenset[str]
-    sessions: int
-    end: str
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Run all modules and print the table."""
-    options = _options(argv)
-    with tempfile.TemporaryDirectory(prefix="slim-") as temporary:
-        python = options.python.absolute() if options.python else make_environment(Path(temporary) / "environment")
-        modules = [path for path in test_modules(python) if not options.modules or any(m in str(path) for m in options.modules)]
-        print("| module | passed on TensorFlow | passed on the device | lost | sessions on the device |\n|---|---|---|---|---|")
-        rows = [compare(python, path, Path(temporary), options.time_out) for path in modules]
-    base, device = (sum(len(row[side].passed) for row in rows) for side in (0, 1))
-    lost = sum(len(theirs.passed - ours.passed) for theirs, ours in rows)
-    print(f"\n{len(modules)} modules: {base} tests pass on TensorFlow, {device} on the device, {lost} are lost")
-    return 1 if lost or not rows else 0
-
-
-def _options(argv: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--python", type=Path, help="interpreter of an environment that holds tf2npu, tf_slim, pytest and nose")
-    parser.add_argument("--modules", type=lambda text: text.split(","), help="parts of the paths of the modules to run")
-    parser.add_argument("--time-out", type=float, default=1200.0, help="seconds a module")
-    return parser.parse_args(argv)
-
-
-def make_environment(folder: Path) -> Path:
-    """A virtual environment with this project and the wheel. Returns: its interpreter."""
-    venv.create(folder, with_pip=True)
-    python = folder / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", str(ROOT), *PACKAGES], check=True)
-    return python
-
-
-def test_modules(python: Path) -> list[Path]:
-    """The test modules inside the installed wheel."""
-    where = "import importlib.util; print(importlib.util.find_spec('tf_slim').submodule_search_locations[0])"
-    folder = subprocess.run([python, "-c", where], check=True, capture_output=True, text=True).stdout.strip()
-    return sorted(Path(folder).rglob("*_test.py"))
-
-
-def compare(python: Path, module: Path, folder: Path, limit: float) -> tuple[Outcome, Outcome]:
-    """Run one module on both sides and print its row."""
-    theirs, ours = (run(python, module, folder, limit, options) for options in ([], ["--all-sessions"]))
-    lost = sorted(theirs.passed - ours.passed)
-    name = "/".join(module.parts[module.parts.index("tf_slim") + 1 :])
-    print(f"| {name} | {len(theirs.passed)} | {len(ours.passed)} | {len(lost)} | {ours.sessions} |", flush=True)
-    for test in lost:
-        print(f"  lost: {test}", flush=True)
-    for side, outcome in (("TensorFlow", theirs), ("device", ours)):
-        if outcome.end:
-            print(f"  on {side}: {outcome.end}", flush=True)
-    return theirs, ours
-
-
-def run(python: Path, module: Path, folder: Path, limit: float, options: list[str]) -> Outcome:
-    """One module in a process of its own."""
-    results = folder / "results.xml"
-    results.unlink(missing_ok=True)
-    launcher = python.parent / "tf2npu"
-    command = [launcher, "run", *options, "-m", "pytest", module, "-q", f"--junitxml={results}", "-p", "no:cacheprovider"]
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    try:
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
-        return Outcome(frozenset(), 0, f"not done after {limit:g} s")
-    said = done.stdout + done.stderr
-    sessions = sum(int(count) for count in _SESSIONS.findall(said))
-    if not results.exists():
-        return Outcome(frozenset(), sessions, (said.strip().splitlines() or ["no output"])[-1])
-    return Outcome(frozenset(passed(results)), sessions, "")
-
-
-def passed(results: Path) -> list[str]:
-    """Names of the tests that passed, from pytest's report."""
-    bad = {"failure", "error", "skipped"}
-    cases = ElementTree.parse(results).getroot().iter("testcase")
-    return [f"{case.get('classname')}.{case.get('name')}" for case in cases if bad.isdisjoint(part.tag for part in case)]
-
+SUITE = Suite("tf_slim", (("tf_slim==1.1.0", "pytest>=7,<9", "nose==1.3.7"),))
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_suite(SUITE, None, __doc__.splitlines()[0]))

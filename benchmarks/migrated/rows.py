@@ -18,6 +18,7 @@ class Row:
     """One script. folder: what is taken out of the model zoo.  script: path below it, run in its own folder.
 
     prepare: puts data into the script's folder.  before: scripts with arguments that are run first.
+    is_root_searched: the script imports modules by their path below ``folder``, which goes to PYTHONPATH.
     """
 
     number: int
@@ -26,6 +27,7 @@ class Row:
     arguments: tuple[str, ...] = ()
     prepare: Callable[[Path], None] = _nothing
     before: tuple[tuple[str, ...], ...] = ()
+    is_root_searched: bool = False
 
 
 def _lenet(folder: Path) -> None:
@@ -86,7 +88,7 @@ _NER = (
     "--init_checkpoint=pretrained/model.ckpt-6",
 )  # fmt: skip
 
-ROWS = (
+_SCRIPTS = (
     Row(1, "built-in/recommendation/DeepCTR_Series_for_TensorFlow", "examples/run_din.py"),
     Row(5, "contrib/cv/TCN_ID1231_for_TensorFlow", "copymem/copymem_test.py",
         ("--epochs", "1", "--blank_len", "20", "--levels", "3", "--nhid", "6")),
@@ -111,3 +113,13 @@ ROWS = (
     Row(40, f"{_NLP}/Bert-NER_ID0797_for_TensorFlow", "BERT_NER.py", _NER, _bert_ner,
         (("bert/run_pretraining.py", *_pretraining("--output_dir=pretrained")),)),
 )  # fmt: skip
+
+_RESNET = ("--use_synthetic_data", "--resnet_size=50", "--batch_size=4", "--max_train_steps=2", "--train_epochs=1")
+# The ResNet-50 of the vendor's guide, one step a call and two: rows 1011 and 1012.
+_GUIDE = tuple(
+    Row(1010 + n, f"{_IMAGES}/ResNet101_ID0063_for_TensorFlow", "r1/resnet/imagenet_main.py",
+        (*_RESNET, f"--iterations_per_loop={n}", "--model_dir=model"), is_root_searched=True)
+    for n in (1, 2)
+)  # fmt: skip
+
+ROWS = (*_SCRIPTS, *_GUIDE)

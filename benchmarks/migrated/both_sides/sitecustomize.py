@@ -179,12 +179,16 @@ class Watched:
 
 
 def watch_gradients(module):
-    """tf.gradients, which optimizers use too, notes what it is asked for."""
+    """tf.gradients, which optimizers use too, notes what it is asked for and, called by a script, gives all gradients at once."""
     gradients = module.gradients
 
     @functools.wraps(gradients)
     def called(ys, xs, *args, **kwargs):
         result = gradients(ys, xs, *args, **kwargs)
+        if not ASKED and any(gradient is not None for gradient in result):
+            from tensorflow.python.ops import control_flow_ops
+
+            result = control_flow_ops.tuple(result)  # the gate that fix_optimizer sets for optimizers
         asked = ASKED[0] if ASKED else ys
         losses = list(asked) if isinstance(asked, (list, tuple)) else [asked]
         graph = losses[0].graph
