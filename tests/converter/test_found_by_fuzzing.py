@@ -188,6 +188,10 @@ PROGRAMS = {
         "(model.fit_generator())\nimport tensorflow\n",
         Config(distributed="tf", target=OLD),
     ),
+    "crash: a guard of one line that ends in a backslash": (
+        TF1 + "m = tf.keras.Sequential()\nif __name__ == '__main__': m.fit(x)\\\n \n",
+        Config(),
+    ),
     "second pass: one of two uses of a dict is taken out": (
         TF1 + "import horovod.tensorflow as hvd\nkw = {'config': c}\nv = hvd.DistributedOptimizer(o, op=tf.Session(**kw))\n"
         "s = tf.Session(**kw)\n",

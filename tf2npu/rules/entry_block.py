@@ -94,7 +94,11 @@ def _first_comment(script: Script, body: Any, first: int) -> int:
 
 def _last_offset(script: Script, body: Any) -> int:
     start, end = script.tree.span(body.body[-1])
-    return start + len(script.text[start:end].rstrip()) - 1
+    last = start + len(script.text[start:end].rstrip()) - 1
+    line_end = script.lines.line_end(last)
+    if "\\" not in (script.text[last], script.text[last + 1 : line_end].strip()):
+        return last
+    return min(line_end + len(script.newline_at(last)), len(script.text))  # the line below belongs to the statement
 
 
 def _code_lines(script: Script, start: int, last: int) -> list[int]:
