@@ -26,6 +26,14 @@ def fresh_graph():
         yield
 
 
+@pytest.fixture(autouse=True)
+def handler_of_python():
+    """A process that a shell has put into the background ignores SIGINT from its start, and so do those that it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @contextmanager
 def ctrl_c_at(line: int) -> Iterator[list[int]]:
     """SIGINT at the given line of the runtime that is run inside, counted from 0; gives the number of lines seen."""
