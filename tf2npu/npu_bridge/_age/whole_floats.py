@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numbers
+from importlib import import_module
 from typing import Any
 
 from npu_bridge._log import once
 from npu_bridge._tf1.journal import Journal
-from tensorflow.python.framework import tensor_shape
 
 
 def add(journal: Journal) -> None:
     """Let ``Dimension`` take a float without a fraction. Source: TF 1.15, framework/tensor_shape.py, ``Dimension.__init__``."""
-    dimension = tensor_shape.Dimension
+    dimension = import_module("tensorflow.python.framework.tensor_shape").Dimension  # not earlier: quiet comes before it
     before = dimension.__init__
 
     def init(self: Any, value: Any) -> None:
