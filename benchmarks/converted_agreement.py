@@ -55,11 +55,8 @@ def main(argv: list[str] | None = None) -> int:
     chosen = {name: TRAININGS[name] for name in TRAININGS if not options.only or name in options.only}
     with tempfile.TemporaryDirectory(prefix="agreement-") as temporary:
         out = options.keep or Path(temporary)
-        python = tf115.bring(options.tf115, out)
-        if python is None:
-            print("no Python 3.7 on the path or in pyenv; name a python with TensorFlow 1.15 by --tf115")
-            return ABSENT
         try:
+            python = tf115.bring(options.tf115, out)
             brought = {
                 name: bring(_repository(name), getattr(options, name), out) for name in {row[0] for row in chosen.values()}
             }

@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.acceptance.checkouts import Absent
 from benchmarks.migrated import tf115, zoo
 from benchmarks.migrated.agreement import HEADER, Agreement, Trial, agree, line
 from benchmarks.migrated.rows import ROWS, Row
@@ -38,9 +39,10 @@ def main(argv: list[str] | None = None) -> int:
         return ABSENT
     with tempfile.TemporaryDirectory(prefix="agreement-") as temporary:
         out = options.keep or Path(temporary)
-        python = tf115.bring(options.tf115, out)
-        if python is None:
-            print("no Python 3.7 on the path or in pyenv; name a python with TensorFlow 1.15 by --tf115")
+        try:
+            python = tf115.bring(options.tf115, out)
+        except Absent as error:
+            print(error)
             return ABSENT
         print(f"model zoo at commit {zoo.commit(options.model_zoo)}\n\n{HEADER}", flush=True)
         rows = [row for row in ROWS if row.number in (options.rows or COMPARED)]

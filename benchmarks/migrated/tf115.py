@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from benchmarks.acceptance.checkouts import Absent
+
 PACKAGES = ("tensorflow-cpu==1.15.0", "protobuf<3.21", "numpy<1.19")
 
 
@@ -31,9 +33,11 @@ def make(folder: Path, base: Path) -> Path:
     return python
 
 
-def bring(given: Path | None, folder: Path) -> Path | None:
-    """The interpreter that was given, else one in a new environment; None when there is no Python 3.7 to make it of."""
+def bring(given: Path | None, folder: Path) -> Path:
+    """The interpreter that was given, else one in a new environment.  Raises: Absent without a Python 3.7 to make it of."""
     if given is not None:
         return given.absolute()
     base = python37()
-    return make(folder / "tf115", base) if base else None
+    if base is None:
+        raise Absent("no Python 3.7 on the path or in pyenv; name a python with TensorFlow 1.15 by --tf115")
+    return make(folder / "tf115", base)

@@ -84,3 +84,11 @@ class Graph:
             for value in node.inputs:
                 readers.setdefault(value, []).append(node)
         return readers
+
+    def kept(self) -> set[str]:
+        """Names of the nodes that whoever runs the graph asks for: a pass may change what they are, not take them out."""
+        return {value.node for value in self.fetches} | set(self.targets)
+
+    def waited_for(self) -> set[str]:
+        """Names of the nodes that others wait for without reading them."""
+        return {name for node in self for name in node.controls}

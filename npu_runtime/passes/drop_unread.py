@@ -24,7 +24,7 @@ def drop_unread(graph: Graph) -> int:
     Source: TensorFlow core/grappler/optimizers/dependency_optimizer.cc, SafeToConvertToNoOp, does so on the CPU.
     """
     reads = Counter(value.node for node in graph for value in node.inputs)
-    kept = {value.node for value in graph.fetches} | set(graph.targets)
+    kept = graph.kept()
     dropped = 0
     for node in reversed(topological([node for node in graph if node.host_reason is None])):
         if reads[node.name] or node.name in kept or not _is_pure(graph, node):

@@ -44,8 +44,8 @@ class _Fusion:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.readers = graph.consumers()
-        self.kept = {value.node for value in graph.fetches} | set(graph.targets)
-        self.waited_for = {name for node in graph for name in node.controls}
+        self.kept = graph.kept()
+        self.waited_for = graph.waited_for()
 
     def is_candidate(self, node: Node) -> bool:
         """Whether a node is element-wise over complete, large values of the types a region handles."""

@@ -25,8 +25,8 @@ class _Fusion:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.readers = graph.consumers()
-        self.kept = {value.node for value in graph.fetches} | set(graph.targets)
-        self.waited_for = {name for node in graph for name in node.controls}
+        self.kept = graph.kept()
+        self.waited_for = graph.waited_for()
 
     def fuse(self, norm: Node) -> bool:
         """Make `norm` the fused node and remove the others, where its result has one reader of the kind."""

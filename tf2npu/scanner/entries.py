@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from tf2npu.scanner.input_roles import BUILTINS, Target
+from tf2npu.scanner.input_roles import BUILTINS, Target, target_of
 from tf2npu.scanner.returns import returned
 from tf2npu.scanner.syntax import children, walk
 
@@ -123,18 +123,11 @@ class TopLevel:
 
     def _target(self, node: ast.expr) -> Target | None:
         """The imported thing that a chain of attributes and calls starts with."""
-        node = _plain_chain(node)
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return None
-        if node.id not in self.targets:
-            is_unbound = self.has_stars and node.id not in BUILTINS and node.id not in self.rebound
-            return (-1, node.id) if is_unbound and not parts else None
-        level, dotted = self.targets[node.id]
-        return level, ".".join([dotted, *reversed(parts)])
+        return target_of(_plain_chain(node), self.targets, self._may_be_starred)
+
+    def _may_be_starred(self, name: str) -> bool:
+        """Whether a name may come from a star import."""
+        return self.has_stars and name not in BUILTINS and name not in self.rebound
 
 
 def _plain_chain(node: ast.expr) -> ast.expr:

@@ -16,7 +16,7 @@ from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Tar
 from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.source import SourceError, decode
-from tf2npu.scanner.syntax import children
+from tf2npu.scanner.syntax import chain, children
 
 _RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|tf_slim|\btf\b|\bslim\b|__main__")
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
@@ -278,13 +278,8 @@ class _Gatherer:
 
     def dotted(self, node: ast.expr) -> str | None:
         """Qualified name of a chain whose root is a known import."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name) or node.id not in self.aliases:
-            return None
-        return canonical(".".join([self.aliases[node.id], *reversed(parts)]))
+        root, parts = chain(node)
+        return canonical(".".join([self.aliases[root], *parts])) if root in self.aliases else None
 
 
 def _trains(call: ast.Call) -> bool:

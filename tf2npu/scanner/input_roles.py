@@ -11,7 +11,7 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from tf2npu.scanner.syntax import children
+from tf2npu.scanner.syntax import chain, children
 
 Target = tuple[int, str]  # level of a relative import, dotted name; level -1: a name of the same file
 Value = tuple[str, object]  # ("const", value), ("param", name) or ("other", None)
@@ -149,17 +149,16 @@ class RoleGatherer:
         return CallFact(owner, target, tuple(pairs), role)
 
     def _target(self, node: ast.expr) -> Target | None:
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return None
-        if node.id in self.targets:
-            level, dotted = self.targets[node.id]
-            return level, ".".join([dotted, *reversed(parts)])
-        is_own = node.id in self.functions or (self.has_stars and node.id not in BUILTINS)
-        return (-1, node.id) if not parts and is_own else None
+        return target_of(node, self.targets, lambda name: name in self.functions or (self.has_stars and name not in BUILTINS))
+
+
+def target_of(node: ast.expr, targets: dict[str, Target], may_be_here: Callable[[str], bool]) -> Target | None:
+    """What a chain of attributes refers to: something imported, or a function that bears the bare name where that may be."""
+    root, parts = chain(node)
+    if root in targets:
+        level, dotted = targets[root]
+        return level, ".".join([dotted, *parts])
+    return (-1, root) if root and not parts and may_be_here(root) else None
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from tf2npu.scanner.input_roles import BUILTINS, Target
+from tf2npu.scanner.input_roles import BUILTINS, Target, target_of
 from tf2npu.scanner.returns import returned
-from tf2npu.scanner.syntax import children
+from tf2npu.scanner.syntax import chain, children
 
 Given = str | Target  # qualified name of an instance, or the function of the project whose result is handed on
 _FOLLOWED = re.compile(
@@ -74,22 +74,12 @@ class ReturnGatherer:
         return self._target(node.func)
 
     def _is_imported(self, node: ast.expr) -> bool:
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return isinstance(node, ast.Name) and node.id in self.targets
+        return chain(node)[0] in self.targets
 
     def _target(self, node: ast.expr) -> Target | None:
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name) or node.id in self.assigned:
+        if chain(node)[0] in self.assigned:
             return None
-        if node.id in self.targets:
-            level, dotted = self.targets[node.id]
-            return level, ".".join([dotted, *reversed(parts)])
-        is_own = node.id in self.local or (self.has_stars and node.id not in BUILTINS)
-        return (-1, node.id) if not parts and is_own else None
+        return target_of(node, self.targets, lambda name: name in self.local or (self.has_stars and name not in BUILTINS))
 
 
 def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:

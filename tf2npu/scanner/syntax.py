@@ -29,6 +29,15 @@ def children(node: ast.AST) -> list[ast.AST]:
     return below
 
 
+def chain(node: ast.expr) -> tuple[str, list[str]]:
+    """The name that a chain of attributes starts with ("" where it starts with something else), and the attributes in order."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else "", parts[::-1]
+
+
 def walk(node: ast.AST) -> list[ast.AST]:
     """A node and all below it, nearest first."""
     found = [node]
