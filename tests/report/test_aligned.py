@@ -1,13 +1,18 @@
 """Side by side: whatever is changed, the left column is the original, the right one the output, in order."""
 
-from hypothesis import given
+from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tf2npu
 from tests.report import samples
 from tf2npu.findings import Span
 from tf2npu.report.aligned import compare
 from tf2npu.report.changes import apply_changes, changes_by_line
 from tf2npu.report.code_table import line_html, runs
-from tf2npu.report.highlight import highlight
+from tf2npu.report.highlight import highlight, highlight_ranges
 from tf2npu.report.model import Change, Lines
 
 
@@ -53,6 +58,35 @@ def test_coloured_pieces_are_the_lines(text):
     assert ["".join(piece for _, piece in line) for line in highlight(text)] == [
         lines.line_text(number) for number in range(1, len(lines) + 1)
     ]
+
+
+SOURCES = sorted(Path(tf2npu.__file__).parent.glob("report/*.py"))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_lines_in_sight_have_the_colours_they_have_in_the_whole_file(path):
+    lines = Lines(path.read_text())
+    ranges = [(first, min(first + 6, len(lines))) for first in range(1, len(lines) + 1, 11)]
+    whole = highlight(lines.text)
+    assert highlight_ranges(lines, ranges) == {n: whole[n - 1] for first, last in ranges for n in range(first, last + 1)}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_line_inside_a_string_has_the_colour_of_the_string(end):
+    texts = ['x = "it\'s"  # it\'s', 'y = """a', "import b", "#c", '"""; z = r"\\"', "import d", "f('\\", "if', 1)"]
+    found = highlight_ranges(Lines(end.join(texts)), [(3, 3), (6, 6), (8, 8)])
+    assert found[3] == [("s", "import b")]
+    assert found[6][0] == ("k", "import")
+    assert found[8] == highlight(end.join(texts))[7]
+
+
+@given(samples.sources, st.integers(1, 9), st.integers(0, 9))
+def test_coloured_pieces_of_a_range_are_its_lines(text, first, more):
+    lines = Lines(text)
+    last = min(first + more, len(lines))
+    found = highlight_ranges(lines, [(first, last)] if first <= last else [])
+    shown = {n: "".join(piece for _, piece in pieces) for n, pieces in found.items()}
+    assert shown == {n: lines.line_text(n) for n in range(first, last + 1)}
 
 
 def test_an_inserted_line_stands_alone():

@@ -1,4 +1,4 @@
-"""The code of a page: before and after in one table, each finding under its line, long unchanged runs folded."""
+"""The code of a page: before and after in one table, each finding under its line, long unchanged runs folded and plain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from tf2npu.report.aligned import Comparison, Row, compare
-from tf2npu.report.highlight import Piece, highlight
+from tf2npu.report.highlight import Piece, highlight, highlight_ranges
 from tf2npu.report.language import Catalogue
 from tf2npu.report.model import FileReport
 from tf2npu.report.visible import ODD, code_point
@@ -53,8 +53,9 @@ def _odd(match: re.Match[str]) -> str:
 def code_html(file: FileReport, notes_at: dict[int, Markup], texts: Catalogue) -> Markup:
     """The whole code section. notes_at: what is to be said under a line of the original."""
     comparison = compare(file.source or "", file.changes)
-    table = _Table(comparison, notes_at, texts, is_single=not file.changes)
-    return Markup("\n".join(table.html(run) for run in runs(comparison.rows, set(notes_at))))
+    shown = runs(comparison.rows, set(notes_at))
+    table = _Table(comparison, shown, notes_at, texts, is_single=not file.changes)
+    return Markup("\n".join(table.html(run) for run in shown))
 
 
 def runs(rows: list[Row], lines_with_notes: set[int]) -> list[Run]:
@@ -85,18 +86,21 @@ def _stretches(flags: bytearray) -> Iterator[tuple[int, int, bool]]:
 class _Table:
     """Makes the HTML of the rows; plain strings inside, in which every text of the user's went through `_seen`."""
 
-    def __init__(self, comparison: Comparison, notes_at: dict[int, Markup], texts: Catalogue, is_single: bool) -> None:
+    def __init__(
+        self, comparison: Comparison, shown: list[Run], notes_at: dict[int, Markup], texts: Catalogue, is_single: bool
+    ) -> None:
         self._comparison = comparison
         self._notes_at = notes_at
         self._texts = texts
         self._is_single = is_single
-        self._before = highlight(comparison.before.text)
+        in_sight = [_first_and_last(run) for run in shown if not run.is_folded]
+        self._coloured = highlight_ranges(comparison.before, [lines for lines in in_sight if lines is not None])
         self._has_head = False
 
     def html(self, run: Run) -> str:
         body = "\n".join(self._row(row) for row in run.rows)
         columns = '<col class="n"><col>' * (1 if self._is_single else 2)
-        first, last = self._first_and_last(run)
+        first, last = _first_and_last(run) or (1, 1)
         head = "" if run.is_folded or self._has_head else self._head()
         self._has_head = self._has_head or not run.is_folded
         label = self._texts.text(f"lines {first} to {last}")
@@ -106,9 +110,9 @@ class _Table:
         summary = self._texts.text(f"{len(run.rows)} unchanged lines: {first} to {last}")
         return f'<details class="fold"><summary>{summary}</summary>\n{table}</details>'
 
-    def _first_and_last(self, run: Run) -> tuple[int, int]:
-        numbers = [row.before for row in run.rows if row.before is not None]
-        return (numbers[0], numbers[-1]) if numbers else (1, 1)
+    def _pieces(self, number: int) -> list[Piece]:
+        """A line of the original, in colours where it is in sight."""
+        return self._coloured.get(number) or [("", self._comparison.before.line_text(number))]
 
     def _head(self) -> str:
         names = ("Source",) if self._is_single else ("Before", "After")
@@ -125,17 +129,23 @@ class _Table:
 
     def _cells(self, row: Row) -> str:
         if not row.changed and row.before is not None:
-            code = line_html(self._before[row.before - 1], [], "")
+            code = line_html(self._pieces(row.before), [], "")
             after = "" if self._is_single else _cell(row.after, code, "")
             return _cell(row.before, code, "") + after
         left = right = ""
         if row.before is not None:
-            left = line_html(self._before[row.before - 1], self._comparison.before_marks.get(row.before, []), "del")
+            left = line_html(self._pieces(row.before), self._comparison.before_marks.get(row.before, []), "del")
         if row.after is not None:
             # A changed line is coloured by itself: reading the whole output once more would double the work.
             pieces = highlight(self._comparison.after.line_text(row.after))
             right = line_html(pieces[0] if pieces else [], self._comparison.after_marks.get(row.after, []), "ins")
         return _cell(row.before, left, "old") + _cell(row.after, right, "new")
+
+
+def _first_and_last(run: Run) -> tuple[int, int] | None:
+    """The lines of the original that a run shows."""
+    numbers = [row.before for row in run.rows if row.before is not None]
+    return (numbers[0], numbers[-1]) if numbers else None
 
 
 def _cell(number: int | None, code: str, kind: str) -> str:

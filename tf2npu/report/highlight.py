@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
+
+    from tf2npu.report.model import Lines
 
 Piece = tuple[str, str]  # class ("" for plain text), text
 _MAX_CHARACTERS = 1_000_000  # a longer file is shown without colours
@@ -14,6 +18,36 @@ _CLASSES = (
     ("Comment", "c"), ("Literal.String", "s"), ("Literal.Number", "m"), ("Keyword", "k"), ("Operator.Word", "k"),
     ("Name.Builtin", "b"), ("Name.Decorator", "d"), ("Name.Function", "f"), ("Name.Class", "f"),
 )  # fmt: skip
+# Comments and strings; what is matched further than to the end of its line is a string of several lines.
+_COMMENT_OR_STRING = re.compile(
+    r"""\#[^\r\n]*|("{3}|'{3})(?:[^\\]|\\.)*?(?:\1|\Z)|(["'])(?:[^\\\r\n]|\\(?:\r\n|.))*?(?:\2|(?=[\r\n])|\Z)""", re.DOTALL
+)
+
+
+def highlight_ranges(lines: Lines, ranges: Iterable[tuple[int, int]]) -> dict[int, list[Piece]]:
+    """The pieces of the lines of some ranges (first and last line, 1-based), and of no other line.
+
+    Reading the tokens of whole files costs a fifth of a conversion, and most lines of a page are folded away.
+    """
+    begins = _string_starts(lines)
+    found: dict[int, list[Piece]] = {}
+    for first, last in ranges:
+        start = begins.get(first, first)
+        end = lines.starts[last] if last < len(lines.starts) else len(lines.text)
+        for number, pieces in enumerate(highlight(lines.text[lines.starts[start - 1] : end]), start):
+            if first <= number <= last:
+                found[number] = pieces
+    return found
+
+
+def _string_starts(lines: Lines) -> dict[int, int]:
+    """For each line that begins inside a string: the line in which this string begins."""
+    begins: dict[int, int] = {}
+    for match in _COMMENT_OR_STRING.finditer(lines.text):
+        if "\n" in match.group() or "\r" in match.group():
+            first, last = lines.position(match.start())[0], lines.position(match.end() - 1)[0]
+            begins.update(dict.fromkeys(range(first + 1, last + 1), begins.get(first, first)))
+    return begins
 
 
 def highlight(text: str) -> list[list[Piece]]:
