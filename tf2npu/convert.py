@@ -114,7 +114,8 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
 
     Raises: SourceError when the source, or what the fixes would make of it, cannot be parsed.
     """
-    script = Script(path, parse(text), config, project)
+    facts = project.files.get(path)
+    script = Script(path, parse(text, facts is not None and facts.is_python), config, project)
     try:
         return _converted(script)
     finally:

@@ -207,6 +207,10 @@ PROGRAMS = {
         "    tf.config.experimental.set_memory_growth(tf.keras.backend.set_session(s), 1)\n    m.fit(x)\n",
         Config(),
     ),
+    "crash: the start would come between a backslash and the comment behind it": (
+        TF1 + "import horovod.tensorflow as hvd\ntry:\n    tf.Session()\nexcept:hvd\\\n# c\nhvd.init()\n",
+        HVD,
+    ),
 }
 
 

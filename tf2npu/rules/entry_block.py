@@ -177,7 +177,8 @@ def _above_comments(script: Script, offset: int) -> int:
     """Start of the first of the comment lines that stand directly above a line."""
     while offset > 0:
         previous = script.lines.line_start(offset - 1)
-        if not script.text[previous:offset].startswith("#"):
+        continues = script.text[:previous].rstrip("\r\n").endswith("\\")  # the comment belongs to the line above it
+        if continues or not script.text[previous:offset].startswith("#"):
             break
         offset = previous
     return offset

@@ -75,6 +75,7 @@ class FileFacts:
     starts_horovod: bool = False  # starts Horovod at top level
     run_targets: tuple[Target, ...] = ()  # what it calls elsewhere when it is run
     dialect: str = ""  # "1" or "2" where a name that only one TensorFlow has tells what the file is written for
+    is_python: bool = False  # Python's own parser takes it
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
     @property
@@ -125,7 +126,7 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
         facts = _Gatherer(path).gather(module, [node for level in levels for node in level])
     except RecursionError:
         return _line_facts(path, text, is_too_deep(text))
-    facts.is_too_deep = len(levels) > DEEPEST
+    facts.is_python, facts.is_too_deep = True, len(levels) > DEEPEST
     return facts
 
 

@@ -10,8 +10,8 @@ import ast
 import sys
 import threading
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -78,18 +78,22 @@ class Tree:
 
 
 class _Recorder(CodegenState):
-    """Code generation that notes before which token each node starts and ends; called for every node, so kept bare."""
+    """Code generation that notes before which token each node starts and ends."""
 
     def start_recording(self) -> None:
         self.starts: dict[int, int] = {}
         self.ends: dict[int, int] = {}
         self.statements: dict[int, tuple[int, int]] = {}
+        tokens, starts, ends = self.tokens, self.starts, self.ends
 
-    def before_codegen(self, node: cst.CSTNode) -> None:
-        self.starts[id(node)] = len(self.tokens)
+        def before(node: cst.CSTNode) -> None:
+            starts[id(node)] = len(tokens)
 
-    def after_codegen(self, node: cst.CSTNode) -> None:
-        self.ends[id(node)] = len(self.tokens)
+        def after(node: cst.CSTNode) -> None:
+            ends[id(node)] = len(tokens)
+
+        # Called for every node and every token, millions of times: without a look-up of attributes, or without a frame.
+        self.before_codegen, self.after_codegen, self.add_token = before, after, tokens.append  # type: ignore[assignment,method-assign]
 
     def record_syntactic_position(self, node: Any, *, start_node: Any = None, end_node: Any = None) -> Any:
         if type(node) in _STATEMENTS:
@@ -116,8 +120,8 @@ class _StatementSpan:
         self.recorder.statements[id(self.node)] = (self.start, end)
 
 
-def parse(text: str) -> Tree:
-    """Parse Python source.
+def parse(text: str, is_python: bool = False) -> Tree:
+    """Parse Python source. is_python: Python's own parser is known to take it, so nodes need not be checked one by one.
 
     Raises: SourceError with line and column for a syntax error, or for source that the parser cannot give back unchanged.
     """
@@ -125,7 +129,8 @@ def parse(text: str) -> Tree:
         at = text.index("\0")
         raise SourceError("source code cannot hold a null byte", text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
     try:
-        module = cst.parse_module(text)
+        with _unchecked() if is_python else _NOTHING:
+            module = cst.parse_module(text)
     except cst.ParserSyntaxError as error:
         plain = _with_plain_indentation(text)
         if plain is None:
@@ -142,6 +147,23 @@ def parse(text: str) -> Tree:
     if not tree.is_faithful:
         raise SourceError("the parser does not give this file back unchanged, so it is left alone")
     return tree
+
+
+@contextmanager
+def _unchecked() -> Iterator[None]:
+    """Nodes are made without LibCST's check of each, which is a tenth of a parse and finds nothing in what Python takes."""
+    cst.CSTNode.__post_init__ = _no_check  # type: ignore[assignment,method-assign]
+    try:
+        yield
+    finally:
+        cst.CSTNode.__post_init__ = _check  # type: ignore[method-assign]
+
+
+_check = cst.CSTNode.__post_init__
+
+
+def _no_check(node: cst.CSTNode) -> None:
+    """Stands for the check of a node."""
 
 
 def _with_plain_indentation(text: str) -> cst.Module | None:
