@@ -154,6 +154,7 @@ class PrecisionPolicy:
 def load_policy(config: RuntimeConfig, chip: Chip) -> PrecisionPolicy:
     """The policy that a session's options ask for on a chip.
 
+    A list file that is not there changes nothing, which a note tells.
     Raises: InvalidArgument for a list file that cannot be read or is not of the form.
     """
     mode = config.precision.mode or (_default(config, chip) if config.device_defaults else ORIGIN)
@@ -164,14 +165,22 @@ def load_policy(config: RuntimeConfig, chip: Chip) -> PrecisionPolicy:
         notes.append(f"{mode}: numbers are rounded to bfloat16, which {chip.name} itself has not (--option soc=Ascend910B2 has)")
     policy, mixlist = PrecisionPolicy(mode), config.precision.mixlist
     lists: dict[str, str] = {}
-    if mixlist and policy.mixes:
+    if mixlist and policy.mixes and _is_there("modify_mixlist", mixlist, notes):
         lists, unknown = read_mixlist(mixlist)
         notes += [f"modify_mixlist: the device has no operator {name!r}" for name in unknown]
-    elif mixlist:
+    elif mixlist and not policy.mixes:
         notes.append(f"modify_mixlist is not read: it needs precision_mode allow_mix_precision, and the mode is {mode}")
-    types = config.parameters.get("customize_dtypes")
-    customized = read_customized_types(types) if types and isinstance(types, str) and not policy.is_origin else CustomizedTypes()
+    types, customized = config.parameters.get("customize_dtypes"), CustomizedTypes()
+    if types and isinstance(types, str) and not policy.is_origin and _is_there("customize_dtypes", types, notes):
+        customized = read_customized_types(types)
     return PrecisionPolicy(mode, lists, customized, tuple(notes))
+
+
+def _is_there(option: str, path: str, notes: list[str]) -> bool:
+    found = Path(path).exists()
+    if not found:
+        notes.append(f"{option}: there is no file {path} below {Path.cwd()}; the device's own lists are used")
+    return found
 
 
 def _default(config: RuntimeConfig, chip: Chip) -> str:

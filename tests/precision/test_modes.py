@@ -249,10 +249,13 @@ def test_files_of_another_form_are_refused(tmp_path: Any, document: Any, message
         load_policy(mixlist(tmp_path, document), load_chip("Ascend910A"))
 
 
-def test_a_file_that_is_not_there_is_refused() -> None:
-    config = load_config({"precision_mode": "allow_mix_precision", "modify_mixlist": "gone/ops.json"}, {})
-    with pytest.raises(InvalidArgument, match=r"gone/ops.json cannot be read"):
-        load_policy(config, load_chip("Ascend910A"))
+@pytest.mark.parametrize("option", ["modify_mixlist", "customize_dtypes"])
+def test_a_file_that_is_not_there_changes_nothing_and_is_told(option: str) -> None:
+    config = load_config({"precision_mode": "allow_mix_precision", option: "gone/ops.json"}, {})
+    made = load_policy(config, load_chip("Ascend910A"))
+    assert made.lists == {} and not made.customized.ops
+    (note,) = made.notes
+    assert note.startswith(f"{option}: there is no file gone/ops.json below ")
 
 
 def customized(tmp_path: Any, text: str, mode: str = "allow_mix_precision") -> PrecisionPolicy:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from npu_bridge._lenient import accept_value
+from npu_bridge._lenient import accept, accept_value
 from npu_bridge._log import log, once
 
 from tf2npu.session_options import Given, problems, without_effect
 
+_FILES = ("modify_mixlist", "customize_dtypes")  # options that name a file which the device reads
 # Filled as sessions are made, for the run log: option -> what happens instead of it.
 ignored: dict[str, str] = {}
 # Options that npu_plugin.npu_resource_init gave the whole process; a session's own win over them.
@@ -30,6 +32,10 @@ def check(entry: Any) -> None:
     options = given(entry)
     for name, (_, value) in sorted(options.items()):
         log.debug("session option %s = %r", name, value)
+    for name in _FILES:
+        path = str(options.get(name, ("", ""))[1])
+        if path and not Path(path).exists():
+            accept("option_file", f"{name}={path}")
     for problem in problems(options):
         if problem.stops:
             accept_value(problem.text)
