@@ -113,7 +113,7 @@ def _run_apart() -> Any:
 def _run_chunk(chunk: list[Job]) -> list[Any]:
     work, shared = _shared_in_worker
     done = [_guarded(work, path, data, shared) for path, data in chunk]
-    gc.collect()
+    gc.collect(0)
     return done
 
 
