@@ -24,8 +24,13 @@ class Cost:
     stderr: str
 
 
-def run(command: list[str], *, cache: Path | None = None, cwd: Path | None = None, stdin: Path | None = None) -> Cost:
-    """Run `command` to its end. cache: folder that stands for the user's cache; stdin: file to read from."""
+def run(
+    command: list[str], *, cache: Path | None = None, cwd: Path | None = None, stdin: Path | None = None, weighs: bool = True
+) -> Cost:
+    """Run `command` to its end. cache: folder that stands for the user's cache; stdin: file to read from.
+
+    weighs: look at its memory; that stops its processes for a moment each time.
+    """
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     if cache is not None:
         environment["XDG_CACHE_HOME"] = str(cache)
@@ -35,9 +40,11 @@ def run(command: list[str], *, cache: Path | None = None, cwd: Path | None = Non
             command, env=environment, cwd=cwd, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         sampler = _Sampler(process.pid)
-        sampler.start()
+        if weighs:
+            sampler.start()
         stdout, stderr = process.communicate()
-        sampler.stop()
+        if weighs:
+            sampler.stop()
     after = os.times()
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
     return Cost(time.monotonic() - started, cpu, sampler.peak, process.returncode, stdout, stderr)
