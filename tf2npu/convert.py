@@ -17,7 +17,7 @@ from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Stat
 from tf2npu.rules import Rule, rule_parts
 from tf2npu.rules.adapter_2021 import within_adapter
 from tf2npu.rules.old_library import mentions_old_library
-from tf2npu.rules.resources import deciding_references
+from tf2npu.rules.resources import needed_elsewhere
 from tf2npu.scanner.dialect import dialect_of, is_either
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
 from tf2npu.scanner.facts import FileFacts, gather_facts, mentions_relevant_module
@@ -257,18 +257,18 @@ def _reason_to_keep(script: Script, fix: Fix) -> str:
     for change in fix.changes:
         if change.replaces:
             old = script.text[change.start : change.end]
-            if ":=" in old and ":=" not in change.new:
-                return _NAME_GIVEN
             is_callee = change.start == fix.site[0] and old.replace(".", "").isidentifier()
-            decides = () if is_callee else deciding_references(script)
-            if any(change.start <= at < change.end and at != fix.site[0] for at in decides):
-                return _DECIDES
+            reason = "" if is_callee else needed_elsewhere(script, change.start, change.end, change.new, fix.site[0])
+            if reason:
+                return _REASONS[reason]
     return ""
 
 
 _SAME_TEXT = "{} was not applied: another fix changes the same text; convert this place by hand"
-_DECIDES = "{} was not applied: the code it takes out decides how other code is converted; convert this place by hand"
-_NAME_GIVEN = "{} was not applied: the code it takes out gives a name by `:=`; convert this place by hand"
+_REASONS = {
+    "decides": "{} was not applied: the code it takes out decides how other code is converted; convert this place by hand",
+    "name": "{} was not applied: the code it takes out gives a name by `:=`; convert this place by hand",
+}
 
 
 def _refused(script: Script, fix: Fix, reason: str) -> Finding:

@@ -5,25 +5,10 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.estimator_plan import CANNED, CONFIG_POSITION, ESTIMATOR, RUN_CONFIG, estimator_plan
+from tf2npu.rules.estimator_plan import CANNED, CONFIG_POSITION, ESTIMATOR, REMOVED, RUN_CONFIG, estimator_plan, parameter
 from tf2npu.scanner.sites import Call
 
 _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_start_from")
-_RUN_CONFIG_PARAMETERS = (
-    "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs",
-    "session_config", "keep_checkpoint_max", "keep_checkpoint_every_n_hours", "log_step_count_steps", "train_distribute",
-    "device_fn", "protocol", "eval_distribute", "experimental_distribute", "experimental_max_worker_delay_secs",
-    "session_creation_timeout_secs",
-)  # fmt: skip
-_REMOVED = {
-    "train_distribute": "distribution over NPUs is asked for with --distributed tf",
-    "eval_distribute": "distribution over NPUs is asked for with --distributed tf",
-    "experimental_distribute": "distribution over NPUs is asked for with --distributed tf",
-    "device_fn": "the NPU places the graph itself",
-    "protocol": "servers of a cluster are not used",
-    "experimental_max_worker_delay_secs": "there are no workers that start one after another",
-    "session_creation_timeout_secs": "there is no session to wait for",
-}
 
 
 @rule(
@@ -60,8 +45,8 @@ def estimator(call: Call) -> None:
             "or pass config=npu_run_config_init(run_config=...)."
         )
     config = call.arg("config", CONFIG_POSITION) or call.spread_arg("config")
-    if verdict == "unresolved" and config is not None:
-        return _wrap_unresolved(call, config)
+    if verdict in ("unresolved", "kept") and config is not None:
+        return _wrap(call, config, _NOT_KNOWN if verdict == "unresolved" else _KEPT)
     call.replace_callee(call.need("NPUEstimator"))
     _name_fifth(call)
     if verdict == "none":
@@ -74,16 +59,23 @@ def estimator(call: Call) -> None:
     return call.fixed("NPUEstimator runs the model on the NPU; it needs an NPURunConfig.")
 
 
-def _wrap_unresolved(call: Call, config: cst.Arg) -> None:
+_NOT_KNOWN = (
+    "Where this config is made is not known here. For the NPU's own loop and checkpoint hooks make it an NPURunConfig "
+    "and the Estimator an NPUEstimator."
+)
+_KEPT = (
+    "The RunConfig it gets stays one, so its class stays too. For the NPU's own loop and checkpoint hooks make the config an "
+    "NPURunConfig and the Estimator an NPUEstimator."
+)
+
+
+def _wrap(call: Call, config: cst.Arg, left: str) -> None:
     made_by = call.resolve(config.value)
     if made_by == "npu_bridge.npu_init.NPURunConfig()" or _is_wrapped(call, config.value):
         return
     call.wrap(config.value, f"{call.need('npu_run_config_init')}(run_config=", ")")
     call.fixed("The config is extended by what puts the Estimator's sessions on the NPU; the class stays.")
-    call.manual(
-        "Where this config is made is not known here. For the NPU's own loop and checkpoint hooks make it an NPURunConfig "
-        "and the Estimator an NPUEstimator."
-    )
+    call.manual(left)
 
 
 def _is_wrapped(call: Call, value: cst.BaseExpression) -> bool:
@@ -129,13 +121,13 @@ def run_config(call: Call) -> None:
     """Turns a RunConfig that reaches an Estimator into an NPURunConfig."""
     if id(call.node) in estimator_plan(call.script).configs:
         call.replace_callee(call.need("NPURunConfig"))
-        removed = [arg for arg in call.args if _parameter(call, arg) in _REMOVED]
+        removed = [arg for arg in call.args if parameter(call.node, arg) in REMOVED]
         for arg in call.args:
             if arg.keyword is None and arg not in removed:
-                call.rename_keyword(arg, _parameter(call, arg))
+                call.rename_keyword(arg, parameter(call.node, arg))
         _report_defaults(call)
     else:
-        removed = [arg for arg in call.args if arg.keyword is not None and arg.keyword.value in _REMOVED]
+        removed = [arg for arg in call.args if arg.keyword is not None and arg.keyword.value in REMOVED]
         if id(call.node) not in estimator_plan(call.script).wrapped:
             call.info(
                 "No Estimator is seen to get this config, so it stays a RunConfig. If one does, "
@@ -145,7 +137,7 @@ def run_config(call: Call) -> None:
     if removed:
         call.remove_args(removed)
     for arg in removed:
-        name = _parameter(call, arg)
+        name = parameter(call.node, arg)
         say = call.info if call.resolve(arg.value) == "None" else call.manual
         say(f"{name}={call.source(arg.value)} was removed: {_reason(call, name)}.")
     if call.fix.changes:
@@ -155,18 +147,11 @@ def run_config(call: Call) -> None:
 def _reason(call: Call, name: str) -> str:
     if name.endswith("distribute") and call.script.config.distributed == "tf":
         return "each NPU has a process of its own, which drives one replica"
-    return _REMOVED[name]
-
-
-def _parameter(call: Call, arg: cst.Arg) -> str:
-    if arg.keyword is not None:
-        return arg.keyword.value
-    position = [a for a in call.args if a.keyword is None].index(arg)
-    return _RUN_CONFIG_PARAMETERS[position]
+    return REMOVED[name]
 
 
 def _report_defaults(call: Call) -> None:
-    given = {_parameter(call, arg) for arg in call.args}
+    given = {parameter(call.node, arg) for arg in call.args}
     if "save_summary_steps" not in given:
         call.info(_summary_default())
     if not given & {"save_checkpoints_steps", "save_checkpoints_secs"}:

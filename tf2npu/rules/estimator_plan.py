@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.rules.resources import needed_elsewhere
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
@@ -14,6 +15,22 @@ from tf2npu.scanner.sites import Call
 ESTIMATOR = "tensorflow.estimator.Estimator"
 RUN_CONFIG = "tensorflow.estimator.RunConfig"
 CONFIG_POSITION = 2
+RUN_CONFIG_PARAMETERS = (
+    "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs",
+    "session_config", "keep_checkpoint_max", "keep_checkpoint_every_n_hours", "log_step_count_steps", "train_distribute",
+    "device_fn", "protocol", "eval_distribute", "experimental_distribute", "experimental_max_worker_delay_secs",
+    "session_creation_timeout_secs",
+)  # fmt: skip
+# Parameters of RunConfig that NPURunConfig does not have, and why nothing is lost without them.
+REMOVED = {
+    "train_distribute": "distribution over NPUs is asked for with --distributed tf",
+    "eval_distribute": "distribution over NPUs is asked for with --distributed tf",
+    "experimental_distribute": "distribution over NPUs is asked for with --distributed tf",
+    "device_fn": "the NPU places the graph itself",
+    "protocol": "servers of a cluster are not used",
+    "experimental_max_worker_delay_secs": "there are no workers that start one after another",
+    "session_creation_timeout_secs": "there is no session to wait for",
+}
 _CANNED = {
     "BaselineClassifier": 5, "BaselineEstimator": 3, "BaselineRegressor": 4, "BoostedTreesClassifier": 13,
     "BoostedTreesEstimator": 12, "BoostedTreesRegressor": 12, "DNNClassifier": 10, "DNNEstimator": 8, "DNNRegressor": 9,
@@ -34,7 +51,8 @@ CANNED |= {f"tensorflow.contrib.{name}": position for name, position in _OF_CONT
 class EstimatorPlan:
     """Verdict for every Estimator call (by node identity), and the RunConfig calls to convert with them.
 
-    verdict: "none" no config given, "resolved" every config it can get is a RunConfig made in this file, "unresolved".
+    verdict: "none" no config given, "resolved" every config it can get is a RunConfig made in this file, "kept" one of those
+    cannot become an NPURunConfig, "unresolved".
     """
 
     verdict: dict[int, str] = field(default_factory=dict)
@@ -66,17 +84,32 @@ def _make(script: Script) -> EstimatorPlan:
             plan.verdict[id(node)] = "none"
         else:
             origins = _origins(script, config.value, scope, 0)
-            usable = bool(origins) and all(_is_convertible(script, o, s) for o, s in origins or [])
-            plan.verdict[id(node)] = "resolved" if usable else "unresolved"
-            if usable:
+            plan.verdict[id(node)] = _verdict(script, origins or [])
+            if plan.verdict[id(node)] == "resolved":
                 plan.configs.update(id(o) for o, _ in origins or [])
     return plan
 
 
-def _is_convertible(script: Script, node: cst.Call, scope: Scope) -> bool:
-    if script.name_of(node.func, scope) != RUN_CONFIG or script.is_switched_off("NPU202", node):
+def _verdict(script: Script, origins: list[tuple[cst.Call, Scope]]) -> str:
+    if not origins or any(script.name_of(node.func, scope) != RUN_CONFIG for node, scope in origins):
+        return "unresolved"
+    return "resolved" if all(_is_convertible(script, node) for node, _ in origins) else "kept"
+
+
+def _is_convertible(script: Script, node: cst.Call) -> bool:
+    if script.is_switched_off("NPU202", node) or any(arg.star for arg in node.args):
         return False
-    return not any(arg.star for arg in node.args) and sum(a.keyword is None for a in node.args) <= 16
+    if sum(a.keyword is None for a in node.args) > len(RUN_CONFIG_PARAMETERS):
+        return False
+    removed = [arg for arg in node.args if parameter(node, arg) in REMOVED]
+    return not any(needed_elsewhere(script, *script.tree.span(arg)) for arg in removed)
+
+
+def parameter(node: cst.Call, arg: cst.Arg) -> str:
+    """The parameter of RunConfig that an argument is for."""
+    if arg.keyword is not None:
+        return arg.keyword.value
+    return RUN_CONFIG_PARAMETERS[[a for a in node.args if a.keyword is None].index(arg)]
 
 
 def _origins(script: Script, node: Any, scope: Scope, depth: int) -> list[tuple[cst.Call, Scope]] | None:

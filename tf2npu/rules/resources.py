@@ -86,6 +86,17 @@ def deciding_references(script: Script) -> list[int]:
     return found
 
 
+def needed_elsewhere(script: Script, start: int, end: int, new: str = "", besides: int = -1) -> str:
+    """Why [start, end) cannot become `new`: "name" it gives a name by `:=`, "decides" other fixes rely on it, "" it can.
+
+    besides: offset of the one reference that may go.
+    """
+    if ":=" in script.text[start:end] and ":=" not in new:
+        return "name"
+    is_needed = any(start <= at < end and at != besides for at in deciding_references(script))
+    return "decides" if is_needed else ""
+
+
 def _decides(script: Script, node: cst.BaseExpression, scope: Scope, spread: set[str]) -> bool:
     if isinstance(node, cst.Name) and node.value in spread:
         return True
