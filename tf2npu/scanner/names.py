@@ -32,8 +32,12 @@ _PRIVATE = (
     (re.compile(r"tensorflow\.python\.data\.ops\.\w+\.([A-Z]\w+)$"), r"tensorflow.data.\1"),
     (re.compile(r"tensorflow\.core\.protobuf\.config_pb2\.(\w+)$"), r"tensorflow.\1"),
     (re.compile(r"tensorflow\.contrib\.slim\.(dropout|conv2d|fully_connected)$"), r"tensorflow.contrib.layers.\1"),
-    (re.compile(r"tensorflow\.data\.experimental\.(Dataset|Iterator|\w+LineDataset|TFRecordDataset|FixedLengthRecordDataset)\b"),
-     r"tensorflow.data.\1"),
+    (
+        re.compile(
+            r"tensorflow\.data\.experimental\.(Dataset|Iterator|\w+LineDataset|TFRecordDataset|FixedLengthRecordDataset)\b"
+        ),
+        r"tensorflow.data.\1",
+    ),
     (re.compile(r"tensorflow\.layers\.core\.(\w+)$"), r"tensorflow.layers.\1"),
     (re.compile(r"tensorflow\.math\.(erf|tanh|sqrt|pow|multiply|is_finite|is_nan|is_inf)$"), r"tensorflow.\1"),
     (re.compile(r"tensorflow\.keras\.models\.(Model|Sequential)$"), r"tensorflow.keras.\1"),
