@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.horovod import HVD, SOURCE, WHY, is_on, names_of, short_name
 from tf2npu.scanner.sites import Call, Site
@@ -183,12 +184,18 @@ _ADVICE = {
     ),
 }
 
+# What asks which libraries Horovod was built with; none of them is used on the NPU.
+_BUILDS = (
+    *(f"{library}_built" for library in ("ccl", "cuda", "ddl", "gloo", "mpi", "nccl", "rocm")),
+    "gloo_enabled", "mpi_enabled", "mpi_threads_supported",
+)  # fmt: skip
+
 
 @rule(
     id="NPU406",
     title="Horovod without a counterpart",
     on="reference",
-    matches=names_of(*_ADVICE),
+    matches=names_of(*_ADVICE, *_BUILDS),
     why=WHY,
     source=f"{SOURCE}; hccl_ops.all_to_all_v; horovod.tensorflow 0.20 for alltoall",
     examples=(
@@ -203,14 +210,13 @@ _ADVICE = {
 )
 def without_counterpart(site: Site) -> None:
     """Reports what the NPU's collectives do not have, and what to write in its place."""
-    if is_on(site):
-        site.unsupported(_ADVICE[short_name(site.name) or ""])
+    _advise(site)
 
 
 @rule(
     id="NPU406",
     title="Horovod without a counterpart",
-    matches=names_of(*_ADVICE),
+    matches=names_of(*_ADVICE, *_BUILDS),
     why=WHY,
     source=f"{SOURCE}; hccl_ops.all_to_all_v; horovod.tensorflow 0.20 for alltoall",
     examples=(
@@ -219,9 +225,23 @@ def without_counterpart(site: Site) -> None:
             level="unsupported",
             config=HVD,
         ),
+        Example.same(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nscale = hvd.local_size() if hvd.nccl_built() else 1",
+            note="the code chooses by how Horovod was built",
+            level="manual",
+            config=Config(distributed="horovod", select=frozenset({"NPU406"})),
+            write="import tensorflow as tf\nscale = 1",
+        ),
     ),
 )
 def call_without_counterpart(call: Call) -> None:
     """Reports what the NPU's collectives do not have, and what to write in its place."""
-    if is_on(call):
-        call.unsupported(_ADVICE[short_name(call.name) or ""])
+    _advise(call)
+
+
+def _advise(site: Site) -> None:
+    name = short_name(site.name) or ""
+    if is_on(site) and name in _BUILDS:
+        site.manual("The NPU uses none of the libraries of Horovod: write False, or take out the code that asks for them.")
+    elif is_on(site):
+        site.unsupported(_ADVICE[name])
