@@ -11,6 +11,7 @@ from tensorflow.core.framework import attr_value_pb2, node_def_pb2, op_def_pb2, 
 from tensorflow.python.framework import dtypes as tf_dtypes
 from tensorflow.python.framework import op_def_registry, tensor_util
 
+from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.importer.functions import Inliner, device_op
@@ -60,6 +61,8 @@ class GraphImporter:
 
     def _add(self, operation: Any) -> None:
         node = import_operation(operation)
+        for value in node.inputs:
+            self._check_output(node, value)
         node.inputs = [self._inliner.resolve(value) for value in node.inputs]
         self._inliner.has_frames = self._inliner.has_frames or node.op in ENTERS
         if NOT_COMPILED not in node.attrs:
@@ -68,6 +71,22 @@ class GraphImporter:
             if NOT_COMPILED in node.attrs:
                 made.attrs.setdefault(NOT_COMPILED, node.attrs[NOT_COMPILED])
             self.graph.add(made)
+
+    def _check_output(self, reader: Node, value: Value) -> None:
+        """Refuse an output that an operation got after it was imported.
+
+        Source: `tf.gradients` gives a call of a tf.function more outputs; a session that has run the call refuses the graph.
+        """
+        producer = self.graph.nodes.get(value.node)
+        if producer is None or value.output < len(producer.outputs) or value in self._inliner.aliases:
+            return
+        n_outputs = len(producer.outputs) or sum(known.node == value.node for known in self._inliner.aliases)
+        raise InvalidArgument(
+            f"Connecting to invalid output {value.output} of source node {value.node} which has {n_outputs} outputs; "
+            "it was changed after this session had run it; take gradients first, or make a new session",
+            reader.name,
+            reader.op,
+        )
 
 
 def import_operation(operation: Any) -> Node:

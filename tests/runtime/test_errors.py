@@ -148,3 +148,32 @@ def test_switched_off_entry_stays_on_tensorflow() -> None:
     with device_session(use_off_line=False) as session:
         assert session.run(tf.constant(2.0)) == 2.0
         assert hooks.device_of(session) is None
+
+
+def test_gradients_that_change_a_call_which_has_run() -> None:
+    """TensorFlow gives the call more outputs, which sessions that have run it do not see; new sessions do."""
+    x = tf.placeholder(tf.float32, [2], name="x")
+    scale = tf.get_variable("scale", [2], initializer=tf.ones_initializer, use_resource=True)
+    y = tf.function(lambda a: tf.reduce_sum(tf.tanh(a * scale)))(x) * 2.0
+    feeds, errors = {x: np.float32([0.5, -2.0])}, []
+    theirs, mine = tf.Session(), device_session()
+    with theirs, mine:
+        for session in (theirs, mine):
+            session.run(scale.initializer)
+            session.run(y, feeds)
+        gradients = tf.gradients(y, [x, scale])
+        for session in (theirs, mine):
+            for fetches in (gradients, y):
+                with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+                    session.run(fetches, feeds)
+                errors.append(caught.value.message)
+    said = "Connecting to invalid output 1 of source node StatefulPartitionedCall which has 1 outputs"
+    assert all(said in message for message in errors)
+    assert "changed after this session had run it; take gradients first, or make a new session" in errors[-1]
+    results = []
+    for session in (tf.Session(), device_session()):
+        with session:
+            session.run(scale.initializer)
+            results.append(session.run([*gradients, y], feeds))
+    for expected, made in zip(*results, strict=True):
+        np.testing.assert_allclose(made, expected, rtol=1e-6)
