@@ -13,7 +13,8 @@ import tensorflow.compat.v1 as tf
 from tf2npu.rules import rule_parts
 from tf2npu.rules.dataset import _POSITION as DATASET
 from tf2npu.rules.distribute import _HOOKS
-from tf2npu.rules.estimator import _ESTIMATOR_PARAMETERS, _RUN_CONFIG_PARAMETERS, CANNED
+from tf2npu.rules.estimator import _ESTIMATOR_PARAMETERS
+from tf2npu.rules.estimator_plan import CANNED, RUN_CONFIG_PARAMETERS
 from tf2npu.rules.gelu_formula import gelu_erf, gelu_tanh
 from tf2npu.rules.session_config import _KEYWORD, _POSITION
 from tf2npu.rules.tensorflow2_names import TENSORFLOW_2_NAMES
@@ -64,7 +65,7 @@ def test_position_of_hooks(name: str) -> None:
 def test_parameters_of_estimator_and_run_config() -> None:
     assert tuple(parameters("tensorflow.estimator.Estimator")) == _ESTIMATOR_PARAMETERS
     own = parameters("tensorflow.estimator.RunConfig")
-    assert tuple(own[: len(_RUN_CONFIG_PARAMETERS)]) == _RUN_CONFIG_PARAMETERS
+    assert tuple(own[: len(RUN_CONFIG_PARAMETERS)]) == _RUN_CONFIG_PARAMETERS
 
 
 def test_dropout_keeps_by_its_second_argument_in_the_first_version_only() -> None:
