@@ -40,6 +40,7 @@ contrib.layers.python.layers: utils layers initializers regularizers
 """
 _SLIM_MODULE = re.compile(r"tensorflow\.contrib\.slim\.(nets(\.[a-z_0-9]+)?|utils|layers|initializers|regularizers)$")
 _NO_API = ("python", "absolute_import", "division", "print_function", "sys", "core", "tf")
+_HANDED_ON = ("unittest.mock", "mock")  # modules of Python's that TensorFlow exports under a name of its own
 _MESSAGE = "google.protobuf.message.Message"
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
@@ -139,6 +140,8 @@ class _Names:
         if isinstance(value, types.ModuleType):
             if _OURS.match(getattr(value, "__name__", "")) and not _is_inner(name, value):
                 self.module(name, value)
+            elif getattr(value, "__name__", "") in _HANDED_ON and ".contrib." not in name:
+                self.constants[name] = value
         elif inspect.isclass(value) or inspect.isroutine(value) or (callable(value) and _OURS.match(type(value).__module__)):
             home = getattr(value, "__module__", None) or "tensorflow"
             is_foreign = not _OURS.match(home) and name.startswith(("tensorflow.contrib.", "tensorflow.examples."))

@@ -106,3 +106,12 @@ def test_the_report_adds_up_and_says_what_is_unknown():
     first = report.apis[0]
     assert (first.name, first.count, first.n_files, first.places) == ("tensorflow.nn.relu", 4, 2, ("a.py:2", "b.py:2"))
     assert sentence(report).startswith("6 references to TensorFlow: 4 resolved, 2 unknown")
+
+
+def test_what_tensorflow_only_hands_on_is_known_with_all_below_it():
+    text = (
+        "import tensorflow.compat.v1 as tf\nmock = tf.test.mock\n@tf.test.mock.patch.object(os, 'remove')\n"
+        "def f(m):\n    return mock.Mock(), tf.test.mock.ANY\n"
+    )
+    assert unknown(text) == {}
+    assert uses(text)["tensorflow.test.mock"] == 4
