@@ -65,7 +65,7 @@ def test_position_of_hooks(name: str) -> None:
 def test_parameters_of_estimator_and_run_config() -> None:
     assert tuple(parameters("tensorflow.estimator.Estimator")) == _ESTIMATOR_PARAMETERS
     own = parameters("tensorflow.estimator.RunConfig")
-    assert tuple(own[: len(RUN_CONFIG_PARAMETERS)]) == _RUN_CONFIG_PARAMETERS
+    assert tuple(own[: len(RUN_CONFIG_PARAMETERS)]) == RUN_CONFIG_PARAMETERS
 
 
 def test_dropout_keeps_by_its_second_argument_in_the_first_version_only() -> None:
