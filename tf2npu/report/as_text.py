@@ -8,6 +8,7 @@ from typing import TextIO
 
 from tf2npu.findings import Finding, Level
 from tf2npu.report.apis import sentence
+from tf2npu.report.language import catalogue
 from tf2npu.report.model import WORK_LEVELS, FileReport, Report
 from tf2npu.report.run_section import lines as run_lines
 from tf2npu.report.visible import visible
@@ -46,8 +47,8 @@ def full(report: Report) -> Iterator[Line]:
         if rest:
             yield Line("")
             yield Line(f"{visible(file.path)} ({file.status.value})", "bold")
-            yield from (finding_line(file, finding) for finding in rest)
-    known = [finding_line(file, file.findings[number], "known") for file in report.files for number in sorted(file.known)]
+            yield from finding_lines(report, file, rest)
+    known = [line for file in report.files for line in finding_lines(report, file, _known(file), "known")]
     if known:
         yield from (Line(""), Line("Known (in the baseline):", "bold"), *known)
     if report.run is not None:
@@ -72,24 +73,40 @@ def work_left(report: Report) -> Iterator[Line]:
     failed = [file for file in report.files if file.has_failed]
     others = [file for file in report.files if not file.has_failed]
     for file in failed:
-        yield from (finding_line(file, finding, "failed") for finding in file.new_findings())
+        yield from finding_lines(report, file, file.new_findings(), "failed")
     for level in WORK_LEVELS:
         for file in others:
-            yield from (finding_line(file, finding) for finding in file.new_findings() if finding.level is level)
+            yield from finding_lines(report, file, [f for f in file.new_findings() if f.level is level])
 
 
-def finding_line(file: FileReport, finding: Finding, label: str = "") -> Line:
-    """One finding as "path:line:column: level RULE message", the form that editors and CI logs turn into links."""
-    return Line(
-        f"{place(file.path, finding)}: {label or finding.level.value} {visible(finding.rule)} {visible(finding.message)}",
-        _LABEL_STYLES.get(label) or _STYLES[finding.level],
-    )
+def finding_lines(report: Report, file: FileReport, findings: Iterable[Finding], label: str = "") -> Iterator[Line]:
+    """Each finding as "path:line:column: level RULE message", the form that editors and CI logs turn into links.
+
+    What was said before about the same file has a line for its place, too, which names the place where it was said.
+    """
+    said: dict[tuple[str, Level, str], str] = {}
+    for finding in findings:
+        first = said.setdefault((finding.rule, finding.level, finding.message), _place_in_file(finding))
+        is_first = first == _place_in_file(finding)
+        text = visible(finding.message) if is_first else catalogue(report.language).text(f"as at {first}")
+        yield Line(
+            f"{place(file.path, finding)}: {label or finding.level.value} {visible(finding.rule)} {text}",
+            _LABEL_STYLES.get(label) or _STYLES[finding.level],
+        )
+
+
+def _known(file: FileReport) -> list[Finding]:
+    return [file.findings[number] for number in sorted(file.known)]
 
 
 def place(path: str, finding: Finding) -> str:
     """"path:line:column", with the cell in between for notebooks."""
+    return f"{visible(path)}:{_place_in_file(finding)}"
+
+
+def _place_in_file(finding: Finding) -> str:
     cell = f"cell {finding.cell}:" if finding.cell is not None else ""
-    return f"{visible(path)}:{cell}{finding.span.line}:{finding.span.column}"
+    return f"{cell}{finding.span.line}:{finding.span.column}"
 
 
 def totals(report: Report) -> Iterator[Line]:
