@@ -1,4 +1,4 @@
-"""The converter on programs nobody would write: random ones of a grammar, and real code with random edits.
+"""The converter on programs nobody would write: of a grammar, of parts that need what a fix takes out, real code with edits.
 
     python -m benchmarks.fuzz_converter --programs 20000 --seed 1 [--first N] [--corpora DIR ...] [--details FILE]
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 
-from benchmarks.fuzzing import checks, grammar, mutations, shrinking
+from benchmarks.fuzzing import checks, grammar, mutations, removals, shrinking
 from tf2npu.config import Config
 
 _CHUNK = 50
@@ -50,6 +50,8 @@ def program(seed: int, number: int, folders: tuple[Path, ...]) -> tuple[str, byt
     corpus = _corpus(folders) if folders else None
     if corpus is not None and corpus.paths and rng.random() < 0.5:
         return "corpora", mutations.mutated(rng, corpus.excerpt(rng)), config
+    if rng.random() < 0.15:
+        return "removals", removals.program(rng), config
     data = grammar.program(rng)
     if rng.random() < 0.3:
         return "grammar, edited", mutations.mutated(rng, data.decode("latin-1")), config

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzzing import checks, grammar, mutations
+from benchmarks.fuzzing import checks, grammar, mutations, removals
 from tf2npu.convert import convert_source
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.scanner.edits import splice
@@ -200,3 +200,10 @@ def test_every_property_holds_for_edited_programs(rng: random.Random) -> None:
     config = checks.settings(rng)
     data = mutations.mutated(rng, grammar.program(rng).decode("latin-1"))
     assert not checks.look(data, config).violations
+
+
+@WIDE
+@given(st.randoms(use_true_random=False))
+def test_whatever_a_fix_takes_out_decides_nothing_else(rng: random.Random) -> None:
+    config = checks.settings(rng)
+    assert not checks.look(removals.program(rng), config).violations
