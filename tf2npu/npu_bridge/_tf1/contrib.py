@@ -31,15 +31,27 @@ MOVED = (
     ("image.python.ops.distort_image_ops", f"{OURS}._distort_image"),
     ("learn.python.learn.datasets.mnist", f"{OURS}._mnist"),
     ("learn.datasets.mnist", f"{OURS}._mnist"),
+    ("learn.python.learn.datasets.base", f"{OURS}._learn_datasets"),
+    ("learn.datasets.base", f"{OURS}._learn_datasets"),
+    ("learn.python.learn.preprocessing.categorical_vocabulary", f"{OURS}._vocabulary"),
+    ("learn.python.learn.preprocessing.text", f"{OURS}._vocabulary"),
+    ("learn.python.learn.preprocessing", f"{OURS}._vocabulary"),
+    ("learn.preprocessing", f"{OURS}._vocabulary"),
+    ("learn.python.learn.basic_session_run_hooks", "tensorflow.python.training.basic_session_run_hooks"),
+    ("learn.python.learn.monitored_session", "tensorflow.python.training.monitored_session"),
+    ("learn.python.learn.session_run_hook", "tensorflow.python.training.session_run_hook"),
+    ("learn.python.learn.summary_writer_cache", "tensorflow.python.summary.writer.writer_cache"),
+    ("learn.python.learn.estimators.model_fn", f"{OURS}.learn"),
     ("layers.python.layers", "tf_slim.layers"),
+    ("framework.python.ops.audio_ops", "tensorflow.python.ops.gen_audio_ops"),
     ("framework.python.ops", "tf_slim.ops"),
     ("slim.python.slim.training", "tf_slim.training"),
     ("slim.python.slim", "tf_slim"),
     ("slim.nets", "tf_slim.nets"),
     ("summary.summary", f"{OURS}.summary"),
-    ("compiler.xla", "tensorflow.python.compiler.xla.xla"),
+    ("compiler.xla", f"{OURS}._xla"),
     ("compiler.jit", "tensorflow.python.compiler.xla.jit"),
-    ("tfprof.model_analyzer", "tensorflow.python.profiler.model_analyzer"),
+    ("tfprof.model_analyzer", f"{OURS}._model_analysis"),
     ("tfprof.tfprof_logger", "tensorflow.python.profiler.tfprof_logger"),
     ("keras.python.keras", "tensorflow.python.keras"),
     ("keras", "tensorflow.keras"),
@@ -54,7 +66,7 @@ MOVED = (
     ("rnn.python.ops.core_rnn_cell", f"{OURS}._rnn_linear"),
     ("rnn.python.ops.rnn_cell", f"{OURS}._rnn_linear"),
     ("rnn.python.ops.rnn_cell_impl", "tensorflow.python.ops.rnn_cell_impl"),
-    ("framework.python.framework.tensor_util", "tensorflow.python.framework.tensor_util"),
+    ("seq2seq.python.ops.decoder", f"{OURS}._seq2seq_decoders"),
     ("offline_train.python", "npu_bridge.estimator"),  # what npu_bridge was called in its first release
     ("hccl.python.ops", "npu_bridge.hccl"),
 )
@@ -70,6 +82,7 @@ INSTEAD = {
     "graph_editor": "tf.graph_util and tf.import_graph_def with input_map",
     "learn": "tf.estimator",
     "saved_model": "tf.saved_model",
+    "tfprof.ProfileContext": "tf.profiler.profile with the run metadata of a step",
     "signal": "tf.signal",
     "tensorrt": "nothing: the device compiles the graph itself",
     "tensorboard": "the package tensorboard",
@@ -95,7 +108,7 @@ class ContribModule(ModuleType):
 
 def explain(path: str) -> str:
     """Say that ``tf.contrib.<path>`` is not there, and what is."""
-    instead = INSTEAD.get(path.partition(".")[0])
+    instead = INSTEAD.get(path) or INSTEAD.get(path.partition(".")[0])
     hint = f"use {instead}" if instead else "TensorFlow 2 dropped it; bring its code into your project"
     return f"tf.contrib.{path} is not available under npu_bridge on TensorFlow 2.15: {hint}"
 
@@ -137,7 +150,8 @@ def build(path: str) -> ModuleType | None:
     if path and not is_module(path):
         return None
     moved = _moved_to(path)
-    if moved and not hasattr(import_module(moved), "__path__"):
+    has_more_below = any(old.startswith(path + ".") for old, _ in MOVED)
+    if moved and not has_more_below and not hasattr(import_module(moved), "__path__"):
         return import_module(moved)
     module = ContribModule(path)
     top = path.partition(".")[0]

@@ -60,6 +60,7 @@ def apply(journal: Journal, view: ModuleType) -> None:
         if name in sys.modules:
             journal.set(vars(sys.modules[name]), "keras", view.keras)
             journal.set(vars(sys.modules[name]), "estimator", view.estimator)
+            journal.set(vars(sys.modules[name]), "summary", view.summary)
     finder = LibraryFinder(view)
     sys.meta_path.insert(0, finder)
     journal.on_undo(lambda: sys.meta_path.remove(finder))

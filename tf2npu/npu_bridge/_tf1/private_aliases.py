@@ -33,17 +33,28 @@ MOVED_NAMES = (
     ("ops.random_ops", "random_crop", "ops.random_crop_ops"),
     ("ops.variables", "default_variable_creator RefVariable", "ops.ref_variable"),
     ("ops.variables", "VariableV1 is_variable_initialized", "ops.variable_v1"),
+    ("pywrap_tensorflow", "NewCheckpointReader", "training.py_checkpoint_reader"),
+    (
+        "summary",
+        "FileWriter FileWriterCache Summary SummaryDescription audio get_summary_description histogram"
+        " image merge merge_all scalar tensor_summary text",
+        "summary.summary",
+    ),
 )
+# module : name in TF 1.15 : module and name in TensorFlow 2.15
 RENAMED = (
-    ("util.nest", "is_sequence", "is_nested"),
-    ("data.util.nest", "is_sequence", "is_nested"),
+    ("util.nest", "is_sequence", "util.nest", "is_nested"),
+    ("data.util.nest", "is_sequence", "data.util.nest", "is_nested"),
+    ("ops.variable_scope", "variable", "ops.variable_v1", "VariableV1"),
 )
 # Whole modules that moved.
 MOVED_MODULES = {
     "tensorflow.python.training.tracking": "tensorflow.python.trackable",
     "tensorflow.python.distribute.distribution_strategy_context": "tensorflow.python.distribute.distribute_lib",
     "tensorflow.python.data.experimental.ops.threadpool": "npu_bridge._tf1.threadpool",
+    "tensorflow.python.graph_util": "tensorflow.python.framework.graph_util",
     "tensorflow.python.ops.losses.loss_reduction": "tensorflow.python.ops.losses.losses_impl",
+    "tensorflow.python.training.distribution_strategy_context": "tensorflow.python.distribute.distribute_lib",
 }
 
 
@@ -54,7 +65,7 @@ def add(journal: Journal) -> None:
         for name in names.split():
             if name not in vars(module):
                 journal.set(vars(module), name, getattr(import_module(f"tensorflow.python.{source}"), name))
-    for place, name, new_name in RENAMED:
+    for place, name, source, new_name in RENAMED:
         module = import_module(f"tensorflow.python.{place}")
         if name not in vars(module):
-            journal.set(vars(module), name, getattr(module, new_name))
+            journal.set(vars(module), name, getattr(import_module(f"tensorflow.python.{source}"), new_name))

@@ -123,6 +123,8 @@ def swap(journal: Journal) -> None:
     compat = tensorflow.compat
     retarget(journal, tensorflow, sys.modules[V1])
     journal.set(vars(tensorflow), "compat", compat)
+    # Loaded from its file once more, this module would lack `flags`, which TensorFlow adds to the loaded one only.
+    journal.set(sys.modules, "tensorflow.compat.v1.app", sys.modules[f"{V1}.app"])
     for name in ("python", "core", "tools"):  # attributes in TF 1.15, deleted in 2.15
         journal.set(vars(tensorflow), name, import_module(f"tensorflow.{name}"))
     for path, twin in twins.items():

@@ -1,0 +1,100 @@
+"""Parts of tf.contrib that have no successor with the same name; expected values are those TensorFlow 1.15 printed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+TEXTS = ["The NPUTrains a net's weights, the net learns", "a net a net in-depth THE end", "café über alles the"]
+# Lowest count of a word that is kept : numbers of the texts, size of the vocabulary, two numbers read back.
+NUMBERED = {
+    0: ([[1, 2, 3, 4, 5, 6], [4, 8, 4, 8, 10, 11], [13, 14, 15, 7, 0, 0]], 16, "The NPU <UNK>"),
+    1: ([[0, 0, 0, 1, 0, 0], [1, 2, 1, 2, 0, 0], [0, 0, 0, 3, 0, 0]], 4, "a net <UNK>"),
+}
+
+
+@pytest.mark.parametrize("min_frequency", sorted(NUMBERED))
+def test_words_are_numbered_as_in_1_15(min_frequency, tmp_path):
+    from tensorflow.contrib import learn
+
+    numbers, size, words = NUMBERED[min_frequency]
+    processor = learn.preprocessing.VocabularyProcessor(6, min_frequency=min_frequency)
+    assert [list(row) for row in processor.fit_transform(TEXTS)] == numbers
+    assert len(processor.vocabulary_) == size and list(processor.reverse([[1, 2, 0]])) == [words]
+    processor.save(str(tmp_path / "words"))
+    again = learn.preprocessing.VocabularyProcessor.restore(str(tmp_path / "words"))
+    assert [list(row) for row in again.transform(["net of the unseen"])] == [list(x) for x in processor.transform(
+        ["net of the unseen"])]  # fmt: skip
+
+
+def test_bytes_of_texts():
+    from tensorflow.contrib.learn.python.learn.preprocessing.text import ByteProcessor
+
+    rows = list(ByteProcessor(5).transform(["aé", "longer text"]))
+    assert [list(row) for row in rows] == [[97, 195, 169, 0, 0], [108, 111, 110, 103, 101]]
+    assert list(ByteProcessor(5).reverse(rows)) == ["aé", "longe"]
+
+
+def test_modes_of_the_first_estimators():
+    import tensorflow as tf
+
+    modes = tf.contrib.learn.ModeKeys
+    assert (modes.TRAIN, modes.EVAL, modes.INFER) == ("train", "eval", tf.estimator.ModeKeys.PREDICT)
+    with pytest.raises(ValueError, match="Invalid mode predict"):
+        modes.validate("predict")
+
+
+def test_rows_of_csv_files(tmp_path):
+    import tensorflow as tf
+
+    base = tf.contrib.learn.python.learn.datasets.base
+    (tmp_path / "with").write_text("2,3,a,b\n1.5,2,3,0\n4,5,6,1\n")
+    (tmp_path / "without").write_text("1.5,2,3,0\n4,5,6,1\n")
+    for load, name in ((base.load_csv_with_header, "with"), (base.load_csv_without_header, "without")):
+        data, target = load(str(tmp_path / name), np.int32, np.float32)
+        assert data.dtype == np.float32 and data.tolist() == [[1.5, 2, 3], [4, 5, 6]]
+        assert target.dtype == np.int32 and target.tolist() == [0, 1]
+
+
+def test_gradients_are_clipped_to_a_common_norm(graph):
+    import tensorflow as tf
+
+    v, w = tf.Variable([3.0, 4.0]), tf.Variable([0.1, 0.0])
+    optimizer = tf.contrib.estimator.clip_gradients_by_norm(tf.train.GradientDescentOptimizer(1.0), 1.0)
+    step = optimizer.minimize(tf.nn.l2_loss(v) + tf.nn.l2_loss(w))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        after = np.concatenate(session.run([v, w]))
+    np.testing.assert_allclose(after, [2.40012, 3.20016, 0.080004, 0.0], rtol=2e-6)
+    assert optimizer.get_name() == "ClipByNormGradientDescent"
+
+
+def test_model_analysis_counts_operations(graph, capfd):
+    import tensorflow as tf
+    from tensorflow.contrib.tfprof import model_analyzer
+
+    tf.matmul(tf.ones([2, 3]), tf.Variable(tf.ones([3, 4])))
+    options = model_analyzer.FLOAT_OPS_OPTIONS
+    assert options["min_float_ops"] == 1 and options["order_by"] == "float_ops" and options["select"] == ["float_ops"]
+    found = tf.contrib.tfprof.model_analyzer.print_model_analysis(graph, tfprof_options=options)
+    assert found.total_float_ops == 2 * 2 * 3 * 4
+    parameters = model_analyzer.print_model_analysis(graph, tfprof_options=model_analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS)
+    assert parameters.total_parameters == 12
+
+
+def test_a_compiled_model_function_is_itself():
+    from tensorflow.contrib.compiler import xla
+
+    def model_fn(features):
+        return features
+
+    assert xla.estimator_model_fn(model_fn) is model_fn and xla.estimator_model_fn()(model_fn) is model_fn
+
+
+def test_summaries_of_version_2(graph):
+    import tensorflow as tf
+
+    v2 = tf.compat.v2.summary
+    assert "step" in v2.scalar.__code__.co_varnames and callable(v2.create_file_writer) and callable(v2.record_if)
+    assert tf.summary.scalar is not v2.scalar
