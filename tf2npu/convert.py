@@ -284,9 +284,8 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
 def _import_fix(script: Script, kept: list[Fix]) -> Fix | None:
     symbols = [symbol for fix in kept for symbol in fix.symbols]
     side_effect = script.is_entry and script.uses_tensorflow and script.config.is_enabled(_IMPORT_RULE)
-    used = [(min([fix.site[0], *(c.start for c in fix.changes)]), scope) for fix in kept for _, scope in fix.symbols]
-    at_top = [start for start, scope in used if isinstance(scope, Scope) and scope.function is None]
-    first_use = min(at_top, default=len(script.text))
+    uses = [use for fix in kept for _, scope in fix.symbols for use in _uses_at_top(script, fix, scope)]
+    first_use = min(uses, default=len(script.text))
     changes = plan_import(script, symbols, side_effect, first_use) if symbols or side_effect else []
     if not changes:
         return None
@@ -296,6 +295,19 @@ def _import_fix(script: Script, kept: list[Fix]) -> Fix | None:
     before = script.text[start:end]
     fix.findings.append(Finding(_IMPORT_RULE, Level.FIXED, span, "Imports what the file now uses from npu_bridge.", "", before))
     return fix
+
+
+def _uses_at_top(script: Script, fix: Fix, scope: object) -> list[int]:
+    """Offsets at which a fix uses what is imported when the module is run, not when a function of it is called."""
+    if not isinstance(scope, Scope):
+        return []
+    places, outermost = [fix.site[0], *(c.start for c in fix.changes)], scope.function
+    while outermost is not None and outermost.parent is not None and outermost.parent.function is not None:
+        outermost = outermost.parent.function
+    if outermost is None or outermost.node is None:
+        return places
+    start, end = script.tree.span(outermost.node)
+    return [place for place in places if not start <= place < end]
 
 
 @lru_cache(maxsize=8)

@@ -211,6 +211,14 @@ PROGRAMS = {
         TF1 + "import horovod.tensorflow as hvd\ntry:\n    tf.Session()\nexcept:hvd\\\n# c\nhvd.init()\n",
         HVD,
     ),
+    "undefined: npu_bridge imported below the dict that a function uses": (
+        TF1 + "kw = dict(config=c)\nfrom npu_bridge.npu_init import *\ndef f():\n    def g():\n        s = tf.Session(**kw)\n",
+        STAR,
+    ),
+    "second pass: whether to average is asked by the import of Horovod": (
+        TF1 + "try:\n    import horovod.tensorflow as hvd\nexcept ImportError:\n    t = hvd.allreduce(t, hvd)\n",
+        HVD,
+    ),
 }
 
 

@@ -39,7 +39,8 @@ def collectives(call: Call) -> None:
     allowed = {"allreduce": {"average"}, "allgather": set(), "broadcast": {"root_rank"}}[kind] | {"tensor", "name"}
     keywords = {arg.keyword.value for arg in call.args if arg.keyword is not None}
     tensor = call.arg("tensor", 0)
-    if call.has_star_args or keywords - allowed or tensor is None or sum(not _is_name(a) for a in call.args) > 2:
+    is_known = not call.has_star_args and not keywords - allowed and sum(not _is_name(a) for a in call.args) <= 2
+    if tensor is None or not is_known or _averages_by_horovod(call):
         call.unsupported(f"This form of {kind} has no counterpart; see npu_allreduce and hccl_ops.")
         return
     {"allreduce": _allreduce, "allgather": _allgather, "broadcast": _broadcast}[kind](call, tensor)
@@ -48,6 +49,12 @@ def collectives(call: Call) -> None:
 
 def _is_name(arg: cst.Arg) -> bool:
     return arg.keyword is not None and arg.keyword.value == "name"
+
+
+def _averages_by_horovod(call: Call) -> bool:
+    """Whether the import of Horovod is the answer to the question if to average."""
+    average = call.value("average", 1)
+    return isinstance(average, cst.Name) and (call.resolve(average) or "").startswith("horovod.")
 
 
 def _allreduce(call: Call, tensor: cst.Arg) -> None:
