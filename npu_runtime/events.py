@@ -14,7 +14,8 @@ class ProgramRecord:
 
     fetches: what was asked for.  device_nodes: names.  host_nodes: reason by name.  n_runs: steps so far.
     n_compilations: one for every new combination of shapes.  unread_flops: of nodes of the graph that are not computed, as
-    nobody reads them.  device_types: device nodes by the float type that they run in, where a precision mode chose it.
+    nobody reads them.  arena_bytes: memory of a step.  live_bytes: the largest sum of its buffers alive at one time.
+    device_types: device nodes by the float type that they run in, where a precision mode chose it.
     streams: nodes by engine, and how many subgraphs, streams and events there are.  nan_origins: nodes that made the first
     NaN out of numbers, where that is tracked.
     """
@@ -26,6 +27,7 @@ class ProgramRecord:
     host_flops: float = 0.0
     unread_flops: float = 0.0
     arena_bytes: int = 0
+    live_bytes: int = 0
     device_types: Counter[str] = field(default_factory=Counter)
     streams: dict[str, Any] = field(default_factory=dict)
     nan_origins: list[str] = field(default_factory=list)
@@ -191,7 +193,8 @@ def _program_lines(program: ProgramRecord) -> list[str]:
         f"{100 * program.device_share:.2f} % of {program.device_flops + program.host_flops:.4g} floating-point operations, "
         f"{len(program.host_nodes)} on the host{unread}{recompiled}"
     )
-    return [head, *_stream_lines(program.streams), *(f"  {line}" for line in _reason_lines(program.host_nodes))]
+    memory = f"    memory: arena of {program.arena_bytes / 1e6:.1f} MB, largest live set {program.live_bytes / 1e6:.1f} MB"
+    return [head, memory, *_stream_lines(program.streams), *(f"  {line}" for line in _reason_lines(program.host_nodes))]
 
 
 def _stream_lines(streams: dict[str, Any]) -> list[str]:

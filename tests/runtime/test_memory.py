@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_runtime.device.memory import Arena, ArenaPool
+from npu_runtime.session import run_log
 from tests.runtime.device import device_of, device_session
 
 
@@ -66,3 +67,14 @@ def test_threads_have_arenas_of_their_own() -> None:
     for thread in threads:
         thread.join()
     assert len({id(arena) for arena in taken}) == 3
+
+
+def test_run_log_tells_the_arena_and_the_largest_live_set() -> None:
+    run_log().clear()
+    with tf.Graph().as_default(), device_session() as session:
+        x = tf.placeholder(tf.float32, [1000, 1000])
+        session.run(tf.matmul(tf.matmul(x, x), tf.matmul(x, x, transpose_a=True)), {x: np.zeros((1000, 1000))})
+        (program,) = device_of(session)._record.programs
+    assert 2 * 4_000_000 <= program.live_bytes <= program.arena_bytes <= 3 * 4_001_000
+    said = "\n".join(run_log().summary())
+    assert f"memory: arena of {program.arena_bytes / 1e6:.1f} MB, largest live set {program.live_bytes / 1e6:.1f} MB" in said
