@@ -89,9 +89,7 @@ def _to_keep_prob(call: Call, rate: cst.Arg) -> None:
 def dropout_reference(site: Site) -> None:
     """Reports `tf.nn.dropout` that is not called but passed on."""
     parent = site.script.walked.parents.get(id(site.node))
-    if isinstance(parent, cst.Assign) and all(isinstance(t.target, cst.Name) for t in parent.targets):
-        return  # a simple alias: its calls are resolved and converted
-    if isinstance(parent, (cst.Attribute, cst.AssignTarget)):
+    if site.is_alias() or isinstance(parent, (cst.Attribute, cst.AssignTarget)):
         return
     site.manual("tf.nn.dropout is passed on here; where it is called, use npu_ops.dropout(x, keep_prob).")
 

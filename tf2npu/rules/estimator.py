@@ -6,7 +6,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.estimator_plan import CANNED, CONFIG_POSITION, ESTIMATOR, REMOVED, RUN_CONFIG, estimator_plan, parameter
-from tf2npu.scanner.sites import Call
+from tf2npu.scanner.sites import Call, Site
 
 _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_start_from")
 
@@ -59,6 +59,41 @@ def estimator(call: Call) -> None:
     return call.fixed("NPUEstimator runs the model on the NPU; it needs an NPURunConfig.")
 
 
+@rule(
+    id="NPU201",
+    title="Estimator",
+    on="reference",
+    matches=(ESTIMATOR,),
+    why="A class kept in a variable or passed on is called somewhere else, with a config that cannot be checked here.",
+    source="npu_bridge.estimator.npu.npu_estimator.NPUEstimator",
+    examples=(
+        Example.same("make = tf.estimator.Estimator if plain else Mine", note="called elsewhere", level="manual"),
+        Example.same("ok = isinstance(e, tf.estimator.Estimator)", note="only asked for"),
+        Example.same("def train(e: tf.estimator.Estimator):\n    e.train(fn)", note="an annotation"),
+    ),
+)
+def estimator_reference(site: Site) -> None:
+    """Reports an Estimator class that is not called but passed on."""
+    parent = site.script.walked.parents.get(id(site.node))
+    if site.is_alias() or isinstance(parent, (cst.Attribute, cst.AssignTarget)):
+        return
+    for ancestor in site.script.walked.ancestors(site.node):
+        if isinstance(ancestor, (cst.Annotation, cst.ExceptHandler, cst.Decorator)) or _asks_for_class(ancestor):
+            return
+        if isinstance(ancestor, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+            is_base = isinstance(ancestor, cst.ClassDef)
+            return None if is_base else site.manual(_PASSED_ON)
+
+
+def _asks_for_class(node: cst.CSTNode) -> bool:
+    asking = ("isinstance", "issubclass", "super", "hasattr", "getattr")
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in asking
+
+
+_PASSED_ON = (
+    "The Estimator class is passed on here. Where it is called, use NPUEstimator with an NPURunConfig, or give it "
+    "config=npu_run_config_init(run_config=...)."
+)
 _NOT_KNOWN = (
     "Where this config is made is not known here. For the NPU's own loop and checkpoint hooks make it an NPURunConfig "
     "and the Estimator an NPUEstimator."

@@ -49,6 +49,7 @@ _OPERATORS: dict[type, Callable[[float, float], float]] = {
     cst.Add: lambda x, y: x + y, cst.Subtract: lambda x, y: x - y, cst.Multiply: lambda x, y: x * y,
     cst.Divide: lambda x, y: x / y, cst.Power: lambda x, y: x**y,
 }  # fmt: skip
+_CASTS = frozenset({"cast", "float", "float32"})
 _CONSTANTS = {"pi": math.pi, "e": math.e}
 _LIBRARIES = ("tensorflow.", "numpy.", "math.", "np.", "builtins.")
 
@@ -63,6 +64,7 @@ class Formula:
     result: cst.BaseExpression
     locals: dict[str, cst.BaseExpression]
     uses_tensorflow: bool = False
+    n_reads: int = 0  # how often the argument was asked for
 
     def kind(self) -> str:
         """tanh, erf, or an empty text when it is neither form of GELU computed by TensorFlow."""
@@ -102,6 +104,7 @@ class Formula:
         if name in self.locals:
             return self._value(self.locals[name], x, depth + 1)
         if name == self.argument:
+            self.n_reads += 1
             return x
         bindings = self.scope.lookup(name)
         if len(bindings) == 1 and bindings[0].kind == "value":
@@ -114,10 +117,23 @@ class Formula:
         if any(a.star for a in node.args) or not args:
             raise NotAFormula
         if name in _UNARY:
-            return _UNARY[name](self._value(args[0], x, depth + 1))
+            before, value = self.n_reads, self._value(args[0], x, depth + 1)
+            if name in _CASTS and self.n_reads > before and not self._keeps_dtype(node, args[1:], x, depth):
+                raise NotAFormula  # the operator's result has the dtype of its input
+            return _UNARY[name](value)
         if name in _BINARY and len(args) >= 2:
             return _BINARY[name](self._value(args[0], x, depth + 1), self._value(args[1], x, depth + 1))
         raise NotAFormula
+
+    def _keeps_dtype(self, node: cst.Call, others: list[cst.BaseExpression], x: float, depth: int) -> bool:
+        """Whether a cast is one to the dtype of something that is made of the argument."""
+        named = [a.value for a in node.args if a.keyword is not None and a.keyword.value == "dtype"]
+        for wanted in (*named, *others):
+            if isinstance(wanted, cst.Attribute) and wanted.attr.value == "dtype":
+                before = self.n_reads
+                self._value(wanted.value, x, depth + 1)
+                return self.n_reads > before
+        return False
 
     def _library_name(self, node: cst.BaseExpression) -> str:
         name = self.site.script.name_of(node, self.scope)

@@ -107,8 +107,7 @@ def _add_else(call: Call, condition: cst.If) -> None:
     source="TensorFlow adapter porting guide: dataset.shard(get_rank_size(), get_rank_id()) in distributed training",
     examples=(
         Example(
-            "def train_fn():\n    return tf.data.TFRecordDataset(files).repeat()\n"
-            "def run(e):\n    e.train(input_fn=train_fn)",
+            "def train_fn():\n    return tf.data.TFRecordDataset(files).repeat()\ndef run(e):\n    e.train(input_fn=train_fn)",
             "def train_fn():\n    return tf.data.TFRecordDataset(files).shard(get_rank_size(), get_rank_id()).repeat()\n"
             "def run(e):\n    e.train(input_fn=train_fn)",
             config=Config(distributed="tf", select=frozenset({"NPU604"})),

@@ -142,6 +142,14 @@ class Site:
         self.delete_range(start, end)
         return True
 
+    def is_alias(self) -> bool:
+        """Whether this is only given another name, by which it is always meant: calls under that name are looked at there."""
+        parent = self.script.walked.parents.get(id(self.node))
+        if not isinstance(parent, cst.Assign):
+            return False
+        names = [target.target for target in parent.targets]
+        return all(isinstance(n, cst.Name) and self.script.name_of(n, self.scope) == self.name for n in names)
+
     def statement(self) -> cst.CSTNode | None:
         """The statement line or compound statement this site is part of."""
         nodes = [self.node, *self.script.walked.ancestors(self.node)]

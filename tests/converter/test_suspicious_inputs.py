@@ -1,0 +1,59 @@
+"""Code that looks like what a rule converts and is not quite it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tf2npu.convert import convert_source
+from tf2npu.findings import Level
+
+HEAD = "import math\nimport tensorflow as tf\n"
+_FORMULA = "0.5 * {0} * (1 + tf.tanh(math.sqrt(2 / math.pi) * ({0} + 0.044715 * {0} ** 3)))"
+OTHER_DTYPES = {
+    "the argument is cast": "y = tf.cast(x, tf.float32)\n    return " + _FORMULA.format("y"),
+    "the result is cast": f"return tf.cast({_FORMULA.format('x')}, tf.float16)",
+    "the dtype is a parameter": "y = tf.cast(x, dtype=dtype)\n    return " + _FORMULA.format("y"),
+    "the result is cast by a function of its own": f"return tf.to_float({_FORMULA.format('x')})",
+}
+SAME_DTYPE = {
+    "a constant is cast": "c = tf.cast(0.5, tf.float32)\n    return c * 2 * " + _FORMULA.format("x"),
+    "constants are made of its dtype": "c = tf.constant(0.5, dtype=x.dtype)\n    return 2 * c * " + _FORMULA.format("x"),
+    "what is cast has its dtype": f"return tf.cast({_FORMULA.format('x')}, x.dtype)",
+    "by keyword": f"return tf.cast({_FORMULA.format('x')}, dtype=x.dtype)",
+}
+
+
+@pytest.mark.parametrize("body", OTHER_DTYPES.values(), ids=OTHER_DTYPES)
+def test_a_gelu_of_another_dtype_than_its_argument_stays(body: str) -> None:
+    text = f"{HEAD}def gelu(x, dtype=tf.float32):\n    {body}\n"
+    result = convert_source(text, "m.py")
+    assert result.after.decode() == text
+    assert any(f.rule == "NPU503" for f in result.findings)
+
+
+@pytest.mark.parametrize("body", SAME_DTYPE.values(), ids=SAME_DTYPE)
+def test_a_gelu_of_the_dtype_of_its_argument_is_converted(body: str) -> None:
+    after = convert_source(f"{HEAD}def gelu(x):\n    {body}\n", "m.py").after.decode()
+    assert after.endswith("def gelu(x):\n    return npu_unary_ops.gelu(x)\n")
+
+
+ALIASES = {
+    "an alias that is one of two": "if fast:\n    drop = {}\nelse:\n    drop = mine\ny = drop(x, 0.5)\n",
+    "an alias that a loop changes": "drop = {}\nfor drop in (1, 2):\n    y = drop(x, 0.5)\n",
+}
+
+
+@pytest.mark.parametrize("text", ALIASES.values(), ids=ALIASES)
+@pytest.mark.parametrize("api", ["tf.nn.dropout", "tf.estimator.Estimator"])
+def test_an_alias_whose_calls_are_not_certain_is_reported(text: str, api: str) -> None:
+    code = HEAD + text.format(api)
+    result = convert_source(code, "m.py")
+    assert result.after.decode() == code
+    told = [f for f in result.findings if f.level is Level.MANUAL and f.before == api]
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("api", ["tf.nn.dropout", "tf.estimator.Estimator"])
+def test_a_certain_alias_is_not(api: str) -> None:
+    result = convert_source(f"{HEAD}make = {api}\ny = make(x)\n", "m.py")
+    assert not any(f.before == api for f in result.findings)
