@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tf2npu.config import Config
 from tf2npu.convert import convert_source
 from tf2npu.findings import Level
 
@@ -57,3 +58,24 @@ def test_an_alias_whose_calls_are_not_certain_is_reported(text: str, api: str) -
 def test_a_certain_alias_is_not(api: str) -> None:
     result = convert_source(f"{HEAD}make = {api}\ny = make(x)\n", "m.py")
     assert not any(f.before == api for f in result.findings)
+
+
+@pytest.mark.parametrize("mode", ["none", "horovod", "tf"])
+def test_a_changed_copy_of_a_config_loses_what_the_npu_does_not_have(mode: str) -> None:
+    text = (
+        "c = tf.estimator.RunConfig(model_dir='d').replace(\n    save_summary_steps=9,  # often\n"
+        "    train_distribute=strategy,  # on GPUs\n    device_fn=None)\ne = tf.estimator.Estimator(fn, config=c)\n"
+    )
+    result = convert_source(HEAD + text, "m.py", Config(distributed=mode))
+    after = result.after.decode()
+    assert "NPURunConfig(model_dir='d').replace(\n    save_summary_steps=9  # often\n" in after
+    assert "train_distribute" not in after and "device_fn" not in after and "# on GPUs" in after
+    told = {f.message.partition(" was removed")[0]: f.level for f in result.findings if " was removed" in f.message}
+    assert told == {"train_distribute=strategy": Level.MANUAL, "device_fn=None": Level.INFO}
+    assert convert_source(after, "m.py", Config(distributed=mode)).after.decode() == after
+
+
+def test_a_changed_copy_that_has_to_stay_keeps_the_classes() -> None:
+    text = "e = tf.estimator.Estimator(fn, config=tf.estimator.RunConfig().replace(protocol=(s := f())))\n"
+    after = convert_source(HEAD + text, "m.py").after.decode()
+    assert "npu_run_config_init(run_config=tf.estimator.RunConfig().replace(protocol=(s := f())))" in after

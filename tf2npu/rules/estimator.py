@@ -5,7 +5,16 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.estimator_plan import CANNED, CONFIG_POSITION, ESTIMATOR, REMOVED, RUN_CONFIG, estimator_plan, parameter
+from tf2npu.rules.estimator_plan import (
+    CANNED,
+    CONFIG_POSITION,
+    ESTIMATOR,
+    REMOVED,
+    RUN_CONFIG,
+    estimator_plan,
+    parameter,
+    removed_from_copy,
+)
 from tf2npu.scanner.sites import Call, Site
 
 _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_start_from")
@@ -169,14 +178,41 @@ def run_config(call: Call) -> None:
                 "npu_run_config_init(run_config=...) puts its sessions on the NPU and changes nothing else, summaries and "
                 "checkpoints included."
             )
+    _remove(call, removed)
+    if call.fix.changes:
+        call.fixed("The config fits the NPU: an NPURunConfig, or a RunConfig without what the NPU does not have.")
+
+
+@rule(
+    id="NPU202",
+    title="RunConfig",
+    matches=(f"{RUN_CONFIG}().replace",),
+    why="What the NPU does not have must not come back by a changed copy of the config.",
+    source="tf.estimator.RunConfig.replace of TensorFlow 1.15",
+    examples=(
+        Example(
+            "c = tf.estimator.RunConfig('d').replace(protocol='grpc', save_summary_steps=9)\n"
+            "e = tf.estimator.Estimator(fn, config=c)",
+            "c = NPURunConfig(model_dir='d').replace(save_summary_steps=9)\ne = NPUEstimator(fn, config=c)",
+        ),
+        Example.same("c = make_config()\nc = c.replace(protocol='grpc')", note="not a RunConfig that is made here"),
+    ),
+)
+def changed_copy(call: Call) -> None:
+    """Takes out of a changed copy of a RunConfig what the NPU does not have."""
+    removed = removed_from_copy(call.node)
+    _remove(call, removed)
+    if removed:
+        call.fixed("The config fits the NPU: a copy without what the NPU does not have.")
+
+
+def _remove(call: Call, removed: list[cst.Arg]) -> None:
     if removed:
         call.remove_args(removed)
     for arg in removed:
         name = parameter(call.node, arg)
         say = call.info if call.resolve(arg.value) == "None" else call.manual
         say(f"{name}={call.source(arg.value)} was removed: {_reason(call, name)}.")
-    if call.fix.changes:
-        call.fixed("The config fits the NPU: an NPURunConfig, or a RunConfig without what the NPU does not have.")
 
 
 def _reason(call: Call, name: str) -> str:

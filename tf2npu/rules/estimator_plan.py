@@ -105,6 +105,11 @@ def _is_convertible(script: Script, node: cst.Call) -> bool:
     return not any(needed_elsewhere(script, *script.tree.span(arg)) for arg in removed)
 
 
+def removed_from_copy(node: cst.Call) -> list[cst.Arg]:
+    """Arguments of RunConfig.replace that the NPU has no use for."""
+    return [arg for arg in node.args if arg.keyword is not None and arg.keyword.value in REMOVED]
+
+
 def parameter(node: cst.Call, arg: cst.Arg) -> str:
     """The parameter of RunConfig that an argument is for."""
     if arg.keyword is not None:
@@ -123,7 +128,8 @@ def _origins(script: Script, node: Any, scope: Scope, depth: int) -> list[tuple[
     if not isinstance(node, cst.Call):
         return None
     if isinstance(node.func, cst.Attribute) and script.name_of(node.func, scope) == f"{RUN_CONFIG}().replace":
-        return _origins(script, node.func.value, scope, depth + 1)
+        stays = any(needed_elsewhere(script, *script.tree.span(arg)) for arg in removed_from_copy(node))
+        return None if stays else _origins(script, node.func.value, scope, depth + 1)
     function = _function(script, node, scope)
     if function is not None:
         return _joined([_origins(script, value, inner, depth + 1) for value, inner in function.returns])
