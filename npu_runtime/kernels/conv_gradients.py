@@ -64,6 +64,25 @@ def _backwards(last: int, step: int, count: int) -> slice:
     return slice(last, end if end >= 0 else None, -step)
 
 
+def fold_whole_axes(dx: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> tuple[np.ndarray, np.ndarray, Axis, Axis]:
+    """Views in which an axis that the filter covers whole, as in convolutions over text, belongs to the channels.
+
+    Its one output would be read through as many windows as the axis has elements, all but one tap of each being padding.
+    """
+    if dx.shape[3] != w.shape[2] or not (dx.flags.c_contiguous and w.flags.c_contiguous):
+        return dx, w, rows, cols
+    whole = Axis(1, 1, 1, 1, 0, 1)
+    if _is_whole(cols):
+        dx, w, cols = dx.reshape(*dx.shape[:2], 1, -1), w.reshape(len(w), 1, -1, w.shape[3]), whole
+    if _is_whole(rows) and cols.extent == 1:
+        dx, w, rows = dx.reshape(len(dx), 1, 1, -1), w.reshape(1, 1, -1, w.shape[3]), whole
+    return dx, w, rows, cols
+
+
+def _is_whole(axis: Axis) -> bool:
+    return axis.kernel == axis.extent > 1 and (axis.out, axis.before, axis.dilation) == (1, 0, 1)
+
+
 def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
     """dx = what each input contributed.
 
@@ -72,6 +91,7 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
     if 0 in (dx.size, dy.size, w.size):
         dx.fill(0)
         return
+    dx, w, rows, cols = fold_whole_axes(dx, w, rows, cols)
     groups = dx.shape[3] // w.shape[2]
     w_groups = np.split(w, groups, axis=3)
     dy_groups, dx_groups = np.split(dy, groups, axis=3), np.split(dx, groups, axis=3)

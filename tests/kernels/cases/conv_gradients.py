@@ -34,4 +34,14 @@ MORE = [
          strides=[1, 2, 2, 1], padding="SAME"),
 ]  # fmt: skip
 
-CASES = BY_GEOMETRY + BY_TYPE + MORE
+# The filter covers the columns, the rows, or both whole: one output there.
+WHOLE = [
+    made
+    for name, height, width, stride in (("columns", 3, 5, 1), ("rows", 6, 2, 1), ("both", 6, 5, 1), ("strided", 6, 5, 2))
+    for made in gradients(
+        case("Conv2D", arr(2, 6, 5, 3), arr(height, width, 3, 4, seed=1), id=f"whole-{name}",
+             strides=[1, stride, stride, 1], padding="VALID")
+    )
+]  # fmt: skip
+
+CASES = BY_GEOMETRY + BY_TYPE + MORE + WHOLE
