@@ -21,6 +21,7 @@ import numpy as np
 from npu_runtime.config import ORIGIN, RuntimeConfig
 from npu_runtime.device import float_status
 from npu_runtime.device.chip import load_chip
+from npu_runtime.device.engines import stream_limits
 from npu_runtime.device.memory import ArenaPool
 from npu_runtime.device.variable import Variable
 from npu_runtime.dtypes import to_numpy
@@ -100,7 +101,8 @@ class DeviceSession:
         self._plans: dict[tuple[Request, bool], _Plan] = {}
         self._record = _RUN_LOG.open_session()
         self._record.precision = "" if self._policy.is_origin else self._policy.mode
-        self._record.notes = self._policy.notes
+        self._stream_limits, notes = stream_limits(str(config.parameters.get("stream_max_parallel_num") or ""))
+        self._record.notes = self._policy.notes + notes
         _RUN_LOG.device = f"simulated {self._chip.name}"
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
         self._lock = RLock()
@@ -280,7 +282,7 @@ class DeviceSession:
         program = build(graph, parts, calls, State(self._variable, self._generator))
         program.device_types = types
         order = [graph[step.node] for step in program.steps if isinstance(step, Task) and step.node in graph]
-        program.streams = assign_streams(graph, order, self._chip)
+        program.streams = assign_streams(graph, order, self._chip, self._stream_limits)
         return program
 
     def _bind(self, graph: Graph, call: HostCall) -> HostBinding:

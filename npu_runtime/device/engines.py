@@ -6,6 +6,7 @@ alone), one for the AI CPU, one for collectives, one for what the runtime itself
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +24,10 @@ _LOCAL = _SOURCES | _VARIABLES | _SAME_MEMORY
 _RUNTIME = frozenset({"Switch", "RefSwitch", "Merge", "RefMerge", "_While"})
 """Source: the runtime's stream switches, merges and active streams do what conditionals and loops need."""
 COLLECTIVE_MARK = "Hcom"
+_LIMITED = {
+    "AIcoreEngine": CORE, "VectorEngine": VECTOR, "DNN_VM_AICPU": AI_CPU, "DNN_VM_AICPU_ASCEND": AI_CPU, "DNN_HCCL": COLLECTIVE,
+}  # fmt: skip
+"""Engines by the names that the option stream_max_parallel_num knows them by.  Source: the graph engine's configuration."""
 
 
 def engine_of(op: str, attrs: Mapping[str, Any], unit: str, chip: Chip) -> str:
@@ -41,3 +46,20 @@ def engine_of(op: str, attrs: Mapping[str, Any], unit: str, chip: Chip) -> str:
     if row is not None and row.otherwise == "aicpu":
         return AI_CPU
     return VECTOR if chip.n_vector_cores > chip.n_cores and unit != "cube" else CORE
+
+
+def stream_limits(option: str) -> tuple[dict[str, int], tuple[str, ...]]:
+    """How many streams each engine may use at once, and what to tell the user of parts that say nothing.
+
+    option: "DNN_VM_AICPU:10,AIcoreEngine:1", as the session option stream_max_parallel_num has it.
+    """
+    limits: dict[str, int] = {}
+    notes = []
+    for part in filter(None, (part.strip() for part in option.split(","))):
+        found = re.fullmatch(r"(\w+):([1-9]\d*)", part)
+        if found and found[1] in _LIMITED:
+            limits[_LIMITED[found[1]]] = int(found[2])
+        else:
+            known = ", ".join(_LIMITED)
+            notes.append(f"stream_max_parallel_num: {part!r} is left out; write ENGINE:NUMBER, ENGINE one of {known}")
+    return limits, tuple(notes)

@@ -12,15 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from npu_runtime.device.chip import Chip
-from npu_runtime.device.engines import AI_CPU, COLLECTIVE, LOCAL, RUNTIME, engine_of
+from npu_runtime.device.engines import COLLECTIVE, LOCAL, engine_of
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.order import predecessors, topological
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.lift_loops import WHILE
-
-ATTACHED = frozenset({AI_CPU, RUNTIME})
-MAIN = 0
-"""The stream of the AI cores and of all that is attached to them."""
+from npu_runtime.passes.stream_numbers import assign_to_streams
 
 
 @dataclass(frozen=True)
@@ -47,17 +44,18 @@ class StreamPlan:
         return len(set(self.streams.values()))
 
 
-def assign_streams(graph: Graph, order: Sequence[Node], chip: Chip) -> StreamPlan:
+def assign_streams(graph: Graph, order: Sequence[Node], chip: Chip, limits: Mapping[str, int] | None = None) -> StreamPlan:
     """Plan the device nodes of a program.
 
-    order: the nodes that are steps, as they are run.  What a loop runs inside is on the loop's own stream.
+    order: the nodes that are steps, as they are run.  What a loop runs inside is on the loop's own stream.  limits: the most
+    streams of an engine, where it may have more than usual or, for collectives, fewer than groups.
     """
     engines = {node.name: _engine(node, chip) for node in graph if node.host_reason is None}
     launched = [node for node in order if node.host_reason is None and engines[node.name] != LOCAL]
     sources = _sources(graph, engines)
     plan = StreamPlan(engines, find_subgraphs([node.name for node in launched], engines, sources))
     groups = {node.name: str(node.attrs.get("group") or "") for node in launched if engines[node.name] == COLLECTIVE}
-    plan.streams = assign_to_streams(plan.subgraphs, engines, sources, groups)
+    plan.streams = assign_to_streams(plan.subgraphs, engines, sources, groups, limits or {})
     plan.events = find_events([node.name for node in launched], plan.streams, sources)
     for node in launched:
         if node.op == WHILE:
@@ -165,34 +163,6 @@ class _Clusters:
 
     def members(self) -> list[list[str]]:
         return [self._members[number] for number in sorted(self._members)]
-
-
-def assign_to_streams(
-    subgraphs: Sequence[Sequence[str]],
-    engines: Mapping[str, str],
-    sources: Mapping[str, frozenset[str]],
-    groups: Mapping[str, str],
-) -> dict[str, int]:
-    """The stream of every launched node: the cores' is 0, each group of collectives has one, others go with a neighbour.
-
-    groups: of the collectives, by node.
-    """
-    own = {group: number for number, group in enumerate(sorted(set(groups.values())), 1)}
-    streams: dict[str, int] = {}
-    for members in subgraphs:
-        if engines[members[0]] not in ATTACHED:
-            streams.update({name: own[groups[name]] if name in groups else MAIN for name in members})
-    readers: dict[str, list[str]] = {}
-    for name, needed in sources.items():
-        for source in needed:
-            readers.setdefault(source, []).append(name)
-    for members in subgraphs:
-        if engines[members[0]] in ATTACHED:
-            before = [source for name in members for source in sorted(sources[name])]
-            after = [reader for name in members for reader in readers.get(name, ())]
-            near = next((streams[name] for name in (*before, *after) if name in streams), MAIN)
-            streams.update(dict.fromkeys(members, near))
-    return streams
 
 
 def find_events(order: Sequence[str], streams: Mapping[str, int], sources: Mapping[str, frozenset[str]]) -> list[Event]:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npu_runtime.device.chip import load_chip
-from npu_runtime.device.engines import AI_CPU, COLLECTIVE, CORE, LOCAL, RUNTIME, VECTOR, engine_of
+from npu_runtime.device.engines import AI_CPU, COLLECTIVE, CORE, LOCAL, RUNTIME, VECTOR, engine_of, stream_limits
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
@@ -22,6 +22,7 @@ from tests.runtime.device import device_of, device_session
 
 OPS = ("MatMul", "Relu", "Unique", "HcomA", "HcomB", "Identity", "Switch", "HostOp")
 CHIPS = st.sampled_from(["Ascend910A", "Ascend910B2"]).map(load_chip)
+LIMITS = st.dictionaries(st.sampled_from([CORE, VECTOR, AI_CPU, COLLECTIVE]), st.integers(1, 4))
 
 
 @st.composite
@@ -41,8 +42,8 @@ def graphs(draw: Any) -> Graph:
     return graph
 
 
-def planned(graph: Graph, chip: Any) -> StreamPlan:
-    return assign_streams(graph, list(graph), chip)
+def planned(graph: Graph, chip: Any, limits: Any = None) -> StreamPlan:
+    return assign_streams(graph, list(graph), chip, limits)
 
 
 def launches_before(graph: Graph, plan: StreamPlan, name: str) -> set[str]:
@@ -54,10 +55,10 @@ def launches_before(graph: Graph, plan: StreamPlan, name: str) -> set[str]:
     return found
 
 
-@given(graphs(), CHIPS)
+@given(graphs(), CHIPS, LIMITS)
 @settings(max_examples=150, deadline=None)
-def test_every_edge_between_streams_has_its_event(graph: Graph, chip: Any) -> None:
-    plan = planned(graph, chip)
+def test_every_edge_between_streams_has_its_event(graph: Graph, chip: Any, limits: dict[str, int]) -> None:
+    plan = planned(graph, chip, limits)
     order = {name: index for index, name in enumerate(graph.nodes)}
     for name in plan.streams:
         for source in launches_before(graph, plan, name):
@@ -114,6 +115,43 @@ def test_who_gets_which_stream(graph: Graph, chip: Any) -> None:
             assert alike == {stream}
     assert set(plan.engines) == {node.name for node in graph if node.host_reason is None}
     assert all(plan.engines[name] != LOCAL for name in plan.streams)
+
+
+@given(graphs(), CHIPS, LIMITS)
+@settings(max_examples=150, deadline=None)
+def test_an_engine_has_as_many_streams_as_it_may(graph: Graph, chip: Any, limits: dict[str, int]) -> None:
+    plan, plain = planned(graph, chip, limits), planned(graph, chip)
+    assert plan.subgraphs == plain.subgraphs
+    for members in plan.subgraphs:
+        assert plan.engines[members[0]] == COLLECTIVE or len({plan.streams[name] for name in members}) == 1
+    for engine, limit in limits.items():
+        subgraphs = [members for members in plan.subgraphs if plan.engines[members[0]] == engine]
+        used = {plan.streams[name] for members in subgraphs for name in members}
+        assert len(used) <= limit or (engine, limit) == (AI_CPU, 1), "with one stream the AI CPU goes with its neighbours"
+        if engine in (CORE, VECTOR, AI_CPU) and limit > 1:
+            alone = [m for m in subgraphs if not any(launches_before(graph, plan, name) for name in m)]
+            assert len(used) >= min(limit, len(alone))
+    if all(limit == 1 for engine, limit in limits.items() if engine != COLLECTIVE) and COLLECTIVE not in limits:
+        assert plan.streams == plain.streams
+
+
+def test_the_option_for_parallel_streams() -> None:
+    assert stream_limits("") == ({}, ())
+    assert stream_limits("DNN_VM_AICPU:10, AIcoreEngine:1") == ({AI_CPU: 10, CORE: 1}, ())
+    limits, notes = stream_limits("DNN_HCCL:2,Warp:3,AIcoreEngine:0,VectorEngine")
+    assert limits == {COLLECTIVE: 2}
+    assert [note.split(" is left out")[0] for note in notes] == [
+        f"stream_max_parallel_num: {part!r}" for part in ("Warp:3", "AIcoreEngine:0", "VectorEngine")
+    ]
+
+
+@pytest.mark.parametrize(("option", "n_streams"), [("", 1), ("DNN_VM_AICPU:1", 1), ("DNN_VM_AICPU:2", 3), ("DNN_VM_AICPU:9", 4)])
+def test_a_session_gives_engines_the_streams_of_its_option(option: str, n_streams: int) -> None:
+    with tf.Graph().as_default(), device_session(stream_max_parallel_num=option) as session:
+        fed = [tf.placeholder(tf.int32, [3]) for _ in range(3)]
+        y = tf.add_n([tf.cast(tf.reduce_sum(tf.unique(x)[0]), tf.float32) for x in fed])
+        assert session.run(y, {x: [1, 2, 1] for x in fed}) == 9
+        assert device_of(session)._record.programs[-1].streams["streams"] == n_streams
 
 
 @pytest.mark.parametrize(
