@@ -79,3 +79,32 @@ def test_a_changed_copy_that_has_to_stay_keeps_the_classes() -> None:
     text = "e = tf.estimator.Estimator(fn, config=tf.estimator.RunConfig().replace(protocol=(s := f())))\n"
     after = convert_source(HEAD + text, "m.py").after.decode()
     assert "npu_run_config_init(run_config=tf.estimator.RunConfig().replace(protocol=(s := f())))" in after
+
+
+_ENDLESS = "tf.data.Dataset.range(3).repeat()"
+MAY_END = (
+    f"{_ENDLESS}.apply(tf.data.experimental.take_while(f))",
+    f"{_ENDLESS}.apply(tf.contrib.data.sliding_window_batch(2)).apply(lambda d: d.take(7))",
+    f"{_ENDLESS}.apply(mine)",
+    f"{_ENDLESS}.apply(mine(tf.data.experimental.ignore_errors()))",
+    "tf.data.Dataset.range(3).apply(tf.data.experimental.shuffle_and_repeat(**settings))",
+    "tf.data.Dataset.range(3).apply(tf.data.experimental.shuffle_and_repeat(9, count=2))",
+    "tf.data.Dataset.range(3).apply(tf.data.experimental.shuffle_and_repeat(9)).take(5)",
+    "tf.data.Dataset.range(3).repeat(*counts)",
+)
+NEVER_END = (
+    f"{_ENDLESS}.apply(tf.data.experimental.ignore_errors())",
+    f"{_ENDLESS}.apply(tf.contrib.data.map_and_batch(f, 3)).apply(tf.contrib.data.unbatch())",
+    "tf.data.Dataset.range(3).apply(tf.contrib.data.shuffle_and_repeat(buffer_size=9))",
+)
+
+
+@pytest.mark.parametrize("dataset", MAY_END)
+def test_a_dataset_that_may_end_keeps_its_last_batch(dataset: str) -> None:
+    assert ".batch(4)\n" in convert_source(f"{HEAD}ds = {dataset}.batch(4)\n", "m.py").after.decode()
+
+
+@pytest.mark.parametrize("dataset", NEVER_END)
+def test_a_dataset_that_never_ends_has_no_last_batch(dataset: str) -> None:
+    after = convert_source(f"{HEAD}ds = {dataset}.batch(4)\n", "m.py").after.decode()
+    assert ".batch(4, drop_remainder=True)\n" in after

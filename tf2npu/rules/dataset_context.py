@@ -17,6 +17,13 @@ _FED_BY = {"train": "train", "evaluate": "eval", "predict": "eval"}
 _ENDLESS_KEEPING = frozenset(
     {"map", "shuffle", "prefetch", "cache", "filter", "batch", "with_options", "apply", "padded_batch", "enumerate"}
 )
+# Transformations to be applied that end only where their input does.
+_ENDLESS_APPLIED = frozenset(
+    {
+        "batch_and_drop_remainder", "bucket_by_sequence_length", "copy_to_device", "dense_to_sparse_batch", "group_by_window",
+        "ignore_errors", "map_and_batch", "prefetch_to_device", "scan", "shuffle_and_repeat", "unbatch",
+    }
+)  # fmt: skip
 _SIZE_KEEPING = frozenset({"map", "shuffle", "prefetch", "cache", "with_options", "enumerate"})
 
 
@@ -128,10 +135,21 @@ def _is_endless(call: Call, receiver: Any) -> bool:
             return not values or values in (["None"], ["-1"])
         if method not in _ENDLESS_KEEPING:
             return False
-        if method == "apply" and "shuffle_and_repeat" in call.source(node):
-            inner = node.args[0].value if node.args else None
-            return isinstance(inner, cst.Call) and len(inner.args) == 1
+        if method == "apply":
+            made = _applied(call, node)
+            if made is None or made[0] not in _ENDLESS_APPLIED:
+                return False
+            if made[0] == "shuffle_and_repeat":
+                return len(made[1].args) == 1 and not made[1].args[0].star
     return False
+
+
+def _applied(call: Call, node: cst.Call) -> tuple[str, cst.Call] | None:
+    """Name and call of what tf.data.experimental has to be applied, or None for a function that may do anything."""
+    inner = node.args[0].value if len(node.args) == 1 else None
+    name = (call.resolve(inner.func) or "") if isinstance(inner, cst.Call) else ""
+    module, _, last = name.rpartition(".")
+    return (last, inner) if module == "tensorflow.data.experimental" and isinstance(inner, cst.Call) else None
 
 
 def smallest_size(call: Call) -> int | None:
