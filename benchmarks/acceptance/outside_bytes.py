@@ -17,6 +17,7 @@ import sys
 import tokenize
 from io import BytesIO
 
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)
 LINE_ENDS = re.compile(r"\r\n|\r|\n")
 
 
@@ -24,8 +25,18 @@ def decoded(data: bytes) -> tuple[str, str, bytes]:
     """Text, encoding and byte order mark of Python source."""
     bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
     lines = BytesIO(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
-    encoding = "utf-8" if bom else tokenize.detect_encoding(lines.readline)[0]
+    encoding = "utf-8" if bom else _encoding(lines)
     return data[len(bom) :].decode(encoding), encoding, bom
+
+
+def _encoding(lines: BytesIO) -> str:
+    try:
+        return tokenize.detect_encoding(lines.readline)[0]
+    except SyntaxError:  # like Python, it wants the line above the one that names the encoding to be UTF-8; the converter does not
+        found = _COOKIE.search(b"\n".join(lines.getvalue().split(b"\n")[:2]))
+        if found is None:
+            raise
+        return found.group(1).decode("ascii")
 
 
 def with_replacements(text: str, changes: list[dict]) -> str:

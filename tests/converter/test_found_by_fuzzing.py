@@ -207,6 +207,10 @@ PROGRAMS = {
         "    tf.config.experimental.set_memory_growth(tf.keras.backend.set_session(s), 1)\n    m.fit(x)\n",
         Config(),
     ),
+    "second pass: a backslash alone in the line below the guard": (
+        TF1 + "(est.train(3))\nif __name__ == '__main__': (1..erf())\n\\\nif x:\n    pass\n",
+        Config(distributed="tf"),
+    ),
     "crash: the start would come between a backslash and the comment behind it": (
         TF1 + "import horovod.tensorflow as hvd\ntry:\n    tf.Session()\nexcept:hvd\\\n# c\nhvd.init()\n",
         HVD,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import libcst as cst
@@ -13,9 +14,9 @@ from tf2npu.scanner.walk import dotted_name
 
 
 def entry_guard(script: Script) -> cst.If | None:
-    """The first `if __name__ == "__main__":` of a file whose body does something."""
+    """The first `if __name__ == "__main__":` of a file whose body does something and may be indented."""
     guards = [node for node, scope in script.walked.ifs if scope is script.module_scope and is_guard(node.test)]
-    real = [node for node in guards if not _only_passes(node)]
+    real = [node for node in guards if not _only_passes(node) and not _is_before_backslash(script, node)]
     return real[0] if real else None
 
 
@@ -37,6 +38,12 @@ def _only_passes(node: cst.If) -> bool:
     for line in node.body.body:
         statements.extend(line.body if isinstance(line, cst.SimpleStatementLine) else [line])
     return all(isinstance(s, cst.Pass) for s in statements)
+
+
+def _is_before_backslash(script: Script, guard: cst.If) -> bool:
+    """Whether a line of nothing but a backslash follows: behind an indented block LibCST does not take it."""
+    below = script.text[script.lines.line_end(_last_offset(script, guard.body)) :].lstrip("\r\n \t\f")
+    return re.match(r"\\(\r|\n|$)", below) is not None
 
 
 def bracket_guard(site: Site, guard: cst.If, before: list[str], closing: list[str]) -> None:
