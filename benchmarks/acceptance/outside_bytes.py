@@ -32,7 +32,7 @@ def decoded(data: bytes) -> tuple[str, str, bytes]:
 def _encoding(lines: BytesIO) -> str:
     try:
         return tokenize.detect_encoding(lines.readline)[0]
-    except SyntaxError:  # like Python, it wants the line above the one that names the encoding to be UTF-8; the converter does not
+    except SyntaxError:  # like Python, it wants UTF-8 above the line that names the encoding; the converter does not
         found = _COOKIE.search(b"\n".join(lines.getvalue().split(b"\n")[:2]))
         if found is None:
             raise
