@@ -108,3 +108,21 @@ def test_a_dataset_that_may_end_keeps_its_last_batch(dataset: str) -> None:
 def test_a_dataset_that_never_ends_has_no_last_batch(dataset: str) -> None:
     after = convert_source(f"{HEAD}ds = {dataset}.batch(4)\n", "m.py").after.decode()
     assert ".batch(4, drop_remainder=True)\n" in after
+
+
+def test_an_argument_of_horovods_optimizer_is_judged_alike_by_position_and_by_name() -> None:
+    def told(call: str) -> dict[str, Level]:
+        text = f"{HEAD}import horovod.tensorflow as hvd\nimport horovod.tensorflow.keras as hk\no = {call}\n"
+        findings = convert_source(text, "m.py", Config(distributed="horovod")).findings
+        return {f.message.partition(" was removed")[0]: f.level for f in findings if " was removed" in f.message}
+
+    by_position = told("hvd.DistributedOptimizer(o, 'n', True, '/gpu:0', '', hvd.Compression.fp16, True, 4, hvd.Sum)")
+    by_name = told(
+        "hvd.DistributedOptimizer(o, name='n', use_locking=True, device_dense='/gpu:0', device_sparse='', "
+        "compression=hvd.Compression.fp16, sparse_as_dense=True, backward_passes_per_step=4, op=hvd.Sum)"
+    )
+    assert by_position == by_name
+    assert [text.partition("=")[0] for text, level in by_name.items() if level is Level.UNSUPPORTED] == [
+        "backward_passes_per_step", "compression", "op", "sparse_as_dense",
+    ]  # fmt: skip
+    assert told("hk.DistributedOptimizer(o, 'n', '', '', hvd.Compression.fp16)")["compression=hvd.Compression.fp16"]

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 import tensorflow.compat.v1 as tf
 
+from tf2npu.api_support.table import signatures
 from tf2npu.rules import rule_parts
 from tf2npu.rules.dataset import _POSITION as DATASET
 from tf2npu.rules.distribute import _HOOKS
 from tf2npu.rules.estimator import _ESTIMATOR_PARAMETERS
 from tf2npu.rules.estimator_plan import CANNED, RUN_CONFIG_PARAMETERS
 from tf2npu.rules.gelu_formula import gelu_erf, gelu_tanh
+from tf2npu.rules.horovod import _POSITIONS as HOROVOD
 from tf2npu.rules.session_config import _KEYWORD, _POSITION
 from tf2npu.rules.tensorflow2_names import TENSORFLOW_2_NAMES
 
@@ -66,6 +68,12 @@ def test_parameters_of_estimator_and_run_config() -> None:
     assert tuple(parameters("tensorflow.estimator.Estimator")) == _ESTIMATOR_PARAMETERS
     own = parameters("tensorflow.estimator.RunConfig")
     assert tuple(own[: len(RUN_CONFIG_PARAMETERS)]) == RUN_CONFIG_PARAMETERS
+
+
+@pytest.mark.parametrize("name", HOROVOD)
+def test_parameters_of_horovods_optimizer(name: str) -> None:
+    recorded = [part.partition("=")[0] for part in signatures()[name].strip("()").split(", ")]
+    assert recorded == ["optimizer", *HOROVOD[name]]
 
 
 def test_dropout_keeps_by_its_second_argument_in_the_first_version_only() -> None:

@@ -27,6 +27,16 @@ _RANKS = {
     "local_size": "get_npu_local_rank_size",
 }
 _CHANGES_VALUES = ("compression", "op", "sparse_as_dense", "backward_passes_per_step", "gradient_predivide_factor")
+# Parameters by position, behind the one that is kept.
+_POSITIONS = {
+    "horovod.tensorflow.DistributedOptimizer": (
+        "name", "use_locking", "device_dense", "device_sparse", "compression", "sparse_as_dense", "backward_passes_per_step",
+        "op",
+    ),
+    "horovod.tensorflow.keras.DistributedOptimizer": (
+        "name", "device_dense", "device_sparse", "compression", "sparse_as_dense",
+    ),
+}  # fmt: skip
 _HARMLESS = ("name", "use_locking", "device_dense", "device_sparse", "device")
 
 
@@ -325,25 +335,33 @@ def optimizer_and_broadcast(call: Call) -> None:
 
 def _report_removed(call: Call, arg: cst.Arg) -> None:
     """An argument that changes what is computed does not go without a word; a name or a device may."""
-    text = call.argument_text(arg)
-    if _is_default(call, arg):
+    name = _parameter(call, arg)
+    text = f"{name}={call.source(arg.value)}" if name else call.source(arg.value)
+    if _is_default(call, arg, name) or name in _HARMLESS:
         call.info(f"{text} was removed: the NPU's collectives have no such setting.")
-    elif arg.keyword is not None and arg.keyword.value in _CHANGES_VALUES:
+    elif name in _CHANGES_VALUES:
         call.unsupported(f"{text} was removed: the NPU averages gradients as they are. Check that training still converges.")
-    elif arg.keyword is None or arg.keyword.value not in _HARMLESS:
-        call.manual(f"{text} was removed: the NPU's collectives have no such setting.")
     else:
-        call.info(f"{text} was removed: the NPU's collectives have no such setting.")
+        call.manual(f"{text} was removed: the NPU's collectives have no such setting.")
 
 
-def _is_default(call: Call, arg: cst.Arg) -> bool:
+def _parameter(call: Call, arg: cst.Arg) -> str:
+    """The parameter that an argument behind the first is for, or "" for one more than there are."""
+    if arg.keyword is not None:
+        return arg.keyword.value
+    names = _POSITIONS.get(call.name, ("device",))
+    at = [a for a in call.args if a.keyword is None].index(arg) - 1
+    return names[at] if 0 <= at < len(names) else ""
+
+
+def _is_default(call: Call, arg: cst.Arg, parameter: str) -> bool:
     """Whether an argument says what Horovod does anyway."""
     value: Any = arg.value
     if isinstance(value, (cst.Name, cst.Attribute)):
         name = call.resolve(value) or ""
         return name in ("None", "False") or name.endswith((".Compression.none", ".Average"))
     is_one = isinstance(value, (cst.Integer, cst.Float)) and value.evaluated_value == 1
-    return is_one and arg.keyword is not None and arg.keyword.value in ("backward_passes_per_step", "gradient_predivide_factor")
+    return is_one and parameter in ("backward_passes_per_step", "gradient_predivide_factor")
 
 
 def _index_after(call: Call, root: cst.Arg | None) -> None:
