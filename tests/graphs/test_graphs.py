@@ -13,7 +13,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from tests.graphs.catalogue import GRAPHS, OP_TYPES, SPREADS, host_nodes
-from tests.graphs.check import Outcome, compare, distance, free_run
+from tests.graphs.check import Outcome, Step, compare, distance, free_run
+from tests.graphs.record_spreads import nudged
 
 N_STEPS = int(os.environ.get("TF2NPU_GRAPH_STEPS", "5"))
 N_FREE_STEPS = 20
@@ -93,3 +94,13 @@ def summary(name: str, outcome: Outcome, farthest: tuple[float, str]) -> str:
 def test_spreads_are_of_variables_that_exist() -> None:
     assert set(SPREADS) == set(GRAPHS)
     assert set(OP_TYPES) == set(GRAPHS)
+
+
+def test_a_nudge_is_one_bit() -> None:
+    before = {"w": np.linspace(-1, 1, 999, dtype=np.float32), "zero": np.zeros(5, np.float32), "n": np.arange(3)}
+    moved = nudged([Step(before, 1.0, {})], np.random.default_rng(1))[0].before
+    distances = (moved["w"] - before["w"]) / np.spacing(before["w"])
+    assert set(np.round(np.abs(distances), 1)) <= {0.0, 0.5, 1.0}
+    assert {-1, 0, 1} <= set(np.sign(distances))
+    np.testing.assert_array_equal(moved["zero"], before["zero"])
+    np.testing.assert_array_equal(moved["n"], before["n"])
