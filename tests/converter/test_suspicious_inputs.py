@@ -126,3 +126,12 @@ def test_an_argument_of_horovods_optimizer_is_judged_alike_by_position_and_by_na
         "backward_passes_per_step", "compression", "op", "sparse_as_dense",
     ]  # fmt: skip
     assert told("hk.DistributedOptimizer(o, 'n', '', '', hvd.Compression.fp16)")["compression=hvd.Compression.fp16"]
+
+
+def test_a_parameter_that_is_deleted_is_not_asked() -> None:
+    text = (
+        "def input_fn(training, params):\n    del params{}\n    return tf.data.TFRecordDataset('f').batch(4)\n"
+        "e = tf.estimator.Estimator(fn)\ne.train(lambda: input_fn(True, {{}}))\ne.evaluate(lambda: input_fn(False, {{}}))\n"
+    )
+    assert "drop_remainder=training" in convert_source(HEAD + text.format(""), "m.py").after.decode()
+    assert "drop_remainder" not in convert_source(HEAD + text.format(", training"), "m.py").after.decode()

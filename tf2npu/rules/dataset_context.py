@@ -219,7 +219,7 @@ def _of_function(call: Call, scope: Scope) -> Context | None:
     conditions = []
     for name in sorted(scope.names, key=lambda n: ("train" not in n.lower(), n)):
         bindings = scope.names[name]
-        is_parameter = len(bindings) == 1 and bindings[0].kind == "param"
+        is_parameter = len(bindings) == 1 and bindings[0].kind == "param" and not _is_deleted(call, node, name)
         if not is_parameter or _is_shadowed(call.scope, scope, name):
             continue
         if _separates(name, train, other):
@@ -236,6 +236,11 @@ def _separates(name: str, train: list[Any], other: list[Any]) -> bool:
 def _is_mode(name: str, train: list[Any], other: list[Any]) -> bool:
     modes = {u.constant(name) for u in other}
     return all(u.constant(name) == "ModeKeys.TRAIN" for u in train) and modes <= {"ModeKeys.EVAL", "ModeKeys.PREDICT"}
+
+
+def _is_deleted(call: Call, function: cst.FunctionDef, name: str) -> bool:
+    """Whether a function may take a name away with `del`."""
+    return re.search(rf"\bdel\b.*\b{re.escape(name)}\b", call.source(function)) is not None
 
 
 def _is_shadowed(inner: Scope, outer: Scope, name: str) -> bool:
