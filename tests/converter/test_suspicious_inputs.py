@@ -135,3 +135,15 @@ def test_a_parameter_that_is_deleted_is_not_asked() -> None:
     )
     assert "drop_remainder=training" in convert_source(HEAD + text.format(""), "m.py").after.decode()
     assert "drop_remainder" not in convert_source(HEAD + text.format(", training"), "m.py").after.decode()
+
+
+@pytest.mark.parametrize("parameters", ["x", "x, name=None", "x, *rest, **others", "x=1"])
+def test_a_lambda_is_a_gelu_whatever_else_it_takes(parameters: str) -> None:
+    after = convert_source(f"{HEAD}act = lambda {parameters}: {_FORMULA.format('x')}\n", "m.py").after.decode()
+    assert after.endswith(f"act = lambda {parameters}: npu_unary_ops.gelu(x)\n")
+
+
+@pytest.mark.parametrize("parameters", ["y, x", "*x", "*, x", "y, x=1"])
+def test_a_lambda_of_something_else_than_its_first_parameter_stays(parameters: str) -> None:
+    text = f"{HEAD}act = lambda {parameters}: {_FORMULA.format('x')}\n"
+    assert convert_source(text, "m.py").after.decode() == text
