@@ -147,3 +147,33 @@ def test_a_lambda_is_a_gelu_whatever_else_it_takes(parameters: str) -> None:
 def test_a_lambda_of_something_else_than_its_first_parameter_stays(parameters: str) -> None:
     text = f"{HEAD}act = lambda {parameters}: {_FORMULA.format('x')}\n"
     assert convert_source(text, "m.py").after.decode() == text
+
+
+_PARTS = "parts = tf.data.TFRecordDataset(files)\n"
+NOT_OF_RANKS = {
+    "read side by side": "d = tf.data.Dataset.range(4).interleave(lambda i: parts.shard(4, i), cycle_length=4)\n",
+    "by a function": "def part(i):\n    return parts.shard(n, i)\nd = tf.data.Dataset.range(n).flat_map(part)\n",
+    "in a comprehension": "ds = [parts.shard(n, i) for i in range(n)]\n",
+    "in a loop": "ds = []\nfor i in range(n):\n    ds.append(parts.shard(num_shards=n, index=i))\n",
+    "set aside": "held_out = parts.shard(10, 0)\n",
+}
+OF_RANKS = {
+    "flags": "d = parts.shard(FLAGS.n_workers, FLAGS.worker)\n",
+    "parameters": "def input_fn(n, i):\n    return parts.shard(n, i)\n",
+    "variables": "n, i = 4, int(os.environ['RANK'])\nd = parts.shard(n, i)\n",
+    "a function that is called": "def part(i):\n    return parts.shard(n, i)\nd = part(FLAGS.worker).map(f)\n",
+}
+
+
+@pytest.mark.parametrize("mode", ["tf", "horovod"])
+@pytest.mark.parametrize("text", NOT_OF_RANKS.values(), ids=NOT_OF_RANKS)
+def test_parts_that_are_not_those_of_ranks_stay(text: str, mode: str) -> None:
+    result = convert_source(HEAD + _PARTS + text, "m.py", Config(distributed=mode))
+    assert "get_rank" not in result.after.decode()
+    assert [f.level for f in result.findings if f.rule == "NPU603"] == [Level.MANUAL]
+
+
+@pytest.mark.parametrize("text", OF_RANKS.values(), ids=OF_RANKS)
+def test_parts_of_workers_become_those_of_ranks(text: str) -> None:
+    after = convert_source(HEAD + _PARTS + text, "m.py", Config(distributed="tf")).after.decode()
+    assert ".shard(get_rank_size(), get_rank_id())" in after

@@ -20,6 +20,12 @@ _SOURCES = (
     *(f"tensorflow.data.{name}" for name in ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")),
     "tensorflow.data.Dataset.from_tensor_slices",
 )
+_HOROVOD_RANK = re.compile(r"horovod\..*\b(?:local_)?(?:rank|size)$")
+_FOR_EACH_ELEMENT = frozenset({"flat_map", "interleave", "map", "parallel_interleave"})
+_NO_RANK = (
+    "These parts are not those of ranks, so this stays. If every rank is to read a part of its own, shard by "
+    "get_rank_size(), get_rank_id() as well."
+)
 
 
 @rule(
@@ -42,6 +48,12 @@ _SOURCES = (
             note="no strategy passes a context here, so the condition does not hold",
             config=_TF,
         ),
+        Example.same(
+            "d = tf.data.Dataset.range(4).interleave(lambda i: files.shard(4, i))\nv = tf.data.Dataset.range(9).shard(9, 0)",
+            note="parts that one process reads itself, and a part that is set aside",
+            level="manual",
+            config=_TF,
+        ),
         Example.same("d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)", note="one device"),
         Example.same("row = db.shard('users', key=7)", note="another object's method", config=_TF),
     ),
@@ -53,14 +65,38 @@ def shard(call: Call) -> None:
         return None
     chosen = [v.body if isinstance(v, cst.IfExp) else v for v in (count, index)]
     known = {call.resolve(v.func) or "" for v in chosen if isinstance(v, cst.Call)}
-    if any(name.startswith(("horovod.", "npu_bridge.", "hccl.")) for name in known):
+    if any(name.startswith(("npu_bridge.", "hccl.")) or _HOROVOD_RANK.match(name) for name in known):
         return None
+    if all(isinstance(v, cst.Integer) for v in (count, index)) or _is_one_of_several(call, index):
+        return call.manual(_NO_RANK)
     condition = _context_condition(call, [count, index])
     if condition is not None:
         return _add_else(call, condition)
     call.replace(count, f"{call.need('get_rank_size')}()")
     call.replace(index, f"{call.need('get_rank_id')}()")
     return call.fixed("Every rank reads its own part of the data.")
+
+
+def _is_one_of_several(call: Call, index: cst.BaseExpression) -> bool:
+    """Whether a part is chosen by what a loop, a comprehension or a function for each element counts."""
+    if not isinstance(index, cst.Name):
+        return False
+    owner, bindings = call.scope.lookup_scope(index.value), call.scope.lookup(index.value)
+    if owner is None or owner.kind in ("lambda", "comprehension"):
+        return owner is not None
+    if owner.kind == "function" and any(binding.kind == "param" for binding in bindings):
+        return _is_for_each_element(call, owner.node)
+    loops = [a for a in call.script.walked.ancestors(call.node) if isinstance(a, cst.For)]
+    return any(isinstance(loop.target, cst.Name) and loop.target.value == index.value for loop in loops)
+
+
+def _is_for_each_element(call: Call, function: Any) -> bool:
+    for use, scope in call.script.walked.calls:
+        if isinstance(use.func, cst.Attribute) and use.func.attr.value in _FOR_EACH_ELEMENT:
+            given = [arg.value.value for arg in use.args if isinstance(arg.value, cst.Name)]
+            if any(binding.node is function for name in given for binding in scope.lookup(name)):
+                return True
+    return False
 
 
 def _context_condition(call: Call, values: list[Any]) -> cst.If | None:
