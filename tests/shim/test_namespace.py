@@ -22,12 +22,11 @@ GONE = {
         "LinearCosineDecay", "NoisyLinearCosineDecay", "PeepholeLSTMCell", "export_saved_model", "load_from_saved_model",
         "terminate_keras_multiprocessing_pools",
     },
-    "tensorflow.keras.mixed_precision": {"experimental"},
-    "tensorflow.keras.utils": {"HDF5Matrix", "convert_all_kernels_in_model", "multi_gpu_model"},
+    "tensorflow.keras.utils": {"HDF5Matrix", "convert_all_kernels_in_model"},
     "tensorflow.lite.experimental": {"get_potentially_supported_ops", "nn"},
 }  # fmt: skip
 ABSENT_MODULES = {
-    "tensorflow.keras.mixed_precision.experimental", "tensorflow.keras.wrappers", "tensorflow.keras.wrappers.scikit_learn",
+    "tensorflow.keras.wrappers", "tensorflow.keras.wrappers.scikit_learn",
     "tensorflow.lite.experimental.nn",
 }  # fmt: skip
 DROPOUT_V1 = "(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None)"

@@ -25,7 +25,18 @@ def install() -> None:
         return
     quiet.before_tensorflow()
     import tensorflow
-    from npu_bridge._tf1 import behavior, contrib, finder, keras_private, keras_spellings, library_view, private_aliases, twins
+    from npu_bridge._tf1 import (
+        behavior,
+        contrib,
+        finder,
+        keras_leftovers,
+        keras_private,
+        keras_spellings,
+        library_view,
+        private_aliases,
+        standalone_keras,
+        twins,
+    )
 
     journal = Journal()
     quiet.apply(journal)
@@ -33,7 +44,9 @@ def install() -> None:
     private_aliases.add(journal)
     keras_spellings.unify(journal)
     keras_private.add(journal)
+    keras_leftovers.add(journal)
     twins.swap(journal)
+    standalone_keras.serve(journal)
     for name in ("__version__", "VERSION"):
         journal.set(vars(tensorflow), name, VERSION)
     library_view.apply(journal, view)

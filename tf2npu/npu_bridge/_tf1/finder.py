@@ -8,18 +8,18 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from npu_bridge._tf1 import contrib, examples, keras_spellings, private_aliases
+from npu_bridge._tf1 import contrib, examples, keras_spellings, private_aliases, standalone_keras
 from npu_bridge._tf1.journal import Journal
 
 CORE = "tensorflow_core"  # what the package behind ``tensorflow`` was called in TF 1.15
 
 
 class OldPathFinder:
-    """A meta path finder for ``tensorflow.contrib``, ``.examples``, ``.python.keras`` and modules that moved."""
+    """A meta path finder for ``tensorflow.contrib``, ``.examples``, ``.python.keras``, ``keras`` and modules that moved."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
         """Find a module by its TF 1.15 path."""
-        if not name.startswith(("tensorflow.", CORE)):
+        if not name.startswith(("tensorflow.", CORE, "keras.")):
             return None
         module = find(name)
         return None if module is None else ModuleSpec(name, _Ready(module), is_package=hasattr(module, "__path__"))
@@ -36,6 +36,8 @@ def find(name: str) -> ModuleType | None:
             # Under another name than the module's, or "from package import name" would put its own words in the place of these.
             raise ModuleNotFoundError(contrib.explain(path), name=contrib.ROOT)
         return module
+    if name.startswith(standalone_keras.ROOT + "."):
+        return standalone_keras.find(name)
     if name == examples.ROOT or name.startswith(examples.ROOT + "."):
         return examples.build(name)
     if name.startswith(keras_spellings.OLD + "."):
@@ -69,7 +71,8 @@ def add(journal: Journal) -> None:
     def remove() -> None:
         sys.meta_path.remove(finder)
         for name in set(sys.modules) - before:
-            if name.startswith((contrib.ROOT + ".", examples.ROOT, CORE, *private_aliases.MOVED_MODULES)):
+            is_served = isinstance(getattr(sys.modules[name].__spec__, "loader", None), _Ready)
+            if is_served or name.startswith((contrib.ROOT + ".", examples.ROOT, CORE, *private_aliases.MOVED_MODULES)):
                 del sys.modules[name]
 
     journal.on_undo(remove)

@@ -23,6 +23,8 @@ MOVED = (
     ("layers.legacy_rnn.rnn_cell_impl", "layers.rnn.legacy_cells"),
     ("layers.recurrent", "layers.rnn"),
     ("layers.merge", "layers.merging"),
+    ("layers.convolutional_recurrent", "layers.rnn"),
+    ("layers.wrappers", "layers.rnn"),
     ("layers.embeddings", "layers.core.embedding"),
     ("layers.advanced_activations", "layers.activation"),
     ("layers.normalization", "layers.normalization"),
@@ -102,12 +104,12 @@ def _unify_module(journal: Journal, module: ModuleType, path: str, replaced: dic
             journal.set(vars(module), name, value)
 
 
-def build(path: str) -> ModuleType | None:
-    """A module for a path below ``tensorflow.python.keras`` that TF 1.15 had and 2.15 has not."""
+def build(path: str, root: str = OLD) -> ModuleType | None:
+    """A module for a path below ``tensorflow.python.keras``, or ``root``, that TF 1.15 had and 2.15 has not."""
     sources = counterparts(path)
     if not sources:
         return None
-    module = ModuleType(f"{OLD}.{path}")
+    module = ModuleType(f"{root}.{path}")
     for source in reversed(sources):
         vars(module).update(public(source))
     vars(module)["__path__"] = []
