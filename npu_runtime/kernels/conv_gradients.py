@@ -74,7 +74,7 @@ def fold_whole_axes(dx: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> tu
     whole = Axis(1, 1, 1, 1, 0, 1)
     if _is_whole(cols):
         dx, w, cols = dx.reshape(*dx.shape[:2], 1, -1), w.reshape(len(w), 1, -1, w.shape[3]), whole
-    if _is_whole(rows) and cols.extent == 1:
+    if _is_whole(rows) and cols.extent == 1 and cols.is_pointwise:
         dx, w, rows = dx.reshape(len(dx), 1, 1, -1), w.reshape(1, 1, -1, w.shape[3]), whole
     return dx, w, rows, cols
 

@@ -42,6 +42,6 @@ WHOLE = [
         case("Conv2D", arr(2, 6, 5, 3), arr(height, width, 3, 4, seed=1), id=f"whole-{name}",
              strides=[1, stride, stride, 1], padding="VALID")
     )
-]  # fmt: skip
+] + gradients(case("Conv2D", arr(3, 2, 1, 2), arr(2, 2, 2, 3, seed=1), id="whole-rows-padded", strides=[1, 2, 1, 1], padding="SAME"))  # fmt: skip
 
 CASES = BY_GEOMETRY + BY_TYPE + MORE + WHOLE
