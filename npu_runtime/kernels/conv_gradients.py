@@ -12,7 +12,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import im2col, winograd
+from npu_runtime.kernels import im2col, line_gradient, winograd
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.conv import check_depths, convolve
@@ -118,6 +118,9 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: n
         return
     if groups == 1 and winograd.is_worth_it(x, dw, rows, cols):
         winograd.filter_gradient(x, dy, rows, cols, dw)
+        return
+    if groups == 1 and line_gradient.is_worth_it(x, dw, rows, cols):
+        line_gradient.filter_gradient(x, dy, rows, cols, dw)
         return
     for index, (x_part, dy_part) in enumerate(zip(np.split(x, groups, axis=3), np.split(dy, groups, axis=3), strict=True)):
         part = np.empty((*dw.shape[:3], dw.shape[3] // groups), dw.dtype) if groups > 1 else dw

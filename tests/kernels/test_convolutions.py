@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels import shifted, winograd
+from npu_runtime.kernels import line_gradient, shifted, winograd
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.conv import conv2d, conv_shape
 from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input
@@ -171,6 +171,23 @@ def test_the_cases_of_few_channels_are_taken_as_such() -> None:
         for padding in ("SAME", "VALID"):
             rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(x[1:3], w[:2])
             assert shifted.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+            assert line_gradient.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+
+
+@few
+@given(convolutions(most_dilation=1), st.sampled_from([1 << 9, 1 << 12, 1 << 20]), st.sampled_from([1, 300, 10**6]))
+def test_gradients_of_filters_by_lines_in_blocks_and_pieces_of_any_size(one: Case, line_bytes: int, small: int) -> None:
+    one = gradients(replace(one, attrs={**one.attrs, "strides": [1] * 4}))[1]
+    (x, _, dy), expected = one.inputs, oracle.run(one)[0][0]
+    layout = Layout.of([1] * 4, one.attrs["padding"], "NHWC", explicit_paddings=one.attrs.get("explicit_paddings", ()))
+    rows, cols = layout.axes(x.shape[1:3], expected.shape[:2])
+    assume(dy.size)
+    dw = np.empty_like(expected)
+    with mock.patch.multiple(line_gradient, LINE_BYTES=line_bytes, SMALL_PRODUCT=small * cols.kernel * x.shape[3] * dy.shape[3]):
+        line_gradient.filter_gradient(x, dy, rows, cols, dw)
+        line_gradient.filter_gradient(np.asfortranarray(x), dy, rows, cols, other := np.empty_like(dw))
+    assert_matches(dw, expected, judged(one))
+    np.testing.assert_array_equal(other, dw)
 
 
 @few
