@@ -98,3 +98,58 @@ def test_summaries_of_version_2(graph):
     v2 = tf.compat.v2.summary
     assert "step" in v2.scalar.__code__.co_varnames and callable(v2.create_file_writer) and callable(v2.record_if)
     assert tf.summary.scalar is not v2.scalar
+
+
+def test_cudnn_is_imported_and_refused_when_it_is_made(graph):
+    import tensorflow as tf
+    from tensorflow.contrib.cudnn_rnn.python.layers import cudnn_rnn
+
+    assert cudnn_rnn.CUDNN_RNN_BIDIRECTION == "bidirectional"
+    with pytest.raises(RuntimeError, match="CudnnLSTM: cuDNN runs on another kind of device; use "):
+        tf.contrib.cudnn_rnn.CudnnLSTM(1, 4)
+    x = tf.constant(np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3))
+    cell = tf.contrib.cudnn_rnn.CudnnCompatibleLSTMCell(4)
+    out, _ = cell(x, cell.zero_state(2, tf.float32))
+    kernel, bias = tf.global_variables()
+    assert (kernel.name, bias.name) == ("cudnn_compatible_lstm_cell/kernel:0", "cudnn_compatible_lstm_cell/bias:0")
+    i, j, _f, o = tf.split(tf.matmul(x, kernel[:3]) + bias, 4, axis=1)
+    expected = tf.sigmoid(o) * tf.tanh(tf.sigmoid(i) * tf.tanh(j))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_allclose(*session.run([out, expected]), rtol=1e-5, atol=1e-7)
+
+
+def test_functional_recurrence_runs_both_ways(graph):
+    import tensorflow as tf
+
+    x = np.random.default_rng(0).normal(size=(2, 4, 3)).astype(np.float32)
+    lengths = [4, 2]
+    with tf.variable_scope("net", initializer=tf.ones_initializer()):
+        ahead, _ = tf.contrib.recurrent.functional_rnn(tf.nn.rnn_cell.BasicRNNCell(2), x, dtype=tf.float32)
+        back, _ = tf.contrib.recurrent.functional_rnn(
+            tf.nn.rnn_cell.BasicRNNCell(2), x, sequence_length=lengths, dtype=tf.float32, reverse=True, scope="back"
+        )
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        ahead, back = session.run([ahead, back])
+
+    def by_hand(steps):
+        state, found = np.zeros(2), []
+        for step in steps:
+            state = np.tanh(step.sum() + state.sum()) * np.ones(2)
+            found.append(state)
+        return np.array(found)
+
+    np.testing.assert_allclose(ahead[0], by_hand(x[0]), rtol=1e-5)
+    np.testing.assert_allclose(back[0], by_hand(x[0][::-1])[::-1], rtol=1e-5)
+    np.testing.assert_allclose(back[1, :2], by_hand(x[1, 1::-1])[::-1], rtol=1e-5)
+
+
+def test_sums_over_towers(plain_session):
+    import tensorflow as tf
+    from tensorflow.contrib.all_reduce.python import all_reduce
+
+    with tf.device("/cpu:0"):
+        towers = [tf.constant([1.0, 2.0, 3.0]) * factor for factor in (1, 2)]
+    sums = all_reduce.build_shuffle_all_reduce(towers, ["/cpu:0"], tf.add_n)
+    assert [list(value) for value in plain_session.run(sums)] == [[3, 6, 9], [3, 6, 9]]

@@ -5,7 +5,7 @@ Only in processes that import npu_bridge. Each is logged once, when a script fir
 
 from __future__ import annotations
 
-from npu_bridge._age import absl_flags, numpy_names, pictures, standard_library, tables, whole_floats, yaml_loading
+from npu_bridge._age import absl_flags, libraries, numpy_names, pictures, standard_library, tables, whole_floats, yaml_loading
 from npu_bridge._age.imports import AfterImport
 from npu_bridge._tf1.journal import Journal
 
@@ -22,7 +22,9 @@ def install() -> None:
     numpy_names.add(journal)
     absl_flags.add(journal)
     whole_floats.add(journal)
-    AfterImport({"yaml": yaml_loading.add, "pandas": tables.add, "scipy.misc": pictures.add}).watch(journal)
+    libraries.find_old_paths(journal)
+    changes = {"yaml": yaml_loading.add, "pandas": tables.add, "scipy.misc": pictures.add, **libraries.CHANGES}
+    AfterImport(changes).watch(journal)
     _active = journal
 
 

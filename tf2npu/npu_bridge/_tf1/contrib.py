@@ -49,6 +49,9 @@ MOVED = (
     ("slim.python.slim", "tf_slim"),
     ("slim.nets", "tf_slim.nets"),
     ("summary.summary", f"{OURS}.summary"),
+    ("all_reduce.python.all_reduce", f"{OURS}.all_reduce"),
+    ("recurrent.python.ops.functional_rnn", f"{OURS}.recurrent"),
+    ("recurrent.python.recurrent_api", f"{OURS}.recurrent"),
     ("compiler.xla", f"{OURS}._xla"),
     ("compiler.jit", "tensorflow.python.compiler.xla.jit"),
     ("tfprof.model_analyzer", f"{OURS}._model_analysis"),
@@ -73,7 +76,6 @@ MOVED = (
 # What to write instead of the contrib modules that are not here.
 INSTEAD = {
     "cloud": "tf.data with files on a local disk",
-    "cudnn_rnn": "tf.contrib.rnn.LSTMBlockFusedCell or npu_bridge's DynamicRNN: cuDNN runs on another kind of device",
     "distributions": "tensorflow_probability.distributions",
     "eager": "tf.compat.v1.enable_eager_execution, without the device",
     "feature_column": "tf.feature_column",

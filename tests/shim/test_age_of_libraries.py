@@ -1,0 +1,37 @@
+"""Names that scipy and scikit-learn moved since 2019, in scripts that use npu_bridge."""
+
+from __future__ import annotations
+
+OLD = """
+import npu_bridge
+import numpy as np
+import scipy.interpolate
+from scipy import interp
+from scipy.integrate import simps, trapz
+from scipy.sparse.linalg.eigen.arpack import eigsh
+from sklearn.cross_validation import train_test_split
+from sklearn.datasets.samples_generator import make_blobs
+from sklearn.externals import joblib
+from sklearn.externals.joblib import Memory
+from sklearn.utils.linear_assignment_ import linear_assignment
+import joblib as today
+import scipy.sparse.linalg, sklearn.datasets, sklearn.model_selection
+assert interp is np.interp is scipy.interpolate.interp and simps([1, 1, 1]) == trapz([1, 1, 1]) == 2
+assert eigsh is scipy.sparse.linalg.eigsh and make_blobs is sklearn.datasets.make_blobs
+assert joblib.Memory is Memory is today.Memory and train_test_split is sklearn.model_selection.train_test_split
+assert linear_assignment(np.array([[4, 1], [2, 8]])).tolist() == [[0, 1], [1, 0]]
+from npu_bridge import _process
+_process.leave()
+assert not hasattr(scipy.interpolate, "interp")
+try:
+    import sklearn.cross_validation
+    raise SystemExit("sklearn.cross_validation is still there")
+except ImportError:
+    pass
+"""
+
+
+def test_what_moved_is_found_and_named_once(fresh):
+    lines = [line for line in fresh(OLD).stderr.splitlines() if "is gone since this script was written" in line]
+    assert len(lines) == len(set(lines)) == 9
+    assert any("sklearn.cross_validation is gone" in line and "write sklearn.model_selection" in line for line in lines)
