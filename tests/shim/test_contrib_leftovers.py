@@ -153,3 +153,27 @@ def test_sums_over_towers(plain_session):
         towers = [tf.constant([1.0, 2.0, 3.0]) * factor for factor in (1, 2)]
     sums = all_reduce.build_shuffle_all_reduce(towers, ["/cpu:0"], tf.add_n)
     assert [list(value) for value in plain_session.run(sums)] == [[3, 6, 9], [3, 6, 9]]
+
+
+def test_scipy_minimizes_within_bounds_and_constraints(graph):
+    import tensorflow as tf
+    from npu_bridge.npu_init import npu_config_proto
+
+    v = tf.get_variable("v", initializer=[7.0, 7.0])
+    scale = tf.placeholder(tf.float32, [])
+    loss = tf.reduce_sum(tf.square(v)) * scale
+    interface = tf.contrib.opt.ScipyOptimizerInterface
+    cases = (  # the three examples of TF 1.15's documentation of the class
+        (interface(loss, options={"maxiter": 100}), [0, 0]),
+        (interface(loss, var_to_bounds={v: ([1, 2], np.inf)}), [1, 2]),
+        (interface(loss, equalities=[v[1] - 1.0], inequalities=[v[0] - 1.0], method="SLSQP"), [1, 1]),
+    )
+    with tf.Session(config=npu_config_proto()) as session:
+        session.run(tf.global_variables_initializer())
+        for optimizer, expected in cases:
+            losses: list[float] = []
+            optimizer.minimize(session, feed_dict={scale: 2.0}, fetches=[loss], loss_callback=losses.append)
+            np.testing.assert_allclose(session.run(v), expected, atol=1e-5)
+            assert losses[-1] <= losses[0]
+    with pytest.raises(ValueError, match="'jac' is set automatically"):
+        interface(loss, jac=True)._minimize(np.zeros(2), None, [], [], [], [], None, None, {"jac": True})

@@ -34,9 +34,9 @@ GONE = {
     },
     "opt": {
         "AGNCustomGetter", "AGNOptimizer", "AdamGSOptimizer", "AddSignOptimizer", "DropStaleGradientOptimizer",
-        "ElasticAverageCustomGetter", "ElasticAverageOptimizer", "ExternalOptimizerInterface", "GGTOptimizer",
+        "ElasticAverageCustomGetter", "ElasticAverageOptimizer", "GGTOptimizer",
         "LazyAdamGSOptimizer", "ModelAverageCustomGetter", "ModelAverageOptimizer", "PowerSignOptimizer", "RegAdagradOptimizer",
-        "ScipyOptimizerInterface", "ShampooOptimizer",
+        "ShampooOptimizer",
     },
     "rnn": {
         "AttentionCellWrapper", "BidirectionalGridLSTMCell", "Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell",

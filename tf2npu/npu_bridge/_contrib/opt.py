@@ -4,6 +4,7 @@ Source: tensorflow/contrib/opt of TF 1.15, whose update rules, slots and names a
 """
 
 from npu_bridge._contrib._adam_variants import AdaMaxOptimizer, LazyAdamOptimizer, NadamOptimizer
+from npu_bridge._contrib._external_optimizers import ExternalOptimizerInterface, ScipyOptimizerInterface
 from npu_bridge._contrib._lars import LARSOptimizer
 from npu_bridge._contrib._weight_decay import (
     AdamWOptimizer,
@@ -19,7 +20,7 @@ from npu_bridge._contrib._wrapping_optimizers import (
 )
 
 __all__ = [
-    "AdaMaxOptimizer", "AdamWOptimizer", "DecoupledWeightDecayExtension", "LARSOptimizer",
+    "AdaMaxOptimizer", "AdamWOptimizer", "DecoupledWeightDecayExtension", "ExternalOptimizerInterface", "LARSOptimizer",
     "LazyAdamOptimizer", "MomentumWOptimizer", "MovingAverageOptimizer", "MultitaskOptimizerWrapper", "NadamOptimizer",
-    "VariableClippingOptimizer", "clip_gradients_by_global_norm", "extend_with_decoupled_weight_decay",
+    "ScipyOptimizerInterface", "VariableClippingOptimizer", "clip_gradients_by_global_norm", "extend_with_decoupled_weight_decay",
 ]  # fmt: skip
