@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npu_runtime.kernels.matmul import Epilogue, multiply
+from npu_runtime.kernels.matmul import Epilogue, multiply, multiply_stacked
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
@@ -135,7 +135,7 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
         target = block.of(out)
         direct = target.flags.c_contiguous
         result = target.reshape(-1, w.shape[3]) if direct else scratch("result", (len(windows), w.shape[3]), x.dtype)
-        np.matmul(windows, matrix, out=result)
+        multiply_stacked(windows, matrix, result)
         if epilogue is not None:
             epilogue(result)
         if not direct:

@@ -25,6 +25,12 @@ ROWS = 512
 """Rows (or columns) of a product that one thread computes at a time: enough to repay packing the other operand."""
 COLUMNS = 256
 """Columns at a time where a product is wide: the other operand is the smaller one, and a late worker still gets its share."""
+STACKED_ROWS = 4096
+"""The same where the other operand is not packed, as the rows are multiplied in smaller pieces."""
+SMALL_PRODUCT = 1_000_000
+"""Most multiplications of a product whose operands are not packed.  Source: OpenBLAS' sgemm_small_matrix_permit for AVX-512."""
+FEWEST_STACKED = 128
+"""Rows of one such product that repay its start."""
 SERIAL_FLOPS = 4e6
 """A product smaller than this takes less time than waking a worker."""
 
@@ -35,20 +41,50 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
     a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  epilogue: applied to finished rows.  Returns: out.
     """
     a, b = _as_blas_takes_it(a), _as_blas_takes_it(b)
+    if b.size * FEWEST_STACKED <= SMALL_PRODUCT:
+        b = np.ascontiguousarray(b)
     m, n = out.shape
     is_small = 2.0 * m * n * a.shape[1] < SERIAL_FLOPS
     finish = epilogue or _leave
 
     def rows(start: int, stop: int) -> None:
-        np.matmul(a[start:stop], b, out=out[start:stop])
+        multiply_stacked(a[start:stop], b, out[start:stop])
         finish(out[start:stop])
 
     if is_small or m >= n:
-        parallel_ranges(m, rows, m if is_small else _block(m))
+        most = STACKED_ROWS if epilogue is None and _stack_of(a, b, out) else ROWS
+        parallel_ranges(m, rows, m if is_small else _block(m, most))
     else:
         parallel_ranges(n, lambda start, stop: np.matmul(a, b[:, start:stop], out=out[:, start:stop]), _block(n, COLUMNS))
         finish(out)
     return out
+
+
+def multiply_stacked(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out = a @ b on this thread, where b is small in products of a few rows each.
+
+    OpenBLAS copies the operands of a product into a layout of its own first, but not those of a small product: with a short
+    inner extent and few columns that is most of the time.
+    """
+    size = _stack_of(a, b, out)
+    whole = len(a) // size * size if size else 0
+    if whole:
+        np.matmul(_cut(a[:whole], size), b, out=_cut(out[:whole], size))
+    if whole < len(a):
+        np.matmul(a[whole:], b, out=out[whole:])
+
+
+def _stack_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
+    """Rows of one product in a stack of them; 0 where that does not pay. Depends on shapes and layout only."""
+    size = SMALL_PRODUCT // max(b.size, 1) // 16 * 16
+    is_plain = out.dtype == np.float32 and b.flags.c_contiguous and out.strides[-1] == out.itemsize
+    return size if FEWEST_STACKED <= size < len(a) and is_plain else 0
+
+
+def _cut(x: np.ndarray, size: int) -> np.ndarray:
+    """(m, n) as (m / size, size, n), not copied."""
+    row, item = x.strides
+    return np.lib.stride_tricks.as_strided(x, (len(x) // size, size, x.shape[1]), (size * row, row, item))
 
 
 def _leave(rows: np.ndarray) -> None:

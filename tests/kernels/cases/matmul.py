@@ -25,6 +25,9 @@ MATRICES = [
     case("MatMul", *_matrices((150, 80), (80, 210), ta, tb), id=f"threads-{ta}-{tb}", transpose_a=ta, transpose_b=tb)
     for ta, tb in itertools.product(BOTH, BOTH)
 ] + [
+    case("MatMul", *_matrices((4133, 30), (30, 40), ta, tb), id=f"stacks-{ta}-{tb}", transpose_a=ta, transpose_b=tb)
+    for ta, tb in itertools.product(BOTH, BOTH)
+] + [
     case("MatMul", arr(600, 60), arr(60, 70), id="rows", transpose_a=False, transpose_b=False),
     case("MatMul", arr(3, 500), arr(500, 1500), id="columns", transpose_a=False, transpose_b=False),
     case("MatMul", arr(9, 40), arr(40, 1), id="vector", transpose_a=False, transpose_b=False),

@@ -1,0 +1,29 @@
+"""Stacks of small products give what one large product gives, whatever the sizes and layouts."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npu_runtime.kernels import matmul
+from tests.kernels.harness import arr
+
+LAYOUTS = {"rows": lambda x: x, "columns": np.asfortranarray, "part": lambda x: np.repeat(x, 2, axis=0)[::2]}
+
+
+@given(
+    st.integers(0, 200), st.integers(0, 12), st.integers(0, 12),
+    st.sampled_from(sorted(LAYOUTS)), st.sampled_from(sorted(LAYOUTS)), st.sampled_from([16, 300, 4000]), st.booleans(),
+)  # fmt: skip
+@settings(deadline=None, max_examples=80)
+def test_stacks_of_any_size(m: int, k: int, n: int, left: str, right: str, small: int, is_wide: bool) -> None:
+    a, b = LAYOUTS[left](arr(m, k)), LAYOUTS[right](arr(k, n, seed=1))
+    out = np.full((m, n + 3 if is_wide else n), np.nan, np.float32)[:, :n]
+    with mock.patch.multiple(matmul, SMALL_PRODUCT=small * max(b.size, 1), FEWEST_STACKED=16):
+        matmul.multiply_stacked(a, b, out)
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5 * max(1, k))
+    assert matmul._stack_of(arr(5000, 20), arr(20, 30), np.empty((5000, 30), np.float32)) > 0, "the rule never holds"
