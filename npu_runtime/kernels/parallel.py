@@ -25,12 +25,15 @@ Body = Callable[[int, int], object]
 MAX_THREADS = 16
 
 
-def _hold_blas_at_one_thread() -> None:
-    """Once, for good: switching for each section would be a race between sessions, as BLAS keeps one number for all."""
+def hold_blas_at_one_thread() -> None:
+    """For good: switching for each section would be a race between sessions, as BLAS keeps one number for all.
+
+    Called again when all kernels are imported, as scipy brings a BLAS of its own.
+    """
     ThreadpoolController().select(user_api="blas").limit(limits=1)
 
 
-_hold_blas_at_one_thread()
+hold_blas_at_one_thread()
 
 
 class _Job:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from npu_runtime.kernels import parallel
+from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.parallel import parallel_ranges, scratch, set_n_threads
 
 
@@ -113,6 +114,8 @@ def test_child_of_a_fork_has_its_own_pool() -> None:
 
 
 def test_blas_has_one_thread() -> None:
+    """Also scipy's, which comes with the first kernel that needs it."""
+    all_kernels()
     np.ones((4, 4), np.float32) @ np.ones((4, 4), np.float32)
     assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
 
