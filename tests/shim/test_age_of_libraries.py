@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 OLD = """
 import npu_bridge
 import numpy as np
@@ -35,3 +37,14 @@ def test_what_moved_is_found_and_named_once(fresh):
     lines = [line for line in fresh(OLD).stderr.splitlines() if "is gone since this script was written" in line]
     assert len(lines) == len(set(lines)) == 9
     assert any("sklearn.cross_validation is gone" in line and "write sklearn.model_selection" in line for line in lines)
+
+
+def test_tables_with_a_delimiter_of_several_characters(tmp_path):
+    path = tmp_path / "ratings.dat"
+    path.write_text("1::2::3.5\n# nothing\n4::5::6\n")
+    expected = [[1, 2, 3.5], [4, 5, 6]]
+    assert np.loadtxt(path, delimiter="::").tolist() == expected
+    with path.open("rb") as file:
+        assert np.loadtxt(file, float, "#", b"::").tolist() == expected
+    assert np.loadtxt(["1::2", "3::4"], delimiter="::", skiprows=1, dtype=int, usecols=1).tolist() == 4
+    assert np.loadtxt(["1,2"], delimiter=",").tolist() == [1, 2]

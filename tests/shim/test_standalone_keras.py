@@ -58,6 +58,9 @@ def test_old_names_of_layers_and_optimizers(graph):
     assert K.tensorflow_backend.set_session is K.set_session
     optimizer = keras.optimizers.Adam(lr=0.25, decay=0.5)
     assert K.get_session(optimizer.lr).run(optimizer.lr) == 0.25
+    made = keras.layers.Dense(3)(keras.layers.Input(shape=(None, 2)))
+    assert made._keras_shape == keras.backend.int_shape(made) == (None, None, 3)
+    assert not hasattr(K.constant([1.0]), "_keras_shape")
     with pytest.raises(ImportError, match=r"keras\.nothing"):
         importlib.import_module("keras.nothing")
 

@@ -5,7 +5,17 @@ Only in processes that import npu_bridge. Each is logged once, when a script fir
 
 from __future__ import annotations
 
-from npu_bridge._age import absl_flags, libraries, numpy_names, pictures, standard_library, tables, whole_floats, yaml_loading
+from npu_bridge._age import (
+    absl_flags,
+    libraries,
+    numpy_names,
+    pictures,
+    standard_library,
+    tables,
+    text_tables,
+    whole_floats,
+    yaml_loading,
+)
 from npu_bridge._age.imports import AfterImport
 from npu_bridge._tf1.journal import Journal
 
@@ -20,6 +30,7 @@ def install() -> None:
     journal = Journal()
     standard_library.add(journal)
     numpy_names.add(journal)
+    text_tables.add(journal)
     absl_flags.add(journal)
     whole_floats.add(journal)
     libraries.find_old_paths(journal)

@@ -49,6 +49,18 @@ def serve(journal: Journal) -> None:
     journal.set(vars(backend), "tensorflow_backend", backend)
     journal.set(sys.modules, "keras.backend.tensorflow_backend", backend)
 
+    tensor = import_module("tensorflow.python.framework.tensor").Tensor
+    if not hasattr(tensor, "_keras_shape"):
+        tensor._keras_shape = property(_keras_shape)
+        journal.on_undo(lambda: delattr(tensor, "_keras_shape"))
+
+
+def _keras_shape(tensor: Any) -> tuple[int | None, ...]:
+    """The static shape of a tensor that a layer made, as Keras noted it before ``int_shape``; others lack the attribute."""
+    if not hasattr(tensor, "_keras_history") or tensor.shape.rank is None:
+        raise AttributeError(f"{type(tensor).__name__!r} object has no attribute '_keras_shape'")
+    return tuple(tensor.shape.as_list())
+
 
 def _is_public(name: str) -> bool:
     top, _, rest = name.partition(".")
