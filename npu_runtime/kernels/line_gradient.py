@@ -13,11 +13,10 @@ import math
 import numpy as np
 
 from npu_runtime.kernels.im2col import FEWEST_SUMMED, MOST_PARTS, SHORT_RUN, Block, blocks, framed
+from npu_runtime.kernels.matmul import SMALL_PRODUCT
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
-SMALL_PRODUCT = 1_000_000
-"""Most multiplications of a product whose operands are not copied.  Source: OpenBLAS' sgemm_small_matrix_permit for AVX-512."""
 FEWEST_POSITIONS = 32
 """That one small product sums over."""
 LINE_BYTES = 2 << 20
@@ -25,7 +24,7 @@ LINE_BYTES = 2 << 20
 
 
 def is_worth_it(x: np.ndarray, dw: np.ndarray, rows: Axis, cols: Axis) -> bool:
-    """Whether the kernel has no stride or dilation and few channels. Depends on shapes only."""
+    """Whether the kernel has no stride or dilation and few channels, and BLAS knows small products."""
     run, filters = cols.kernel * dw.shape[2], dw.shape[3]
     if x.dtype != np.float32 or any(axis.stride != 1 or axis.dilation != 1 for axis in (rows, cols)) or run < SHORT_RUN:
         return False

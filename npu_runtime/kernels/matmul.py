@@ -13,7 +13,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.parallel import parallel_ranges
+from npu_runtime.kernels.parallel import blas_architecture, parallel_ranges
 from npu_runtime.kernels.precision import compute_dtype, store, wide_buffer, widen
 from npu_runtime.kernels.shapes import broadcast_pair
 
@@ -27,8 +27,11 @@ COLUMNS = 256
 """Columns at a time where a product is wide: the other operand is the smaller one, and a late worker still gets its share."""
 STACKED_ROWS = 4096
 """The same where the other operand is not packed, as the rows are multiplied in smaller pieces."""
-SMALL_PRODUCT = 1_000_000
-"""Most multiplications of a product whose operands are not packed.  Source: OpenBLAS' sgemm_small_matrix_permit for AVX-512."""
+SMALL_PRODUCT = 1_000_000 if blas_architecture().lower() in ("skylakex", "cooperlake", "sapphirerapids") else 0
+"""Most multiplications of a product whose operands are not packed; 0 where all are.
+
+Source: OpenBLAS' sgemm_small_matrix_permit, which its kernels for AVX-512 have.
+"""
 FEWEST_STACKED = 128
 """Rows of one such product that repay its start."""
 SERIAL_FLOPS = 4e6
@@ -41,7 +44,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
     a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  epilogue: applied to finished rows.  Returns: out.
     """
     a, b = _as_blas_takes_it(a), _as_blas_takes_it(b)
-    if b.size * FEWEST_STACKED <= SMALL_PRODUCT:
+    if 0 < b.size * FEWEST_STACKED <= SMALL_PRODUCT:
         b = np.ascontiguousarray(b)
     m, n = out.shape
     is_small = 2.0 * m * n * a.shape[1] < SERIAL_FLOPS
@@ -75,8 +78,8 @@ def multiply_stacked(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 
 def _stack_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
-    """Rows of one product in a stack of them; 0 where that does not pay. Depends on shapes and layout only."""
-    size = SMALL_PRODUCT // max(b.size, 1) // 16 * 16
+    """Rows of one product in a stack of them; 0 where that does not pay. Depends on shapes, layout and BLAS."""
+    size = SMALL_PRODUCT // max(b.size, 1) // 16 * 16  # the width of the micro kernels
     is_plain = out.dtype == np.float32 and b.flags.c_contiguous and out.strides[-1] == out.itemsize
     return size if FEWEST_STACKED <= size < len(a) and is_plain else 0
 

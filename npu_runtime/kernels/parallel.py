@@ -36,6 +36,12 @@ def hold_blas_at_one_thread() -> None:
 hold_blas_at_one_thread()
 
 
+def blas_architecture() -> str:
+    """The processors that numpy's BLAS has chosen its kernels for, as it names them; "" where it does not tell."""
+    found = ThreadpoolController().select(user_api="blas").info()
+    return str(found[0].get("architecture") or "") if found else ""
+
+
 class _Job:
     """One call of `parallel_ranges`: pieces are taken by whoever is free; the caller takes part and so never starves."""
 

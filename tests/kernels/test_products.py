@@ -26,4 +26,10 @@ def test_stacks_of_any_size(m: int, k: int, n: int, left: str, right: str, small
         matmul.multiply_stacked(a, b, out)
     expected = a.astype(np.float64) @ b.astype(np.float64)
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5 * max(1, k))
-    assert matmul._stack_of(arr(5000, 20), arr(20, 30), np.empty((5000, 30), np.float32)) > 0, "the rule never holds"
+
+
+def test_stacks_are_made_where_blas_knows_small_products() -> None:
+    a, b, out = arr(5000, 20), arr(20, 30), np.empty((5000, 30), np.float32)
+    for small, size in ((10**6, 1664), (0, 0)):
+        with mock.patch.multiple(matmul, SMALL_PRODUCT=small):
+            assert matmul._stack_of(a, b, out) == size
