@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -55,12 +56,24 @@ def read(code: int, seconds: float, text: str) -> Outcome:
 
 
 def run(
-    how: str, script: Path, arguments: Sequence[str], folder: Path, search: Sequence[Path], log: Path, limit: float
+    how: str,
+    script: Path,
+    arguments: Sequence[str],
+    folder: Path,
+    search: Sequence[Path],
+    log: Path,
+    limit: float,
+    option: str = "",
 ) -> Outcome:
-    """Run a script by "run" (``tf2npu run``) or "python" in ``folder``; its output goes to ``log``."""
+    """Run a script by "run" (``tf2npu run``) or "python" in ``folder``; its output goes to ``log``.
+
+    option: "name=value", a session option of the launcher, for both ways.
+    """
     prefix = [str(Path(sys.executable).with_name("tf2npu")), "run"] if how == "run" else [sys.executable]
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     environment = {**kept, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(map(str, search)), "PYTHONUNBUFFERED": "1"}
+    if option:
+        environment["TF2NPU_OPTIONS"] = json.dumps(dict([option.split("=", 1)]))
     started = time.monotonic()
     with log.open("ab") as output:
         try:

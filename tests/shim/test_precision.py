@@ -104,6 +104,18 @@ def test_a_fixed_scale_that_overflows_skips_every_step(mode):
     assert unchecked[-1][1] == 2, "without the check the step is made, whatever comes of it"
 
 
+def test_a_loop_that_skips_every_step_is_told_so(caplog):
+    from npu_bridge import _log
+    from npu_bridge.npu_init import FixedLossScaleManager
+
+    _log.log.addHandler(caplog.handler)
+    trained("allow_mix_precision", lambda: FixedLossScaleManager(2.0**32), 25)
+    trained("allow_mix_precision", exponential(), 25)
+    _log.log.removeHandler(caplog.handler)
+    (told,) = [record.getMessage() for record in caplog.records if "last 20 steps" in record.getMessage()]
+    assert "neither variables nor the global step move" in told and "must_keep_origin_dtype" in told
+
+
 def test_a_scale_far_beyond_fp16s_range_still_gives_the_unscaled_gradients(mode):
     """The scale is taken out in fp32: in fp16 2^20 would be an infinity and its inverse nothing."""
     from npu_bridge.npu_init import FixedLossScaleManager, NPULossScaleOptimizer

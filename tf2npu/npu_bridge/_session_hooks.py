@@ -18,6 +18,7 @@ import numpy as np
 from hccl import _groups as hccl_groups
 from npu_bridge import _debug_dump, _options
 from npu_bridge._lenient import accept
+from npu_bridge._overflow_watch import OverflowWatch
 from npu_bridge._run_metadata import observed
 from npu_bridge._where import users_line
 from tensorflow.python.client import session as tf_session
@@ -40,6 +41,7 @@ LOG_VARIABLE = "TF2NPU_LOG"
 
 _DEVICE = "_npu_device_session"
 _REQUESTS = "_npu_requests"
+_WATCH = "_npu_overflow_watch"
 _CREATED = "_npu_created_at"
 _opening = Lock()
 _original: dict[str, Callable[..., Any]] = {}
@@ -115,6 +117,7 @@ def device_of(session: Any) -> DeviceSession | None:
         with _opening:  # a queue runner's thread may be as early as the main one
             if not hasattr(session, _DEVICE):
                 setattr(session, _REQUESTS, {})
+                setattr(session, _WATCH, OverflowWatch())
                 setattr(session, _DEVICE, _open_device(session))
     return getattr(session, _DEVICE)
 
@@ -201,11 +204,13 @@ def _request(session: Any, fetches: Sequence[Any], targets: Sequence[Any], feeds
 
 def _call(session: Any, device: DeviceSession, request: Request, feeds: Sequence[np.ndarray]) -> list[Any]:
     try:
-        return device.run(request, feeds)
+        results = device.run(request, feeds)
     except DeviceError as error:
         raise _tensorflow_error(session, error) from None
     except errors_impl.OpError as error:
         raise _in_users_graph(session, error) from None
+    getattr(session, _WATCH).look(request)
+    return results
 
 
 def _tensorflow_error(session: Any, error: DeviceError) -> errors_impl.OpError:
