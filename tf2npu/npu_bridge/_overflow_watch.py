@@ -11,8 +11,8 @@ from npu_runtime.device import float_status
 _FIRST_WARNING = 20  # steps in a row; the next ones come after ten times as many each
 _TOLD = (
     "each of the last %d steps had a result too large for 16 bits, first of %s; a loss-scale optimizer skips such steps, so "
-    "neither variables nor the global step move, and a fixed scale never gets out of it. Lower the loss scale, keep such nodes in 32 "
-    "bits (modify_mixlist, keep_dtype_scope), or run with --option precision_mode=must_keep_origin_dtype"
+    "neither variables nor the global step move, and a fixed scale never gets out of it. Lower the loss scale, keep such nodes "
+    "in 32 bits (modify_mixlist, keep_dtype_scope), or run with --option precision_mode=must_keep_origin_dtype"
 )
 
 
