@@ -211,6 +211,14 @@ PROGRAMS = {
         TF1 + "(est.train(3))\nif __name__ == '__main__': (1..erf())\n\\\nif x:\n    pass\n",
         Config(distributed="tf"),
     ),
+    "comments: a config of None in parentheses with a comment, for the adapter of 2021": (
+        TF1 + "def train():\n    tf.contrib.slim.learning.train('', session_config=(None#\n    ))\n",
+        Config(distributed="tf", target=OLD),
+    ),
+    "crash: a broadcast with a device and no root": (
+        TF1 + "import horovod.tensorflow as hvd\nh = hvd.BroadcastGlobalVariablesHook(device='')\n",
+        HVD,
+    ),
     "crash: the start would come between a backslash and the comment behind it": (
         TF1 + "import horovod.tensorflow as hvd\ntry:\n    tf.Session()\nexcept:hvd\\\n# c\nhvd.init()\n",
         HVD,

@@ -150,6 +150,8 @@ def guide_session(call: Call, keyword: str, position: int | None, sessions: tupl
     _insert_before(call, statement, lines)
     if config is None:
         call.add_keyword(f"{keyword}={name}")
+    elif value is None:
+        call.replace(config.value, name)
     else:
         call.replace_range(*call.script.tree.span(config.value), name)  # comments in it went to the line before
     return call.fixed("The session gets a config with the NpuOptimizer entry, as the adapter of 2021 needs it.")

@@ -319,6 +319,9 @@ def optimizer_and_broadcast(call: Call) -> None:
     kind = call.name.rpartition(".")[2]
     kept = call.arg("optimizer" if kind == "DistributedOptimizer" else "root_rank", 0)
     removed = [arg for arg in call.args if arg is not kept]
+    if removed and kept is None and kind != "DistributedOptimizer":
+        call.manual("root_rank is missing here, without which Horovod stops; write it, and convert again.")
+        return
     if removed:
         call.remove_args(removed)
     for arg in removed:
