@@ -177,3 +177,29 @@ def test_scipy_minimizes_within_bounds_and_constraints(graph):
             assert losses[-1] <= losses[0]
     with pytest.raises(ValueError, match="'jac' is set automatically"):
         interface(loss, jac=True)._minimize(np.zeros(2), None, [], [], [], [], None, None, {"jac": True})
+
+
+@pytest.mark.parametrize(("interpolation", "method"), [("lower", "lower"), ("higher", "higher"), (None, "nearest")])
+@pytest.mark.parametrize("axis", [None, 1, (0, 2)])
+def test_percentiles_are_numpys(plain_session, axis, interpolation, method):
+    import tensorflow as tf
+    from tensorflow.contrib import distributions
+
+    x = np.random.default_rng(0).normal(size=(3, 4, 5)).astype(np.float32)
+    for q in (0, 10, 33, 70, 100):
+        found = distributions.percentile(tf.constant(x), q, axis, interpolation, keep_dims=True)
+        expected = np.percentile(x, q, axis=axis, method=method, keepdims=True)
+        np.testing.assert_array_equal(plain_session.run(found), expected)
+    assert distributions.Normal is tf.distributions.Normal
+    with pytest.raises(ValueError, match="Argument 'interpolation' must be in"):
+        distributions.percentile(x, 50, interpolation="linear")
+    with pytest.raises(AttributeError, match=r"MultivariateNormalTriL is not available.*use tensorflow_probability"):
+        distributions.MultivariateNormalTriL
+
+
+def test_slim_lets_the_scopes_through(graph):
+    import tensorflow as tf
+    import tensorflow.contrib.slim as slim
+
+    with slim.variable_scope.variable_scope("ball"):
+        assert tf.get_variable("v", []).name == "ball/v:0"
