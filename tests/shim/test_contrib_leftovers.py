@@ -194,7 +194,7 @@ def test_percentiles_are_numpys(plain_session, axis, interpolation, method):
     with pytest.raises(ValueError, match="Argument 'interpolation' must be in"):
         distributions.percentile(x, 50, interpolation="linear")
     with pytest.raises(AttributeError, match=r"MultivariateNormalTriL is not available.*use tensorflow_probability"):
-        distributions.MultivariateNormalTriL
+        _ = distributions.MultivariateNormalTriL
 
 
 def test_slim_lets_the_scopes_through(graph):
