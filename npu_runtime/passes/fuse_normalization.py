@@ -26,7 +26,10 @@ class _Fusion:
         self.graph = graph
         self.readers = graph.consumers()
         self.kept = graph.kept()
-        self.waited_for = graph.waited_for()
+        self.waiting: dict[str, list[Node]] = {}
+        for node in graph:
+            for name in node.controls:
+                self.waiting.setdefault(name, []).append(node)
 
     def fuse(self, norm: Node) -> bool:
         """Make `norm` the fused node and remove the others, where its result has one reader of the kind."""
@@ -51,9 +54,9 @@ class _Fusion:
         return True
 
     def _only_reader(self, value: Value) -> Node | None:
-        """The one node that reads a value, when nothing waits for it and it waits for nothing."""
+        """The one node that reads a value, when it waits for nothing."""
         readers = self.readers.get(value, [])
-        if len(readers) != 1 or readers[0].controls or readers[0].name in self.waited_for or readers[0].host_reason is not None:
+        if len(readers) != 1 or readers[0].controls or readers[0].host_reason is not None:
             return None
         return readers[0]
 
@@ -73,7 +76,7 @@ class _Fusion:
         return True
 
     def _replace(self, removed: list[Node], result: Value, side: list[Value], norm: Node) -> None:
-        """Readers of the last removed node read `result`."""
+        """Readers of the last removed node read `result`; who waits for a removed one, as shapes folded do, waits for `norm`."""
         old = Value(removed[-1].name)
         readers = self.readers.pop(old, [])
         for reader in readers:
@@ -83,3 +86,6 @@ class _Fusion:
             self.readers[value] = [norm if reader is removed[0] else reader for reader in self.readers[value]]
         for node in removed:
             del self.graph.nodes[node.name]
+            for waiter in self.waiting.pop(node.name, []):
+                waiter.controls = list(dict.fromkeys(norm.name if name == node.name else name for name in waiter.controls))
+                self.waiting.setdefault(norm.name, []).append(waiter)

@@ -325,6 +325,28 @@ def test_sum_and_activation_join_their_normalisation() -> None:
     assert ops(graph).count("AddV2") == 1
 
 
+def test_an_activation_whose_shape_a_gradient_asks_for_joins_its_normalisation() -> None:
+    """The shape is folded and waits for the activation; the gradient of the convolution uses it."""
+    x = tf.placeholder(tf.float32, [4, 6, 5, 3], name="x")
+    y = tf.nn.relu(tf.layers.batch_normalization(x * 2.0, training=True))
+    w = tf.get_variable("w", [3, 3, 3, 2], use_resource=True)
+    (gradient,) = tf.gradients(tf.nn.conv2d(y, w, 1, "SAME"), x)
+    graph = imported(gradient, {x: (4, 6, 5, 3)})
+    fold_constants.run(graph)
+    assert "Relu" in graph.waited_for()
+    assert fuse_normalization.run(graph) == 1
+    verify(graph)
+    assert "Relu" not in ops(graph)
+    value = np.random.default_rng(1).standard_normal((4, 6, 5, 3)).astype(np.float32)
+    results = []
+    for fusion in ("on", "off"):
+        with device_session(fusion=fusion) as session:
+            session.run(tf.global_variables_initializer())
+            session.run(w.initializer, {w.initializer.inputs[1]: np.ones((3, 3, 3, 2))})
+            results.append(session.run(gradient, {x: value}))
+    np.testing.assert_array_equal(*results)
+
+
 def test_a_sum_with_what_comes_from_the_normalisation_itself_stays() -> None:
     x = tf.placeholder(tf.float32, [4, 6, 5, 3])
     scale = tf.ones([3])
