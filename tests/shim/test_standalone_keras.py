@@ -88,6 +88,24 @@ def test_a_model_of_keras_trains_in_the_session_given_to_it(graph):
     set_session(None)
 
 
+def test_a_session_given_later_initializes_what_another_had(graph):
+    import keras
+    import tensorflow as tf
+    from npu_bridge.npu_init import npu_config_proto
+
+    x = keras.layers.Input(shape=(2,))
+    y = keras.layers.Dense(1, kernel_initializer="ones")(x)
+    model = keras.models.Model(x, y)
+    model.add_loss(keras.backend.mean(1.0 - y))  # tf.keras evaluates the constant in a session of its own
+    model.compile(keras.optimizers.SGD(0.5))
+    session = tf.Session(config=npu_config_proto())
+    keras.backend.set_session(session)
+    assert model.train_on_batch(np.ones([1, 2])) == -1.0
+    keras.backend.set_session(session)
+    assert model.predict(np.ones([1, 2])).tolist() == [[2.0 + 3 * 0.5]]
+    keras.backend.set_session(None)
+
+
 def test_classes_of_a_sequential_model(graph):
     import tensorflow as tf
 
