@@ -203,3 +203,33 @@ def test_slim_lets_the_scopes_through(graph):
 
     with slim.variable_scope.variable_scope("ball"):
         assert tf.get_variable("v", []).name == "ball/v:0"
+
+
+def test_contrib_eager_differentiates_and_runs_tests_in_both_modes(fresh):
+    """Source: names of tensorflow/contrib/eager/python/tfe.py of TF 1.15."""
+    source = """
+    import npu_bridge
+    import tensorflow as tf
+    from tensorflow.contrib.eager.python import tfe
+    assert tf.contrib.eager is not None and tf.contrib.eager.Variable is tfe.Variable
+
+    class Case(tf.test.TestCase):
+        @tfe.run_test_in_graph_and_eager_modes
+        def test_both(self):
+            modes.append(tfe.executing_eagerly())
+            self.assertAllEqual(self.evaluate(tf.constant([1, 2]) * 2), [2, 4])
+
+    modes = []
+    Case("test_both").debug()
+    print(sorted(modes))
+    with tf.Graph().as_default(), tf.Session() as session:
+        print(session.run(tfe.gradients_function(lambda x: x * x)(tf.constant(3.0))))
+    try:
+        tf.contrib.eager.Network
+    except AttributeError as error:
+        print(error)
+    """
+    printed = fresh(source).stdout.splitlines()
+    assert printed[0] == "[False, True]"
+    assert printed[1] == "[6.0]"
+    assert printed[2].startswith("tf.contrib.eager.Network is not available") and "tf.keras" in printed[2]

@@ -52,6 +52,7 @@ MOVED = (
     ("all_reduce.python.all_reduce", f"{OURS}.all_reduce"),
     ("recurrent.python.ops.functional_rnn", f"{OURS}.recurrent"),
     ("recurrent.python.recurrent_api", f"{OURS}.recurrent"),
+    ("eager.python.tfe", f"{OURS}.eager"),
     ("compiler.xla", f"{OURS}._xla"),
     ("compiler.jit", "tensorflow.python.compiler.xla.jit"),
     ("tfprof.model_analyzer", f"{OURS}._model_analysis"),
@@ -77,7 +78,7 @@ MOVED = (
 INSTEAD = {
     "cloud": "tf.data with files on a local disk",
     "distributions": "tensorflow_probability.distributions",
-    "eager": "tf.compat.v1.enable_eager_execution, without the device",
+    "eager": "tf.keras for networks and metrics, tf.data for iterators, tf.train.Checkpoint for savers",
     "feature_column": "tf.feature_column",
     "ffmpeg": "tf.audio",
     "gan": "the package tensorflow_gan",
