@@ -219,6 +219,17 @@ PROGRAMS = {
         TF1 + "import horovod.tensorflow as hvd\nh = hvd.BroadcastGlobalVariablesHook(device='')\n",
         HVD,
     ),
+    "second pass: a function imports again what dropout layers need": (
+        TF1 + "import utils\ndef f():\n    from npu_bridge.estimator.npu import npu_convert_dropout\n"
+        "    return tf.keras.layers.Dropout(.5)\n",
+        Config(),
+    ),
+    "second pass: a script with its own npu_run_config_init": (
+        TF1
+        + "def npu_run_config_init(run_config=None):\n    return run_config\nC = tf.estimator.RunConfig(log_step_count_steps=1)\n"
+        "E = tf.estimator.Estimator(f, config=npu_run_config_init(run_config=C))\n",
+        Config(),
+    ),
     "crash: the start would come between a backslash and the comment behind it": (
         TF1 + "import horovod.tensorflow as hvd\ntry:\n    tf.Session()\nexcept:hvd\\\n# c\nhvd.init()\n",
         HVD,

@@ -123,7 +123,11 @@ def _wrap(call: Call, config: cst.Arg, left: str) -> None:
 
 
 def _is_wrapped(call: Call, value: cst.BaseExpression) -> bool:
-    return isinstance(value, cst.Call) and call.resolve(value.func) == "npu_bridge.npu_init.npu_run_config_init"
+    """Whether a config comes out of npu_run_config_init; scripts of the first releases carry a copy of that function."""
+    if not isinstance(value, cst.Call):
+        return False
+    is_copy = isinstance(value.func, cst.Name) and value.func.value == "npu_run_config_init"
+    return is_copy or call.resolve(value.func) == "npu_bridge.npu_init.npu_run_config_init"
 
 
 def _name_fifth(call: Call) -> None:

@@ -133,7 +133,7 @@ class Script:
 
         A name that means something else in a function or class of the file does not count: what is added may stand there.
         """
-        names = [name for name in self.module_scope.names if name not in self._inner and self._importing(name, symbol)]
+        names = [name for name in self.module_scope.names if self._importing(name, symbol) and not self._is_hidden(name, symbol)]
         has_star = symbol not in self._inner and bool(self._stars_with(symbol))
         return names[0] if names else symbol if has_star else None
 
@@ -142,10 +142,13 @@ class Script:
         name = self.local_name(symbol)
         return [b.node for b in self._importing(name, symbol)] + (self._stars_with(symbol) if name == symbol else [])
 
+    def _is_hidden(self, name: str, symbol: str) -> bool:
+        """Whether a function or class gives a name another meaning than the symbol's."""
+        scopes = [s for s in self.walked.scope_of.values() if s.kind != "module"] if name in self._inner else []
+        return any(not _imports(b, symbol) for scope in scopes for b in scope.names.get(name, []))
+
     def _importing(self, name: str, symbol: str) -> list[Binding]:
-        wanted = symbol.replace(":", ".") if ":" in symbol else canonical(f"{NPU_INIT}.{symbol}")
-        bindings = self.module_scope.names.get(name, [])
-        return [b for b in bindings if b.kind == "import" and b.level == 0 and canonical(b.target) == wanted]
+        return [b for b in self.module_scope.names.get(name, []) if _imports(b, symbol)]
 
     def _stars_with(self, symbol: str) -> list[Any]:
         return [s.node for s in self.module_scope.stars if s.target == NPU_INIT] if symbol in NPU_INIT_NAMES else []
@@ -167,3 +170,9 @@ class Script:
             if not (star.level == 0 and is_framework(star.target)):
                 names |= self.project.star_names(self.path, star.level, star.target)
         return names
+
+
+def _imports(binding: Binding, symbol: str) -> bool:
+    """Whether a binding is an import of a symbol of npu_bridge."""
+    wanted = symbol.replace(":", ".") if ":" in symbol else canonical(f"{NPU_INIT}.{symbol}")
+    return binding.kind == "import" and binding.level == 0 and canonical(binding.target) == wanted
