@@ -230,6 +230,14 @@ PROGRAMS = {
         "E = tf.estimator.Estimator(f, config=npu_run_config_init(run_config=C))\n",
         Config(),
     ),
+    "compiles: TensorFlow imported in the line of the imports from __future__": (
+        "from __future__ import division; import tensorflow as tf\nif __name__ == '__main__': tf.Session()\n",
+        Config(),
+    ),
+    "compiles: TensorFlow imported in the line of the docstring": (
+        '"""Doc."""; from __future__ import division; import tensorflow as tf; s = tf.Session()\n',
+        Config(),
+    ),
     "crash: the start would come between a backslash and the comment behind it": (
         TF1 + "import horovod.tensorflow as hvd\ntry:\n    tf.Session()\nexcept:hvd\\\n# c\nhvd.init()\n",
         HVD,

@@ -122,6 +122,8 @@ def _insert(script: Script, lines: list[str], scopes: list[Scope], first_use: in
     anchor = _anchor(script, [script.module_scope] if any(line.endswith("*") for line in lines) else scopes)
     if anchor is not None and first_use < script.tree.span(anchor)[0]:
         anchor = next(s for s in script.tree.module.body if first_use < script.tree.span(s)[1])
+    if isinstance(anchor, cst.SimpleStatementLine) and _is_preamble(anchor):
+        return _insert_within(script, anchor, lines)
     offset = script.lines.line_start(script.tree.span(anchor)[0]) if anchor is not None else _after_preamble(script)
     indent = ""
     if anchor is not None:
@@ -131,6 +133,13 @@ def _insert(script: Script, lines: list[str], scopes: list[Scope], first_use: in
     if offset == len(script.text) and script.text and not script.text.endswith(("\n", "\r")):
         return Change(offset, offset, "".join(newline + line for line in lines))
     return Change(offset, offset, "".join(f"{indent}{line}{newline}" for line in lines))
+
+
+def _insert_within(script: Script, anchor: cst.SimpleStatementLine, lines: list[str]) -> Change:
+    """The same in a line that begins with what has to stay first: behind the docstring and the `__future__` imports in it."""
+    first = next(part for n, part in enumerate(anchor.body) if not (_is_future(part) or (n == 0 and _is_text(part))))
+    offset = script.tree.span(first)[0]
+    return Change(offset, offset, "".join(f"{line.partition('  #')[0]}; " for line in lines))
 
 
 def _anchor(script: Script, scopes: list[Scope]) -> cst.CSTNode | None:
@@ -154,8 +163,7 @@ def _anchor(script: Script, scopes: list[Scope]) -> cst.CSTNode | None:
 
 def _first_import_statement(script: Script) -> cst.CSTNode | None:
     for node, scope in script.walked.imports:
-        is_future = isinstance(node, cst.ImportFrom) and node.module is not None and dotted_name(node.module) == "__future__"
-        if scope is script.module_scope and not is_future:
+        if scope is script.module_scope and not _is_future(node):
             return _top_level(script, node)
     return None
 
@@ -171,10 +179,15 @@ def _after_preamble(script: Script) -> int:
 def _is_preamble(statement: Any) -> bool:
     if not isinstance(statement, cst.SimpleStatementLine):
         return False
-    first = statement.body[0]
-    if isinstance(first, cst.Expr):
-        return isinstance(first.value, (cst.SimpleString, cst.ConcatenatedString))
-    return isinstance(first, cst.ImportFrom) and first.module is not None and dotted_name(first.module) == "__future__"
+    return _is_text(statement.body[0]) or _is_future(statement.body[0])
+
+
+def _is_text(part: cst.BaseSmallStatement) -> bool:
+    return isinstance(part, cst.Expr) and isinstance(part.value, (cst.SimpleString, cst.ConcatenatedString))
+
+
+def _is_future(part: cst.BaseSmallStatement) -> bool:
+    return isinstance(part, cst.ImportFrom) and part.module is not None and dotted_name(part.module) == "__future__"
 
 
 def reaches_tensorflow(script: Script, node: cst.Import | cst.ImportFrom) -> bool:
