@@ -32,6 +32,10 @@ class Expansion:
         inputs = [value.node for value in self.call.inputs[:1]] if self._inliner.has_frames else []
         return [*self.call.controls, *inputs]
 
+    def function(self, number: int) -> str:
+        """Name of one of the functions called."""
+        return self._functions[number]
+
     def load(self, number: int, specs: Sequence[Spec] | None = None) -> Any:
         """The body of one of the functions called."""
         return self._inliner.load(self._functions[number], specs)

@@ -2,7 +2,8 @@
 
 y = PartitionedCall(x; f)   becomes   y/inlined/mul = Mul(x, x);  y/inlined/lowered/output_0 = Identity(y/inlined/mul);  y = NoOp
 
-If and Case become Switch and Merge (`branches`), While becomes a loop frame (`while_loops`), as TensorFlow itself lowers them.
+If and Case become Switch and Merge (`branches`), While becomes a loop frame (`while_loops`), as TensorFlow itself lowers them;
+the gradient of a function of TensorFlow 1 becomes nodes too (`symbolic_gradients`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tensorflow.python.framework import function_def_to_graph, tensor_shape
 
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
-from npu_runtime.importer import branches, while_loops
+from npu_runtime.importer import branches, symbolic_gradients, while_loops
 from npu_runtime.importer.expansion import MARK, Expansion, inner_name
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.placement import HANDLES, NOT_LOWERED, reason_for_host
@@ -30,6 +31,7 @@ _LOWERINGS: dict[str, Callable[[Expansion], None]] = {
     **dict.fromkeys(("If", "StatelessIf"), branches.lower_if),
     **dict.fromkeys(("Case", "StatelessCase"), branches.lower_case),
     **dict.fromkeys(("While", "StatelessWhile"), while_loops.lower_while),
+    symbolic_gradients.GRADIENT: symbolic_gradients.lower_gradient,
 }
 
 
@@ -82,6 +84,8 @@ class Inliner:
             names = list(node.attrs["branches"])
         elif node.op in while_loops.WHILES:
             names = [node.attrs["cond"], node.attrs["body"]]
+        elif node.op == symbolic_gradients.GRADIENT:
+            names = [symbolic_gradients.function_of(self._tf_graph, node.attrs["f"])]
         else:
             names = [node.op]  # a function of TensorFlow 1 is called by an op of its name
         return names if all(self._tf_graph._get_function(name) is not None for name in names) else []
