@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow.compat.v1 as tf
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given, reject, settings
 from hypothesis import strategies as st
 
 from tests.runtime.device import device_of, device_session
@@ -79,6 +79,15 @@ def wider(inner: st.SearchStrategy[Program]) -> st.SearchStrategy[Program]:
     )
 
 
+def _on_tensorflow(session: tf.Session, fetches: list[Value], feed: Any) -> list[Any]:
+    """TensorFlow's values; a program that TensorFlow 2.15 itself makes a broken graph of is none to compare with."""
+    try:
+        return session.run(fetches, feed)
+    except tf.errors.InternalError as error:  # the gradient of a conditional with a call in it, in a loop of TensorFlow 1
+        assert "Invalid loop structure" in str(error)
+        reject()
+
+
 PROGRAMS = st.recursive(st.sampled_from(LEAVES), wider, max_leaves=5)
 
 
@@ -95,7 +104,7 @@ def test_same_as_tensorflow(program: Program, is_functional: bool, use_resource:
             feeds = [{x: [0.1, -0.4, 0.7], n: number} for number in (0, 1, 2, 5)]
             with tf.Session() as session:
                 session.run(v.initializer)
-                theirs = [session.run(fetches, feed) for feed in feeds]
+                theirs = [_on_tensorflow(session, fetches, feed) for feed in feeds]
             with device_session() as session:
                 session.run(v.initializer)
                 mine = [session.run(fetches, feed) for feed in feeds]
