@@ -21,7 +21,6 @@ is_saturating = False
 overflows: Counter[str] = Counter()
 """Nodes whose results were too large for fp16, in the order of their first time, and how often; of the whole process."""
 
-_n_overflows = 0
 _here = threading.local()
 _counting = threading.Lock()
 
@@ -42,17 +41,10 @@ def has_overflowed() -> bool:
     return getattr(_here, "has_overflowed", False)
 
 
-def n_overflows() -> int:
-    """How often a result of any step of the process was too large."""
-    return _n_overflows
-
-
 def note_overflow(node: str) -> None:
     """A result of `node` was too large: counted for the run log and, in saturation mode, in this thread's status."""
-    global _n_overflows
     with _counting:
         overflows[node] += 1
-        _n_overflows += 1
     _here.has_overflowed = has_overflowed() or is_saturating
 
 

@@ -21,12 +21,12 @@ class OverflowWatch:
 
     def __init__(self) -> None:
         self._in_a_row: dict[Hashable, int] = {}
-        self._seen = float_status.n_overflows()
+        self._seen = float_status.overflows.total()
 
     def look(self, kind: Hashable) -> None:
         """Called after a run of some kind; warns at the 20th, 200th ... in a row with an overflow."""
-        seen, self._seen = self._seen, float_status.n_overflows()
-        if self._seen == seen:
+        seen, self._seen = self._seen, float_status.overflows.total()
+        if self._seen <= seen:  # less: the run log was cleared
             if self._in_a_row:
                 self._in_a_row.pop(kind, None)
             return

@@ -10,7 +10,7 @@ import libcst as cst
 from tf2npu.rules.resources import needed_elsewhere
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
-from tf2npu.scanner.sites import Call
+from tf2npu.scanner.sites import Call, parameter_of
 
 ESTIMATOR = "tensorflow.estimator.Estimator"
 RUN_CONFIG = "tensorflow.estimator.RunConfig"
@@ -112,9 +112,7 @@ def removed_from_copy(node: cst.Call) -> list[cst.Arg]:
 
 def parameter(node: cst.Call, arg: cst.Arg) -> str:
     """The parameter of RunConfig that an argument is for."""
-    if arg.keyword is not None:
-        return arg.keyword.value
-    return RUN_CONFIG_PARAMETERS[[a for a in node.args if a.keyword is None].index(arg)]
+    return parameter_of(node, arg, RUN_CONFIG_PARAMETERS)
 
 
 def _origins(script: Script, node: Any, scope: Scope, depth: int) -> list[tuple[cst.Call, Scope]] | None:

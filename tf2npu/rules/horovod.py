@@ -13,7 +13,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.resources import bracket_entry, is_eager, wants_keras_session, wants_resources
 from tf2npu.rules.start_lines import at_exit, start_lines
 from tf2npu.scanner.names import root_of
-from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.sites import Call, Site, parameter_of
 from tf2npu.scanner.walk import dotted_name
 
 HVD = Config(distributed="horovod")
@@ -27,14 +27,14 @@ _RANKS = {
     "local_size": "get_npu_local_rank_size",
 }
 _CHANGES_VALUES = ("compression", "op", "sparse_as_dense", "backward_passes_per_step", "gradient_predivide_factor")
-# Parameters by position, behind the one that is kept.
+# Parameters by position.
 _POSITIONS = {
     "horovod.tensorflow.DistributedOptimizer": (
-        "name", "use_locking", "device_dense", "device_sparse", "compression", "sparse_as_dense", "backward_passes_per_step",
-        "op",
+        "optimizer", "name", "use_locking", "device_dense", "device_sparse", "compression", "sparse_as_dense",
+        "backward_passes_per_step", "op",
     ),
     "horovod.tensorflow.keras.DistributedOptimizer": (
-        "name", "device_dense", "device_sparse", "compression", "sparse_as_dense",
+        "optimizer", "name", "device_dense", "device_sparse", "compression", "sparse_as_dense",
     ),
 }  # fmt: skip
 _HARMLESS = ("name", "use_locking", "device_dense", "device_sparse", "device")
@@ -338,7 +338,7 @@ def optimizer_and_broadcast(call: Call) -> None:
 
 def _report_removed(call: Call, arg: cst.Arg) -> None:
     """An argument that changes what is computed does not go without a word; a name or a device may."""
-    name = _parameter(call, arg)
+    name = parameter_of(call.node, arg, _POSITIONS.get(call.name, ("root_rank", "device")))
     text = f"{name}={call.source(arg.value)}" if name else call.source(arg.value)
     if _is_default(call, arg, name) or name in _HARMLESS:
         call.info(f"{text} was removed: the NPU's collectives have no such setting.")
@@ -346,15 +346,6 @@ def _report_removed(call: Call, arg: cst.Arg) -> None:
         call.unsupported(f"{text} was removed: the NPU averages gradients as they are. Check that training still converges.")
     else:
         call.manual(f"{text} was removed: the NPU's collectives have no such setting.")
-
-
-def _parameter(call: Call, arg: cst.Arg) -> str:
-    """The parameter that an argument behind the first is for, or "" for one more than there are."""
-    if arg.keyword is not None:
-        return arg.keyword.value
-    names = _POSITIONS.get(call.name, ("device",))
-    at = [a for a in call.args if a.keyword is None].index(arg) - 1
-    return names[at] if 0 <= at < len(names) else ""
 
 
 def _is_default(call: Call, arg: cst.Arg, parameter: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import libcst as cst
@@ -166,6 +167,14 @@ def is_atom(node: cst.BaseExpression) -> bool:
     return isinstance(node, _ATOMS) or bool(getattr(node, "lpar", ()))
 
 
+def parameter_of(node: cst.Call, arg: cst.Arg, names: Sequence[str]) -> str:
+    """The parameter that an argument of a call is for, or "" for one more than there are.  names: parameters by position."""
+    if arg.keyword is not None:
+        return arg.keyword.value
+    position = [a for a in node.args if a.keyword is None].index(arg)
+    return names[position] if position < len(names) else ""
+
+
 def written_out(node: Any) -> dict[str, cst.BaseExpression] | None:
     """Keys and values of `{'a': x}` or `dict(a=x)`, or None for anything else."""
     if isinstance(node, cst.Dict):
@@ -238,11 +247,6 @@ class Call(Site):
         """The expression given for a parameter, or None."""
         arg = self.arg(keyword, position)
         return arg.value if arg is not None else None
-
-    def argument_text(self, arg: cst.Arg) -> str:
-        """An argument as written, without its comma."""
-        keyword = f"{arg.keyword.value}=" if arg.keyword is not None else arg.star
-        return keyword + self.source(arg.value)
 
     def replace_callee(self, new: str) -> None:
         """Call something else with the same arguments."""

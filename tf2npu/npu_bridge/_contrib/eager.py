@@ -7,9 +7,15 @@ from tensorflow.python.eager import context
 from tensorflow.python.eager.backprop import (
     GradientTape,
     gradients_function,
-    implicit_grad,
-    implicit_val_and_grad,
-    val_and_grad_function,
+)
+from tensorflow.python.eager.backprop import (
+    implicit_grad as implicit_gradients,
+)
+from tensorflow.python.eager.backprop import (
+    implicit_val_and_grad as implicit_value_and_gradients,
+)
+from tensorflow.python.eager.backprop import (
+    val_and_grad_function as value_and_gradients_function,
 )
 from tensorflow.python.eager.context import (
     ASYNC,
@@ -26,15 +32,17 @@ from tensorflow.python.eager.context import (
 )
 from tensorflow.python.framework.tensor_spec import TensorSpec
 from tensorflow.python.framework.test_util import (
-    run_all_in_graph_and_eager_modes,
-    run_in_graph_and_eager_modes,
+    run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes,
+)
+from tensorflow.python.framework.test_util import (
+    run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes,
 )
 from tensorflow.python.ops.custom_gradient import custom_gradient
-from tensorflow.python.ops.resource_variable_ops import ResourceVariable
-from tensorflow.python.ops.script_ops import eager_py_func
+from tensorflow.python.ops.resource_variable_ops import ResourceVariable as Variable
+from tensorflow.python.ops.script_ops import eager_py_func as py_func
 from tensorflow.python.ops.template import make_template
 from tensorflow.python.ops.variable_scope import EagerVariableStore
-from tensorflow.python.trackable.autotrackable import AutoTrackable
+from tensorflow.python.trackable.autotrackable import AutoTrackable as Checkpointable
 
 __all__ = [
     "ASYNC", "DEVICE_PLACEMENT_EXPLICIT", "DEVICE_PLACEMENT_SILENT", "DEVICE_PLACEMENT_WARN", "SYNC", "Checkpoint",
@@ -46,16 +54,9 @@ __all__ = [
 ]  # fmt: skip
 
 Checkpoint = compat.v1.train.Checkpoint
-Checkpointable = AutoTrackable
-Variable = ResourceVariable
 defun = function = compat.v2.function
 enable_eager_execution = compat.v1.enable_eager_execution
-implicit_gradients, implicit_value_and_gradients = implicit_grad, implicit_val_and_grad
 in_eager_mode = executing_eagerly
-py_func = eager_py_func
-run_all_tests_in_graph_and_eager_modes = run_all_in_graph_and_eager_modes
-run_test_in_graph_and_eager_modes = run_in_graph_and_eager_modes
-value_and_gradients_function = val_and_grad_function
 
 
 def list_devices() -> list[str]:
