@@ -83,14 +83,7 @@ class _Fusion:
         if node.outputs[0].shape != root.outputs[0].shape:
             return False
         readers = self.readers.get(Value(node.name), [])
-        return all(reader.name in members for reader in readers) and not any(self._shows_variable(v) for v in node.inputs)
-
-    def _shows_variable(self, value: Value) -> bool:
-        """Whether a value is the memory of a variable, which may change before the region runs."""
-        node = self.graph[value.node]
-        if node.ref_outputs or node.op in VARIABLES:
-            return True
-        return may_alias(node) and any(self._shows_variable(v) for v in node.inputs)
+        return all(reader.name in members for reader in readers) and not any(shows_variable(self.graph, v) for v in node.inputs)
 
     def _n_inputs(self, members: Mapping[str, Node]) -> int:
         return len({v for m in members.values() for v in m.inputs if v.node not in members})
@@ -115,6 +108,14 @@ class _Fusion:
             del self.graph.nodes[node.name]
         for value in inputs:
             self.readers[value] = [n for n in self.readers[value] if n.name not in inside] + [root]
+
+
+def shows_variable(graph: Graph, value: Value) -> bool:
+    """Whether a value is the memory of a variable, which may change before a later node runs."""
+    node = graph[value.node]
+    if node.ref_outputs or node.op in VARIABLES:
+        return True
+    return may_alias(node) and any(shows_variable(graph, v) for v in node.inputs)
 
 
 def _is_large(spec: Spec) -> bool:

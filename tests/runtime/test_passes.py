@@ -22,6 +22,7 @@ from npu_runtime.passes.drop_unread import drop_unread
 from npu_runtime.passes.fold_constants import CONSTANT, fold_constants
 from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
 from npu_runtime.passes.fuse_normalization import fuse_normalization
+from npu_runtime.passes.fuse_product_sums import fuse_product_sums
 from npu_runtime.passes.partition import partition, split_prologue
 from npu_runtime.passes.pipeline import pipeline
 from npu_runtime.passes.placement import place
@@ -367,3 +368,42 @@ def test_a_normalised_value_that_is_added_again_may_lie_where_the_result_goes() 
             session.run(tf.global_variables_initializer())
             results.append(session.run(y, {x: value}))
     np.testing.assert_allclose(results[1], results[0], rtol=1e-5, atol=1e-5)
+
+
+def _shared_weight(other_term: bool) -> tuple[Any, Any]:
+    """(rows, the gradient of a matrix that four products share), which may also be decayed."""
+    x = tf.placeholder(tf.float32, [4, 3, 20], name="x")
+    w = tf.get_variable("w", [20, 30], initializer=tf.random_normal_initializer(seed=1), use_resource=True)
+    rows = tf.unstack(x)
+    loss = tf.add_n([tf.reduce_sum(tf.tanh(tf.matmul(row, w))) for row in rows])
+    return x, tf.gradients(loss + tf.nn.l2_loss(w) if other_term else loss, w)[0]
+
+
+@pytest.mark.parametrize("other_term", [False, True])
+def test_the_gradient_of_a_matrix_used_again_and_again_is_one_product(other_term: bool) -> None:
+    x, gradient = _shared_weight(other_term)
+    graph = imported(gradient, {x: (4, 3, 20)})
+    fold_constants.run(graph)
+    assert fuse_product_sums.run(graph) == 1
+    verify(graph)
+    assert ops(graph).count("_ProductSum") == 1
+    assert ops(graph).count("AddN") == int(other_term)
+    assert not any(node.op == "MatMul" and node.attrs["transpose_a"] for node in graph)
+    value = np.random.default_rng(1).standard_normal((4, 3, 20)).astype(np.float32)
+    results = []
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(tf.global_variables_initializer())
+            results.append(session.run(gradient, {x: value}))
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-5, atol=1e-5)
+
+
+def test_products_larger_in_their_factors_or_seen_by_others_are_added() -> None:
+    x = tf.placeholder(tf.float32, [60, 5])
+    products = [tf.matmul(tf.sin(x * i), tf.cos(x * i), transpose_a=True) for i in (1.0, 2.0)]
+    graph = imported(tf.add_n(products), {x: (60, 5)})
+    assert fuse_product_sums.run(graph) == 0
+    x = tf.placeholder(tf.float32, [2, 50])
+    products = [tf.matmul(tf.sin(x * i), tf.cos(x * i), transpose_a=True) for i in (1.0, 2.0)]
+    graph = imported(tf.add_n(products) * products[0], {x: (2, 50)})
+    assert fuse_product_sums.run(graph) == 0
