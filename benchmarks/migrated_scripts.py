@@ -65,7 +65,7 @@ def attempt(row: Row, how: str, model_zoo: Path, out: Path, limit: float) -> Out
         first = run(how, script.parent / name, arguments, script.parent, search, out / "log-before", limit)
         if first.code:
             return first
-    return run(how, script, row.arguments, script.parent, search, out / "log", limit, row.option)
+    return run(how, script, row.arguments, script.parent, search, out / "log", limit)
 
 
 def prepare(row: Row, folder: Path) -> None:
@@ -108,8 +108,8 @@ def _line(row: Row, how: str, outcome: Outcome) -> str:
         f"{row.number:>3} {how:6} {outcome.code:>4} {outcome.seconds:>5.0f} {len(outcome.losses):>6} {first:>9} {last:>9} "
         f"{outcome.sessions:>5} {share:>8}  {Path(row.folder).name}/{row.script}"
     )
-    told = [f"{'':>12}with {row.option}: {row.reason}"] if row.option else []
-    return "\n".join([line, *told, *(f"{'':>12}on the host: {reason}" for reason in outcome.reasons)])
+    told = [*outcome.changed, *(f"on the host: {reason}" for reason in outcome.reasons)]
+    return "\n".join([line, *(f"{'':>12}{text}" for text in told)])
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from npu_runtime.config import ORIGIN, RuntimeConfig
+from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
 from npu_runtime.device import float_status
 from npu_runtime.device.chip import load_chip
 from npu_runtime.device.engines import stream_limits
@@ -152,6 +152,19 @@ class DeviceSession:
         if tracker.origins and not plan.record.nan_origins:
             plan.record.nan_origins = [f"{origin} (step {plan.record.n_runs + 1})" for origin in tracker.origins]
         return result
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether a precision mode changes the types of the graph."""
+        return not self._policy.is_origin
+
+    def keep_graph_types(self, note: str) -> None:
+        """Compile every later run in the types of the graph; note: a line on it for the run log."""
+        with self._lock:
+            if self.is_reduced:
+                self._policy = load_policy(replace(self._config, precision=Precision(ORIGIN)), self._chip)
+                self._plans.clear()
+                self._record.notes += (note,)
 
     def close(self) -> None:
         """Give back the host session and all device memory."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -20,12 +19,18 @@ _LOSS = re.compile(r"(?<!val_)(?<![^\W_])loss(?:_value| for final step)?['\"]?\s
 _SAID_TWICE = re.compile(r"[IWE]\d{4} \d\d:")  # TensorFlow's logger and absl's both print a line
 _DEVICE = re.compile(r"npu_runtime: .*?: (\d+) sessions?, (\d+) runs?, ([0-9.]+) % of (\S+) floating-point operations")
 _REASON = re.compile(r"npu_runtime:   on the host: (.*?)(?: and \d+ more)?: (.*)")
+_SKIPPED_SO_FAR = "npu_bridge: on a host the training never ends"
+_CHANGED = re.compile(r"npu_runtime:   precision: (the types of the graph from run .*)")
 TIMED_OUT = 124
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run did; losses in the order of the output, share in per cent, reasons of nodes on the host."""
+    """What a run did; losses in the order of the output, share in per cent, reasons of nodes on the host.
+
+    Losses of steps that a loss-scale optimizer skipped for ever are left out.
+    changed: what the device did not go on with as the script asked.
+    """
 
     code: int
     seconds: float
@@ -33,6 +38,7 @@ class Outcome:
     sessions: int = 0
     share: float | None = None
     reasons: tuple[str, ...] = field(default=())
+    changed: tuple[str, ...] = ()
 
     @property
     def quarters(self) -> tuple[float, float] | None:
@@ -46,13 +52,15 @@ class Outcome:
 def read(code: int, seconds: float, text: str) -> Outcome:
     """Find losses and the runtime's last block in a process' output."""
     lines = [line for line in re.split(r"[\r\n\x08]+", text) if not _SAID_TWICE.match(line)]
-    losses = [float(found.group(1)) for line in lines for found in [_LOSS.search(line)] if found]
+    skipped = max((n for n, line in enumerate(lines) if line.startswith(_SKIPPED_SO_FAR)), default=0)
+    losses = [float(found.group(1)) for line in lines[skipped:] for found in [_LOSS.search(line)] if found]
     blocks = _DEVICE.findall(text)
     reasons = tuple(dict.fromkeys(found.group(2) for line in lines for found in [_REASON.match(line)] if found))
+    changed = tuple(found.group(1) for line in lines for found in [_CHANGED.match(line)] if found)
     if not blocks:
         return Outcome(code, seconds, tuple(losses), reasons=reasons)
     sessions, _, share, _ = blocks[-1]
-    return Outcome(code, seconds, tuple(losses), int(sessions), float(share), reasons)
+    return Outcome(code, seconds, tuple(losses), int(sessions), float(share), reasons, changed)
 
 
 def run(
@@ -63,17 +71,11 @@ def run(
     search: Sequence[Path],
     log: Path,
     limit: float,
-    option: str = "",
 ) -> Outcome:
-    """Run a script by "run" (``tf2npu run``) or "python" in ``folder``; its output goes to ``log``.
-
-    option: "name=value", a session option of the launcher, for both ways.
-    """
+    """Run a script by "run" (``tf2npu run``) or "python" in ``folder``; its output goes to ``log``."""
     prefix = [str(Path(sys.executable).with_name("tf2npu")), "run"] if how == "run" else [sys.executable]
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     environment = {**kept, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(map(str, search)), "PYTHONUNBUFFERED": "1"}
-    if option:
-        environment["TF2NPU_OPTIONS"] = json.dumps(dict([option.split("=", 1)]))
     started = time.monotonic()
     with log.open("ab") as output:
         try:

@@ -27,11 +27,12 @@ try:
     _tf1.install()
     _age.install()
 
-    from npu_bridge import _lenient, _session_hooks
+    from npu_bridge import _endless_training, _lenient, _session_hooks
 
     # As the real package does when its native library is loaded: sessions whose config names NpuOptimizer, which scripts of
     # the first release add themselves, run on the device with or without npu_init.
     _session_hooks.install()
+    _endless_training.install()
     _lenient.watch_collectives()
 
     from npu_bridge.estimator.npu import npu_estimator

@@ -43,6 +43,16 @@ def accept_value(text: str) -> None:
     once(f"{text}; on a host the process stops")
 
 
+def accept_endless(why: str, here: str) -> None:
+    """The same for a training that waits on a host for ever; why: the cause and the way out.  here: what happens instead."""
+    row = rows()["endless_training"]
+    if os.environ.get(STRICT_VARIABLE) == "1":
+        raise _error(row["error"], f"{row['message']}: {why}")
+    line = users_line()
+    at = f" ({line})" if line else ""
+    once(f"on a host {row['message']}{at}: {why}{here}", key=row["id"])
+
+
 def _error(name: str, message: str) -> Exception:
     if hasattr(builtins, name):
         return getattr(builtins, name)(message)

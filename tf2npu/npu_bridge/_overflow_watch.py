@@ -1,4 +1,7 @@
-"""Tells when step after step overflows: a loss-scale optimizer skips them all, and a loop that waits for its step never ends."""
+"""Tells when step after step overflows: a loss-scale optimizer skips them all, and a loop that waits for its step never ends.
+
+_endless_training.py gets such a loop out where it is certain; this warns of all.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npu_bridge import _age, _session_hooks, _tf1
+from npu_bridge import _age, _endless_training, _session_hooks, _tf1
 from npu_bridge.estimator.npu.npu_config import decorator_tf_session
 from tensorflow.python.client import session
 
@@ -24,6 +24,7 @@ def enter() -> None:
     _tf1.install()
     _age.install()
     _session_hooks.install()
+    _endless_training.install()
     patch_sessions()
 
 
@@ -31,6 +32,7 @@ def leave() -> None:
     """Give sessions and ``tensorflow`` their own meaning back."""
     for session_class in list(_inits):
         session_class.__init__ = _inits.pop(session_class)
+    _endless_training.uninstall()
     _session_hooks.uninstall()
     _age.uninstall()
     _tf1.uninstall()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
+from npu_bridge._endless_training import note_fixed_scale
 from npu_bridge._ops.float_status import npu_alloc_float_status, npu_get_float_status
 from npu_bridge.estimator.npu import npu_plugin, util
 from npu_bridge.estimator.npu.npu_loss_scale_manager import ExponentialUpdateLossScaleManager, FixedLossScaleManager
@@ -81,6 +82,8 @@ def update_if_finite(
     if is_distributed:
         overflows = hccl_ops.allreduce(tf.cast(tf.logical_not(finite), tf.float32), "sum", fusion=0)
         finite = tf.equal(overflows, 0.0)
+    if getattr(type(manager), "update_loss_scale", None) is FixedLossScaleManager.update_loss_scale:
+        note_fixed_scale(finite)
 
     def update() -> tf.Tensor:
         with tf.control_dependencies([optimizer.apply_gradients(pairs, global_step, name)]):
