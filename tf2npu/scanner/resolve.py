@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from typing import Any
 
 import libcst as cst
 
@@ -105,12 +106,13 @@ class Resolver:
             changed = any(changes) or len(self._open) > n_open
         self._met_circle = False
 
-    def _compute(self, node: cst.BaseExpression, scope: Scope) -> str | None:
-        if isinstance(node, cst.Name):
+    def _compute(self, node: Any, scope: Scope) -> str | None:
+        kind = type(node)  # millions of times, and nodes are of abstract classes, for which isinstance is slow
+        if kind is cst.Name:
             return self._name(node.value, scope)
-        if isinstance(node, cst.Attribute):
+        if kind is cst.Attribute:
             return self._attribute(node, scope)
-        if isinstance(node, cst.Call):
+        if kind is cst.Call:
             return self._call(node, scope)
         if isinstance(node, cst.NamedExpr):
             return self._qualify(node.value, scope)

@@ -16,19 +16,13 @@ from itertools import accumulate
 from typing import Any, TypeVar
 
 import libcst as cst
-from libcst._nodes.internal import CodegenState
 
+from tf2npu.scanner.emit import record
 from tf2npu.scanner.line_map import LineMap, line_map, plainly_indented
 from tf2npu.scanner.python2 import OLD_EXCEPT, explain_python2
 from tf2npu.scanner.source import SourceError
 
 T = TypeVar("T")
-_STATEMENTS = frozenset(
-    {
-        cst.SimpleStatementLine, cst.SimpleStatementSuite, cst.If, cst.For, cst.While, cst.Try, cst.TryStar, cst.With,
-        cst.FunctionDef, cst.ClassDef, cst.Match,
-    }
-)  # fmt: skip
 _NOTHING: AbstractContextManager[None] = nullcontext()
 # Enough for a sum of some ten thousand terms; only used after a first attempt ran out of stack.
 _DEEP_STACK_BYTES = 512 * 1024 * 1024
@@ -45,9 +39,7 @@ class Tree:
     def __init__(self, text: str, module: cst.Module) -> None:
         self.text = text
         self.module = module
-        recorder = _Recorder(default_indent=module.default_indent, default_newline=module.default_newline)
-        recorder.start_recording()
-        module._codegen(recorder)
+        recorder = record(module)
         code = "".join(recorder.tokens)
         offsets = [0, *accumulate(map(len, recorder.tokens))]
         offsets.append(offsets[-1])  # a last newline that the source does not have was a token for a while
@@ -65,7 +57,7 @@ class Tree:
         return True
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Range of a node; of a statement without its leading comments, decorators included."""
+        """Range of a node that is not mere layout; of a statement without its leading comments, decorators included."""
         key = id(node)
         start, end = self._statements.get(key) or (self._starts[key], self._ends[key])
         first = self._from[start]
@@ -75,49 +67,6 @@ class Tree:
         """Source text of a node."""
         start, end = self.span(node)
         return self.text[start:end]
-
-
-class _Recorder(CodegenState):
-    """Code generation that notes before which token each node starts and ends."""
-
-    def start_recording(self) -> None:
-        self.starts: dict[int, int] = {}
-        self.ends: dict[int, int] = {}
-        self.statements: dict[int, tuple[int, int]] = {}
-        tokens, starts, ends = self.tokens, self.starts, self.ends
-
-        def before(node: cst.CSTNode) -> None:
-            starts[id(node)] = len(tokens)
-
-        def after(node: cst.CSTNode) -> None:
-            ends[id(node)] = len(tokens)
-
-        # Called for every node and every token, millions of times: without a look-up of attributes, or without a frame.
-        vars(self).update(before_codegen=before, after_codegen=after, add_token=tokens.append)
-
-    def record_syntactic_position(self, node: Any, *, start_node: Any = None, end_node: Any = None) -> Any:
-        if type(node) in _STATEMENTS:
-            return _StatementSpan(self, node, end_node)
-        return _NOTHING
-
-
-class _StatementSpan:
-    """Notes the tokens of a statement: from its first one (or decorator) to the end of its last line or block."""
-
-    def __init__(self, recorder: _Recorder, node: cst.CSTNode, end_node: cst.CSTNode | None) -> None:
-        self.recorder, self.node, self.end_node = recorder, node, end_node
-
-    def __enter__(self) -> None:
-        self.start = len(self.recorder.tokens)
-        decorators = getattr(self.node, "decorators", ())
-        if decorators:
-            self.start = self.recorder.starts[id(decorators[0].whitespace_after_at)] - 1  # the @
-
-    def __exit__(self, kind: object, *exc: object) -> None:
-        if kind is not None:
-            return
-        end = len(self.recorder.tokens) if self.end_node is None else self.recorder.ends[id(self.end_node)]
-        self.recorder.statements[id(self.node)] = (self.start, end)
 
 
 def parse(text: str, is_python: bool = False) -> Tree:

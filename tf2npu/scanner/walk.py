@@ -32,6 +32,9 @@ _LAYOUT_FIELDS = frozenset({
     "empty_lines",
     "indent",
 })  # fmt: skip
+# Kinds of fields, by type: nodes are of abstract classes, for which isinstance is slow where it says no.
+_SEQUENCES = frozenset({tuple, list})
+_NO_NODES = frozenset({type(None), str, bool, cst.MaybeSentinel})
 _NESTED_BODIES = (cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)
 
 
@@ -118,12 +121,11 @@ class _Walker:
             if name in skip:
                 continue
             value = getattr(node, name)
-            if isinstance(value, cst.CSTNode):
-                self.visit(value, scope, node)
-            elif isinstance(value, (tuple, list)):
+            if type(value) in _SEQUENCES:
                 for item in value:
-                    if isinstance(item, cst.CSTNode):
-                        self.visit(item, scope, node)
+                    self.visit(item, scope, node)
+            elif type(value) not in _NO_NODES:
+                self.visit(value, scope, node)
 
     def name(self, node: cst.Name, scope: Scope) -> None:
         self.found.references.append((node, scope))
@@ -132,7 +134,7 @@ class _Walker:
         """A maximal dotted chain is one reference; what its root holds is walked on."""
         self.found.references.append((node, scope))
         base: Any = node
-        while isinstance(base, cst.Attribute):
+        while type(base) is cst.Attribute:
             self.found.parents[id(base.value)] = base
             base = base.value
         if not isinstance(base, cst.Name):
