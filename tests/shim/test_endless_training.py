@@ -85,6 +85,28 @@ def test_offloaded_iterations_get_out_too(said, tmp_path):
     assert (tried, steps) == (20 + 2, 4) and STUCK in said()
 
 
+def mixed_precision():
+    from npu_bridge.npu_init import npu_config_proto
+
+    config = npu_config_proto(tf.ConfigProto())
+    (entry,) = config.graph_options.rewrite_options.custom_optimizers
+    entry.parameter_map["precision_mode"].s = b"allow_mix_precision"
+    return config
+
+
+def test_a_tpu_estimator_gets_out_too(said, tmp_path):
+    tpu = tf.contrib.tpu
+
+    def model_fn(features, labels, mode, params):
+        loss, train = train_op(features, fixed())
+        return tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train)
+
+    config = tpu.RunConfig(model_dir=str(tmp_path), session_config=mixed_precision())
+    estimator = tpu.TPUEstimator(model_fn, config=config, use_tpu=False, train_batch_size=1)
+    estimator.train(lambda params: tf.data.Dataset.from_tensors(np.full([1, 1], START, np.float32)).repeat(), max_steps=2)
+    assert int(estimator.get_variable_value("global_step")) == 2 and said().count(STUCK) == 1
+
+
 def test_strict_mode_stops(said, tmp_path, monkeypatch):
     monkeypatch.setenv("TF2NPU_STRICT", "1")
     with pytest.raises(RuntimeError, match="never ends: each of the last 20 runs had a result too large for 16 bits"):
@@ -108,18 +130,13 @@ def test_a_training_that_overflows_now_and_then_is_left_alone(said, tmp_path):
 
 def test_overflow_of_what_no_gradient_comes_through_is_left_alone(said):
     """A step may stay while gradients are summed up, and a mask overflow in each run: the optimizer itself says it skips none."""
-    from npu_bridge.npu_init import npu_config_proto
-
     with tf.Graph().as_default():
         loud = tf.get_variable("loud", initializer=[[START]], trainable=False)
         mask = tf.matmul(loud, loud)
         _, train = train_op(tf.ones([1, 1]), fixed(SMALL))
         tried = tf.get_variable("tried", initializer=0, trainable=False)
-        config = npu_config_proto(tf.ConfigProto())
-        (entry,) = config.graph_options.rewrite_options.custom_optimizers
-        entry.parameter_map["precision_mode"].s = b"allow_mix_precision"
         count = tf.assign_add(tried, 1)
-        with tf.train.MonitoredTrainingSession(hooks=[tf.train.StopAtStepHook(2)], config=config) as session:
+        with tf.train.MonitoredTrainingSession(hooks=[tf.train.StopAtStepHook(2)], config=mixed_precision()) as session:
             for _ in range(50):
                 session.run([mask, count])
             before = session.run(tried)
@@ -130,15 +147,10 @@ def test_overflow_of_what_no_gradient_comes_through_is_left_alone(said):
 
 
 def test_a_session_that_is_ended_by_its_data_is_left_alone(said, tmp_path):
-    from npu_bridge.npu_init import npu_config_proto
-
     with tf.Graph().as_default():
         data = tf.data.Dataset.from_tensors(np.full([1, 1], START, np.float32)).repeat(30)
         _, train = train_op(data.make_one_shot_iterator().get_next(), fixed())
-        config = npu_config_proto(tf.ConfigProto())
-        (entry,) = config.graph_options.rewrite_options.custom_optimizers
-        entry.parameter_map["precision_mode"].s = b"allow_mix_precision"
-        with tf.train.MonitoredTrainingSession(config=config) as session:
+        with tf.train.MonitoredTrainingSession(config=mixed_precision()) as session:
             step = 0
             while not session.should_stop():
                 step = session.run([train, tf.train.get_global_step()])[1]
