@@ -11,7 +11,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import im2col, shifted, winograd
+from npu_runtime.kernels import im2col, shifted, unpadded, winograd
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.matmul import Epilogue, multiply
 from npu_runtime.kernels.precision import compute_dtype, store, widen
@@ -25,6 +25,8 @@ def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: 
     """The fastest way for these shapes; every one gives the same sums up to the order of additions."""
     if rows.is_pointwise and cols.is_pointwise and x.flags.c_contiguous and out.flags.c_contiguous:
         return pointwise
+    if unpadded.is_worth_it(x, w, rows, cols):
+        return unpadded.convolve
     if winograd.is_worth_it(x, w, rows, cols):
         return winograd.convolve
     return shifted.convolve if shifted.is_worth_it(x, w, rows, cols) else im2col.convolve

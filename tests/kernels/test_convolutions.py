@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 from unittest import mock
@@ -14,13 +15,13 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels import line_gradient, shifted, winograd
+from npu_runtime.kernels import line_gradient, shifted, unpadded, winograd
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.conv import conv2d, conv_shape
-from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input
+from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input, phases
 from npu_runtime.kernels.windows import Layout
 from tests.kernels import oracle
-from tests.kernels.cases.conv import FEW_CHANNELS, WINOGRAD
+from tests.kernels.cases.conv import FEW_CHANNELS, SMALL_IMAGES, WINOGRAD
 from tests.kernels.cases.conv_gradients import gradients
 from tests.kernels.harness import Case, arr, call, case
 from tests.kernels.test_oracle import RELATIVE, assert_matches
@@ -164,6 +165,16 @@ def test_the_winograd_cases_take_it() -> None:
         for padding in ("SAME", "VALID"):
             rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(x[1:3], w[:2])
             assert winograd.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+            assert not unpadded.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+
+
+def test_the_cases_of_small_images_are_taken_as_such() -> None:
+    for x, w in SMALL_IMAGES:
+        rows, cols = Layout.of([1, 1, 1, 1], "SAME", "NHWC").axes(x[1:3], w[:2])
+        assert unpadded.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+        rows, cols = (phases(axis)[0].axis for axis in Layout.of([1, 1, 1, 1], "VALID", "NHWC").axes(x[1:3], w[:2]))
+        dy, turned = np.empty((x[0], rows.extent, cols.extent, w[3]), "f"), np.empty((*w[:2], *w[:1:-1]), "f")
+        assert unpadded.is_worth_it(dy, turned, rows, cols)
 
 
 def test_the_cases_of_few_channels_are_taken_as_such() -> None:
@@ -203,6 +214,26 @@ def test_shifted_images_in_blocks_of_any_size(one: Case, result_bytes: int) -> N
     with mock.patch.multiple(shifted, RESULT_BYTES=result_bytes):
         shifted.convolve(x, w, rows, cols, y)
     assert_matches(y, expected, judged(one))
+
+
+@few
+@given(convolutions(most_dilation=1), st.sampled_from([1, 40, 10**6]))
+def test_taps_inside_the_image_in_chunks_of_any_size(one: Case, chunk_positions: int) -> None:
+    one = replace(one, attrs={**one.attrs, "strides": [1] * 4})
+    by_filter = gradients(one)[1]
+    (x, w), dy = one.inputs, by_filter.inputs[2]
+    layout = Layout.of([1] * 4, one.attrs["padding"], "NHWC", explicit_paddings=one.attrs.get("explicit_paddings", ()))
+    rows, cols = layout.axes(x.shape[1:3], w.shape[:2])
+    y, dw = np.empty_like(dy), np.empty_like(w)
+    with mock.patch.multiple(unpadded, CHUNK_POSITIONS=chunk_positions, MOST_INSIDE=1.0):
+        assume(unpadded.cost_ns(x, w.shape[3], rows, cols) < math.inf)
+        unpadded.convolve(np.asfortranarray(x), w, rows, cols, y)
+        unpadded.filter_gradient(x, dy, rows, cols, dw)
+        turned = np.ascontiguousarray(w.swapaxes(2, 3)).swapaxes(2, 3)
+        unpadded.convolve(x, turned, rows, cols, other := np.empty_like(y))
+    assert_matches(y, oracle.run(one)[0][0], judged(one))
+    assert_matches(other, oracle.run(one)[0][0], judged(one))
+    assert_matches(dw, oracle.run(by_filter)[0][0], judged(by_filter))
 
 
 @st.composite

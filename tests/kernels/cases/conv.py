@@ -20,16 +20,19 @@ def conv(x: tuple[int, ...], w: tuple[int, ...], stride: tuple[int, int] = (1, 1
 WINOGRAD = [
     ((15, 13, 15, 64), (3, 3, 64, 65)),
     ((2, 61, 47, 70), (3, 3, 70, 64)),
-    ((30, 10, 9, 80), (3, 3, 80, 96)),
+    ((30, 11, 12, 80), (3, 3, 80, 96)),
     ((1, 20, 300, 64), (3, 3, 64, 64)),
     ((9, 14, 13, 130), (3, 3, 130, 120)),
-    ((7, 14, 13, 96), (5, 5, 96, 160)),
+    ((3, 26, 25, 96), (5, 5, 96, 160)),
     ((3, 29, 30, 130), (2, 3, 130, 128)),
 ]
 """Images and filters for which Winograd's algorithm is taken: odd sizes, several images or parts of one in a block, chunks."""
 
 FEW_CHANNELS = [((3, 20, 21, 16), (3, 3, 16, 17)), ((1, 90, 70, 20), (2, 4, 20, 9)), ((5, 24, 25, 32), (5, 5, 32, 11))]
 """Images and filters whose windows are not laid out."""
+
+SMALL_IMAGES = [((40, 7, 6, 64), (5, 5, 64, 65)), ((60, 6, 7, 90), (4, 5, 90, 40))]
+"""Images and filters so that much of a window is padding, or of that of the gradient by the image."""
 
 GEOMETRY = [
     conv((2, 7, 6, 3), (3, 3, 3, 4), stride, padding)
@@ -53,7 +56,7 @@ GEOMETRY = [
     conv((1, 70, 60, 8), (3, 3, 8, 5), (2, 2)),
     conv((3, 29, 30, 3), (7, 7, 3, 16), (2, 2)),
     conv((6, 28, 28, 1), (5, 5, 1, 32)),
-    *[conv(x, w, (1, 1), padding) for padding in ("SAME", "VALID") for x, w in WINOGRAD + FEW_CHANNELS],
+    *[conv(x, w, (1, 1), padding) for padding in ("SAME", "VALID") for x, w in WINOGRAD + FEW_CHANNELS + SMALL_IMAGES],
 ]  # fmt: skip
 
 EXPLICIT = [
