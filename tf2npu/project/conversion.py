@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from sys import intern
@@ -165,6 +166,9 @@ def _is_foreign(folder: Path) -> bool:
     return not (state / "manifest.json").exists() and not (state / "journal").exists() and any(folder.iterdir())
 
 
+_OTHERS_A_RESULT = 8  # files that are copied for each one that is converted, so that workers wait for neither
+
+
 @dataclass(frozen=True)
 class _Known:
     """What a run needs of the project's facts as long as every result comes from the cache."""
@@ -195,8 +199,8 @@ class _Run:
         try:
             self._results += output.remove_gone()
             others = (output.place_other(e) for e in self._tree.entries if e.kind is not Kind.SOURCE)
+            self._convert_sources(config, known.digest, output, others)
             self._results += [result for result in others if result is not None]
-            self._convert_sources(config, known.digest, output)
             output.finish()
         finally:
             output.release()
@@ -226,7 +230,10 @@ class _Run:
             self._facts = merged([facts for _, facts in sorted(found, key=itemgetter(0)) if not isinstance(facts, workers.Crash)])
         return self._facts
 
-    def _convert_sources(self, config: Config, facts_digest: bytes, output: Output) -> None:
+    def _convert_sources(
+        self, config: Config, facts_digest: bytes, output: Output, others: Iterator[FileResult | None]
+    ) -> None:
+        """others: what is no source is placed now and then, while the workers convert."""
         entries = {entry.path: entry for entry in self._sources}
         shared_key = fingerprint(config, facts_digest, self._request.python2)
 
@@ -235,6 +242,7 @@ class _Run:
 
         for path, result in self._each(self._works()[1], "result", shared_key, shared, self._ordinary(), "converting"):
             self._place(entries[path], result, output)
+            self._results += [other for other in islice(others, _OTHERS_A_RESULT) if other is not None]
         for entry in self._sources:
             if entry.size > LARGE_BYTES and not _is_notebook(entry):
                 self._place(entry, self._too_large(entry), output)
