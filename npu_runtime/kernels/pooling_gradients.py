@@ -23,6 +23,7 @@ from npu_runtime.kernels.windows import Axis, Layout
 Slices = tuple[slice, slice, slice]
 ALL = slice(None)
 NO_TAP = -1
+POOLED_RELU_GRADIENT = "_MaxPoolReluGrad"
 
 
 def tap_slices(rows: Axis, cols: Axis, first: int, last: int) -> list[tuple[int, Slices, Slices]]:
@@ -89,24 +90,44 @@ def _is_plain(x: np.ndarray) -> bool:
     return x.dtype == np.float32 and bool(x.size) and bool(x.min() > -np.inf)
 
 
-def max_gradient(x: np.ndarray, y: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
-    """dx = the gradient of each window at its chosen input.  Channels last; dx: as x, of the type sums are formed in."""
+def _do_tile(rows: Axis, cols: Axis) -> bool:
+    """Whether all windows are whole, lie side by side and cover the image."""
+    return all(a.kernel == a.stride and a.kernel * a.out == a.extent and a.dilation == 1 for a in (rows, cols))
+
+
+def max_gradient(
+    x: np.ndarray, y: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray, passed: np.ndarray | None = None
+) -> None:
+    """dx = the gradient of each window at its chosen input.  Channels last; dx: as x, of the type sums are formed in.
+
+    passed: as dy, takes the gradients of the windows whose chosen input is positive; then only those count, as behind a Relu.
+    """
+    do_tile = _do_tile(rows, cols)
 
     def route(images: slice, first: int, last: int) -> None:
-        gradient, values = dy[images, first:last], widen(x[images])
+        gradient, values, largest = dy[images, first:last], widen(x[images]), widen(y[images, first:last])
+        top, bottom = rows.reach(first, last)
+        is_plain = _is_plain(values[:, max(top, 0) : bottom])
+        if passed is not None:
+            chosen = largest if is_plain else choose_taps(values, rows, cols, first, last)[0]
+            gradient = np.multiply(gradient, (chosen > 0).astype(gradient.dtype), out=passed[images, first:last])
         part = scratch("pool gradient", gradient.shape, dx.dtype)
         np.copyto(part, gradient)
-        top, bottom = rows.reach(first, last)
-        if _is_plain(values[:, max(top, 0) : bottom]):
-            _route_plain(values, widen(y[images, first:last]), part, dx[images], rows, cols, (first, last))
-        else:
-            _route_exact(values, part, dx[images], rows, cols, (first, last))
+        if is_plain:
+            _route_plain(values, largest, part, dx[images], rows, cols, (first, last))
+            return
+        if do_tile:
+            dx[images, top:bottom] = 0
+        _route_exact(values, part, dx[images], rows, cols, (first, last))
 
-    _over_images(dx, rows, route)
+    _over_images(dx, rows, route, is_cleared=not do_tile)
 
 
-def _over_images(dx: np.ndarray, rows: Axis, add: Callable[[slice, int, int], None]) -> None:
-    """Clear dx and call add(images, first row, end row) for all blocks; those of one image on one thread, as they may overlap."""
+def _over_images(dx: np.ndarray, rows: Axis, add: Callable[[slice, int, int], None], is_cleared: bool = True) -> None:
+    """Call add(images, first row, end row) for all blocks of dx, cleared before if so asked.
+
+    Those of one image are added on one thread, as they may overlap.
+    """
     by_images: dict[tuple[int, int], list[tuple[slice, int, int]]] = {}
     for block in blocks(len(dx), rows, dx.shape[2] * dx.shape[3]):
         by_images.setdefault((block[0].start, block[0].stop), []).append(block)
@@ -114,7 +135,8 @@ def _over_images(dx: np.ndarray, rows: Axis, add: Callable[[slice, int, int], No
 
     def work(start: int, stop: int) -> None:
         for group in groups[start:stop]:
-            dx[group[0][0]] = 0
+            if is_cleared:
+                dx[group[0][0]] = 0
             for block in group:
                 add(*block)
 
@@ -169,7 +191,7 @@ def _max_grad_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict
 
 
 def _max_pool_grad(x: np.ndarray, y: np.ndarray, dy: np.ndarray, layout: Layout, extents: tuple[int, int],
-                   out: np.ndarray | None) -> np.ndarray:  # fmt: skip
+                   out: np.ndarray | None, passed: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     image, result, gradient = (layout.channels_last(v) for v in (x, y, dy))
     rows, cols = layout.axes(image.shape[1:3], extents)
     expected = (len(x), rows.out, cols.out, image.shape[3])
@@ -177,7 +199,7 @@ def _max_pool_grad(x: np.ndarray, y: np.ndarray, dy: np.ndarray, layout: Layout,
         raise InvalidArgument(f"Expected orig_output shape to be {shape_text(expected)}, but got {shape_text(result.shape)}")
     if gradient.shape != expected:
         raise InvalidArgument(f"Expected grad shape to be {shape_text(expected)}, but got {shape_text(gradient.shape)}")
-    return gradient_into(x.shape, x.dtype, layout, out, lambda dx: max_gradient(image, result, gradient, rows, cols, dx))
+    return gradient_into(x.shape, x.dtype, layout, out, lambda dx: max_gradient(image, result, gradient, rows, cols, dx, passed))
 
 
 @kernel(
@@ -209,6 +231,29 @@ def max_pool_grad_v2(
     """MaxPoolGrad with window and stride as (4,) int32 tensors.  Source: TensorFlow op `MaxPoolGradV2`."""
     layout, extents = pool_layout(ksize.tolist(), strides.tolist(), padding, data_format)
     return _max_pool_grad(orig_input, orig_output, grad, layout, extents, out)
+
+
+def _relu_grad_shapes(orig_input: Spec, orig_output: Spec, grad: Spec, **attrs: Any) -> list[Shape]:
+    return [orig_input.shape, grad.shape]
+
+
+@kernel(
+    POOLED_RELU_GRADIENT, unit="vector", shape=_relu_grad_shapes, dtypes=frozenset({"float32"}),
+    estimate=lambda inputs, outputs, attrs: _max_grad_flops(inputs, outputs, attrs) + n_elements(outputs[0]),
+)  # fmt: skip
+def max_pool_relu_grad(
+    orig_input: np.ndarray, orig_output: np.ndarray, grad: np.ndarray, /, *, ksize: Sequence[int], strides: Sequence[int],
+    padding: str, explicit_paddings: Sequence[int] = (), out: tuple[np.ndarray | None, ...] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """ReluGrad(MaxPoolGrad(orig_input, orig_output, grad), orig_input): a Relu's gradient taken where there are fewer of them.
+
+    orig_input, orig_output, grad: as for MaxPoolGrad, channels last, fp32.  Returns: as orig_input; and as grad, the gradients
+    that went anywhere, which have the same sum.  Raises: as MaxPoolGrad.
+    """
+    layout, extents = pool_layout(ksize, strides, padding, "NHWC", explicit_paddings)
+    first, second = out or (None, None)
+    passed = np.empty(grad.shape, np.float32) if second is None else second
+    return _max_pool_grad(orig_input, orig_output, grad, layout, extents, first, passed), passed
 
 
 def _avg_grad_shape(orig_input_shape: Spec, grad: Spec, **attrs: Any) -> Shape:
