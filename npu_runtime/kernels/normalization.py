@@ -14,7 +14,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.columns import add_up, block_sums, each_block
+from npu_runtime.kernels.columns import add_up, add_up_products, block_sums, each_block
 from npu_runtime.kernels.parallel import scratch
 from npu_runtime.kernels.precision import store, wide_buffer, widen
 from npu_runtime.kernels.shapes import merge
@@ -80,10 +80,9 @@ def _means(x: np.ndarray, centre: np.ndarray | None) -> tuple[np.ndarray, np.nda
 
     def body(block: np.ndarray, *rest: np.ndarray) -> None:
         *centres, totals = rest
-        deviation = scratch("moments", block.shape)
-        shifted = np.subtract(block, centres[0], out=deviation) if centres else block
+        shifted = np.subtract(block, centres[0], out=scratch("moments", block.shape)) if centres else block
         add_up(shifted, totals[0])
-        add_up(np.square(shifted, out=deviation), totals[1])
+        add_up_products(shifted, shifted, totals[1])
 
     sums = block_sums([x], [] if centre is None else [centre], 2, body) / max(len(x), 1)
     return sums[0], sums[1]

@@ -11,7 +11,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.columns import add_up, block_sums, each_block
+from npu_runtime.kernels.columns import add_up, add_up_products, block_sums, each_block
 from npu_runtime.kernels.normalization import (
     ONE_TYPE,
     TYPES,
@@ -33,11 +33,9 @@ def _sums(dy: np.ndarray, x: np.ndarray, centre: np.ndarray | None) -> tuple[np.
 
     def body(gradient: np.ndarray, block: np.ndarray, *rest: np.ndarray) -> None:
         *centres, totals = rest
-        product = scratch("normalization", block.shape)
-        shifted = np.subtract(block, centres[0], out=product) if centres else block
-        np.multiply(shifted, gradient, out=product)
+        shifted = np.subtract(block, centres[0], out=scratch("normalization", block.shape)) if centres else block
         add_up(gradient, totals[0])
-        add_up(product, totals[1])
+        add_up_products(shifted, gradient, totals[1])
 
     sums = block_sums([dy, x], [] if centre is None else [centre], 2, body)
     return sums[0], sums[1]
