@@ -15,8 +15,9 @@ import click
 from tf2npu.config import Config, ConfigError, load_config
 from tf2npu.findings import FileResult
 from tf2npu.known import Baseline
-from tf2npu.project.conversion import Conversion, Request, UsageProblem, convert_project, resolve_distributed
+from tf2npu.project.conversion import Conversion, convert_project, resolve_distributed
 from tf2npu.project.progress import Bar
+from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
 from tf2npu.refusal import Refusal

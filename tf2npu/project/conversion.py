@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import itemgetter
-from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +17,9 @@ from tf2npu.project.cache import Cache, fingerprint
 from tf2npu.project.excludes import BadPattern
 from tf2npu.project.in_place import InPlace
 from tf2npu.project.output import LARGE_BYTES, Output, unreadable
+from tf2npu.project.request import Request, UsageProblem, check_places
 from tf2npu.project.undo_log import Busy
-from tf2npu.project.walk import STATE_FOLDER, Entry, Kind, Tree, single, walk
+from tf2npu.project.walk import Entry, Kind, Tree, single, walk
 from tf2npu.scanner.console_scripts import is_project_settings
 
 if TYPE_CHECKING:
@@ -29,49 +28,6 @@ if TYPE_CHECKING:
     from tf2npu.scanner.facts import Seen
 
 Progress = Callable[[str, int, int], None]  # what is being done, files done, files in all
-
-
-class UsageProblem(Exception):
-    """Something about the request itself is wrong; the text is for the user."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to do.
-
-    out: None writes nothing, unless in_place converts the source files themselves; jobs: most worker processes; data:
-    "link", "copy" or "skip"; python2: bring Python 2 sources to Python 3 first.
-    """
-
-    source: Path
-    config: Config
-    out: Path | None = None
-    jobs: int = 1
-    data: str = "link"
-    force: bool = False
-    use_cache: bool = True
-    in_place: bool = False
-    python2: bool = False
-
-    @property
-    def is_single_file(self) -> bool:
-        return self.source.is_file()
-
-    @property
-    def out_folder(self) -> Path | None:
-        """The folder that is written into: OUT itself, or the folder of OUT when OUT names a file."""
-        return self.out.parent if self.out is not None and self._out_names_a_file else self.out
-
-    @property
-    def out_name(self) -> str | None:
-        """The new name of a single file, where OUT gives one."""
-        return self.out.name if self.out is not None and self._out_names_a_file else None
-
-    @property
-    def _out_names_a_file(self) -> bool:
-        assert self.out is not None
-        suffix = self.source.suffix.lower()
-        return self.is_single_file and not self.out.is_dir() and bool(suffix) and self.out.suffix.lower() == suffix
 
 
 @dataclass
@@ -113,57 +69,6 @@ def _tree(request: Request) -> Tree:
         return walk(request.source.resolve(), request.config.exclude, request.config.respect_gitignore)
     except BadPattern as error:
         raise UsageProblem(str(error)) from None
-
-
-def check_places(request: Request) -> None:
-    """Refuse a source that is not there and an output that would damage something."""
-    source = request.source
-    if not os.path.lexists(source):
-        raise UsageProblem(f"{source}: no such file or folder")
-    if not source.exists():
-        raise UsageProblem(f"{source}: a symbolic link whose target does not exist")
-    if not source.is_file() and not source.is_dir():
-        raise UsageProblem(f"{source}: neither a file nor a folder")
-    if request.out is None:
-        return
-    if request.is_single_file:
-        _check_single_out(request)
-    else:
-        _check_out_and_source_apart(source.resolve(), request.out)
-    folder = request.out_folder
-    assert folder is not None
-    if folder.exists() and not folder.is_dir():
-        raise UsageProblem(f"{folder}: exists and is no folder")
-    if request.out_name is None and not request.force and _is_foreign(folder):
-        raise UsageProblem(
-            f"{folder}: exists and was not written by tf2npu; give another OUT, or --force to write into it all the same"
-        )
-
-
-def _check_out_and_source_apart(source: Path, out: Path) -> None:
-    resolved = out.resolve()
-    if resolved == source or source in resolved.parents:
-        raise UsageProblem(f"{out}: OUT is inside SRC; give a folder outside of {source.name}/")
-    if resolved in source.parents:
-        raise UsageProblem(f"{out}: SRC is inside OUT; give another OUT")
-
-
-def _check_single_out(request: Request) -> None:
-    folder = request.out_folder
-    assert folder is not None
-    target = folder / (request.out_name or request.source.name)
-    if target.resolve() == request.source.resolve():
-        raise UsageProblem(f"{request.out}: OUT is SRC itself; give another OUT")
-    if request.out_name and os.path.lexists(target) and not request.force and not (folder / STATE_FOLDER).exists():
-        raise UsageProblem(f"{target}: exists and was not written by tf2npu; give another OUT, or --force (backs it up)")
-
-
-def _is_foreign(folder: Path) -> bool:
-    """True for a folder that holds something and no record of ours."""
-    if not folder.exists():
-        return False
-    state = folder / STATE_FOLDER
-    return not (state / "manifest.json").exists() and not (state / "journal").exists() and any(folder.iterdir())
 
 
 _OTHERS_A_RESULT = 8  # files that are copied for each one that is converted, so that workers wait for neither
