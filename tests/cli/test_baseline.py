@@ -1,6 +1,7 @@
 """A baseline: what is known is shown, and only what is new makes exit 1."""
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -85,16 +86,14 @@ def test_a_file_that_does_not_parse_can_be_known(scan, source, tmp_path):
 
 def test_trouble_of_this_run_is_never_known(scan, source, monkeypatch):
     (source / "x.py").write_text("import tensorflow as tf\n")
-    from tf2npu.project import conversion
-
-    real = conversion.Path.read_bytes
+    real = Path.read_bytes
 
     def refusing(path):
         if path.name == "x.py":
             raise PermissionError(13, "Permission denied", str(path))
         return real(path)
 
-    monkeypatch.setattr(conversion.Path, "read_bytes", refusing)
+    monkeypatch.setattr(Path, "read_bytes", refusing)
     assert scan("--write-baseline").code == 3
     assert scan().code == 3
 
