@@ -1,6 +1,6 @@
 """Converts the four examples, trains them on the simulated device and checks how well they learned.
 
-    make demo        or        python -m benchmarks.demo demo-out
+make demo        or        python -m benchmarks.demo demo-out
 """
 
 from __future__ import annotations

@@ -25,9 +25,7 @@ import numpy as np
 from benchmarks.acceptance.checkouts import Absent, Repository, bring
 from benchmarks.migrated.pictures import make_mnist, strokes
 
-REPOSITORY = Repository(
-    "TF-Examples v1", "examples", "https://github.com/aymericdamien/TensorFlow-Examples", "tensorflow_v1"
-)
+REPOSITORY = Repository("TF-Examples v1", "examples", "https://github.com/aymericdamien/TensorFlow-Examples", "tensorflow_v1")
 ABSENT = 77
 _STEPS = re.compile(r"^(num_steps|training_steps|max_steps|display_step|eval_step|display_epoch) *= *(\d+)", re.MULTILINE)
 _EPOCHS = re.compile(r"^(training_epochs) *= *(\d+)", re.MULTILINE)

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 STDIN = Path("-")
 
 
-def convert(
-    src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run: bool, check: bool, data: str, **options
-) -> int:
+def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run: bool, check: bool, data: str, **options) -> int:
     """`tf2npu convert`; returns the exit code."""
     writes = not (diff or dry_run or check)
     _check_where_to_write(src, out, in_place, writes)
@@ -160,9 +158,7 @@ def _config(
     start = src if src.is_dir() else src.absolute().parent
     unsafe = True if unsafe_fixes else None  # not given on the command line: what pyproject.toml says
     try:
-        config = load_config(
-            start, distributed=distributed, main=main, select=select, ignore=ignore, unsafe_fixes=unsafe
-        )
+        config = load_config(start, distributed=distributed, main=main, select=select, ignore=ignore, unsafe_fixes=unsafe)
     except ConfigError as error:
         raise Refusal(str(error)) from None
     config = replace(config, exclude=(*config.exclude, *exclude))

@@ -84,9 +84,7 @@ def lstm_ptb() -> Model:
     flat = tf.reshape(tf.concat(outputs, 1), [-1, width])
     weights, bias = tf.get_variable("softmax_w", [width, n_words]), tf.get_variable("softmax_b", [n_words])
     logits = tf.nn.xw_plus_b(flat, weights, bias)
-    loss = tf.reduce_mean(
-        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.reshape(target, [-1]), logits=logits)
-    )
+    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.reshape(target, [-1]), logits=logits))
     trained = tf.trainable_variables()
     gradients, _ = tf.clip_by_global_norm(tf.gradients(loss, trained), 5.0)
     train = tf.train.GradientDescentOptimizer(1.0).apply_gradients(list(zip(gradients, trained, strict=True)))

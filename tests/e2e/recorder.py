@@ -166,8 +166,7 @@ def save_variables(session, variables, prefix: Path) -> None:
     names = sorted(values)
     with tf.Graph().as_default(), v1.Session() as writer:
         tensors = [tf.constant(np.asarray(values[name])) for name in names]
-        writer.run(tf.raw_ops.SaveV2(prefix=str(prefix), tensor_names=names, shape_and_slices=[""] * len(names),
-                                     tensors=tensors))
+        writer.run(tf.raw_ops.SaveV2(prefix=str(prefix), tensor_names=names, shape_and_slices=[""] * len(names), tensors=tensors))
 
 
 def restore_variables(session, variables, prefix: Path) -> None:

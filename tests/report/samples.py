@@ -23,9 +23,7 @@ SOURCE = (
     '"""Train.</script><script>document.title=\'owned\'</script>"""\n'
     "import os\n"
     "import tensorflow as tf\n"
-    "\n"
-    + "".join(f"x{n} = {n}  # an ordinary line\n" for n in range(30))
-    + "with tf.Session() as sess:\n"
+    "\n" + "".join(f"x{n} = {n}  # an ordinary line\n" for n in range(30)) + "with tf.Session() as sess:\n"
     "    sess.run(tf.py_func(f, [], tf.float32))\n"
     f"    password = 'user{BIDI}'\n"
 )

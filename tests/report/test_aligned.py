@@ -73,7 +73,7 @@ def test_lines_in_sight_have_the_colours_they_have_in_the_whole_file(path):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_line_inside_a_string_has_the_colour_of_the_string(end):
-    texts = ['x = "it\'s"  # it\'s', 'y = """a', "import b", "#c", '"""; z = r"\\"', "import d", "f('\\", "if', 1)"]
+    texts = ["x = \"it's\"  # it's", 'y = """a', "import b", "#c", '"""; z = r"\\"', "import d", "f('\\", "if', 1)"]
     found = highlight_ranges(Lines(end.join(texts)), [(3, 3), (6, 6), (8, 8)])
     assert found[3] == [("s", "import b")]
     assert found[6][0] == ("k", "import")

@@ -9,7 +9,7 @@ _STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: 
 
 
 def signature_of(found: Any) -> str:
-    """"(a, b=1, *, c)", without annotations and the receiver; "" for what is no function or class, or an enumeration."""
+    """ "(a, b=1, *, c)", without annotations and the receiver; "" for what is no function or class, or an enumeration."""
     if not callable(found) or (isinstance(found, type) and (hasattr(found, "__members__") or found is dict)):
         return ""
     texts: list[str] = []

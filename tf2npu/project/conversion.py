@@ -135,9 +135,7 @@ class _Run:
             self._facts = merged([facts for _, facts in sorted(found, key=itemgetter(0)) if not isinstance(facts, workers.Crash)])
         return self._facts
 
-    def _convert_sources(
-        self, config: Config, facts_digest: bytes, output: Output, others: Iterator[FileResult | None]
-    ) -> None:
+    def _convert_sources(self, config: Config, facts_digest: bytes, output: Output, others: Iterator[FileResult | None]) -> None:
         """others: what is no source is placed now and then, while the workers convert."""
         entries = {entry.path: entry for entry in self._sources}
         shared_key = fingerprint(config, facts_digest, self._request.python2)

@@ -307,7 +307,7 @@ _SHORT_NOTE = Markup(
 )
 _NOTE = Markup(
     '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level}</span> <code>{rule}</code> '
-    "<strong>{title}</strong> <span class=\"soft small\">{where}{api}</span></p><p>{message}</p>{code}{why}</div>"
+    '<strong>{title}</strong> <span class="soft small">{where}{api}</span></p><p>{message}</p>{code}{why}</div>'
 )
 
 

@@ -41,7 +41,7 @@ def lines(name: str, documents: Iterable[dict[str, Any]]) -> Iterator[str]:
     """A further key of an object whose value is a list with one element a line: ten times faster than with indentation."""
     yield f',\n "{name}": ['
     for number, document in enumerate(documents):
-        yield f'{"," if number else ""}\n  {json.dumps(document)}'
+        yield f"{',' if number else ''}\n  {json.dumps(document)}"
     yield "\n ]"
 
 
@@ -161,9 +161,7 @@ def _read_file(document: dict[str, Any]) -> FileReport:
 
 def _read_finding(document: dict[str, Any]) -> Finding:
     texts = {name: str(document[name]) for name in ("message", "api", "before", "after", "doc")}
-    return Finding(
-        document["rule"], Level(document["level"]), _read_place(document), cell=document.get("cell"), **texts
-    )
+    return Finding(document["rule"], Level(document["level"]), _read_place(document), cell=document.get("cell"), **texts)
 
 
 def _read_place(document: dict[str, Any]) -> Span:

@@ -145,5 +145,3 @@ def _name_bytes(path: str) -> bytes:
         return os.fsencode(path)
     except UnicodeEncodeError:
         return path.encode("utf-8", "surrogatepass")
-
-

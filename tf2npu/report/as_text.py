@@ -100,7 +100,7 @@ def _known(file: FileReport) -> list[Finding]:
 
 
 def place(path: str, finding: Finding) -> str:
-    """"path:line:column", with the cell in between for notebooks."""
+    """`path:line:column`, with the cell in between for notebooks."""
     return f"{visible(path)}:{_place_in_file(finding)}"
 
 

@@ -128,9 +128,9 @@ class Report:
     def headline(self) -> str:
         """The report's first line: what distribution was found, and what to run to convert it."""
         if not self.distributions:
-            return "No distributed training was found; converted for a single device." if self.command == "convert" else (
-                "No distributed training was found."
-            )
+            if self.command == "convert":
+                return "No distributed training was found; converted for a single device."
+            return "No distributed training was found."
         found = "; ".join(_name_with_place(d) for d in self.distributions)
         if self.mode != "none":
             return f"Distributed training found: {found}. Converted with --distributed {self.mode}."
