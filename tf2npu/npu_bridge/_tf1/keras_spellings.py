@@ -8,6 +8,7 @@ the copy are therefore replaced, wherever TensorFlow's modules hold them, by tho
 from __future__ import annotations
 
 import sys
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from types import FunctionType, ModuleType
@@ -82,11 +83,24 @@ def unify(journal: Journal) -> None:
             for bound, value in list(vars(module).items()):
                 if id(value) in replaced:
                     journal.set(vars(module), bound, replaced[id(value)])
+            if name not in old_names:
+                _rebase(journal, module, replaced)
     normalization = import_module("keras.src.legacy_tf_layers.normalization")
     for alias, source in (("BatchNorm", "BatchNormalization"), ("batch_norm", "batch_normalization")):
         target = vars(import_module("tensorflow.python.layers.normalization"))
         journal.set(target, alias, getattr(normalization, source))
         journal.set(target, source, getattr(normalization, source))
+
+
+def _rebase(journal: Journal, module: ModuleType, replaced: dict[int, object]) -> None:
+    """Let the layers that TensorFlow itself defines (those of feature columns) descend from the Keras that serves all else."""
+    for value in list(vars(module).values()):
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            before = value.__bases__
+            after = tuple(replaced.get(id(base), base) for base in before)
+            if after != before:
+                value.__bases__ = after
+                journal.on_undo(partial(setattr, value, "__bases__", before))
 
 
 def _unify_module(journal: Journal, module: ModuleType, path: str, replaced: dict[int, object]) -> None:
