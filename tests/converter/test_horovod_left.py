@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from tf2npu.config import Config
@@ -50,3 +52,29 @@ def test_without_the_option_the_question_is_left_alone() -> None:
     text = PROGRAM.format("print(hvd.nccl_built())")
     result = convert_source(text, "train.py")
     assert "NPU406" not in {f.rule for f in result.findings}
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("import horovod as h", "h = True  # the collectives of the NPU are always there"),
+        ("import horovod as h#", "h = True#"),
+        ("import horovod as h  # why", "h = True  # why"),
+        ("import horovod as h; x = 1", "h = True; x = 1"),
+        ("import horovod as h; x = 1  # why", "h = True; x = 1  # why"),
+        ("from horovod import (tensorflow as h  # why\n    )", "h = True  # why"),
+        ("from horovod import (tensorflow as h  # why\n    ); x = 1", "h = (True  # why\n); x = 1"),
+    ],
+)
+def test_what_follows_a_guarded_import_on_its_line_stays(line: str, wanted: str) -> None:
+    """Found by fuzzing: the comment of ours ran into what stood behind the import."""
+    source = "try:\n    {}\nexcept ImportError:\n    h = None\n"
+    result = convert_source(source.format(line), "m.py", Config(distributed="horovod"))
+    assert result.after.decode() == source.format(wanted)
+
+
+def test_comments_of_a_removed_import_hide_nothing() -> None:
+    source = "import tensorflow as tf\ndef f():\n    from horovod import (tensorflow as h  # why\n    ); return 1\n"
+    after = convert_source(source, "m.py", Config(distributed="horovod")).after.decode()
+    assert ast.unparse(ast.parse(after).body[-1]) == "def f():\n    None\n    return 1"
+    assert "# why" in after

@@ -99,7 +99,7 @@ def horovod_import(site: Site) -> None:
     if _is_guarded(site):
         parents = site.script.walked.parents
         uses = [use for use in uses if not (isinstance(use, cst.Name) and _is_test(parents.get(id(use)), use))]
-        site.replace(node, f"{aliases[0][1]} = True  # the collectives of the NPU are always there")
+        _write_instead(site, f"{aliases[0][1]} = True", "# the collectives of the NPU are always there")
         site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
     else:
         _remove_aliases(site, [alias for alias, _ in aliases])
@@ -154,6 +154,24 @@ def _only_without(site: Site, uses: list[Any]) -> None:
     fixes, fix.otherwise = fix.findings, stays
 
 
+def _write_instead(site: Site, new: str, note: str = "") -> None:
+    """`new` in the place of a small statement, with its comments; what follows on its line stays, and no comment hides it.
+
+    note: a comment of ours, where there is room for it.
+    """
+    script = site.script
+    start, end = script.tree.span(site.node)
+    comments = script.comments(start, end)
+    end = start + len(script.text[start:end].rstrip("; \t"))
+    if not script.text[end : script.lines.line_end(end)].strip():
+        new = "  ".join([new, *(comments or ([note] if note else []))])
+    elif comments:
+        head, _, last = new.rpartition(" ")
+        lines = "".join(f"  {comment}{script.newline_at(start)}" for comment in comments)
+        new = f"{head} ({'None' if last == 'pass' else last}{lines})".lstrip()
+    site.replace_range(start, end, new)
+
+
 def _remove_aliases(site: Site, removed: list[Any]) -> None:
     node = site.node
     kept = [alias for alias in node.names if alias not in removed]
@@ -163,10 +181,7 @@ def _remove_aliases(site: Site, removed: list[Any]) -> None:
         site.replace_range(start, end, ", ".join(_alias_text(site, alias) for alias in kept))
         return
     if not site.delete_statement(node):
-        start, end = site.script.tree.span(node)
-        end = start + len(site.script.text[start:end].rstrip("; \t"))
-        comments = site.script.comments(start, end)
-        site.replace_range(start, end, "  ".join(["pass", *comments]))
+        _write_instead(site, "pass")
 
 
 def _alias_text(site: Site, alias: Any) -> str:
