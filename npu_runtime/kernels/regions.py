@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from npu_runtime import dtypes as dt
+from npu_runtime.device.variable import Variable
+from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.bias import add_bias
 from npu_runtime.kernels.elementwise import leaky_relu_body
@@ -19,6 +22,7 @@ from npu_runtime.kernels.rounding import ROUND, rounding_body
 from npu_runtime.kernels.tiles import BODIES, Body, choose, run_tiled
 
 REGION = "_ElementwiseRegion"
+UPDATE_REGION = "_UpdateRegion"
 REGION_BYTES = 1 << 19
 """Of a tile's result and the values between the nodes, which stay in the L2 cache together."""
 TILES = 16384, 65536
@@ -144,3 +148,26 @@ def elementwise_region(*inputs: np.ndarray, region: Region, out: np.ndarray | No
     least, most = TILES
     tile = min(most, REGION_BYTES // (4 * buffers), -(-made.size // 8))
     return run_tiled(_whole(region), made, *inputs, tile=max(least, tile))
+
+
+def _variable_shape(ref: Spec, *inputs: Spec, region: Region) -> Shape:
+    return region.shape
+
+
+@kernel(UPDATE_REGION, unit="vector", shape=_variable_shape, estimate=lambda inputs, outputs, attrs: attrs["region"].flops)
+def update_region(ref: Variable, /, *inputs: np.ndarray, region: Region) -> Variable:
+    """Set a ref variable to the last value of a region whose input 0 it is, in its own memory; returns it.
+
+    inputs: the region's others; what shows the variable does so element by element.  Raises: FailedPrecondition when the region
+    reads a variable without a value; InvalidArgument when the variable has another shape.
+    """
+    reads_itself = any(0 in step.operands for step in region.steps)
+    if ref.is_initialized or reads_itself:
+        array = ref.writable()
+        if array.shape != region.shape:
+            shapes = f"lhs shape= {shape_text(array.shape)} rhs shape= {shape_text(region.shape)}"
+            raise InvalidArgument(f"Assign requires shapes of both tensors to match. {shapes}")
+        elementwise_region(array, *inputs, region=region, out=array)
+    else:
+        ref.assign(elementwise_region(np.zeros((), np.float32), *inputs, region=region))
+    return ref

@@ -8,7 +8,7 @@ from __future__ import annotations
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.kernels.product_sums import PRODUCT_SUM
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.fuse_elementwise import shows_variable
+from npu_runtime.passes.variable_writers import shows_variable
 
 
 @graph_pass(requires=("shapes",))

@@ -1,0 +1,78 @@
+"""Whether a variable that is read later than it stands in the graph would still have the value that it had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE
+from npu_runtime.passes.placement import VARIABLES
+from npu_runtime.passes.plan_memory import may_alias
+
+HANDED_ON = frozenset({"Identity", "RefIdentity"})
+"""Ops whose result is the memory of their input, element by element."""
+
+
+def shows_variable(graph: Graph, value: Value) -> bool:
+    """Whether a value is the memory of a variable, which may change before a later node runs."""
+    node = graph[value.node]
+    if node.ref_outputs or node.op in VARIABLES:
+        return True
+    return may_alias(node) and any(shows_variable(graph, v) for v in node.inputs)
+
+
+class Writers:
+    """Who is handed the ref variables of a graph, and what came before what when this was made."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.before: dict[str, list[str]] = {}
+        self.after: dict[str, list[str]] = {}
+        self.handed: dict[str | None, set[str]] = {}
+        """Names of the nodes that are handed each variable; under None those that are handed nobody knows which."""
+        for node in graph:
+            self.before[node.name] = [*(value.node for value in node.inputs), *node.controls]
+            for name in self.before[node.name]:
+                self.after.setdefault(name, []).append(node.name)
+            for variable in self._handed_to(node):
+                self.handed.setdefault(variable, set()).add(node.name)
+
+    def stays(self, value: Value, reader: Node, later: Node) -> bool:
+        """Whether `value`, which shows a variable to `reader`, shows the same to `later`, which waits for `reader`.
+
+        Every other node that is handed the variable must come before `reader` or after `later`.
+        """
+        variable = self._variable_of(value)
+        if variable is None or later.is_looped or None in self.handed:
+            return False
+        others = self.handed.get(variable, set()) - {later.name}
+        return others <= _reached(reader.name, self.before) | _reached(later.name, self.after)
+
+    def _handed_to(self, node: Node) -> list[str | None]:
+        if node.op == WHILE:
+            return [None]  # what is written inside
+        if node.op in HANDED_ON or node.op == LOOP_INPUT:
+            return []
+        return [self._variable_of(node.inputs[i]) for i in sorted(node.ref_inputs)]
+
+    def _variable_of(self, value: Value) -> str | None:
+        """The ref variable on the device that a value is element by element, None where that is not certain."""
+        node = self.graph[value.node]
+        while node.op not in VARIABLES:
+            is_updated = 0 in node.ref_inputs and value.output in node.ref_outputs
+            if not node.inputs or not (node.op in HANDED_ON or is_updated):
+                return None
+            value = node.inputs[0]
+            node = self.graph[value.node]
+        return node.name if node.ref_outputs and node.host_reason is None else None
+
+
+def _reached(start: str, neighbours: Mapping[str, list[str]]) -> set[str]:
+    """All nodes on the ways from one, itself left out unless a way leads back."""
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        new = set(neighbours.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += sorted(new)
+    return found
