@@ -128,11 +128,10 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: n
 
 def _special_gradient(x: np.ndarray, rows: Axis, cols: Axis, dw: np.ndarray) -> Callable[..., None] | None:
     """The way that is faster than windows for these shapes, if there is one."""
-    if line_gradient.is_worth_it(x, dw, rows, cols) and not winograd.is_worth_it(x, dw, rows, cols):
-        return line_gradient.filter_gradient
-    if unpadded.is_worth_it(x, dw, rows, cols):
-        return unpadded.filter_gradient
-    return winograd.filter_gradient if winograd.is_worth_it(x, dw, rows, cols) else None
+    for way in (unpadded, winograd, line_gradient):
+        if way.is_worth_it(x, dw, rows, cols):
+            return way.filter_gradient
+    return None
 
 
 def backprop_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:

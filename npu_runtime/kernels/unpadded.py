@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from npu_runtime.kernels import winograd
-from npu_runtime.kernels.matmul import Epilogue, multiply_stacked
+from npu_runtime.kernels.line_gradient import FEWEST_POSITIONS
+from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, multiply_stacked
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
@@ -166,8 +167,18 @@ def _add_products(sums: np.ndarray, x: np.ndarray, dy: np.ndarray, rows: Axis, c
     columns = dy[:, :, span.first : span.last].swapaxes(0, 1)
     gradient = scratch("unpadded gradient", columns.shape)
     np.copyto(gradient, columns)
-    product = scratch("unpadded product", (lines.shape[2], dy.shape[3]))
+    depth, filters = lines.shape[2], dy.shape[3]
+    size = _small(lines.shape[1], SMALL_PRODUCT // (depth * filters))
     for row, outputs, inputs in _rows_inside(rows):
-        np.matmul(lines[inputs].reshape(-1, lines.shape[2]).T, gradient[outputs].reshape(-1, dy.shape[3]), out=product)
+        under, by = lines[inputs].reshape(-1, depth), gradient[outputs].reshape(-1, filters)
+        stack = len(under) // (size or len(under))
+        products = scratch("unpadded products", (stack, depth, filters))
+        np.matmul(under.reshape(stack, -1, depth).swapaxes(1, 2), by.reshape(stack, -1, filters), out=products)
         target = sums[row, span.low : span.high]
-        np.add(target, product.reshape(target.shape), out=target)
+        np.add(target, products.sum(axis=0).reshape(target.shape), out=target)
+
+
+def _small(positions: int, limit: int) -> int:
+    """Positions of the largest equal parts within a limit, whose products BLAS does not pack; 0 where they are too few."""
+    sizes = range(min(positions, limit), FEWEST_POSITIONS - 1, -1)
+    return next((size for size in sizes if positions % size == 0), 0)
