@@ -66,6 +66,7 @@ class RunLog:
     def __init__(self) -> None:
         self.device = "simulated NPU"
         self.default_precision = ""
+        self.would_saturate = False
         self.overflows: Counter[str] = Counter()
         self.sessions: list[SessionRecord] = []
         self._lock = Lock()
@@ -142,9 +143,11 @@ class RunLog:
         lines += dict.fromkeys(note for session in sessions for note in session.notes)
         if self.overflows:
             first, times = next(iter(self.overflows.items()))
+            way_out = "; the chip itself cuts them at 65504 (--option device_defaults=on)" if self.would_saturate else ""
             lines.append(
                 f"overflow: results of {_count(len(self.overflows), 'node')} were too large for 16 bits, first of {first} "
                 f"({_count(times, 'time')}); steps of a loss-scale optimizer are skipped then, others go on with such numbers"
+                + way_out
             )
         return lines
 

@@ -105,6 +105,7 @@ class DeviceSession:
         self._record.notes = self._policy.notes + notes
         _RUN_LOG.device = f"simulated {self._chip.name}"
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
+        _RUN_LOG.would_saturate = self._chip.saturates and not float_status.is_saturating
         self._lock = RLock()
         self._is_closed = False
 

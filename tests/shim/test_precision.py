@@ -143,7 +143,8 @@ def test_without_loss_scaling_an_overflow_is_reported(mode):
         with tf.Session(config=session_config("allow_mix_precision")) as session:
             found = session.run(product)
     assert (found == 65504).all() if mode == "saturation" else np.isinf(found).all()
-    assert any("overflow: results of 1 node" in line and "too_large" in line for line in run_log().digest())
+    (line,) = [line for line in run_log().digest() if "overflow: results of 1 node" in line]
+    assert "too_large" in line and ("cuts them at 65504 (--option device_defaults=on)" in line) == (mode != "saturation")
 
 
 def test_keep_dtype_scope():
