@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).parents[2] / "tf2npu"
 FINDINGS = (
     *sorted((PACKAGE / "rules").glob("*.py")), PACKAGE / "convert.py", PACKAGE / "file_notes.py", PACKAGE / "python2.py",
     *(PACKAGE / "scanner" / name for name in ("source.py", "tree.py", "notebook.py", "python2.py", "pragmas.py", "edits.py")),
-    *(PACKAGE / "project" / f"{name}.py" for name in ("output", "in_place", "conversion", "walk", "excludes", "workers")),
+    *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
 )  # fmt: skip
 _RENDERERS = ("model", "as_text", "as_html", "as_annotations", "apis", "code_table")
 REPORT = tuple(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS)
@@ -35,7 +35,7 @@ _NOT_SAID = {
 _NOT_SAID_KEYWORDS = {"source", "examples", "matches", "id", "on", "names"}
 _DATA = {"tensorflow2_names.py"}  # lists of names, in which a text is one that ends as a sentence does
 _WORDS = re.compile(r"[A-Za-z][a-z]+[ ,:.]+[A-Za-z(`]|^[A-Z][a-z]+\.?$|^[a-z]+ing\b")
-_CODE = re.compile(r"^<\w+ class=|^[\w.]+\(.*\)$|^[\w.]+ ?= ?\S+$|^(from|import) [\w.]+( import .*)?$|^[\w.{}]+$")
+_CODE = re.compile(r"^# |^<\w+ class=|^[\w.]+\(.*\)$|^[\w.]+ ?= ?\S+$|^(from|import) [\w.]+( import .*)?$|^[\w.{}]+$")
 
 
 def templates(paths: tuple[Path, ...] = FINDINGS) -> dict[str, str]:

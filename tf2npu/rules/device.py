@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.names import is_framework
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Call, Site
 
@@ -144,6 +145,12 @@ def graph_device(call: Call) -> None:
             "ok = tf.config.experimental.set_memory_growth(g, True)",
             "ok = None",
         ),
+        Example.same(
+            "tf.config.experimental.set_memory_growth(find(tf.Session(config=npu_config_proto())), True)",
+            note="opens a session",
+            level="manual",
+            write="find(tf.Session(config=npu_config_proto()))",
+        ),
         Example.same("ctx.gpu.set_memory_growth(True)", note="another object's method"),
         Example.same("tf.config.set_soft_device_placement(True)", note="what the NPU wants"),
     ),
@@ -155,6 +162,18 @@ def gpu_settings(call: Call) -> None:
         if value is not None and call.resolve(value) != "True":
             call.replace(value, "True")
             call.fixed("Soft placement stays on: what the NPU cannot run goes to the host.")
-        return
+        return None
+    if _does_more(call):
+        return call.manual("It configures a GPU: take it out, and keep what its arguments do besides.")
     call.take_out()
-    call.fixed("Taken out: it configures a GPU.")
+    return call.fixed("Taken out: it configures a GPU.")
+
+
+def _does_more(call: Call) -> bool:
+    """Whether there is TensorFlow in the arguments that does not merely name devices."""
+    script = call.script
+    start, end = script.tree.span(call.node)
+    inside = [(node, scope) for node, scope in script.walked.calls if node is not call.node]
+    inside = [(node, scope) for node, scope in inside if start <= script.tree.span(node)[0] < end]
+    names = [script.name_of(node.func, scope) or "" for node, scope in inside]
+    return any(is_framework(name) and not name.startswith("tensorflow.config.") for name in names)

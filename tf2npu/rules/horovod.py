@@ -27,6 +27,7 @@ _RANKS = {
     "local_size": "get_npu_local_rank_size",
 }
 _CHANGES_VALUES = ("compression", "op", "sparse_as_dense", "backward_passes_per_step", "gradient_predivide_factor")
+_ALWAYS_THERE = "# the collectives of the NPU are always there"
 # Parameters by position.
 _POSITIONS = {
     "horovod.tensorflow.DistributedOptimizer": (
@@ -99,7 +100,7 @@ def horovod_import(site: Site) -> None:
     if _is_guarded(site):
         parents = site.script.walked.parents
         uses = [use for use in uses if not (isinstance(use, cst.Name) and _is_test(parents.get(id(use)), use))]
-        _write_instead(site, f"{aliases[0][1]} = True", "# the collectives of the NPU are always there")
+        _write_instead(site, f"{aliases[0][1]} = True", _ALWAYS_THERE)
         site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
     else:
         _remove_aliases(site, [alias for alias, _ in aliases])
