@@ -22,7 +22,7 @@ from npu_runtime.kernels.windows import Axis
 
 MOST_INSIDE = 0.9
 """Share of the taps that lie inside the image: with more there is too little to be saved."""
-CHUNK_POSITIONS = 1536
+CHUNK_POSITIONS = 768
 """Outputs of a chunk of images, which repay packing the filter."""
 MOST_CHUNKS = 8
 START_NS = 6000
@@ -77,12 +77,20 @@ def is_worth_it(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> bool:
     return cost_ns(x, w.shape[3], rows, cols) < min(others)
 
 
+def _cuts(n_images: int, positions: int) -> list[tuple[int, int]]:
+    """(first image, last image) of chunks that have about CHUNK_POSITIONS of so many outputs."""
+    count = max(1, min(round(positions / CHUNK_POSITIONS), MOST_CHUNKS, n_images))
+    return list(itertools.pairwise(n_images * index // count for index in range(count + 1)))
+
+
 def _chunks(n_images: int, rows: Axis, cols: Axis) -> list[tuple[int, int, Span]]:
     """(first image, last image, columns), those that take longest first."""
-    count = min(max(2, n_images * rows.out * cols.out // CHUNK_POSITIONS), MOST_CHUNKS, n_images)
-    cuts = itertools.pairwise(n_images * index // count for index in range(count + 1))
-    made = [(first, last, span) for first, last in cuts for span in spans(cols)]
-    return sorted(made, key=lambda chunk: (chunk[2].first - chunk[2].last) * (chunk[2].high - chunk[2].low))
+    work = {}
+    for span in spans(cols):
+        width = span.last - span.first
+        for first, last in _cuts(n_images, n_images * rows.out * width):
+            work[first, last, span] = (last - first) * width * (span.high - span.low)
+    return sorted(work, key=work.__getitem__, reverse=True)
 
 
 def _laid_out(x: np.ndarray, cols: Axis, span: Span) -> np.ndarray:
@@ -148,16 +156,15 @@ def _sums(x: np.ndarray, by_row: np.ndarray, rows: Axis, cols: Axis, span: Span)
 def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> None:
     """out = sum over positions of window times gradient, as `im2col.filter_gradient` where `is_worth_it`."""
     todo = _chunks(len(x), rows, cols)
-    images = sorted({(first, last) for first, last, _ in todo})
-    sums = np.zeros((len(images), *out.shape), np.float32)
+    n_parts = len(_cuts(len(x), len(x) * rows.out * cols.out // 2))
+    sums = np.zeros((n_parts, *out.shape), np.float32)
 
     def work(start: int, stop: int) -> None:
         for index in range(start, stop):
-            part = slice(*images[index])
-            for span in spans(cols):
-                _add_products(sums[index], x[part], dy[part], rows, cols, span)
+            for first, last, span in todo[index::n_parts]:
+                _add_products(sums[index], x[first:last], dy[first:last], rows, cols, span)
 
-    parallel_ranges(len(images), work)
+    parallel_ranges(n_parts, work)
     np.sum(sums, axis=0, out=out)
 
 
