@@ -28,6 +28,10 @@ MOST_CHUNKS = 8
 START_NS = 6000
 """Of one row of the filter over one chunk: what the calls of numpy take beside their work."""
 
+FEW_CHANNELS = 64
+SLOW_TRANSFORMS = 1.2
+"""How much longer Winograd's algorithm takes than estimated up to so many channels."""
+
 
 class Span(NamedTuple):
     """Outputs [first, last) of an axis, which see taps [low, high) inside the image."""
@@ -73,7 +77,8 @@ def cost_ns(x: np.ndarray, filters: int, rows: Axis, cols: Axis) -> float:
 
 def is_worth_it(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> bool:
     """Whether the convolution takes less time than by Winograd's algorithm or by windows. Depends on shapes only."""
-    others = winograd.cost_ns(x, w, rows, cols), winograd.cost_by_windows_ns(x, w, rows, cols)
+    slow = SLOW_TRANSFORMS if max(w.shape[2:]) <= FEW_CHANNELS else 1.0
+    others = slow * winograd.cost_ns(x, w, rows, cols), winograd.cost_by_windows_ns(x, w, rows, cols)
     return cost_ns(x, w.shape[3], rows, cols) < min(others)
 
 
