@@ -97,6 +97,19 @@ def test_a_shard_that_asks_more_of_a_context_is_done_without_one_too() -> None:
     assert "    else:\n        d = d.shard(get_rank_size(), get_rank_id())\n    return d\n" in after
 
 
+def test_several_shards_of_a_context_are_done_in_one_other_branch() -> None:
+    source = (
+        "import tensorflow as tf\ndef read(ctx=None):\n    a = tf.data.TFRecordDataset(f)\n    b = tf.data.TFRecordDataset(g)\n"
+        "    if ctx:\n        a = a.shard(ctx.n, ctx.i)\n"
+        "        if FLAGS.x:\n            b = b.shard(ctx.n, ctx.i)\n        else:\n            b = b.shard(ctx.n, ctx.i)\n"
+        "    return a, b\n"
+    )
+    after = converted({"a.py": source}, distributed="tf")["a.py"]
+    ranks = ".shard(get_rank_size(), get_rank_id())\n"
+    assert after.endswith(f"    else:\n        a = a{ranks}        b = b{ranks}    return a, b\n")
+    assert converted({"a.py": after}, distributed="tf")["a.py"] == after
+
+
 def test_datasets_of_contrib_are_datasets() -> None:
     source = "from tensorflow.contrib.data import Dataset\nd = Dataset.from_tensor_slices(x).batch(8)\n"
     assert findings({"a.py": source}, "a.py", "NPU604", distributed="tf")

@@ -101,38 +101,59 @@ def _is_for_each_element(call: Call, function: Any) -> bool:
 
 def _context_condition(call: Call, values: list[Any]) -> cst.If | None:
     """The `if context:` around a shard whose arguments come from that context, as a strategy would pass it."""
-    roots = {re.split(r"\W", call.source(value), maxsplit=1)[0] for value in values}
+    roots = {_root(call.source(value)) for value in values}
     for ancestor in call.script.walked.ancestors(call.node):
-        if isinstance(ancestor, cst.If) and re.split(r"\W", call.source(ancestor.test), maxsplit=1)[0] in roots:
+        if isinstance(ancestor, cst.If) and _root(call.source(ancestor.test)) in roots:
             return ancestor
         if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)):
             return None
     return None
 
 
+def _root(text: str) -> str:
+    return re.split(r"\W", text, maxsplit=1)[0]
+
+
 def _add_else(call: Call, condition: cst.If) -> None:
     script = call.script
     statement: Any = call.statement()
-    receiver = call.node.func.value if isinstance(call.node.func, cst.Attribute) else None
-    assign = script.walked.parents.get(id(call.node))
     if condition.orelse is not None:
         if "get_rank_size" not in call.source(condition.orelse):
             call.manual("No strategy passes this context on NPUs: in the other branch shard by get_rank_size(), get_rank_id().")
         return
-    if not isinstance(assign, cst.Assign) or receiver is None or not isinstance(condition.body, cst.IndentedBlock):
+    shards = _shards_of(call, condition)
+    if call.node not in shards or not isinstance(condition.body, cst.IndentedBlock):
         call.manual("No strategy passes this context on NPUs: without it write .shard(get_rank_size(), get_rank_id()).")
+        return
+    if call.node is not shards[0]:
+        call.info("It is sharded by rank in the branch that is added for the first shard of this context.")
         return
     start, end = script.tree.span(condition)
     last = start + len(script.text[start:end].rstrip())
     outer = script.text[script.lines.line_start(start) : start]
     step = condition.body.indent or script.tree.module.default_indent
     newline = script.newline_at(start)
-    target = call.source(assign.targets[0].target)
     ranks = f"{call.need('get_rank_size')}(), {call.need('get_rank_id')}()"
-    line = f"{target} = {call.source(receiver)}.shard({ranks})"
-    call.insert(script.lines.line_end(last), f"{newline}{outer}else:{newline}{outer}{step}{line}")
+    parents: Any = script.walked.parents
+    lines = [f"{call.source(parents[id(s)].targets[0].target)} = {call.source(s.func.value)}.shard({ranks})" for s in shards]
+    added = "".join(f"{newline}{outer}{step}{line}" for line in dict.fromkeys(lines))
+    call.insert(script.lines.line_end(last), f"{newline}{outer}else:{added}")
     call.fix.site = script.tree.span(statement)
     call.fixed("No strategy passes this context on NPUs; without it every rank reads its own part of the data.")
+
+
+def _shards_of(call: Call, condition: cst.If) -> list[Any]:
+    """The shards of a context inside its `if` that are assigned to something, in source order."""
+    script, root = call.script, _root(call.source(condition.test))
+    first, last = script.tree.span(condition.body)
+    found: list[Any] = []
+    for node, _ in script.walked.calls:
+        is_shard = isinstance(node.func, cst.Attribute) and node.func.attr.value == "shard"
+        if is_shard and isinstance(script.walked.parents.get(id(node)), cst.Assign):
+            is_inside = first <= script.tree.span(node)[0] < last
+            if is_inside and root in {_root(call.source(arg.value)) for arg in node.args}:
+                found.append(node)
+    return found
 
 
 @rule(
