@@ -256,6 +256,45 @@ def test_host_call_gets_the_values_of_every_step(tmp_path):
     assert len(got) == 6 and got[-1] < got[0]
 
 
+def _contrib_summary(folder, step, loss):
+    summary = tf.contrib.summary
+    with summary.create_file_writer(folder, max_queue=3).as_default(), summary.always_record_summaries():
+        summary.scalar("told", loss[0], step=step[0])
+        return summary.all_summary_ops()
+
+
+def _summary_of_version_2(folder, step, loss):
+    import tensorflow.compat.v2 as tf2
+
+    with tf2.summary.create_file_writer(folder, max_queue=3).as_default(), tf2.summary.record_if(True):
+        tf2.summary.scalar("told", loss[0], step=step[0])
+        return tf.summary.all_v2_summary_ops()
+
+
+@pytest.mark.parametrize("write", [_contrib_summary, _summary_of_version_2])
+def test_host_call_writes_summaries(write, tmp_path):
+    """As the TPU models of TensorFlow do; the writer of a graph has to be opened in the session."""
+    from npu_bridge.npu_init import NPUEstimator, NPUEstimatorSpec
+
+    folder = str(tmp_path / "told")
+
+    def model_fn(features, labels, mode):
+        step = tf.train.get_or_create_global_step()
+        weight = tf.get_variable("w", initializer=1.0)
+        loss = weight * weight
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, step)
+        host_call = (lambda gs, ls: write(folder, gs, ls), [tf.reshape(step, [1]), tf.reshape(loss, [1])])
+        return NPUEstimatorSpec(mode, loss=loss, train_op=train, host_call=host_call)
+
+    data = lambda: tf.data.Dataset.from_tensors((1.0, 1.0)).repeat()  # noqa: E731
+    NPUEstimator(model_fn, config=make_config(model_dir=str(tmp_path / "model"))).train(data, steps=4)
+    (file,) = os.listdir(folder)
+    events = [value for event in tf.train.summary_iterator(f"{folder}/{file}") for value in event.summary.value]
+    told = [float(tf.make_ndarray(value.tensor)) if value.HasField("tensor") else value.simple_value for value in events]
+    assert [value.tag for value in events] == ["told"] * 4
+    np.testing.assert_allclose(sorted(told, reverse=True), [0.64**n for n in range(4)], rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("host_call", "error"),
     [("x", ValueError), ((len,), ValueError), ((len, 3), ValueError), ((3, []), TypeError), ((lambda a: a, []), RuntimeError),

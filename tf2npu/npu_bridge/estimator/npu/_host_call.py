@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.ops import gen_summary_ops, summary_ops_v2
 from tensorflow_estimator.python.estimator import util as estimator_util
 
 
@@ -29,16 +30,34 @@ class HostCallHook(tf.train.SessionRunHook):
     """Builds the host function's operations on the step's values and runs them after each step.
 
     The function is called once, while the graph is built, with placeholders for its tensors; what it returns (summaries
-    written by a writer, say) runs in every step with the values of that step.
+    written by a writer, say) runs in every step with the values of that step. Writers of the graph are opened before the first
+    step and flushed behind the last.  Source: summary_writer_initializer_op in the hooks of TF 1.15's TPUEstimator.
     """
 
     def __init__(self, host_call: Any) -> None:
         function, tensors = host_call
         self._tensors = tensors
-        with tf.device("/cpu:0"), tf.name_scope("host_call"):
-            self._fed = tf.nest.map_structure(_placeholder_like, tensors)
+        with tf.device("/cpu:0"):
+            with tf.name_scope("host_call"):
+                self._fed = tf.nest.map_structure(_placeholder_like, tensors)
+            # Not in the scope: the names of summaries would have it too.
             result = function(**self._fed) if isinstance(tensors, dict) else function(*self._fed)
         self._operations = [item for item in tf.nest.flatten(result) if item is not None]
+
+    def begin(self) -> None:
+        """Find the writers, which an Estimator does not open by itself."""
+        self._open_writers = summary_ops_v2.summary_writer_initializer_op()
+        self._flush_writers = [gen_summary_ops.flush_summary_writer(op.inputs[0]) for op in self._open_writers]
+
+    def after_create_session(self, session: tf.Session, coord: Any) -> None:
+        """Open the writers."""
+        if self._open_writers:
+            session.run(self._open_writers)
+
+    def end(self, session: tf.Session) -> None:
+        """Write what is waiting."""
+        if self._flush_writers:
+            session.run(self._flush_writers)
 
     def before_run(self, run_context: Any) -> tf.train.SessionRunArgs:
         """Ask for the tensors."""
