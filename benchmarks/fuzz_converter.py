@@ -1,4 +1,5 @@
-"""The converter on programs nobody would write: of a grammar, of parts that need what a fix takes out, real code with edits.
+"""The converter on programs nobody would write: of a grammar, of rules' examples elsewhere, of parts that need what a fix takes
+out, real code with edits.
 
     python -m benchmarks.fuzz_converter --programs 20000 --seed 1 [--first N] [--corpora DIR ...] [--details FILE]
 
@@ -22,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 
-from benchmarks.fuzzing import checks, grammar, mutations, removals, shrinking
+from benchmarks.fuzzing import checks, examples, grammar, mutations, removals, shrinking
 from tf2npu.config import Config
 
 _CHUNK = 50
@@ -52,6 +53,8 @@ def program(seed: int, number: int, folders: tuple[Path, ...]) -> tuple[str, byt
         return "corpora", mutations.mutated(rng, corpus.excerpt(rng)), config
     if rng.random() < 0.15:
         return "removals", removals.program(rng), config
+    if rng.random() < 0.25:
+        return "examples", examples.program(rng), config
     data = grammar.program(rng)
     if rng.random() < 0.3:
         return "grammar, edited", mutations.mutated(rng, data.decode("latin-1")), config

@@ -250,6 +250,23 @@ PROGRAMS = {
         TF1 + "try:\n    import horovod.tensorflow as hvd\nexcept ImportError:\n    t = hvd.allreduce(t, hvd)\n",
         HVD,
     ),
+    "second pass: TensorFlow is imported in the one function that a guard calls": (
+        "def main():\n    import tensorflow as tf\n    s = tf.train.experimental.FixedLossScale(128)\n"
+        "if __name__ == '__main__':\n    main()\n",
+        Config(),
+    ),
+    "second pass: dropout layers in a function that imports TensorFlow": (
+        "class C:\n    def f(self):\n        import tensorflow as tf\n        x = tf.layers.dropout(x, training=True)\n",
+        Config(),
+    ),
+    "comments: a flag for a guarded import, and one more statement": (
+        "try:\n    import horovod.tensorflow as hvd; a = 1  # why\nexcept ImportError:\n    hvd = None\n",
+        HVD,
+    ),
+    "second pass: a session in the arguments of a GPU setting": (
+        TF1 + "tf.config.experimental.set_memory_growth(tf.Session(), True)\ns = tf.Session(config=tf.ConfigProto())\n",
+        Config(target=OLD),
+    ),
 }
 
 

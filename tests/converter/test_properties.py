@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzzing import checks, grammar, mutations, removals
+from benchmarks.fuzzing import checks, examples, grammar, mutations, removals
 from tf2npu.convert import convert_source
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.scanner.edits import splice
@@ -207,3 +207,12 @@ def test_every_property_holds_for_edited_programs(rng: random.Random) -> None:
 def test_whatever_a_fix_takes_out_decides_nothing_else(rng: random.Random) -> None:
     config = checks.settings(rng)
     assert not checks.look(removals.program(rng), config).violations
+
+
+@WIDE
+@given(st.randoms(use_true_random=False))
+def test_what_a_rule_does_it_does_everywhere(rng: random.Random) -> None:
+    """The rules' own examples in functions, branches and guards, twice, and on a line with other code."""
+    config = checks.settings(rng)
+    looked = checks.look(examples.program(rng), config)
+    assert not looked.violations

@@ -25,7 +25,7 @@ def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect:
     side_effect: the file is run and must import npu_init anyway.  first_use: offset of the first use at module level.
     """
     above = [node for node in _of_npu_init(script) if script.tree.span(node)[0] < first_use]
-    wanted = {symbol: scope for symbol, scope in symbols if not _is_imported(script, symbol, first_use)}
+    wanted = {symbol: scope for symbol, scope in symbols if not _is_imported(script, symbol, scope, first_use)}
     others = sorted(symbol for symbol in wanted if ":" in symbol)
     names = sorted(_spelling(script, symbol) for symbol in wanted if ":" not in symbol)
     lines: list[str] = []
@@ -47,9 +47,19 @@ def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect:
     return changes
 
 
-def _is_imported(script: Script, symbol: str, first_use: int) -> bool:
-    """Whether a statement above the first use imports a symbol already."""
-    return any(script.tree.span(node)[0] < first_use for node in script.imports_of(symbol))
+def _is_imported(script: Script, symbol: str, scope: Scope, first_use: int) -> bool:
+    """Whether a statement above the first use, or in the function around it, imports a symbol already."""
+    if any(script.tree.span(node)[0] < first_use for node in script.imports_of(symbol)):
+        return True
+    module, _, name = symbol.rpartition(":")
+    own = [node for node, at in script.walked.imports if at.function is not None and scope.is_inside(at.function)]
+    return bool(module) and any(_gives(node, module, name) for node in own)
+
+
+def _gives(node: cst.Import | cst.ImportFrom, module: str, name: str) -> bool:
+    if not isinstance(node, cst.ImportFrom) or node.module is None or isinstance(node.names, cst.ImportStar):
+        return False
+    return dotted_name(node.module) == module and name in [dotted_name(alias.name) for alias in node.names]
 
 
 def import_statements(script: Script) -> list[cst.CSTNode]:
@@ -86,8 +96,11 @@ def _has_star(script: Script) -> bool:
 
 
 def _imports_npu_init(script: Script) -> bool:
+    """Whether npu_init is imported at module level, or in the one function that imports TensorFlow."""
+    functions = {id(scope.function): scope.function for node, scope in script.walked.imports if reaches_tensorflow(script, node)}
+    only = next(iter(functions.values())) if len(functions) == 1 else None
     for node, scope in script.walked.imports:
-        if scope is not script.module_scope:
+        if scope is not script.module_scope and (only is None or scope.function is not only):
             continue
         if isinstance(node, cst.ImportFrom):
             if node.module is not None and not node.relative and dotted_name(node.module).startswith(NPU_INIT):

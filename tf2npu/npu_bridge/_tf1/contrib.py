@@ -100,6 +100,11 @@ class ContribModule(ModuleType):
         self.__path__: list[str] = []
         self.__package__ = self.__name__
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """A function stays where a module below has its name, as ``arg_scope`` of TF 1.15's framework does."""
+        if not (isinstance(value, ModuleType) and callable(vars(self).get(name))):
+            super().__setattr__(name, value)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -160,7 +165,8 @@ def build(path: str) -> ModuleType | None:
     top = path.partition(".")[0]
     for name in dict.fromkeys((*CARRIED_ON.get(top, ()), f"{OURS}.{top}", f"{OURS}.{path}", moved)):
         if path and name and _module_there(name):
-            vars(module).update(offered(import_module(name)))
+            for known_as, value in offered(import_module(name)).items():
+                setattr(module, known_as, value)
     return module
 
 
