@@ -86,7 +86,9 @@ def _inside(rng: random.Random, text: str) -> str:
 
 def _with_comments(rng: random.Random, text: str) -> str:
     lines = text.splitlines()
-    marked = [f"{line}  # {n}" if line.strip() and "#" not in line and rng.random() < 0.3 else line for n, line in enumerate(lines)]
+    marked = [
+        f"{line}  # {n}" if line.strip() and "#" not in line and rng.random() < 0.3 else line for n, line in enumerate(lines)
+    ]
     return "\n".join(marked) + "\n"
 
 
