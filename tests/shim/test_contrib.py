@@ -35,3 +35,12 @@ def test_values_and_variables_are_those_of_tensorflow_1_15(programs, name):
 
 def test_hyperparameters_print_and_parse_as_in_tensorflow_1_15(programs):
     assert programs.hyperparameters() == RECORDED["hyperparameters"]
+
+
+def test_a_function_stays_where_a_module_has_its_name():
+    """As in TF 1.15, where tensorflow.contrib.framework.python.ops imports everything of its module arg_scope."""
+    from tensorflow.contrib.framework.python.ops import arg_scope as before
+    from tensorflow.contrib.framework.python.ops.arg_scope import arg_scope
+    from tensorflow.contrib.framework.python.ops import arg_scope as after  # isort: skip
+
+    assert before is after is arg_scope and not isinstance(arg_scope, type(importlib))
