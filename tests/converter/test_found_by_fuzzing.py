@@ -263,6 +263,10 @@ PROGRAMS = {
         "try:\n    import horovod.tensorflow as hvd; a = 1  # why\nexcept ImportError:\n    hvd = None\n",
         HVD,
     ),
+    "second pass: the end of Horovod in the arguments of a GPU setting": (
+        TF1 + "import horovod.tensorflow as hvd\ntf.config.experimental.set_memory_growth(f(hvd.shutdown()), True)\n",
+        HVD,
+    ),
     "second pass: a session in the arguments of a GPU setting": (
         TF1 + "tf.config.experimental.set_memory_growth(tf.Session(), True)\ns = tf.Session(config=tf.ConfigProto())\n",
         Config(target=OLD),
