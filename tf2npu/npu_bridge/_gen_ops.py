@@ -72,9 +72,7 @@ def __getattr__(name: str) -> Any:
         from npu_bridge.estimator import npu_aicore_ops
 
         return getattr(npu_aicore_ops, name)
-    raise AttributeError(
-        f"npu_bridge's operator library has no {name!r} on the simulated device; it has: {', '.join(__all__)}"
-    )
+    raise AttributeError(f"npu_bridge's operator library has no {name!r} on the simulated device; it has: {', '.join(__all__)}")
 
 
 def lars_v2(

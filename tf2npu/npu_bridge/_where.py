@@ -26,7 +26,7 @@ def _is_users(filename: str) -> bool:
 
 
 def users_line() -> str:
-    """"file:line" of the nearest frame outside the libraries, "" when there is none."""
+    """`file:line` of the nearest frame outside the libraries, "" when there is none."""
     frame = sys._getframe(1)
     while frame is not None:
         if _is_users(frame.f_code.co_filename):

@@ -34,9 +34,7 @@ def fast_gelu(features: tf.Tensor, name: str | None = None) -> tf.Tensor:
 
 def fast_gelu_grad(gradients: tf.Tensor, features: tf.Tensor, name: str | None = None) -> tf.Tensor:
     """Gradient of the faster GELU."""
-    outputs = composite.call(
-        "FastGeluGrad", _fast_gelu_grad_body, [gradients, features], gradient="NpuFastGeluGrad", name=name
-    )
+    outputs = composite.call("FastGeluGrad", _fast_gelu_grad_body, [gradients, features], gradient="NpuFastGeluGrad", name=name)
     return _with_shape(outputs, features)
 
 

@@ -79,9 +79,7 @@ prod_env_mat_a = refused(
 prodvirialsea = refused(
     "npu_aicore_ops.prodvirialsea", "net_deriv in_deriv rij nlist natoms n_a_sel=0 n_r_sel=0 name=None", _MOLECULAR
 )
-prodforcesea = refused(
-    "npu_aicore_ops.prodforcesea", "net_deriv in_deriv nlist natoms n_a_sel=0 n_r_sel=0 name=None", _MOLECULAR
-)
+prodforcesea = refused("npu_aicore_ops.prodforcesea", "net_deriv in_deriv nlist natoms n_a_sel=0 n_r_sel=0 name=None", _MOLECULAR)
 tabulatefusion = refused("npu_aicore_ops.tabulatefusion", _TABULATED, _MOLECULAR)
 tabulatefusiongrad = refused("npu_aicore_ops.tabulatefusiongrad", _TABULATED_GRADIENT, _MOLECULAR)
 tabulatefusionsea = refused("npu_aicore_ops.tabulatefusionsea", _TABULATED, _MOLECULAR)

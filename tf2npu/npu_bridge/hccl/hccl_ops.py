@@ -68,9 +68,7 @@ def _check_rank_size(rank_size: int, group: str) -> None:
         raise ValueError(f"rank_size is {rank_size}, but the group {group!r} has {group_size(group)} ranks")
 
 
-def broadcast(
-    tensor: Sequence[Any], root_rank: int, fusion: int = 2, fusion_id: int = 0, group: str = WORLD
-) -> list[tf.Tensor]:
+def broadcast(tensor: Sequence[Any], root_rank: int, fusion: int = 2, fusion_id: int = 0, group: str = WORLD) -> list[tf.Tensor]:
     """Give every rank the root's values: a list of tensors in, a list of tensors out."""
     _check_fusion(fusion, fusion_id, (0, 2))
     _one_rank("broadcast", group)

@@ -88,9 +88,7 @@ class NPUDistributedOptimizer(tf.train.Optimizer):
         if "DEVICE_ID" not in os.environ:
             raise ValueError("weight-update sharding needs DEVICE_ID")
         util.add_grads_and_vars(gradients, size)
-        return [
-            (None if grad is None else reduce(grad, util.get_gid_by_grad(grad)), var) for grad, var in gradients
-        ]
+        return [(None if grad is None else reduce(grad, util.get_gid_by_grad(grad)), var) for grad, var in gradients]
 
     def apply_gradients(self, *args: Any, **kwargs: Any) -> tf.Operation:
         """Apply gradients with the inner optimizer."""
