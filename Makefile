@@ -33,6 +33,7 @@ lint: ruff mypy imports
 
 ruff: $(STAMP)
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
 
 mypy: $(STAMP)
 	$(VENV)/bin/mypy

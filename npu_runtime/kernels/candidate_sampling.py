@@ -115,7 +115,6 @@ def _sample(
     return candidates, of_true, of_sampled
 
 
-
 @kernel("LogUniformCandidateSampler", unit="vector", shape=_outputs_shape, estimate=per_element(30))
 def log_uniform_candidate_sampler(
     true_classes: np.ndarray, /, *, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0,

@@ -53,9 +53,7 @@ def _check(inputs: Array, indices: Array, values: Array, lengths: Array) -> None
             raise InvalidArgument(f"{name} is not a {kind}")
     n_steps, batch, _ = inputs.shape
     if batch != lengths.size:
-        raise InvalidArgument(
-            f"len(sequence_length) != batch_size.  len(sequence_length):  {lengths.size} batch_size: {batch}"
-        )
+        raise InvalidArgument(f"len(sequence_length) != batch_size.  len(sequence_length):  {lengths.size} batch_size: {batch}")
     if len(indices) != len(values):
         both = f"{shape_text(indices.shape)} vs. {shape_text(values.shape)}"
         raise InvalidArgument(f"labels_indices and labels_values must contain the same number of rows, but saw shapes: {both}")

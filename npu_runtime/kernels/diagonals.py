@@ -183,9 +183,7 @@ def matrix_diag_part_v2(x: np.ndarray, k: np.ndarray, padding_value: np.ndarray,
 
 
 @kernel("MatrixDiagPartV3", unit="memory", shape=_band_part_shape)
-def matrix_diag_part_v3(
-    x: np.ndarray, k: np.ndarray, padding_value: np.ndarray, /, *, align: str = "RIGHT_LEFT"
-) -> np.ndarray:
+def matrix_diag_part_v3(x: np.ndarray, k: np.ndarray, padding_value: np.ndarray, /, *, align: str = "RIGHT_LEFT") -> np.ndarray:
     """Diagonals of the last two axes, packed as `MatrixDiagV3` takes them, shorter ones padded.
 
     Raises: InvalidArgument for a diagonal outside the matrix.

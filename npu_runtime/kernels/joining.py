@@ -214,5 +214,3 @@ def unpack(value: np.ndarray, /, *, num: int, axis: int = 0, out: Outputs = None
     for piece, part in zip(made, np.moveaxis(value, at, 0), strict=True):
         np.copyto(piece, part)
     return made
-
-

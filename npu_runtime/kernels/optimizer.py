@@ -37,9 +37,7 @@ def gradient_descent(var: Array, alpha: Scalar, delta: Array, /) -> None:
 
 
 @dense("Momentum", 1, 4)
-def momentum(
-    var: Array, accum: Array, lr: Scalar, grad: Array, momentum: Scalar, /, *, use_nesterov: bool = False
-) -> None:
+def momentum(var: Array, accum: Array, lr: Scalar, grad: Array, momentum: Scalar, /, *, use_nesterov: bool = False) -> None:
     """accum = accum * momentum + grad; var -= accum * lr (Nesterov: grad * lr + accum * momentum * lr)."""
     accum *= momentum
     accum += grad
@@ -53,9 +51,7 @@ def momentum(
 
 
 @dense("KerasMomentum", 1, 4, ref=False)
-def keras_momentum(
-    var: Array, accum: Array, lr: Scalar, grad: Array, momentum: Scalar, /, *, use_nesterov: bool = False
-) -> None:
+def keras_momentum(var: Array, accum: Array, lr: Scalar, grad: Array, momentum: Scalar, /, *, use_nesterov: bool = False) -> None:
     """accum = accum * momentum - grad * lr; var += accum (Nesterov: accum * momentum - grad * lr)."""
     scaled = grad * lr
     accum *= momentum
@@ -125,9 +121,7 @@ def adagrad(var: Array, accum: Array, lr: Scalar, grad: Array, /, *, update_slot
 
 
 @dense("AdagradV2", 1, 6)
-def adagrad_v2(
-    var: Array, accum: Array, lr: Scalar, epsilon: Scalar, grad: Array, /, *, update_slots: bool = True
-) -> None:
+def adagrad_v2(var: Array, accum: Array, lr: Scalar, epsilon: Scalar, grad: Array, /, *, update_slots: bool = True) -> None:
     """accum += grad^2; var -= grad * lr / (sqrt(accum) + epsilon)."""
     if update_slots:
         accum += grad * grad
@@ -152,9 +146,7 @@ def adagrad_da(
 
 
 @dense("Adadelta", 2, 13)
-def adadelta(
-    var: Array, accum: Array, accum_update: Array, lr: Scalar, rho: Scalar, epsilon: Scalar, grad: Array, /
-) -> None:
+def adadelta(var: Array, accum: Array, accum_update: Array, lr: Scalar, rho: Scalar, epsilon: Scalar, grad: Array, /) -> None:
     """Steps scaled by the running size of earlier steps over the running size of the gradients."""
     accum *= rho
     accum += grad * grad * one_minus(rho)
@@ -224,18 +216,14 @@ def _shrink(var: Array, rate: Array | Scalar, l1: Scalar, l2: Scalar) -> None:
 
 
 @dense("AddSign", 1, 8)
-def add_sign(
-    var: Array, m: Array, lr: Scalar, alpha: Scalar, sign_decay: Scalar, beta: Scalar, grad: Array, /
-) -> None:
+def add_sign(var: Array, m: Array, lr: Scalar, alpha: Scalar, sign_decay: Scalar, beta: Scalar, grad: Array, /) -> None:
     """var -= lr * (alpha + sign_decay * sign(grad) * sign(m)) * grad."""
     _track(m, grad, beta)
     var -= lr * (alpha + sign_decay * (np.sign(grad) * np.sign(m))) * grad
 
 
 @dense("PowerSign", 1, 9)
-def power_sign(
-    var: Array, m: Array, lr: Scalar, logbase: Scalar, sign_decay: Scalar, beta: Scalar, grad: Array, /
-) -> None:
+def power_sign(var: Array, m: Array, lr: Scalar, logbase: Scalar, sign_decay: Scalar, beta: Scalar, grad: Array, /) -> None:
     """var -= lr * exp(logbase * sign_decay * sign(grad) * sign(m)) * grad."""
     _track(m, grad, beta)
     var -= lr * np.exp(logbase * sign_decay * (np.sign(grad) * np.sign(m))) * grad

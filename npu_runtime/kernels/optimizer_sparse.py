@@ -90,17 +90,13 @@ def _descend(var: Array, mom: Array, grad: Array, square: Array, lr: Scalar, mom
 
 
 @sparse("ProximalGradientDescent", 0, 8, dtypes=WIDE)
-def proximal_gradient_descent(
-    var: Array, alpha: Scalar, l1: Scalar, l2: Scalar, grad: Array, indices: Array, /
-) -> None:
+def proximal_gradient_descent(var: Array, alpha: Scalar, l1: Scalar, l2: Scalar, grad: Array, indices: Array, /) -> None:
     """As ApplyProximalGradientDescent."""
     optimizer.proximal_gradient_descent(var, alpha, l1, l2, grad)
 
 
 @sparse("ProximalAdagrad", 1, 12, dtypes=WIDE)
-def proximal_adagrad(
-    var: Array, accum: Array, lr: Scalar, l1: Scalar, l2: Scalar, grad: Array, indices: Array, /
-) -> None:
+def proximal_adagrad(var: Array, accum: Array, lr: Scalar, l1: Scalar, l2: Scalar, grad: Array, indices: Array, /) -> None:
     """As ApplyProximalAdagrad."""
     optimizer.proximal_adagrad(var, accum, lr, l1, l2, grad)
 

@@ -43,9 +43,7 @@ def _stated(*specs: Any, output_types: list[str], output_shapes: list[Shape] | N
 
 
 @kernel("OptionalGetValue", unit="memory", shape=_stated, dtypes={})
-def get_value(
-    optional: Optional, /, *, output_types: list[str], output_shapes: list[Shape] | None = None
-) -> tuple[Any, ...]:
+def get_value(optional: Optional, /, *, output_types: list[str], output_shapes: list[Shape] | None = None) -> tuple[Any, ...]:
     """The values.  Raises: InvalidArgument when there are none.  Source: TensorFlow op `OptionalGetValue`."""
     if optional.components is None:
         raise InvalidArgument("The given optional does not have a value.")

@@ -15,9 +15,7 @@ from npu_runtime.kernels.tiles import NARROW
 TYPES = {"T": dt.NUMBERS, "Tidx": dt.INDICES}
 
 
-def _scan(
-    ufunc: np.ufunc, x: np.ndarray, axis: np.ndarray, exclusive: bool, reverse: bool, out: np.ndarray | None
-) -> np.ndarray:
+def _scan(ufunc: np.ufunc, x: np.ndarray, axis: np.ndarray, exclusive: bool, reverse: bool, out: np.ndarray | None) -> np.ndarray:
     place = int(axis.reshape(-1)[0])
     if not -x.ndim <= place < x.ndim:
         raise InvalidArgument(f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {place}")

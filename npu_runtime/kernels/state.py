@@ -77,17 +77,13 @@ def _update(operation: np.ufunc, variable: Variable, value: np.ndarray) -> None:
     run_tiled(OneUfunc(operation), array, array, value, tile=STREAM)
 
 
-@kernel(
-    "AssignAddVariableOp", unit="vector", shape=access.no_outputs, dtypes={"dtype": dt.NUMBERS}, estimate=ONE_PER_VALUE
-)
+@kernel("AssignAddVariableOp", unit="vector", shape=access.no_outputs, dtypes={"dtype": dt.NUMBERS}, estimate=ONE_PER_VALUE)
 def assign_add_variable(resource: Variable, value: np.ndarray, /) -> tuple[()]:
     """resource += value.  Source: TensorFlow op `AssignAddVariableOp`."""
     return _update_resource(np.add, resource, value)
 
 
-@kernel(
-    "AssignSubVariableOp", unit="vector", shape=access.no_outputs, dtypes={"dtype": dt.NUMBERS}, estimate=ONE_PER_VALUE
-)
+@kernel("AssignSubVariableOp", unit="vector", shape=access.no_outputs, dtypes={"dtype": dt.NUMBERS}, estimate=ONE_PER_VALUE)
 def assign_sub_variable(resource: Variable, value: np.ndarray, /) -> tuple[()]:
     """resource -= value.  Source: TensorFlow op `AssignSubVariableOp`."""
     return _update_resource(np.subtract, resource, value)

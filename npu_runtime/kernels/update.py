@@ -75,9 +75,7 @@ def sparse(
     return register
 
 
-def _register(
-    apply: Formula, name: str, prefix: str, layout: _Layout, flops: float, dtypes: frozenset[str], ref: bool
-) -> None:
+def _register(apply: Formula, name: str, prefix: str, layout: _Layout, flops: float, dtypes: frozenset[str], ref: bool) -> None:
     fixed: dict[str, Any] = {"unit": "vector", "dtypes": dtypes, "ignores": ("use_locking",)}
     estimate = per_input_element(flops, layout.grad)
     kernel(f"Resource{prefix}{name}", shape=access.no_outputs, estimate=estimate, **fixed)(apply)

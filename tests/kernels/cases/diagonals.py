@@ -9,8 +9,15 @@ from tests.kernels.harness import arr, case, i32, scalar
 ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 ANY = scalar(-1, "int32")
 PAD = scalar(9.5)
-BANDS = [(i32(0), 3, 1), (i32(1), 3, 1), (i32(-2), 1, 1), (i32(-1, 1), 3, 3), (i32(-2, 2), 3, 5), (i32(0, 2), 3, 3),
-         (i32(-2, -1), 2, 2)]
+BANDS = [
+    (i32(0), 3, 1),
+    (i32(1), 3, 1),
+    (i32(-2), 1, 1),
+    (i32(-1, 1), 3, 3),
+    (i32(-2, 2), 3, 5),
+    (i32(0, 2), 3, 3),
+    (i32(-2, -1), 2, 2),
+]
 """(k, longest diagonal, number of diagonals) of a 3 x 4 matrix."""
 
 

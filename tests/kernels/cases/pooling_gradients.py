@@ -40,6 +40,7 @@ WITH_HARD_EDGES[1, 0] = -np.inf
 WITH_HARD_EDGES[1, :, 4:] = -np.inf
 WITH_HARD_EDGES[1, 2, 2] = np.inf
 
+
 def _is_defined(one: Case) -> bool:
     """TensorFlow refuses the mean's gradient for an image without channels."""
     return one.op == "MaxPool" or one.inputs[0].shape[3] > 0

@@ -7,8 +7,11 @@ import numpy as np
 from tests.kernels.harness import arr, case, i32
 
 ZERO = i32([[0, 0], [0, 0]])
-PATCHES = [([1, 2, 3, 1], [1, 1, 1, 1], [1, 1, 1, 1]), ([1, 3, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1]),
-           ([1, 2, 2, 1], [1, 3, 1, 1], [1, 2, 3, 1])]
+PATCHES = [
+    ([1, 2, 3, 1], [1, 1, 1, 1], [1, 1, 1, 1]),
+    ([1, 3, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1]),
+    ([1, 2, 2, 1], [1, 3, 1, 1], [1, 2, 3, 1]),
+]
 
 CASES = [
     *[case("SpaceToDepth", arr(2, 4, 6, 3, dtype=t), block_size=2, id=t) for t in ("float32", "int32", "bfloat16")],

@@ -8,9 +8,7 @@ Shape = tuple[int, ...]
 
 
 def out_shape(x: Shape, w: Shape, strides: Shape, padding: str) -> Shape:
-    extents = [
-        -(-n // s) if padding == "SAME" else (n - k + s) // s for n, k, s in zip(x[1:4], w[:3], strides, strict=True)
-    ]
+    extents = [-(-n // s) if padding == "SAME" else (n - k + s) // s for n, k, s in zip(x[1:4], w[:3], strides, strict=True)]
     return (x[0], *extents, w[4])
 
 
