@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pyflakes import checker, messages
 
-_UNDEFINED = (messages.UndefinedName, messages.UndefinedLocal, messages.UndefinedExport)
+_UNDEFINED = (messages.UndefinedName, messages.UndefinedExport)
 _ENTRY = re.compile(rb"""__name__\s*[!=]=|['"]__main__['"]""")
 
 # This import is an edit in itself: it gives the file's dropout layers their form on the NPU.
@@ -82,9 +82,33 @@ def undefined_names(old: ast.Module, new: ast.Module) -> tuple[list[str], list[s
     before, after = (_messages(tree) for tree in (old, new))
     sure, by_star = [], []
     for (kind, name), count in sorted(after.items()):
-        if count > before[(kind, name)]:
+        if count > before[(kind, name)] and not (kind == "local" and _is_as_before(name, old, new)):
             (by_star if kind == "star" else sure).append(name)
     return sure, by_star
+
+
+def _is_as_before(name: str, old: ast.Module, new: ast.Module) -> bool:
+    """Whether nothing new gives a name a value or reads it.
+
+    pyflakes sees a local that is read before its assignment only where no inner scope, as that of a comprehension, is the last
+    to have read a global of that name: when such a reader goes, it sees what was wrong already.
+    """
+    before, after = _uses(name, old), _uses(name, new)
+    return before["given"] == after["given"] and before["read"] >= after["read"]
+
+
+def _uses(name: str, tree: ast.Module) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == name:
+            found["read" if isinstance(node.ctx, ast.Load) else "given"] += 1
+        elif isinstance(node, ast.alias):
+            found["given"] += (node.asname or node.name).partition(".")[0] == name
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
+            found["given"] += node.name == name
+        elif isinstance(node, ast.arg):
+            found["given"] += node.arg == name
+    return found
 
 
 def _messages(tree: ast.Module) -> Counter[tuple[str, str]]:
@@ -92,6 +116,8 @@ def _messages(tree: ast.Module) -> Counter[tuple[str, str]]:
     for message in checker.Checker(tree).messages:
         if isinstance(message, _UNDEFINED):
             found["name", str(message.message_args[0])] += 1
+        elif isinstance(message, messages.UndefinedLocal):
+            found["local", str(message.message_args[0])] += 1
         elif isinstance(message, messages.ImportStarUsage):
             found["star", str(message.message_args[0])] += 1
     return found

@@ -70,12 +70,20 @@ def test_no_damage(tmp_path):
     [
         ("unparsable", "a = 1\n", "a = = 1\n"),
         ("undefined", "import a\na\n", "import a\na(b)\n"),
+        ("undefined", "a = 1\ndef f():\n    print(a)\n", "a = 1\ndef f():\n    print(a)\n    a = 2\n"),
+        ("undefined", "a = 1\ndef f():\n    a = 2\n", "a = 1\ndef f():\n    print(a)\n    a = 2\n"),
         ("undefined_by_star", "from a import *\n", "from a import *\nb\n"),
         ("comments_lost", "a = 1  # one\n# two\n", "a = 1\n# two\n"),
     ],
 )
 def test_damage(tmp_path, kind, before, after):
     assert len(getattr(damaged(tmp_path, before, after), kind)) == 1
+
+
+def test_a_local_that_was_read_too_early_before_is_not_ours(tmp_path):
+    """pyflakes does not see it before, because the comprehension reads the global."""
+    source = "a = 1\ndef f():\n    print(a{})\n    a = 2\n"
+    assert damaged(tmp_path, source.format(", [a for b in c]"), source.format("")).undefined == []
 
 
 def test_a_name_that_was_undefined_before_is_not_ours(tmp_path):
