@@ -10,14 +10,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.parallel import parallel_ranges
 
-BLOCK_ELEMENTS = 131072
-"""Elements of a block: it stays in the L2 cache between the passes over it, and bounds the rounding error of a sum."""
-LINE_ELEMENTS = 16384
+BLOCK_ELEMENTS = 1 << 18
+"""Elements of a block: few calls of numpy, between which threads wait for each other, count for more than the L2 cache."""
+LINE_ELEMENTS = 32768
 """Of a line in element-wise work: numpy takes a fifth longer where a repeated operand is shorter than its buffers' 8192."""
-SUMMED_ELEMENTS = 2048
+SUMMED_ELEMENTS = 1024
 """Of a line that is added to sums, which stay in the nearest cache."""
+SUMMED_LINES = 2048
+"""Added up in fp32 at most, which bounds the rounding error."""
 
 
 @lru_cache(maxsize=1024)
@@ -56,25 +58,29 @@ def block_sums(
     """
     channels = matrices[0].shape[1]
     times, lines = _in_lines(matrices, SUMMED_ELEMENTS)
-    height = max(4, BLOCK_ELEMENTS // max(channels * times, 1))
-    edges = np.append(np.arange(0, len(lines[0]), height), len(lines[0])) if matrices[0].size else np.zeros(1, np.int64)
-    sums = np.zeros((len(edges) - 1, n_sums, channels))
+    n_lines, width = lines[0].shape
+    height = min(max(4, BLOCK_ELEMENTS // max(width, 1)), SUMMED_LINES)
+    n_blocks = -(-n_lines // height) if matrices[0].size else 0
+    totals = np.empty((n_blocks, n_sums, width), np.float32)
     repeated = [np.tile(v, times) for v in vectors]
-    ones = np.ones(times)
 
     def work(start: int, stop: int) -> None:
         for index in range(start, stop):
-            totals = scratch("column totals", (n_sums, times * channels))
-            body(*[m[edges[index] : edges[index + 1]] for m in lines], *repeated, totals)
-            np.matmul(ones, totals.reshape(n_sums, times, channels).astype(np.float64), out=sums[index])
+            block = slice(index * n_lines // n_blocks, (index + 1) * n_lines // n_blocks)
+            body(*[m[block] for m in lines], *repeated, totals[index])
 
-    parallel_ranges(len(sums), work)
-    return sums.sum(axis=0)
+    parallel_ranges(n_blocks, work)
+    return totals.astype(np.float64).sum(axis=0).reshape(n_sums, times, channels).sum(axis=1)
+
+
+@lru_cache(maxsize=64)
+def _ones(n: int) -> np.ndarray:
+    return np.ones(n, np.float32)
 
 
 def add_up(block: np.ndarray, sums: np.ndarray) -> None:
     """sums = the sum of the rows of a block.  block: (rows, width) fp32.  sums: (width,) fp32."""
-    np.einsum("rc->c", block, out=sums)
+    np.matmul(_ones(len(block)), block, out=sums)
 
 
 def add_up_products(left: np.ndarray, right: np.ndarray, sums: np.ndarray) -> None:

@@ -9,11 +9,24 @@ import numpy as np
 from npu_runtime.cost.work import per_element
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.fused import ACTIVATIONS
 from npu_runtime.kernels.normalization import ONE_TYPE, Outputs, as_matrix, forward, shapes_v3
+from npu_runtime.kernels.tiles import filled
 
 NORMALIZED_ACTIVATION = "_BatchNormActivation"
-MODES = ("Relu", "Relu6")
+
+
+def _relu(block: np.ndarray) -> None:
+    np.maximum(block, filled(0, block[0]), out=block)
+
+
+def _relu6(block: np.ndarray) -> None:
+    np.maximum(block, filled(0, block[0]), out=block)
+    np.minimum(block, filled(6, block[0]), out=block)
+
+
+ACTIVATIONS = {"Relu": _relu, "Relu6": _relu6}
+"""In place, over a block of lines: one line of the limit is enough, and one call does the whole block."""
+MODES = tuple(ACTIVATIONS)
 
 
 def _shapes(x: Spec, scale: Spec, *others: Spec, data_format: str = "NHWC", **attrs: Any) -> list[Shape]:

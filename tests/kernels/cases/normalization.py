@@ -28,7 +28,7 @@ FORWARD = [
     for epsilon in (1e-3, 0.5)
 ] + [
     norm("FusedBatchNormV3", arr(*shape), f"{shape}-{is_training}", is_training=is_training)
-    for shape in ((1, 1, 1, 3), (2, 3, 3, 1), (17, 9, 11, 7), (8, 28, 28, 32), (4, 5, 5, 3000))
+    for shape in ((1, 1, 1, 3), (2, 3, 3, 1), (17, 9, 11, 7), (12, 28, 28, 32), (1, 1, 4099, 1), (4, 5, 5, 3000))
     for is_training in (True, False)
 ] + [
     norm("FusedBatchNormV3", arr(0, 2, 2, 3), "empty", is_training=True),
