@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,6 +71,22 @@ class Region:
     shape: tuple[int, ...]
     flops: float
 
+    @cached_property
+    def dtype(self) -> np.dtype:
+        return dt.to_numpy(self.steps[-1].dtype)
+
+    @cached_property
+    def tile(self) -> int:
+        """Elements of a tile."""
+        buffers = 2 + max(step.buffer for step in self.steps)
+        least, most = TILES
+        return max(least, min(most, REGION_BYTES // (4 * buffers), -(-math.prod(self.shape) // 8)))
+
+    @cached_property
+    def body(self) -> Body:
+        """The body of a tile: every step in order, over scratch of the thread."""
+        return _whole(self.steps)
+
 
 def body_of(op: str, attrs: Mapping[str, Any]) -> Body | None:
     """The function that computes one tile of an op, None for an op that is not element-wise.
@@ -115,9 +133,8 @@ def assign_buffers(steps: Sequence[Draft]) -> tuple[Step, ...]:
     return tuple(made)
 
 
-def _whole(region: Region) -> Body:
-    """The body of a tile: every step in order, over scratch of this thread."""
-    steps = [(s.body, s.operands, dt.to_numpy(s.dtype), f"region {s.buffer}", s.buffer < 0) for s in region.steps]
+def _whole(made_steps: Sequence[Step]) -> Body:
+    steps = [(s.body, s.operands, dt.to_numpy(s.dtype), f"region {s.buffer}", s.buffer < 0) for s in made_steps]
 
     def body(out: np.ndarray, *inputs: np.ndarray) -> None:
         made: list[np.ndarray] = []
@@ -143,11 +160,8 @@ def elementwise_region(*inputs: np.ndarray, region: Region, out: np.ndarray | No
     inputs: any shapes that broadcast to the region's.  Returns: the region's shape.  Every element is computed as the single
     nodes compute it, so fusing changes no bit.
     """
-    made = np.empty(region.shape, dt.to_numpy(region.steps[-1].dtype)) if out is None else out
-    buffers = 2 + max(step.buffer for step in region.steps)
-    least, most = TILES
-    tile = min(most, REGION_BYTES // (4 * buffers), -(-made.size // 8))
-    return run_tiled(_whole(region), made, *inputs, tile=max(least, tile))
+    made = np.empty(region.shape, region.dtype) if out is None else out
+    return run_tiled(region.body, made, *inputs, tile=region.tile)
 
 
 def _variable_shape(ref: Spec, *inputs: Spec, region: Region) -> Shape:

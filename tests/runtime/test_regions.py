@@ -17,7 +17,7 @@ from npu_runtime.passes.fuse_elementwise import fuse_elementwise
 from tests.runtime.device import device_session
 from tests.runtime.test_passes import imported
 
-ROWS, COLUMNS = 257, 300  # larger than one tile, and no multiple of it
+ROWS, COLUMNS = 657, 300  # larger than one tile, and no multiple of it
 
 UNARY: list[Callable[..., Any]] = [
     tf.tanh, tf.nn.relu, tf.square, tf.negative, tf.sigmoid, tf.nn.leaky_relu, lambda x: tf.where_v2(x > 0.25, x, -0.5),
@@ -75,16 +75,16 @@ def test_fusing_changes_no_bit(recipe: list[tuple[int, int, int]], sees_inside: 
 
 
 def test_a_chain_becomes_one_node_and_what_is_seen_stays() -> None:
-    x = tf.placeholder(tf.float32, [300, 300], name="x")
+    x = tf.placeholder(tf.float32, [500, 500], name="x")
     seen = tf.tanh(x * 2.0 + 1.0)
     y = tf.add_n([seen, tf.square(seen), x]) * 0.5
-    graph = imported(y, {x: (300, 300)})
+    graph = imported(y, {x: (500, 500)})
     fold_constants.run(graph)
     assert fuse_elementwise.run(graph) == 1
     (region,) = [node for node in graph if node.op == REGION]
     assert region.name == y.op.name
     with device_session() as session:
-        value = np.linspace(-1, 1, 90000, dtype=np.float32).reshape(300, 300)
+        value = np.linspace(-1, 1, 250000, dtype=np.float32).reshape(500, 500)
         both = session.run([seen, y], {x: value})
     np.testing.assert_allclose(both[0], np.tanh(2 * value + 1), rtol=1e-6)
     np.testing.assert_allclose(both[1], (both[0] + both[0] ** 2 + value) / 2, rtol=1e-6)
@@ -92,16 +92,16 @@ def test_a_chain_becomes_one_node_and_what_is_seen_stays() -> None:
 
 def test_a_variable_read_by_reference_is_read_before_it_changes() -> None:
     """The sum reads the variable's memory; its reader runs after an assignment that the sum does not wait for."""
-    v = tf.get_variable("v", [200, 200], initializer=tf.ones_initializer(), use_resource=False)
+    v = tf.get_variable("v", [500, 500], initializer=tf.ones_initializer(), use_resource=False)
     doubled = v * 2.0 + 1.0
     with tf.control_dependencies([doubled]):
-        changed = tf.assign(v, tf.zeros([200, 200]))
+        changed = tf.assign(v, tf.zeros([500, 500]))
     with tf.control_dependencies([changed]):
         late = tf.tanh(doubled)
     for make in (tf.Session, device_session):
         with make() as session:
             session.run(v.initializer)
-            np.testing.assert_allclose(session.run(late), np.tanh(3.0) * np.ones((200, 200)), rtol=1e-6)
+            np.testing.assert_allclose(session.run(late), np.tanh(3.0) * np.ones((500, 500)), rtol=1e-6)
 
 
 def test_buffers_are_used_again_once_their_value_is_read() -> None:

@@ -33,9 +33,9 @@ def _broadcasts(op: str, low: float, high: float) -> list[Case]:
 
 
 def _large(op: str) -> list[Case]:
-    pairs = [((70001,), (70001,)), ((70001,), ()), ((300, 401), (401,)), ((300, 401), (300, 1)),
-             ((3, 50, 7, 101), (3, 1, 1, 101)),
-             ((2, 1, 40000), (2, 3, 1)), ((1, 2, 90000), (1, 2, 90000))]  # fmt: skip
+    pairs = [((200003,), (200003,)), ((200003,), ()), ((500, 401), (401,)), ((500, 401), (500, 1)),
+             ((3, 90, 8, 101), (3, 1, 1, 101)),
+             ((2, 1, 40000), (2, 3, 1)), ((1, 2, 100000), (1, 2, 100000))]  # fmt: skip
     return [case(op, arr(*a), arr(*b, seed=1), id=f"large{k}") for k, (a, b) in enumerate(pairs)]
 
 
@@ -73,5 +73,5 @@ CASES = [
     case("AddN", [scalar(1.5), scalar(2.5)], id="scalars"),
     case("AddN", [i32(1, 2), i32(3, 4), i32(5, 6)], id="int32"),
     case("AddN", [arr(0, 4), arr(0, 4)], id="empty"),
-    case("AddN", [arr(70001, seed=k) for k in range(3)], id="large"),
+    case("AddN", [arr(200003, seed=k) for k in range(3)], id="large"),
 ]
