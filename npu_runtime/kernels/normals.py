@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from npu_runtime.kernels.parallel import parallel_ranges
+from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.philox import RESERVED_PER_OUTPUT, TILE, Make, Stream
 
 _hex = float.fromhex
@@ -42,6 +42,8 @@ _QUADRANT_SCALE = _hex("0x1.45f306dc9c883p+23")  # 2^24 * 2 / pi
 _TWO_PI = 2.0 * np.pi
 CHUNK = 4096
 """Blocks turned into normals at once: each temporary is then small enough for malloc to give the same memory again."""
+_MANTISSA, _ONE_BITS = (np.broadcast_to(np.uint32(bits), 4 * TILE) for bits in (0x7FFFFF, 0x3F800000))
+_ONE = np.broadcast_to(np.float32(1), 4 * TILE)
 CUTOFF = np.float32(2.0)
 """Truncated normals are those nearer to 0 than this."""
 
@@ -78,12 +80,12 @@ def sincos_as_glibc(angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(is_odd, cos32, sin32), np.where(is_odd, sin32, cos32)
 
 
-def uniform_float32(bits: np.ndarray) -> np.ndarray:
+def uniform_float32(bits: np.ndarray, out: np.ndarray) -> None:
     """[0, 1) from the low 23 bits: the mantissa of a number in [1, 2), minus 1. Uses the bits up."""
-    np.bitwise_and(bits, np.uint32(0x7FFFFF), out=bits)
-    np.bitwise_or(bits, np.uint32(0x3F800000), out=bits)
-    values = bits.view(np.float32).reshape(-1)
-    return np.subtract(values, np.float32(1), out=values)
+    flat = bits.reshape(-1)
+    np.bitwise_and(flat, _MANTISSA[: flat.size], flat)
+    np.bitwise_or(flat, _ONE_BITS[: flat.size], flat)
+    np.subtract(flat.view(np.float32), _ONE[: flat.size], out)
 
 
 def uniform_16_bit(dtype: np.dtype) -> Make:
@@ -91,23 +93,22 @@ def uniform_16_bit(dtype: np.dtype) -> Make:
     one = int(np.ones((), dtype).view(np.uint16))
     mask = 0x3FF if dtype == np.float16 else 0x7F
 
-    def make(bits: np.ndarray) -> np.ndarray:
+    def make(bits: np.ndarray, out: np.ndarray) -> None:
         mantissa = (bits.reshape(-1) & np.uint32(mask)).astype(np.uint16) | np.uint16(one)
-        return mantissa.view(dtype) - np.ones((), dtype)
+        np.subtract(mantissa.view(dtype), np.ones((), dtype), out=out)
 
     return make
 
 
-def normals(bits: np.ndarray) -> np.ndarray:
+def normals(bits: np.ndarray, out: np.ndarray) -> None:
     """Standard normals in fp32, two from two numbers. Uses the bits up."""
-    made = np.empty(bits.size, np.float32)
     for first in range(0, bits.shape[0], CHUNK):
-        _box_muller(bits[first : first + CHUNK], made[4 * first : 4 * (first + CHUNK)])
-    return made
+        _box_muller(bits[first : first + CHUNK], out[4 * first : 4 * (first + CHUNK)])
 
 
 def _box_muller(bits: np.ndarray, out: np.ndarray) -> None:
-    values = uniform_float32(bits)
+    values = scratch("normals", (bits.size,))
+    uniform_float32(bits, values)
     radius = np.sqrt(np.float32(-2) * log_as_glibc(np.maximum(values[0::2], np.float32(1e-7))))
     sine, cosine = sincos_as_glibc((_TWO_PI * values[1::2].astype(np.float64)).astype(np.float32))
     np.multiply(sine, radius, out=out[0::2])
@@ -131,17 +132,22 @@ def fill_truncated(out: np.ndarray, stream: Stream) -> np.ndarray:
 
 def _truncated(stream: Stream, offsets: np.ndarray) -> np.ndarray:
     """(n,) offsets of groups -> (n, 4) fp32."""
-    values = normals(stream.blocks(offsets)).reshape(-1, 4)
+    values = _groups(stream, offsets)
     short = np.flatnonzero(np.abs(values).max(axis=1) >= CUTOFF)
     if short.size:
         values[short] = _first_four(stream, offsets[short], values[short])
     return values
 
 
+def _groups(stream: Stream, offsets: np.ndarray) -> np.ndarray:
+    made = np.empty((offsets.size, 4), np.float32)
+    normals(stream.blocks(offsets), made.reshape(-1))
+    return made
+
+
 def _first_four(stream: Stream, offsets: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     """(n, 4): the first four that are near enough to 0 out of drawn, (n, 4k) from k blocks, and what comes after."""
-    more = normals(stream.blocks(offsets + np.uint64(drawn.shape[1] // 4))).reshape(-1, 4)
-    drawn = np.concatenate([drawn, more], axis=1)
+    drawn = np.concatenate([drawn, _groups(stream, offsets + np.uint64(drawn.shape[1] // 4))], axis=1)
     is_far = np.abs(drawn) >= CUTOFF
     chosen = np.take_along_axis(drawn, np.argsort(is_far, axis=1, kind="stable")[:, :4], axis=1)
     short = np.flatnonzero(np.count_nonzero(is_far, axis=1) > drawn.shape[1] - 4)

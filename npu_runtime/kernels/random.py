@@ -46,7 +46,13 @@ def fill_uniform(made: np.ndarray, stream: Stream) -> np.ndarray:
 
 
 def fill_normal(made: np.ndarray, stream: Stream) -> np.ndarray:
-    return fill(made, stream, 4, lambda bits: normals(bits).astype(made.dtype, copy=False))
+    return fill(made, stream, 4, normals if made.dtype == np.float32 else _narrow_normals)
+
+
+def _narrow_normals(bits: np.ndarray, out: np.ndarray) -> None:
+    wide = np.empty(out.shape, np.float32)
+    normals(bits, wide)
+    out[...] = wide
 
 
 def _draw(
@@ -91,12 +97,14 @@ def integers_in(minval: np.ndarray, maxval: np.ndarray) -> tuple[int, Make]:
             raise InvalidArgument(f"{name} must be 0-D, got shape {shape_text(bound.shape)}")
     if minval >= maxval:
         raise InvalidArgument(f"Need minval < maxval, got {minval} >= {maxval}")
-    bits_of = {4: np.uint32, 8: np.uint64}[minval.dtype.itemsize]
+    bits_of: Any = {4: np.uint32, 8: np.uint64}[minval.dtype.itemsize]
     span = bits_of(int(maxval) - int(minval))
     low = minval.astype(bits_of)
 
-    def make(bits: np.ndarray) -> np.ndarray:
-        return (bits.reshape(-1).view(bits_of) % span + low).view(minval.dtype)
+    def make(bits: np.ndarray, out: np.ndarray) -> None:
+        numbers = out.view(bits_of)
+        np.remainder(bits.reshape(-1).view(bits_of), span, out=numbers)
+        np.add(numbers, low, out=numbers)
 
     return 16 // minval.dtype.itemsize, make
 

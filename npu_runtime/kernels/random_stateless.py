@@ -97,7 +97,7 @@ def uniform_int_by_key(
 
 
 def _any_bits(dtype: np.dtype) -> tuple[int, Make]:
-    return 16 // dtype.itemsize, lambda bits: bits.reshape(-1).view(dtype)
+    return 16 // dtype.itemsize, lambda bits, out: np.copyto(out, bits.reshape(-1).view(dtype))
 
 
 @kernel("StatelessRandomUniformFullInt", unit="vector", shape=given_shape, dtypes=INTEGERS_BY_SEED)

@@ -40,8 +40,18 @@ def test_skipping_is_an_offset(key: int, counter: int, skipped: int, offset: int
     np.testing.assert_array_equal(stream.skip(skipped).blocks(np.array([offset], np.uint64)), there)
 
 
-def test_a_carry_inside_a_batch() -> None:
-    stream = Stream(5, (7 << 64) | (ALL_ONES - 2))
+@pytest.mark.parametrize("n_bits", [32, 64, 96, 128])
+def test_a_carry_inside_a_batch(n_bits: int) -> None:
+    stream = Stream(5, (7 << n_bits | (1 << n_bits) - 3) % (1 << 128))
     together = stream.blocks(np.arange(6, dtype=np.uint64)).copy()
     alone = [stream.skip(n).blocks(np.zeros(1, np.uint64))[0].copy() for n in range(6)]
     np.testing.assert_array_equal(together, alone)
+
+
+@given(st.integers(0, 2**128 - 1), st.lists(st.integers(0, 2**34), max_size=9).map(sorted))
+def test_offsets_far_apart(counter: int, offsets: list[int]) -> None:
+    """The lowest word of the counter carries any number of times between two of them."""
+    stream = Stream(2**40 + 3, counter)
+    together = stream.blocks(np.array(offsets, np.uint64)).copy()
+    alone = [stream.skip(n).blocks(np.zeros(1, np.uint64))[0].copy() for n in offsets]
+    np.testing.assert_array_equal(together, np.reshape(alone, (-1, 4)))

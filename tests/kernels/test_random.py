@@ -51,7 +51,7 @@ def assert_same_bits(build: Build, n_runs: int = 3) -> None:
 DRAWS = ("RandomUniform", "RandomStandardNormal", "TruncatedNormal")
 
 
-@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 1023, 65537, 200001])
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 1023, 24577, 65537, 200001])
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("raw", DRAWS)
 def test_runs_of_a_session(raw: str, dtype: str, size: int) -> None:
