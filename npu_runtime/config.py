@@ -43,6 +43,7 @@ class RuntimeConfig:
     refuses it.  fusion: whether neighbours may be fused.  precision: what numbers are rounded to.  device_defaults: whether
     a session that asks for no precision gets the chip's own.  dump_graph: folder for readable graphs before and after the
     passes, "" for none.  track_nan: "log" tells in the run log where NaN first comes from, "raise" ends the step there.
+    overflow: "saturation" cuts fp16 results that are too large at 65504, "infinity" does not, "" leaves it to script and chip.
     parameters: every option of the script, honoured or not.
     """
 
@@ -53,6 +54,7 @@ class RuntimeConfig:
     device_defaults: bool = False
     dump_graph: str = ""
     track_nan: str = "off"
+    overflow: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -61,6 +63,7 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
     "fusion": ("on", "off"),
     "device_defaults": ("on", "off"),
     "track_nan": ("off", "log", "raise"),
+    "overflow": ("saturation", "infinity"),
 }
 
 
@@ -82,6 +85,7 @@ def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = 
         device_defaults=merged.get("device_defaults") == "on",
         dump_graph=str(merged.get("dump_graph") or ""),
         track_nan=str(merged.get("track_nan", RuntimeConfig.track_nan)),
+        overflow=str(merged.get("overflow", RuntimeConfig.overflow)),
         parameters=merged,
     )
 

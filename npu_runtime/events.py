@@ -51,13 +51,21 @@ class ProgramRecord:
 class SessionRecord:
     """Programs of one session, in the order of their first run.
 
-    precision: the mode it runs in, "" for the graph's own types.  notes: what else its options mean here.
+    precision: the mode it runs in, "" for the graph's own types.  notes: what else its options mean here.  saturates: whether
+    runs of it cut fp16 results that are too large.
     """
 
     name: str
     precision: str = ""
     notes: tuple[str, ...] = ()
+    saturates: bool = False
     programs: list[ProgramRecord] = field(default_factory=list)
+
+
+_CUT = (
+    "fp16: results that are too large are cut at 65504 and set the float status, which loss-scale optimizers read "
+    "(--option overflow=infinity gives infinities)"
+)
 
 
 class RunLog:
@@ -66,7 +74,7 @@ class RunLog:
     def __init__(self) -> None:
         self.device = "simulated NPU"
         self.default_precision = ""
-        self.would_saturate = False
+        self.chip_saturates = False
         self.overflows: Counter[str] = Counter()
         self.sessions: list[SessionRecord] = []
         self._lock = Lock()
@@ -140,10 +148,13 @@ class RunLog:
                 types += program.device_types
             found = ", ".join(f"{_count(n, 'node')} in {name}" for name, n in sorted(types.items()))
             lines.append(f"precision: {mode}: {found or 'no floating-point node'}" if mode else self._origin_line())
+        if any(session.saturates for session in sessions):
+            lines.append(_CUT)
         lines += dict.fromkeys(note for session in sessions for note in session.notes)
         if self.overflows:
             first, times = next(iter(self.overflows.items()))
-            way_out = "; the chip itself cuts them at 65504 (--option device_defaults=on)" if self.would_saturate else ""
+            is_other = self.chip_saturates and any(session.precision and not session.saturates for session in sessions)
+            way_out = "; the chip itself cuts them at 65504 (--option overflow=saturation)" if is_other else ""
             lines.append(
                 f"overflow: results of {_count(len(self.overflows), 'node')} were too large for 16 bits, first of {first} "
                 f"({_count(times, 'time')}); steps of a loss-scale optimizer are skipped then, others go on with such numbers"

@@ -38,14 +38,14 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.text import Remark, to_text
 from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide, through_switches
-from npu_runtime.passes.assign_precision import assign_precision, count_types, type_remark
+from npu_runtime.passes.assign_precision import assign_precision, count_types, stores_float16, type_remark
 from npu_runtime.passes.assign_streams import assign_streams, describe, remark
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
 from npu_runtime.passes.partition import HostCall, is_free_constant, is_handle_source, is_virtual, partition, split_prologue
 from npu_runtime.passes.pipeline import optimise
 from npu_runtime.passes.placement import HANDLES, VARIABLES, Placement, place
-from npu_runtime.passes.precision_policy import load_policy
+from npu_runtime.passes.precision_policy import load_policy, saturates
 from npu_runtime.passes.prune import FEED, prune
 
 LOOPED_OP = "IterationOp"
@@ -78,6 +78,7 @@ class _Plan:
     main: Graph
     prologue: Runner | None
     record: ProgramRecord
+    is_saturating: bool
     runners: dict[tuple[Any, ...], Runner] = field(default_factory=dict)
 
 
@@ -103,9 +104,8 @@ class DeviceSession:
         self._record.precision = "" if self._policy.is_origin else self._policy.mode
         self._stream_limits, notes = stream_limits(str(config.parameters.get("stream_max_parallel_num") or ""))
         self._record.notes = self._policy.notes + notes
-        _RUN_LOG.device = f"simulated {self._chip.name}"
+        _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
-        _RUN_LOG.would_saturate = self._chip.saturates and not float_status.is_saturating
         self._lock = RLock()
         self._is_closed = False
 
@@ -177,13 +177,13 @@ class DeviceSession:
 
     def _plan_for(self, request: Request) -> _Plan:
         with self._lock:
-            key = request, float_status.is_saturating  # the mode changes what may be fused
+            key = request, saturates(self._policy, self._config, self._chip)
             plan = self._plans.get(key)
             if plan is None or self._importer.is_behind():
                 with _without_collection():
                     if self._importer.update():
                         self._place()
-                    plan = self._plans.get(key) or self._make_plan(request)
+                    plan = self._plans.get(key) or self._make_plan(request, key[1])
                     self._plans[key] = plan
             return plan
 
@@ -207,7 +207,7 @@ class DeviceSession:
                 self._host.add_nodes(self._importer.graph, [node.name], self._placement.groups)
                 self._host.set_variable(node.name, variable.read())
 
-    def _make_plan(self, request: Request) -> _Plan:
+    def _make_plan(self, request: Request, is_saturating: bool) -> _Plan:
         graph = self._importer.graph
         resolve = self._importer.resolve
         feeds = {value: _open_spec(graph.spec(value)) for value in map(resolve, request.feeds)}
@@ -217,13 +217,14 @@ class DeviceSession:
         self._check_fallback(pruned)
         record = ProgramRecord(request.fetches + request.targets)
         self._record.programs.append(record)
+        self._record.saturates |= is_saturating
         split = split_prologue(pruned, partition(pruned, self._placement.groups))
         if split is None:
-            return _Plan(pruned, None, record)
+            return _Plan(pruned, None, record, is_saturating)
         self._lower(split[0])
-        prologue = self._compile(split[0])
+        prologue = self._compile(split[0], is_saturating)
         record.host_nodes.update(prologue.host_nodes)
-        return _Plan(split[1], Runner(prologue, self._arenas), record)
+        return _Plan(split[1], Runner(prologue, self._arenas), record, is_saturating)
 
     def _check_fallback(self, pruned: Graph) -> None:
         if self._config.host_fallback != "error":
@@ -250,7 +251,7 @@ class DeviceSession:
         self._lower(graph)
         if not self._policy.is_origin:
             self._dump(f"{place} typed", graph, type_remark)
-        program = self._compile(graph)
+        program = self._compile(graph, plan.is_saturating)
         self._dump(f"{place} after", graph, partial(remark, program.streams))
         record.device_types = program.device_types
         record.streams = describe(program.streams)
@@ -284,17 +285,18 @@ class DeviceSession:
         lift_loops.run(graph)
         assign_precision(graph, self._policy)
 
-    def _compile(self, graph: Graph) -> Program:
+    def _compile(self, graph: Graph, is_saturating: bool) -> Program:
+        float_status.begin(is_saturating)  # constants are folded as a step computes
         types = Counter() if self._policy.is_origin else count_types(graph)
         parts = partition(graph, self._placement.groups)
-        # What is cut, is cut at every result: a fused kernel would hand larger numbers on inside.
-        is_fused = self._config.fusion and self._config.track_nan == "off" and not float_status.is_saturating
-        optimise(graph, is_fused)
+        # What is cut, is cut at every result: a fused kernel would hand larger fp16 numbers on inside.
+        hands_on_more = is_saturating and stores_float16(graph)
+        optimise(graph, self._config.fusion and self._config.track_nan == "off" and not hands_on_more)
         names = [name for call in parts.calls for name in _with_handle_sources(graph, call.nodes)]
         self._host.add_nodes(self._importer.graph, names, self._placement.groups)
         calls = {call: self._bind(graph, call) for call in parts.calls}
         program = build(graph, parts, calls, State(self._variable, self._generator))
-        program.device_types = types
+        program.device_types, program.saturates = types, is_saturating
         order = [graph[step.node] for step in program.steps if isinstance(step, Task) and step.node in graph]
         program.streams = assign_streams(graph, order, self._chip, self._stream_limits)
         return program

@@ -70,7 +70,7 @@ class HostStep:
 class Program:
     """steps: in order.  template: initial slots (constants, variables).  feeds / fetches: slots.  fetch_derefs: fetches
     that are variables.  has_branches: whether DEAD can occur.  loops: the LoopRunners of its tasks.  streams: who runs what.
-    device_types: nodes by the float type they run in.
+    device_types: nodes by the float type they run in.  saturates: whether fp16 results that are too large are cut.
     """
 
     steps: list[Task | HostStep] = field(default_factory=list)
@@ -88,6 +88,7 @@ class Program:
     host_nodes: dict[str, str] = field(default_factory=dict)
     loops: list[Any] = field(default_factory=list)
     streams: StreamPlan = field(default_factory=StreamPlan)
+    saturates: bool = False
 
     def measured_flops(self) -> float:
         """Floating-point operations on the device of the last step; only running a loop tells how often it turns."""

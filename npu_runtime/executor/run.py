@@ -57,7 +57,7 @@ class Runner:
 
     def _run(self, bound: Bound, feeds: Sequence[np.ndarray], convert: Callable[[Any], Any]) -> list[Any]:
         slots = list(self.program.template)
-        float_status.clear()
+        float_status.begin(self.program.saturates)
         for slot, value in zip(self.program.feeds, feeds, strict=True):
             slots[slot] = value
         plain = run_step_with_branches if self.program.has_branches else run_step

@@ -35,7 +35,7 @@ def _launch(function: Callable[..., Any], task: Task, slots: list[Any]) -> None:
         results = function(*inputs) or ()
         for slot, value in zip(task.outs, results, strict=True):
             slots[slot] = value
-    if float_status.is_saturating:
+    if float_status.saturates():
         for slot in task.outs:
             slots[slot] = float_status.saturated(slots[slot], task.node)
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from npu_runtime.device import float_status
 from npu_runtime.device.denormals import flush_in_this_thread
 
 Body = Callable[[int, int], object]
@@ -45,11 +46,12 @@ def blas_architecture() -> str:
 class _Job:
     """One call of `parallel_ranges`: pieces are taken by whoever is free; the caller takes part and so never starves."""
 
-    __slots__ = ("_body", "_error", "_idle", "_is_closed", "_lock", "_n", "_n_helpers", "_n_pieces", "_ticket")
+    __slots__ = ("_body", "_error", "_idle", "_is_closed", "_lock", "_n", "_n_helpers", "_n_pieces", "_status", "_ticket")
 
     def __init__(self, n: int, n_pieces: int, body: Body) -> None:
         self._n, self._n_pieces, self._body = n, n_pieces, body
         self._ticket = itertools.count()
+        self._status = float_status.current()
         self._lock = threading.Lock()
         self._idle = threading.Lock()
         self._n_helpers = 0
@@ -77,6 +79,7 @@ class _Job:
             if self._is_closed:
                 return
             self._n_helpers += 1
+        float_status.adopt(self._status)
         try:
             self._take_pieces()
         except BaseException as error:  # handed to the caller

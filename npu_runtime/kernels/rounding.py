@@ -62,11 +62,11 @@ class _Special:
 
     def __init__(self, x: np.ndarray) -> None:
         self.is_nan, self.is_large = np.isnan(x), np.abs(x) >= _TOO_LARGE
-        overflows = self.is_large | self.is_nan if float_status.is_saturating else self.is_large & ~np.isinf(x)
+        overflows = self.is_large | self.is_nan if float_status.saturates() else self.is_large & ~np.isinf(x)
         self.has_overflowed = bool(overflows.any())
 
     def put(self, magnitude: np.ndarray) -> None:
-        magnitude[self.is_large] = float_status.LARGEST if float_status.is_saturating else np.inf
+        magnitude[self.is_large] = float_status.LARGEST if float_status.saturates() else np.inf
         magnitude[self.is_nan] = np.nan
 
 

@@ -80,6 +80,16 @@ def count_types(graph: Graph) -> Counter[str]:
     return found
 
 
+def stores_float16(graph: Graph) -> bool:
+    """Whether a device node, also of a loop, makes fp16 values in 16 bits of storage: what the graph itself has in fp16."""
+    for node in graph:
+        if node.op == WHILE and stores_float16(node.attrs["loop"].graph):
+            return True
+        if node.host_reason is None and any(spec.dtype == "float16" for spec in node.outputs):
+            return True
+    return False
+
+
 class _Assignment:
     """One graph on its way. reduced: 16-bit type of values in fp32 storage.  replaced: what to read instead of a value.
     lowered: the 16-bit value that readers of a raised one get, unless they are raised themselves.  body: nodes that run only

@@ -25,6 +25,10 @@ class CustomizedTypes:
         names = (row.device_op, *row.forms, row.tf_op)
         return self.nodes.get(node) or next((self.ops[name] for name in names if name in self.ops), None)
 
+    def has(self, dtype: str) -> bool:
+        """Whether any line asks for a type."""
+        return any(dtype in types for types in (*self.nodes.values(), *self.ops.values()))
+
 
 def read_customized_types(path: str) -> CustomizedTypes:
     """The lines of a file: `OpType::MatMulV2:InputDtype:float16,float16,OutputDtype:float32`, or `node/name::InputDtype:...`.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from npu_runtime.device import float_status
 from npu_runtime.errors import DeviceError
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.order import topological
@@ -86,4 +87,6 @@ def _computed_values(graph: Graph, node: Node) -> list[np.ndarray] | None:
     except DeviceError:
         return None
     values = [np.asarray(v) for v in (result if isinstance(result, tuple) else (result,))]
+    if float_status.saturates():
+        values = [np.asarray(float_status.saturated(v, node.name)) for v in values]
     return values if all(v.size <= MAX_ELEMENTS for v in values) else None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npu_runtime.config import HIFLOAT8_MODES, ORIGIN, RuntimeConfig
+from npu_runtime.device import float_status
 from npu_runtime.device.chip import Chip
 from npu_runtime.device.op_table import BLACK, GRAY, WHITE, DeviceOp, OpOnDevice, device_ops, tensorflow_ops
 from npu_runtime.errors import InvalidArgument
@@ -135,6 +136,11 @@ class PrecisionPolicy:
         return self.mode == ORIGIN
 
     @property
+    def uses_float16(self) -> bool:
+        """Whether nodes that have more bits in the graph may run in fp16."""
+        return _RULES[self.mode][1] == "float16" or self.customized.has("float16")
+
+    @property
     def mixes(self) -> bool:
         """Whether the lists count."""
         return _RULES[self.mode][0] is _mix
@@ -174,6 +180,17 @@ def load_policy(config: RuntimeConfig, chip: Chip) -> PrecisionPolicy:
     if types and isinstance(types, str) and not policy.is_origin and _is_there("customize_dtypes", types, notes):
         customized = read_customized_types(types)
     return PrecisionPolicy(mode, lists, customized, tuple(notes))
+
+
+def saturates(policy: PrecisionPolicy, config: RuntimeConfig, chip: Chip) -> bool:
+    """Whether a run of a session cuts fp16 results that are too large: by option, else as the process asked, else as the chip
+    does where a session lets nodes run in fp16; exact numbers stay TensorFlow's.
+    """
+    if config.overflow:
+        return config.overflow == "saturation"
+    if float_status.asked is not None:
+        return float_status.asked
+    return chip.saturates and (policy.uses_float16 or config.device_defaults)
 
 
 def _is_there(option: str, path: str, notes: list[str]) -> bool:

@@ -19,7 +19,7 @@ def fresh():
     run_log().clear()
     with tf.Graph().as_default():
         yield
-    float_status.set_saturating(False)
+    float_status.ask(None)
     run_log().clear()
 
 
@@ -161,7 +161,7 @@ def test_force_fp32_computes_a_graph_of_fp16_in_fp32() -> None:
     back = product / b
     found, result = run([product, back], {a: x, b: y}, "force_fp32")
     assert found.dtype == result.dtype == np.float16
-    assert np.isinf(found[0]), "a fetch has the type of the graph"
+    assert found[0] == 65504, "a fetch has the type of the graph"
     np.testing.assert_array_equal(result, (x.astype(np.float32) * y.astype(np.float32) / y.astype(np.float32)).astype(np.float16))
     assert np.isinf(run(back, {a: x, b: y}, "must_keep_origin_dtype")[0])
 
@@ -181,33 +181,104 @@ def overflowing() -> Any:
     return tf.matmul(x, x, name="too_large")
 
 
-def test_an_overflow_is_infinite_and_reported_with_its_node() -> None:
-    assert np.isinf(run(overflowing())).all()
-    line = next(line for line in run_log().digest() if "overflow" in line)
-    assert "results of 1 node were too large for 16 bits, first of too_large (1 time)" in line
+CUT = np.full([4, 4], 65504, np.float32)
+OVERFLOW = "overflow: results of 1 node were too large for 16 bits, first of too_large (1 time)"
 
 
-def test_in_saturation_mode_it_is_cut_and_reported() -> None:
-    float_status.set_saturating(True)
-    np.testing.assert_array_equal(run(overflowing()), np.full([4, 4], 65504, np.float32))
-    assert any("first of too_large" in line for line in run_log().digest())
+def precision_lines() -> dict[str, str]:
+    """Lines of the run log on precision, by their first word."""
+    return {line.strip().split(":")[0]: line.strip() for line in run_log().digest()[1:]}
+
+
+@pytest.mark.parametrize("mode", ["allow_mix_precision", "force_fp16", "allow_fp32_to_fp16", "customized"])
+def test_on_a_first_chip_what_is_too_large_is_cut_and_reported_with_its_node(mode: str, tmp_path: Any) -> None:
+    options = {"precision_mode": mode}
+    if mode == "customized":
+        path = tmp_path / "types.txt"
+        path.write_text("too_large::InputDtype:float16,OutputDtype:float16\n")
+        options = {"precision_mode": "allow_mix_precision_bf16", "customize_dtypes": str(path)}
+    with device_session(**options) as session:
+        np.testing.assert_array_equal(session.run(overflowing()), CUT)
+    lines = precision_lines()
+    assert lines["overflow"].startswith(OVERFLOW) and "chip itself" not in lines["overflow"]
+    assert "cut at 65504 and set the float status" in lines["fp16"] and "--option overflow=infinity" in lines["fp16"]
+    assert lines["fp16"] in run_log().document()["precision"]
+
+
+@pytest.mark.parametrize("asked", ["the chip", "by option", "by the process"])
+def test_infinities_where_the_chip_has_them_and_where_they_are_asked_for(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    soc = "Ascend910B2" if asked == "the chip" else "Ascend910A"
+    if asked == "by option":
+        float_status.ask(True)  # what the script says is less than what the launcher says
+        monkeypatch.setenv("TF2NPU_OPTIONS", json.dumps({"overflow": "infinity"}))
+    elif asked == "by the process":
+        float_status.ask(False)
+    assert np.isinf(run(overflowing(), soc=soc)).all()
+    lines = precision_lines()
+    assert lines["overflow"].startswith(OVERFLOW) and "fp16" not in lines
+    assert ("cuts them at 65504 (--option overflow=saturation)" in lines["overflow"]) == (soc == "Ascend910A")
+
+
+@pytest.mark.parametrize("asked", ["by option", "by the process"])
+def test_a_newer_chip_cuts_where_that_is_asked_for(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if asked == "by option":
+        monkeypatch.setenv("TF2NPU_OPTIONS", json.dumps({"overflow": "saturation"}))
+    else:
+        float_status.ask(True)
+    np.testing.assert_array_equal(run(overflowing(), soc="Ascend910B2"), CUT)
+
+
+@pytest.mark.parametrize("mode", ["", "must_keep_origin_dtype", "allow_mix_precision_bf16"])
+def test_where_nothing_is_put_into_fp16_numbers_stay_tensorflows(mode: str) -> None:
+    x = np.float16([300, -300, 1, np.nan, 6e4, -0.0])
+    fed = tf.placeholder(tf.float16, x.shape)
+    result = [fed * fed, 1 / (fed * fed), tf.cast(tf.cast(fed, tf.float32) * 2, tf.float16)]
+    with tf.Session() as session:
+        right = session.run(result, {fed: x})
+    with device_session(**({"precision_mode": mode} if mode else {})) as session:
+        for found, wanted in zip(session.run(result, {fed: x}), right, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_fp16_of_the_graph_and_its_casts_are_cut_too() -> None:
+    x = np.float32([300, -300, 1, np.nan])
+    fed = tf.placeholder(tf.float32, x.shape)
+    narrow = tf.cast(fed, tf.float16)
+    found = run([narrow * narrow, tf.cast(fed * -1e9, tf.float16)], {fed: x})
+    np.testing.assert_array_equal(found[0], np.float16([65504, 65504, 1, np.nan]))
+    np.testing.assert_array_equal(found[1], np.float16([-65504, 65504, -65504, np.nan]))
+
+
+def test_inside_loops_it_is_cut_too() -> None:
+    x = tf.constant(np.full([4, 4], 200, np.float32))
+    _, found = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, tf.matmul(x, x)), [0, x])
+    np.testing.assert_array_equal(run(found), CUT)
 
 
 def test_the_mode_may_change_between_two_runs_of_a_session() -> None:
     x = tf.constant(np.full([300, 300], 300, np.float32))
     result = 1.0 / (tf.matmul(x, x) * 1.0)
     with device_session(precision_mode="force_fp16") as session:
-        assert session.run(result).max() == 0
-        float_status.set_saturating(True)
-        assert session.run(result).min() == half(1 / np.float32(65504))
+        for saturates in (None, False, True, False):
+            float_status.ask(saturates)
+            assert session.run(result).max() == (half(1 / np.float32(65504)) if saturates is not False else 0)
+
+
+def test_two_sessions_of_one_process_each_have_their_mode() -> None:
+    x = tf.placeholder(tf.float16, [1])
+    result = x * x
+    with device_session(precision_mode="force_fp16") as first, device_session() as second:
+        for _ in range(2):
+            assert first.run(result, {x: [300]}) == 65504 and np.isinf(second.run(result, {x: [300]}))
 
 
 def test_fusing_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.random.RandomState(0).randn(64, 1024).astype(np.float32)
     fed = tf.placeholder(tf.float32, x.shape)
     w = tf.constant(np.random.RandomState(1).randn(1024, 1024).astype(np.float32) / 32)
-    result = tf.tanh(tf.nn.bias_add(tf.matmul(fed, w), tf.ones([1024]) * 0.3) * 1.7) - 0.1
+    result = tf.tanh(tf.nn.bias_add(tf.matmul(fed, w), tf.ones([1024]) * 0.3) * 1.7) - 0.1 + 1 / (fed * 2e4 * fed)
     fused = run(result, {fed: x}, "force_fp16")
+    assert float_status.overflows
     monkeypatch.setenv("TF2NPU_OPTIONS", json.dumps({"fusion": "off"}))
     np.testing.assert_array_equal(fused, run(result, {fed: x}, "force_fp16"))
 
@@ -223,7 +294,8 @@ def test_the_run_log_tells_the_mode_and_what_the_chip_itself_does() -> None:
         "(--option device_defaults=on)",
         "precision: allow_mix_precision: 1 node in float16, 2 nodes in float32",
     ]
-    assert run_log().document()["precision"] == lines
+    cut = precision_lines()["fp16"]
+    assert run_log().document()["precision"] == [*lines, cut]
 
 
 def test_the_chips_own_mode_by_one_option(monkeypatch: pytest.MonkeyPatch) -> None:

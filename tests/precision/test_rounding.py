@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from npu_runtime.device import float_status
 from npu_runtime.device.denormals import flushed
+from npu_runtime.kernels import parallel
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.regions import body_of
 from npu_runtime.kernels.rounding import ROUND, round_to_grid
@@ -21,9 +24,9 @@ TYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 @pytest.fixture(autouse=True)
 def clear_overflows():
     float_status.overflows.clear()
-    float_status.clear()
+    float_status.begin(saturates=False)
     yield
-    float_status.set_saturating(False)
+    float_status.begin(saturates=False)
     float_status.overflows.clear()
 
 
@@ -105,10 +108,36 @@ def test_what_is_too_large_is_counted_under_its_node() -> None:
 
 
 def test_saturation_mode_cuts_and_raises_the_status() -> None:
-    float_status.set_saturating(True)
+    float_status.begin(saturates=True)
     found = round_to_grid(np.float32([1e9, -np.inf, np.nan, 65519, -0.0]), dtype="float16", source="conv")
     assert_same_bits(found, np.float32([65504, -65504, np.nan, 65504, -0.0]))
     assert float_status.has_overflowed() and float_status.overflows == {"conv": 1}
+
+
+def test_a_tile_of_another_thread_sets_the_status_of_the_step() -> None:
+    body = body_of(ROUND, {"dtype": "float16", "source": "conv"})
+    assert body is not None
+    n_threads_before = parallel.n_threads()
+    parallel.set_n_threads(2)
+    started = threading.Barrier(2)  # each of the two pieces waits for the other: two threads are at work
+    threads = set()
+
+    def work(start: int, stop: int) -> None:
+        started.wait(timeout=60)
+        threads.add(threading.get_ident())
+        if threading.get_ident() != caller:
+            body(x[start:stop], x[start:stop])
+
+    caller = threading.get_ident()
+    try:
+        for saturates in (True, False, True):
+            x = np.full(8192, 1e9, np.float32)
+            float_status.begin(saturates)
+            parallel.parallel_ranges(8192, work, 4096)
+            assert len(threads) == 2 and float_status.has_overflowed() == saturates
+            assert set(x) == {np.float32(1e9), np.float32(65504 if saturates else np.inf)}
+    finally:
+        parallel.set_n_threads(n_threads_before)
 
 
 def test_registered_so_that_its_result_may_take_its_inputs_place() -> None:

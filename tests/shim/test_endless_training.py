@@ -1,4 +1,4 @@
-"""A training whose every step overflows under a fixed loss scale never ends on a host; here it does, and says so."""
+"""A training whose every step overflows under a loss scale that cannot fall never ends on a host; here it does, and says so."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def said(monkeypatch, capsys):
     _log._said.clear()
     run_log().clear()
     yield lambda: capsys.readouterr().err
+    float_status.ask(None)
     float_status.overflows.clear()
 
 
@@ -128,8 +129,51 @@ def test_a_training_that_overflows_now_and_then_is_left_alone(said, tmp_path):
     assert not any("types of the graph from" in line for line in run_log().digest())
 
 
+def masked(manager, steps=3):
+    """The runs tried by a training with a mask of -1e9 that is put on in fp16: its own gradients fit in every step."""
+    tried = [0]
+
+    class Count(tf.train.SessionRunHook):
+        def after_run(self, run_context, run_values):
+            tried[0] += 1
+
+    with tf.Graph().as_default():
+        weight = tf.get_variable("w", initializer=[[1.0]])
+        mask = tf.get_variable("mask", initializer=[[0, -1e9]], trainable=False)
+        chosen = tf.nn.softmax(tf.matmul(tf.ones([1, 1]), weight) + mask)
+        loss = tf.reduce_sum(chosen * tf.matmul(tf.ones([1, 1]), weight))
+        train = wrapped(tf.train.GradientDescentOptimizer(1e-3), manager).minimize(loss, tf.train.get_or_create_global_step())
+        hooks = [tf.train.StopAtStepHook(steps), Count()]
+        with tf.train.MonitoredTrainingSession(hooks=hooks, config=mixed_precision()) as session:
+            while not session.should_stop():
+                session.run(train)
+    return tried[0]
+
+
+def wrapped(inner, manager):
+    from npu_bridge.npu_init import NPULossScaleOptimizer
+
+    return NPULossScaleOptimizer(inner, manager())
+
+
+def test_a_mask_that_a_chip_cuts_overflows_under_every_scale(said):
+    """In infinity mode nothing shows but the run log; in saturation mode no step is applied, also when the scale is down to 1."""
+    from npu_bridge.npu_init import ExponentialUpdateLossScaleManager
+
+    def falling():
+        return ExponentialUpdateLossScaleManager(2.0**25, 1000, 1, decr_ratio=0.5)
+
+    float_status.ask(False)
+    assert masked(falling) == 10 + 3 and STUCK not in said(), "the gradients fit from 2^15 on"
+    float_status.ask(None)
+    assert masked(falling) == 40 + 3, "asked at the 20th run, whose scale could fall, and at the 40th"
+    text = said()
+    assert text.count(STUCK) == 1 and "has come down to 1" in text and "masks of -10000" in text
+
+
 def test_overflow_of_what_no_gradient_comes_through_is_left_alone(said):
     """A step may stay while gradients are summed up, and a mask overflow in each run: the optimizer itself says it skips none."""
+    float_status.ask(False)
     with tf.Graph().as_default():
         loud = tf.get_variable("loud", initializer=[[START]], trainable=False)
         mask = tf.matmul(loud, loud)

@@ -11,12 +11,11 @@ from npu_runtime.device import float_status
 
 
 @pytest.fixture(params=["infinities", "saturation", "nobody asked"])
-def mode(request, monkeypatch):
-    monkeypatch.setattr(npu_plugin, "_saturation_mode", None)
+def mode(request):
     if request.param != "nobody asked":
         npu_plugin.set_device_sat_mode(0 if request.param == "saturation" else 1)
     yield request.param
-    float_status.set_saturating(False)
+    float_status.ask(None)
 
 
 def points(seed=0, n=64):
@@ -85,19 +84,18 @@ def test_a_scale_that_overflows_is_skipped_and_lowered(mode, nesting):
     assert accuracy >= wanted - 1 / 64 and wanted > 0.95
 
 
-def test_both_modes_skip_the_same_steps(monkeypatch):
+def test_both_modes_skip_the_same_steps():
     histories = {}
     for wanted in (0, 1):
-        monkeypatch.setattr(npu_plugin, "_saturation_mode", None)
         npu_plugin.set_device_sat_mode(wanted)
         try:
             histories[wanted] = [row[:2] for row in trained(nestings()["inside"], half=True, steps=12)[0]]
         finally:
-            float_status.set_saturating(False)
+            float_status.ask(None)
     assert histories[0] == histories[1]
 
 
-def test_saturation_cuts_numbers_and_raises_the_status(monkeypatch, graph):
+def test_saturation_cuts_numbers_and_raises_the_status(graph):
     from npu_bridge.helper import helper
 
     ops = helper.get_gen_ops()
@@ -109,7 +107,6 @@ def test_saturation_cuts_numbers_and_raises_the_status(monkeypatch, graph):
             cleared = ops.npu_clear_float_status(status)
             with tf.control_dependencies([cleared]):
                 after = ops.npu_get_float_status(cleared)
-    monkeypatch.setattr(npu_plugin, "_saturation_mode", None)
     with tf.Session() as session:
         numbers, flag = session.run([product, status], {x: [300, -2]})
         assert np.isinf(numbers[0]) and flag.tolist() == [0] * 8  # infinities, as TensorFlow
@@ -119,19 +116,70 @@ def test_saturation_cuts_numbers_and_raises_the_status(monkeypatch, graph):
             assert numbers.tolist() == [65504, 4] and flag.tolist() == [1] + [0] * 7 and zero.tolist() == [0] * 8
             assert session.run(status, {x: [3, -2]}).tolist() == [0] * 8, "a step begins with a clear status"
         finally:
-            float_status.set_saturating(False)
+            float_status.ask(None)
 
 
-def test_every_result_is_cut_also_where_kernels_could_be_fused(monkeypatch, graph):
+def test_every_result_is_cut_also_where_kernels_could_be_fused(graph):
     x = tf.placeholder(tf.float16, [1 << 17])
     y = 1.0 / (x * x)
-    monkeypatch.setattr(npu_plugin, "_saturation_mode", None)
     npu_plugin.set_device_sat_mode(0)
     try:
         with tf.Session() as session:
             assert set(session.run(y, {x: np.full(1 << 17, 300)})) == {np.float16(1) / np.float16(65504)}
     finally:
-        float_status.set_saturating(False)
+        float_status.ask(None)
+
+
+def mixed_precision(**more):
+    from npu_bridge.npu_init import npu_config_proto
+
+    config = npu_config_proto()
+    parameters = config.graph_options.rewrite_options.custom_optimizers[0].parameter_map
+    for name, value in {"precision_mode": "force_fp16", **more}.items():
+        parameters[name].s = value.encode()
+    return config
+
+
+@pytest.mark.parametrize(("soc", "is_cut"), [("Ascend910A", True), ("Ascend910B2", False)])
+def test_the_status_knows_of_overflows_inside_fused_kernels_on_all_threads(soc, is_cut, graph):
+    from npu_bridge.helper import helper
+
+    n_elements = 1 << 19
+    ops = helper.get_gen_ops()
+    x = tf.placeholder(tf.float32, [n_elements])
+    result = 1.0 / (x * x + 1.0)
+    with tf.control_dependencies([result]):
+        status = ops.npu_get_float_status(ops.npu_alloc_float_status())
+    with tf.Session(config=mixed_precision(soc=soc)) as session:
+        for place in range(0, n_elements, n_elements // 8):  # one of 8 tiles, which either thread may take
+            fed = np.ones(n_elements, np.float32)
+            fed[place] = 300
+            found, flag = session.run([result, status], {x: fed})
+            assert found[place] == (np.float16(1) / np.float16(65504) if is_cut else 0) and flag[0] == is_cut
+            assert session.run([result, status], {x: np.ones(n_elements)})[1][0] == 0
+
+
+def test_a_step_whose_gradients_are_finite_is_skipped_when_the_status_tells_of_an_overflow(graph):
+    """1 / 65504^2 instead of 1 / inf: no gradient shows it."""
+    from npu_bridge.npu_init import ExponentialUpdateLossScaleManager, NPULossScaleOptimizer
+
+    x = tf.placeholder(tf.float32, [4, 4])
+    weight = tf.get_variable("w", initializer=2 * np.eye(4, dtype=np.float32))
+    loss = tf.reduce_mean(1.0 / (1.0 + tf.matmul(x, weight)))
+    manager = ExponentialUpdateLossScaleManager(2.0**4, 1000, decr_every_n_nan_or_inf=1, decr_ratio=0.5)
+    step = tf.train.get_or_create_global_step()
+    optimizer = NPULossScaleOptimizer(tf.train.GradientDescentOptimizer(0.1), manager)
+    pairs = optimizer.compute_gradients(loss, [weight])
+    train = optimizer.apply_gradients(pairs, step)
+    with tf.Session(config=mixed_precision()) as session:
+        session.run(tf.global_variables_initializer())
+        loud, quiet = np.full([4, 4], 6e4, np.float32), np.ones([4, 4], np.float32)
+        for fed, scale, n_steps in ((quiet, 16, 1), (loud, 8, 1), (loud, 4, 1), (quiet, 4, 2)):
+            before = session.run(weight)
+            gradient, _ = session.run([pairs[0][0], train], {x: fed})
+            assert np.isfinite(gradient).all()
+            assert session.run([manager.get_loss_scale(), step]) == [scale, n_steps]
+            assert (session.run(weight) != before).any() == (fed is quiet)
 
 
 def test_float_status_on_tensorflow_is_clear(plain_session):

@@ -25,8 +25,6 @@ from tensorflow.python.client import session as tf_session
 from tensorflow.python.framework import error_interpolation, errors_impl
 
 from npu_runtime.config import load_config
-from npu_runtime.device import float_status
-from npu_runtime.device.chip import load_chip
 from npu_runtime.errors import DeviceError
 from npu_runtime.importer.functions import MARK
 from npu_runtime.importer.host import HOST_SIDE_MARK
@@ -53,21 +51,10 @@ def install() -> None:
     """Patch BaseSession once; sessions that are not for the device behave as before."""
     if _original:
         return
-    _start_as_the_chip_does()
     atexit.register(_print_log)
     for name, replacement in _REPLACEMENTS.items():
         _original[name] = getattr(tf_session.BaseSession, name)
         setattr(tf_session.BaseSession, name, replacement)
-
-
-def _start_as_the_chip_does() -> None:
-    """With --option device_defaults=on, fp16 results that are too large are cut where the chosen chip cuts them."""
-    try:
-        config = load_config({})
-        if config.device_defaults:
-            float_status.set_saturating(load_chip(config.soc).saturates)
-    except DeviceError:
-        return  # the first session raises it to the script
 
 
 def uninstall() -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
-from npu_bridge._endless_training import note_fixed_scale
+from npu_bridge._endless_training import note_way_out
 from npu_bridge._ops.float_status import npu_alloc_float_status, npu_get_float_status
-from npu_bridge.estimator.npu import npu_plugin, util
+from npu_bridge.estimator.npu import util
 from npu_bridge.estimator.npu.npu_loss_scale_manager import ExponentialUpdateLossScaleManager, FixedLossScaleManager
 from npu_bridge.estimator.npu.npu_scope import keep_dtype_scope
 from npu_bridge.hccl import hccl_ops
@@ -59,10 +59,11 @@ def all_finite(pairs: Pairs) -> tf.Tensor:
 
 
 def no_overflow(pairs: Pairs) -> tf.Tensor:
-    """Whether a step may be applied: gradients are finite and, in saturation mode, the device's float status is clear."""
+    """Whether a step may be applied: gradients are finite and the device's float status is clear.
+
+    Only the session that runs the step knows whether it saturates; in infinity mode the status is always clear.
+    """
     finite = all_finite(pairs)
-    if not npu_plugin._is_saturating():
-        return finite
     computed = [g.values if isinstance(g, tf.IndexedSlices) else g for g, _ in pairs if g is not None]
     with tf.control_dependencies(computed):  # the status is of what has run by then
         status = npu_get_float_status(npu_alloc_float_status())
@@ -82,8 +83,11 @@ def update_if_finite(
     if is_distributed:
         overflows = hccl_ops.allreduce(tf.cast(tf.logical_not(finite), tf.float32), "sum", fusion=0)
         finite = tf.equal(overflows, 0.0)
-    if getattr(type(manager), "update_loss_scale", None) is FixedLossScaleManager.update_loss_scale:
-        note_fixed_scale(finite)
+    how = getattr(type(manager), "update_loss_scale", None)
+    if how is FixedLossScaleManager.update_loss_scale:
+        note_way_out(finite)
+    elif how is ExponentialUpdateLossScaleManager.update_loss_scale:
+        note_way_out(tf.logical_or(finite, manager.get_loss_scale() > 1.0))
 
     def update() -> tf.Tensor:
         with tf.control_dependencies([optimizer.apply_gradients(pairs, global_step, name)]):

@@ -38,7 +38,6 @@ __all__ = [
 ]
 
 _started: dict[str, Any] | None = None
-_saturation_mode: int | None = None  # 0: fp16 results saturate, 1: infinities and NaN appear; None: nobody has said
 
 
 def check_graph_run_mode(graph_run_mode: int) -> None:
@@ -112,19 +111,15 @@ def npu_close() -> None:
 
 
 def set_device_sat_mode(mode: int) -> None:
-    """How overflow of fp16 shows: 0 saturates, 1 gives infinities and NaN; nobody asked is as 1.  ValueError for another mode."""
-    global _saturation_mode
+    """How overflow of fp16 shows: 0 saturates, 1 gives infinities and NaN.  ValueError for another mode.
+
+    When nobody asks, sessions that let nodes run in fp16 do as the chip, and all others give infinities.
+    """
     if mode not in (0, 1):
         raise ValueError(f"mode must be 0 (saturation) or 1 (infinities and NaN), got {mode!r}")
-    float_status.set_saturating(mode == 0)
-    _saturation_mode = mode
-
-
-def _is_saturating() -> bool:
-    """Whether overflow is in the float status and not in the numbers: ``set_device_sat_mode(0)``, or the chip's own way."""
-    return _saturation_mode == 0 or (_saturation_mode is None and float_status.is_saturating)
+    float_status.ask(mode == 0)
 
 
 def is_inf_nan_enabled() -> bool:
     """Whether ``set_device_sat_mode(1)`` was called."""
-    return _saturation_mode == 1
+    return float_status.asked is False
