@@ -358,17 +358,21 @@ def test_a_sum_with_what_comes_from_the_normalisation_itself_stays() -> None:
     assert fuse_normalization.run(graph) == 0
 
 
+def assert_as_on_tensorflow(tensor: tf.Tensor, feeds: dict[tf.Tensor, np.ndarray]) -> None:
+    results = []
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(tf.global_variables_initializer())
+            results.append(session.run(tensor, feeds))
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-5, atol=1e-5)
+
+
 def test_a_normalised_value_that_is_added_again_may_lie_where_the_result_goes() -> None:
     x = tf.placeholder(tf.float32, [4, 6, 5, 3])
     doubled = x * 2.0
     y = tf.nn.relu(tf.layers.batch_normalization(doubled, training=False) + doubled) * 3.0
     value = np.random.default_rng(1).standard_normal((4, 6, 5, 3)).astype(np.float32)
-    results = []
-    for make in (tf.Session, device_session):
-        with make() as session:
-            session.run(tf.global_variables_initializer())
-            results.append(session.run(y, {x: value}))
-    np.testing.assert_allclose(results[1], results[0], rtol=1e-5, atol=1e-5)
+    assert_as_on_tensorflow(y, {x: value})
 
 
 def _shared_weight(other_term: bool) -> tuple[Any, Any]:
@@ -391,12 +395,7 @@ def test_the_gradient_of_a_matrix_used_again_and_again_is_one_product(other_term
     assert ops(graph).count("AddN") == int(other_term)
     assert not any(node.op == "MatMul" and node.attrs["transpose_a"] for node in graph)
     value = np.random.default_rng(1).standard_normal((4, 3, 20)).astype(np.float32)
-    results = []
-    for make in (tf.Session, device_session):
-        with make() as session:
-            session.run(tf.global_variables_initializer())
-            results.append(session.run(gradient, {x: value}))
-    np.testing.assert_allclose(results[1], results[0], rtol=1e-5, atol=1e-5)
+    assert_as_on_tensorflow(gradient, {x: value})
 
 
 def test_products_larger_in_their_factors_or_seen_by_others_are_added() -> None:
