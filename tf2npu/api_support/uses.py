@@ -72,15 +72,13 @@ class ApiUses:
 
     def _see_unresolved(self, node: cst.BaseExpression, scope: Scope) -> None:
         """A chain from a name that is TensorFlow's by one of its bindings and something else by another."""
-        root: Any = node
-        while isinstance(root, cst.Attribute):
-            root = root.value
-        if not isinstance(root, cst.Name) or root.value not in self._locals:
+        name = dotted_name(node)
+        root = root_of(name)
+        if root not in self._locals:
             return
-        targets = [b.target for b in scope.lookup(root.value) if b.kind == "import" and b.level == 0 and _is_ours(b.target)]
+        targets = [b.target for b in scope.lookup(root) if b.kind == "import" and b.level == 0 and _is_ours(b.target)]
         if targets:
-            rest = dotted_name(node)[len(root.value) :]
-            self._add(canonical(targets[0] + rest), node, scope, _SEVERAL)
+            self._add(canonical(targets[0] + name[len(root) :]), node, scope, _SEVERAL)
 
     def _see_module(self, name: str, node: cst.BaseExpression, scope: Scope) -> None:
         """A bare module: fine as the value of an assignment, which the resolver follows; elsewhere a way out of sight."""
@@ -162,10 +160,8 @@ class ApiUses:
     @staticmethod
     def _comes_from_star(seen: _Seen) -> bool:
         """Whether only a star import could have given this name a meaning: then it is somebody else's."""
-        root: Any = seen.node
-        while isinstance(root, cst.Attribute):
-            root = root.value
-        return isinstance(root, cst.Name) and seen.scope.lookup_scope(root.value) is None
+        root = root_of(dotted_name(seen.node))
+        return bool(root) and seen.scope.lookup_scope(root) is None
 
 
 def _is_ours(name: str) -> bool:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import libcst as cst
-
 from tf2npu.rules.base import Example, registered, rule
-from tf2npu.scanner.names import canonical, is_framework
+from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.scopes import Binding, Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
@@ -64,14 +62,13 @@ def _rewritten() -> dict[str, list[str]]:
 
 def _one_meaning(func: Any, scope: Scope) -> tuple[str, Binding] | None:
     """TensorFlow's name for a function whose root has other bindings too, and the first of those."""
-    root = func
-    while isinstance(root, cst.Attribute):
-        root = root.value
-    found = _ours_and_others(scope.lookup(root.value)) if isinstance(root, cst.Name) else None
+    name = dotted_name(func)
+    root = root_of(name)
+    found = _ours_and_others(scope.lookup(root)) if root else None
     if found is None:
         return None
     ours, other = found
-    return canonical(ours.target + dotted_name(func)[len(root.value) :]), other
+    return canonical(ours.target + name[len(root) :]), other
 
 
 def _ours_and_others(bindings: list[Binding]) -> tuple[Binding, Binding] | None:
