@@ -205,8 +205,7 @@ def _place(call: Call, sessions: tuple[str, ...]) -> Any:
     ):
         return None
     parts = [statement] if is_simple else [item.item for item in statement.items]
-    spans = [call.script.tree.span(part) for part in parts]
-    inside = [n for n, s in walked.calls if any(a <= call.script.tree.span(n)[0] < b for a, b in spans)]
+    inside = [n for part in parts for n, _ in call.script.calls_in(*call.script.tree.span(part))]
     made = [n for n in inside if call.resolve(n.func) in sessions]
     return statement if len(made) == 1 else None
 

@@ -173,11 +173,9 @@ def _does_more(call: Call) -> bool:
     """Whether there is TensorFlow in the arguments that does not merely name devices, or None, which other fixes leave behind."""
     script = call.script
     start, end = script.tree.span(call.node)
-
-    def inside(node: cst.CSTNode) -> bool:
-        return node is not call.node and start <= script.tree.span(node)[0] < end
-
-    called = [script.name_of(node.func, scope) or "" for node, scope in script.walked.calls if inside(node)]
+    inside = [(node, scope) for node, scope in script.calls_in(start, end) if node is not call.node]
+    called = [script.name_of(node.func, scope) or "" for node, scope in inside]
     if any(is_framework(name) and not name.startswith("tensorflow.config.") for name in called):
         return True
-    return any(isinstance(node, cst.Name) and node.value == "None" and inside(node) for node, _ in script.walked.references)
+    nones = (node for node, _ in script.walked.references if isinstance(node, cst.Name) and node.value == "None")
+    return any(start <= script.tree.span(none)[0] < end for none in nones)

@@ -97,6 +97,4 @@ def _tells_rank(script: Script, test: cst.BaseExpression, scope: Scope, variable
         return True
     if "rank" not in text:
         return False
-    start, end = script.tree.span(test)
-    inside = [(c, s) for c, s in script.walked.calls if start <= script.tree.span(c)[0] < end]
-    return any(_is_rank_call(script, call, s) for call, s in inside)
+    return any(_is_rank_call(script, call, s) for call, s in script.calls_in(*script.tree.span(test)))

@@ -145,14 +145,12 @@ def _add_else(call: Call, condition: cst.If) -> None:
 def _shards_of(call: Call, condition: cst.If) -> list[Any]:
     """The shards of a context inside its `if` that are assigned to something, in source order."""
     script, root = call.script, _root(call.source(condition.test))
-    first, last = script.tree.span(condition.body)
     found: list[Any] = []
-    for node, _ in script.walked.calls:
+    for node, _ in script.calls_in(*script.tree.span(condition.body)):
         is_shard = isinstance(node.func, cst.Attribute) and node.func.attr.value == "shard"
-        if is_shard and isinstance(script.walked.parents.get(id(node)), cst.Assign):
-            is_inside = first <= script.tree.span(node)[0] < last
-            if is_inside and root in {_root(call.source(arg.value)) for arg in node.args}:
-                found.append(node)
+        is_assigned = is_shard and isinstance(script.walked.parents.get(id(node)), cst.Assign)
+        if is_assigned and root in {_root(call.source(arg.value)) for arg in node.args}:
+            found.append(node)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import libcst as cst
@@ -49,6 +50,10 @@ class Script:
     def span(self, start: int, end: int) -> Span:
         """1-based span of a character range."""
         return Span(*self.lines.position(start), *self.lines.position(end))
+
+    def calls_in(self, start: int, end: int) -> Iterator[tuple[cst.Call, Scope]]:
+        """Calls that begin from `start` up to `end`, with the scopes they are in."""
+        return ((call, scope) for call, scope in self.walked.calls if start <= self.tree.span(call)[0] < end)
 
     def name_of(self, node: cst.BaseExpression, scope: Scope) -> str | None:
         """Qualified name of an expression, or None when it is not certain."""
