@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,27 @@ def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: 
     """The fastest way for these shapes; every one gives the same sums up to the order of additions."""
     if rows.is_pointwise and cols.is_pointwise and x.flags.c_contiguous and out.flags.c_contiguous:
         return pointwise
+    return _algorithm_of(x.shape, x.dtype, w.shape, rows, cols)
+
+
+@lru_cache(maxsize=4096)
+def _algorithm_of(shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis) -> Algorithm:
+    x, w = placeholder(shape, dtype), placeholder(filter, dtype)
     if unpadded.is_worth_it(x, w, rows, cols):
         return unpadded.convolve
     if winograd.is_worth_it(x, w, rows, cols):
         return winograd.convolve
     return shifted.convolve if shifted.is_worth_it(x, w, rows, cols) else im2col.convolve
+
+
+def placeholder(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array for questions about its shape and type only: one element, seen everywhere."""
+    return np.broadcast_to(np.zeros((), dtype), shape)
+
+
+def split_groups(x: np.ndarray, groups: int) -> list[np.ndarray]:
+    """The channels of each group.  x: (..., groups * C)."""
+    return [x] if groups == 1 else np.split(x, groups, axis=-1)
 
 
 def pointwise(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None) -> None:
@@ -55,7 +72,7 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
     if groups == 1:
         choose_algorithm(x, w, rows, cols, out)(x, w, rows, cols, out, epilogue)
         return
-    for x_part, w_part, out_part in zip(*(np.split(array, groups, axis=3) for array in (x, w, out)), strict=True):
+    for x_part, w_part, out_part in zip(*(split_groups(array, groups) for array in (x, w, out)), strict=True):
         im2col.convolve(x_part, w_part, rows, cols, out_part)
     if epilogue is not None:
         epilogue(out.reshape(-1, out.shape[3]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import im2col, line_gradient, unpadded, winograd
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.conv import check_depths, convolve
+from npu_runtime.kernels.conv import check_depths, convolve, placeholder, split_groups
 from npu_runtime.kernels.matmul import multiply
 from npu_runtime.kernels.precision import compute_dtype, store, widen
 from npu_runtime.kernels.shapes import constant_ints
@@ -37,7 +38,8 @@ class Phase:
     axis: Axis
 
 
-def phases(axis: Axis) -> list[Phase]:
+@lru_cache(maxsize=4096)
+def phases(axis: Axis) -> tuple[Phase, ...]:
     """A strided convolution's input gradient is `stride` plain convolutions interleaved; none multiplies by zeros.
 
     Input start + stride * t is read by output o = t + shift - tap_index * dilation for every step-th tap from `first`.
@@ -53,7 +55,7 @@ def phases(axis: Axis) -> list[Phase]:
         last = hits[0] + (n_taps - 1) * step if hits else 0
         plain = Axis(axis.out, n_taps, 1, dilation, (n_taps - 1) * dilation - shift, out)
         found.append(Phase(start, _backwards(last, step, n_taps), plain))
-    return found
+    return tuple(found)
 
 
 def _backwards(last: int, step: int, count: int) -> slice:
@@ -93,8 +95,7 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
         return
     dx, w, rows, cols = fold_whole_axes(dx, w, rows, cols)
     groups = dx.shape[3] // w.shape[2]
-    w_groups = np.split(w, groups, axis=3)
-    dy_groups, dx_groups = np.split(dy, groups, axis=3), np.split(dx, groups, axis=3)
+    w_groups, dy_groups, dx_groups = (split_groups(array, groups) for array in (w, dy, dx))
     for row in phases(rows):
         for col in phases(cols):
             for w_part, dy_part, dx_part in zip(w_groups, dy_groups, dx_groups, strict=True):
@@ -119,7 +120,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: n
     if groups == 1 and (gradient := _special_gradient(x, rows, cols, dw)) is not None:
         gradient(x, dy, rows, cols, dw)
         return
-    for index, (x_part, dy_part) in enumerate(zip(np.split(x, groups, axis=3), np.split(dy, groups, axis=3), strict=True)):
+    for index, (x_part, dy_part) in enumerate(zip(split_groups(x, groups), split_groups(dy, groups), strict=True)):
         part = np.empty((*dw.shape[:3], dw.shape[3] // groups), dw.dtype) if groups > 1 else dw
         im2col.filter_gradient(x_part, dy_part, rows, cols, part)
         if groups > 1:
@@ -128,6 +129,14 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: n
 
 def _special_gradient(x: np.ndarray, rows: Axis, cols: Axis, dw: np.ndarray) -> Callable[..., None] | None:
     """The way that is faster than windows for these shapes, if there is one."""
+    return _gradient_of(x.shape, x.dtype, dw.shape, rows, cols)
+
+
+@lru_cache(maxsize=4096)
+def _gradient_of(
+    shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis
+) -> Callable[..., None] | None:
+    x, dw = placeholder(shape, dtype), placeholder(filter, dtype)
     for way in (unpadded, winograd, line_gradient):
         if way.is_worth_it(x, dw, rows, cols):
             return way.filter_gradient

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -39,9 +40,10 @@ class Block:
         return x[self.first : self.last, self.top : self.bottom]
 
 
+@lru_cache(maxsize=4096)
 def blocks(
     n_images: int, rows: Axis, cols: Axis, window_bytes: int, block_bytes: int = BLOCK_BYTES, least: int = 8
-) -> list[Block]:
+) -> tuple[Block, ...]:
     """The outputs in blocks: some rows of one image, or some whole images where these are small. Depends on shapes only.
 
     least: about how many blocks there should be, where outputs are not very few.
@@ -53,11 +55,11 @@ def blocks(
     if positions >= per_image:
         n_blocks = -(-n_images // max(1, round(positions / max(per_image, 1))))
         cuts = [n_images * index // n_blocks for index in range(n_blocks + 1)]
-        return [Block(a, b, 0, rows.out) for a, b in itertools.pairwise(cuts)]
+        return tuple(Block(a, b, 0, rows.out) for a, b in itertools.pairwise(cuts))
     n_blocks = min(rows.out, -(-per_image // positions))
     cuts = [rows.out * index // n_blocks for index in range(n_blocks + 1)]
     pairs = list(itertools.pairwise(cuts))
-    return [Block(image, image + 1, a, b) for image in range(n_images) for a, b in pairs]
+    return tuple(Block(image, image + 1, a, b) for image in range(n_images) for a, b in pairs)
 
 
 def framed(x: np.ndarray, rows: Axis, cols: Axis, block: Block) -> np.ndarray:
@@ -110,7 +112,7 @@ def lay_out(x: np.ndarray, rows: Axis, cols: Axis, block: Block) -> np.ndarray:
     return matrix.reshape(math.prod(windows.shape[:3]), math.prod(windows.shape[3:]))
 
 
-def each_block(todo: list[Block]) -> Callable[[Callable[[Block], None]], None]:
+def each_block(todo: Sequence[Block]) -> Callable[[Callable[[Block], None]], None]:
     """A decorator that runs a body on every block over the worker threads."""
 
     def run(body: Callable[[Block], None]) -> None:

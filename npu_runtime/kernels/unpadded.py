@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,8 @@ class Span(NamedTuple):
     high: int
 
 
-def spans(axis: Axis) -> list[Span]:
+@lru_cache(maxsize=4096)
+def spans(axis: Axis) -> tuple[Span, ...]:
     """The outputs of an axis without stride or dilation that see any tap, neighbours that see the same ones together."""
     starts = np.arange(axis.out) - axis.before
     lows, highs = np.maximum(-starts, 0).tolist(), np.minimum(axis.extent - starts, axis.kernel).tolist()
@@ -51,7 +53,7 @@ def spans(axis: Axis) -> list[Span]:
         outputs = list(group)
         if high > low:
             found.append(Span(outputs[0], outputs[-1] + 1, low, high))
-    return found
+    return tuple(found)
 
 
 def share_inside(axis: Axis) -> float:
@@ -88,14 +90,15 @@ def _cuts(n_images: int, positions: int) -> list[tuple[int, int]]:
     return list(itertools.pairwise(n_images * index // count for index in range(count + 1)))
 
 
-def _chunks(n_images: int, rows: Axis, cols: Axis) -> list[tuple[int, int, Span]]:
+@lru_cache(maxsize=4096)
+def _chunks(n_images: int, rows: Axis, cols: Axis) -> tuple[tuple[int, int, Span], ...]:
     """(first image, last image, columns), those that take longest first."""
     work = {}
     for span in spans(cols):
         width = span.last - span.first
         for first, last in _cuts(n_images, n_images * rows.out * width):
             work[first, last, span] = (last - first) * width * (span.high - span.low)
-    return sorted(work, key=work.__getitem__, reverse=True)
+    return tuple(sorted(work, key=work.__getitem__, reverse=True))
 
 
 def _laid_out(x: np.ndarray, cols: Axis, span: Span) -> np.ndarray:

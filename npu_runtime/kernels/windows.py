@@ -1,9 +1,14 @@
-"""Where the windows of convolutions and pools lie: strides, dilations and padding of one axis and of an image."""
+"""Where the windows of convolutions and pools lie: strides, dilations and padding of one axis and of an image.
+
+What follows from a node's attributes and shapes is kept: a step asks for the same again and again, and computing it takes
+longer in a step, with cold caches, than a small convolution.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -96,27 +101,11 @@ class Layout:
         explicit_paddings: Sequence[int] = (),
     ) -> Layout:  # fmt: skip
         """From the attributes of a node. Raises: InvalidArgument for strides or dilations of batch or channels."""
-        first = data_format == "NCHW"
-        rows, cols, channels = (2, 3, 1) if first else (1, 2, 3)
-        for name, values in (("strides", strides), ("dilations", dilations)):
-            if values[0] != 1 or values[channels] != 1:
-                raise InvalidArgument(
-                    f"Current implementation does not yet support {name} in the batch and depth dimensions: {shape_text(values)}"
-                )
-        pairs = tuple(explicit_paddings) or (0,) * 8
-        explicit = ((pairs[2 * rows], pairs[2 * rows + 1]), (pairs[2 * cols], pairs[2 * cols + 1]))
-        return Layout((strides[rows], strides[cols]), (dilations[rows], dilations[cols]), padding, explicit, first)
+        return _layout(tuple(strides), padding, data_format, tuple(dilations), tuple(explicit_paddings))
 
     def axes(self, extents: Sequence[int], kernel: Sequence[int]) -> tuple[Axis, Axis]:
         """Rows and columns of an image of `extents` under a kernel."""
-        made = []
-        for index in (0, 1):
-            stride, dilation = self.strides[index], self.dilations[index]
-            out, before = window_extent(
-                extents[index], kernel[index], stride, dilation, self.padding, self.explicit[index]
-            )  # fmt: skip
-            made.append(Axis(extents[index], kernel[index], stride, dilation, before, out or 0))
-        return made[0], made[1]
+        return _axes(self, (extents[0], extents[1]), (kernel[0], kernel[1]))
 
     def out_shape(self, image: Shape, kernel: Sequence[int | None], channels: int | None) -> Shape:
         """Shape of the result for the image's own shape, unknown extents included."""
@@ -140,6 +129,32 @@ class Layout:
 
     def channels(self, shape: Shape) -> int | None:
         return None if shape is None else shape[1 if self.is_channels_first else 3]
+
+
+@lru_cache(maxsize=1024)
+def _layout(
+    strides: tuple[int, ...], padding: str, data_format: str, dilations: tuple[int, ...], explicit_paddings: tuple[int, ...]
+) -> Layout:
+    first = data_format == "NCHW"
+    rows, cols, channels = (2, 3, 1) if first else (1, 2, 3)
+    for name, values in (("strides", strides), ("dilations", dilations)):
+        if values[0] != 1 or values[channels] != 1:
+            raise InvalidArgument(
+                f"Current implementation does not yet support {name} in the batch and depth dimensions: {shape_text(values)}"
+            )
+    pairs = explicit_paddings or (0,) * 8
+    explicit = ((pairs[2 * rows], pairs[2 * rows + 1]), (pairs[2 * cols], pairs[2 * cols + 1]))
+    return Layout((strides[rows], strides[cols]), (dilations[rows], dilations[cols]), padding, explicit, first)
+
+
+@lru_cache(maxsize=4096)
+def _axes(layout: Layout, extents: tuple[int, int], kernel: tuple[int, int]) -> tuple[Axis, Axis]:
+    made = []
+    for index in (0, 1):
+        stride, dilation = layout.strides[index], layout.dilations[index]
+        out, before = window_extent(extents[index], kernel[index], stride, dilation, layout.padding, layout.explicit[index])
+        made.append(Axis(extents[index], kernel[index], stride, dilation, before, out or 0))
+    return made[0], made[1]
 
 
 def check_rank(name: str, shape: Sequence[int | None], rank: int = 4) -> None:

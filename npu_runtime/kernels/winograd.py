@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -158,17 +158,18 @@ def transform_gradient(dy: np.ndarray, rows: Axis, cols: Axis, block: Block, out
     np.matmul(both_axes("taps", *steps), _gathered(_tiles(frame, steps, steps, counts)), out=out)
 
 
-def _blocks(n_images: int, rows: Axis, cols: Axis, tiles: int) -> list[Block]:
+@lru_cache(maxsize=4096)
+def _blocks(n_images: int, rows: Axis, cols: Axis, tiles: int) -> tuple[Block, ...]:
     """Whole images, or whole bands of tiles of one, of about `tiles` tiles; at least two where there is enough."""
     step, bands = tile_outputs(rows), n_tiles(rows)
     per_image = bands * n_tiles(cols)
     images = min(tiles // per_image, -(-n_images // 2))
     if images >= 1:
-        return [Block(first, min(first + images, n_images), 0, rows.out) for first in range(0, n_images, images)]
+        return tuple(Block(first, min(first + images, n_images), 0, rows.out) for first in range(0, n_images, images))
     pieces = min(bands, -(-per_image // tiles))
     edges = [min(step * (bands * i // pieces), rows.out) for i in range(pieces + 1)]
     pairs = list(itertools.pairwise(edges))
-    return [Block(image, image + 1, top, bottom) for image in range(n_images) for top, bottom in pairs]
+    return tuple(Block(image, image + 1, top, bottom) for image in range(n_images) for top, bottom in pairs)
 
 
 def transform_filters(w: np.ndarray) -> np.ndarray:
@@ -206,7 +207,7 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
 
 
 def _convolve_chunk(
-    x: np.ndarray, by_point: np.ndarray, rows: Axis, cols: Axis, todo: list[Block], out: np.ndarray, epilogue: Epilogue | None
+    x: np.ndarray, by_point: np.ndarray, rows: Axis, cols: Axis, todo: Sequence[Block], out: np.ndarray, epilogue: Epilogue | None
 ) -> None:
     """The outputs of some blocks.  by_point: (AREA, C, K), the filters."""
     depth, filters = by_point.shape[1:]
@@ -239,7 +240,7 @@ def transform_outputs(products: np.ndarray, rows: Axis, cols: Axis, target: np.n
     _place(results.reshape(*steps, *counts, target.shape[3]), target)
 
 
-def _tile_ends(rows: Axis, cols: Axis, todo: list[Block]) -> list[int]:
+def _tile_ends(rows: Axis, cols: Axis, todo: Sequence[Block]) -> list[int]:
     """Where the tiles of each block end when all stand in a row; 0 first."""
     counts = [(b.last - b.first) * _bands(b, tile_outputs(rows)) * n_tiles(cols) for b in todo]
     return [0, *itertools.accumulate(counts)]
@@ -287,7 +288,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
     multiply(both_axes("outputs", rows.kernel, cols.kernel), sums.reshape(AREA, -1), results)
 
 
-def _transformed(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, todo: list[Block]) -> tuple[np.ndarray, np.ndarray]:
+def _transformed(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, todo: Sequence[Block]) -> tuple[np.ndarray, np.ndarray]:
     """The tiles of some blocks and their gradients.  Returns: (AREA, tiles, C) and (AREA, tiles, K) in scratch."""
     depth, filters = x.shape[3], dy.shape[3]
     ends = _tile_ends(rows, cols, todo)
