@@ -34,6 +34,8 @@ Source: OpenBLAS' sgemm_small_matrix_permit, which its kernels for AVX-512 have.
 """
 FEWEST_STACKED = 128
 """Rows of one such product that repay its start."""
+MOST_STACKS = 8
+"""Pieces that a stack of products is cut into: after each of them a thread may have to wait for the other."""
 SERIAL_FLOPS = 4e6
 """A product smaller than this takes less time than waking a worker."""
 
@@ -118,7 +120,7 @@ def multiply_batch(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> np.ndarray:
     batch = out.shape[:-2]
     flat_x, flat_y, flat_out = _flat_batch(x, batch), _flat_batch(y, batch), out.reshape(-1, *out.shape[-2:])
     flops = 2.0 * out.shape[-2] * out.shape[-1] * x.shape[-1]
-    grain = max(1, math.ceil(SERIAL_FLOPS / 2 / max(flops, 1.0)))
+    grain = max(math.ceil(SERIAL_FLOPS / 2 / max(flops, 1.0)), -(-len(flat_out) // MOST_STACKS))
 
     def body(start: int, stop: int) -> None:
         np.matmul(flat_x[start:stop], flat_y[start:stop], out=flat_out[start:stop])
