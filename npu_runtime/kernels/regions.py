@@ -25,9 +25,9 @@ from npu_runtime.kernels.tiles import BODIES, Body, choose, run_tiled
 
 REGION = "_ElementwiseRegion"
 UPDATE_REGION = "_UpdateRegion"
-REGION_BYTES = 1 << 19
-"""Of a tile's result and the values between the nodes, which stay in the L2 cache together."""
-TILES = 16384, 65536
+REGION_BYTES = 1 << 22
+"""Of a tile's result and the values between the nodes: in the L3 cache, as what a call costs counts for more than the way."""
+TILES = 16384, 1 << 18
 """Least and most elements of a tile: of small ones Python's share is too large."""
 MAX_INPUTS = 24
 
@@ -80,7 +80,7 @@ class Region:
         """Elements of a tile."""
         buffers = 2 + max(step.buffer for step in self.steps)
         least, most = TILES
-        return max(least, min(most, REGION_BYTES // (4 * buffers), -(-math.prod(self.shape) // 8)))
+        return max(least, min(most, REGION_BYTES // (4 * buffers), -(-math.prod(self.shape) // 4)))
 
     @cached_property
     def body(self) -> Body:
