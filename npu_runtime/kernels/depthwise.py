@@ -12,6 +12,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.columns import pixels_a_line
 from npu_runtime.kernels.conv_gradients import check_gradient, phases
 from npu_runtime.kernels.im2col import Block, framed, window_view
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
@@ -22,44 +23,73 @@ from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.windows import Axis, Layout, check_rank
 
 PARTS = 8
-LONG_CHANNELS = 32
-"""With fewer channels a filter's gradient is summed over whole lines first, for a long inner loop."""
+BAND_ELEMENTS = 1 << 18
+"""Inputs that one call works on: Python between smaller ones takes longer than the L2 cache saves."""
+LONG_CHANNELS = 128
+"""With fewer channels several pixels are worked on as one, for a long inner loop of numpy."""
+CHUNK = 1024
+"""Elements of such pixels whose products are summed: the sums of all taps stay in the nearest cache."""
 
 
-def _line_view(frame: np.ndarray, rows: Axis, cols: Axis, n_rows: int) -> np.ndarray:
-    """Windows of one framed image whose columns move one by one: a tap of a whole line is one contiguous run.
+def _line_view(lines: np.ndarray, rows: Axis, cols: Axis, n_rows: int) -> np.ndarray:
+    """Windows of one image whose columns move one by one: a tap of a whole line is one contiguous run.
 
-    frame: (h, w, C), lines contiguous.  Returns: (n_rows, kernel rows, kernel columns, columns * C).
+    lines: (h, w, C), lines contiguous, or (kernel columns, h, columns, C) as `_by_column_tap` gives them.
+    Returns: (n_rows, kernel rows, kernel columns, columns * C).
     """
-    line, pixel, item = frame.strides
-    shape = (n_rows, rows.kernel, cols.kernel, cols.out * frame.shape[2])
-    strides = (line * rows.stride, line * rows.dilation, pixel * cols.dilation, item)
-    return np.lib.stride_tricks.as_strided(frame, shape, strides, writeable=False)
+    line, pixel, item = lines.strides[-3:]
+    column_tap = pixel * cols.dilation if lines.ndim == 3 else lines.strides[0]
+    shape = (n_rows, rows.kernel, cols.kernel, cols.out * lines.shape[-1])
+    strides = (line * rows.stride, line * rows.dilation, column_tap, item)
+    return np.lib.stride_tricks.as_strided(lines, shape, strides, writeable=False)
+
+
+def _pixels(x: np.ndarray) -> np.ndarray:
+    """The channels of each pixel as one item, which numpy copies in less time than a row of numbers."""
+    return x.view(f"V{x.shape[-1] * x.itemsize}")[..., 0]
+
+
+def _by_column_tap(x: np.ndarray, rows: Axis, cols: Axis, block: Block) -> np.ndarray:
+    """What each column tap reads of the rows of a block of one image, zeros where it leaves the image.
+
+    Returns: (kernel columns, h, columns, C) in scratch of this thread, good until the next call.
+    """
+    top, bottom = rows.reach(block.top, block.bottom)
+    y0 = max(top, 0)
+    y1 = max(min(bottom, rows.extent), y0)
+    planes = scratch("column taps", (cols.kernel, bottom - top, cols.out, x.shape[3]), x.dtype)
+    planes[:, : y0 - top] = 0
+    planes[:, y1 - top :] = 0
+    for index, plane in enumerate(planes[:, y0 - top : y1 - top]):
+        outputs, inputs = cols.tap(index, 0, cols.out)
+        plane[:, : outputs.start] = 0
+        plane[:, outputs.stop :] = 0
+        _pixels(plane)[:, outputs] = _pixels(x)[block.first, y0:y1, inputs]
+    return planes
+
+
+def _inputs(x: np.ndarray, rows: Axis, cols: Axis, block: Block, times: int) -> np.ndarray:
+    """What a block of one image reads, each channel `times` times: by column tap where that makes long lines, else framed."""
+    is_split = cols.stride > 1 and x.shape[3] * times < LONG_CHANNELS
+    read = _by_column_tap(x, rows, cols, block) if is_split else framed(x, rows, cols, block)[0]
+    return read if times == 1 else np.repeat(read, times, axis=-1)
 
 
 def depthwise(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> None:
-    """out = x * w by channel, where one of x and out may have fewer channels than w.
+    """out = x * w by channel.
 
-    x: (N, H, W, C) with C * M = K, each channel used M times; or C = K.  w: (kernel rows, kernel columns, K).
-    out: (N, rows, columns, K), or (..., K / M): sums of M neighbours; any strides.
+    x: (N, H, W, C) with C * M = K, each channel used M times.  w: (kernel rows, kernel columns, K).
+    out: (N, rows, columns, K), contiguous.
     """
     depth = w.shape[2]
-    times, groups = depth // max(x.shape[3], 1), depth // max(out.shape[3], 1)
-    todo = bands(len(x), rows, x.shape[2] * depth)
-    lines = np.tile(w, (1, 1, cols.out)) if cols.stride == 1 else w
+    times = depth // max(x.shape[3], 1)
+    todo = bands(len(x), rows, x.shape[2] * depth, BAND_ELEMENTS)
+    taps = np.tile(w, (1, 1, cols.out)) if cols.stride == 1 or depth < LONG_CHANNELS else w
 
     def work(start: int, stop: int) -> None:
         for image, first, last in todo[start:stop]:
             block = Block(image, image + 1, first, last)
-            target = block.of(out)[0]
-            direct = groups == 1 and target.flags.c_contiguous
-            result = target if direct else scratch("depthwise", (last - first, cols.out, depth), x.dtype)
-            frame = framed(x, rows, cols, block)[0]
-            _sum_taps(frame if times == 1 else np.repeat(frame, times, axis=2), lines, rows, cols, result)
-            if groups > 1:
-                np.sum(result.reshape(*target.shape, groups), axis=-1, out=target)
-            elif not direct:
-                target[...] = result
+            _sum_taps(_inputs(x, rows, cols, block, times), taps, rows, cols, block.of(out)[0])
 
     if out.size and w.size:
         parallel_ranges(len(todo), work)
@@ -67,21 +97,58 @@ def depthwise(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndar
         out.fill(0)
 
 
-def _sum_taps(frame: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> None:
-    """out = windows of one framed image times w, multiplied and added in one pass a tap.  out: (rows, columns, K)."""
-    if cols.stride == 1:
-        view = _line_view(frame, rows, cols, len(out))
+def _sum_taps(read: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> None:
+    """out = windows of what a block reads times w, multiplied and added in one pass a tap.  out: (rows, columns, K)."""
+    if cols.stride == 1 or read.ndim == 4:
+        view = _line_view(read, rows, cols, len(out))
         np.einsum("rijk,ijk->rk", view, w, out=out.reshape(len(out), -1))
     else:
-        np.einsum("rcijk,ijk->rck", window_view(frame[None], rows, cols, len(out))[0], w, out=out)
+        np.einsum("rcijk,ijk->rck", window_view(read[None], rows, cols, len(out))[0], w, out=out)
 
 
 def depthwise_input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
-    """dx = dy spread back through w.  dy: (N, rows, columns, K).  w: (kernel rows, kernel columns, K).  dx: (N, H, W, C)."""
-    for row in phases(rows):
-        for col in phases(cols):
-            turned = np.ascontiguousarray(w[row.taps, col.taps])
-            depthwise(dy, turned, row.axis, col.axis, dx[:, row.start :: rows.stride, col.start :: cols.stride])
+    """dx = dy spread back through w.
+
+    dy: (N, rows, columns, K).  w: (kernel rows, kernel columns, K).  dx: (N, H, W, C): sums of K / C neighbours; contiguous.
+    """
+    parts = [(row, col, np.tile(w[row.taps, col.taps], (1, 1, col.axis.out))) for row in phases(rows) for col in phases(cols)]
+    if not dx.size or not w.size or not dy.size:
+        dx.fill(0)
+        return
+    high, wide = (_reading_all(axis) for axis in (rows, cols))
+    todo = bands(len(dy), high, dx.shape[2] * rows.stride * w.shape[2], BAND_ELEMENTS)
+
+    def work(start: int, stop: int) -> None:
+        for image, first, last in todo[start:stop]:
+            frame = framed(dy, high, wide, Block(image, image + 1, first, last))[0]
+            for row, col, taps in parts:
+                read = frame[high.before - row.axis.before :, wide.before - col.axis.before :]
+                target = dx[image, row.start :: rows.stride, col.start :: cols.stride][first:last]
+                _sum_taps_into(target, read, taps, row.axis, col.axis)
+
+    parallel_ranges(len(todo), work)
+
+
+def _reading_all(axis: Axis) -> Axis:
+    """An axis without stride whose windows hold those of every phase of an input gradient."""
+    axes = [phase.axis for phase in phases(axis)]
+    before = max(a.before for a in axes)
+    return Axis(axis.out, max(before - a.before + a.span for a in axes), 1, 1, before, axes[0].out)
+
+
+def _sum_taps_into(target: np.ndarray, read: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> None:
+    """target = windows times w, sums of neighbouring channels where it has fewer.  target: (rows, columns, C), any strides."""
+    if not w.size:
+        target.fill(0)
+        return
+    groups = w.shape[2] // (cols.out * target.shape[2])
+    is_direct = groups == 1 and target.flags.c_contiguous
+    result = target if is_direct else scratch("depthwise", (*target.shape[:2], target.shape[2] * groups), target.dtype)
+    _sum_taps(read, w, rows, cols, result)
+    if groups > 1:
+        np.sum(result.reshape(*target.shape, groups), axis=-1, out=target)
+    elif not is_direct:
+        _pixels(target)[...] = _pixels(result)
 
 
 def depthwise_filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray:
@@ -89,7 +156,7 @@ def depthwise_filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: A
 
     Returns: (kernel rows, kernel columns, K) float64; bands are summed in fp32, parts of the batch in float64.
     """
-    todo = bands(len(x), rows, x.shape[2] * dy.shape[3])
+    todo = bands(len(x), rows, x.shape[2] * dy.shape[3], BAND_ELEMENTS)
     times = dy.shape[3] // max(x.shape[3], 1)
     n_parts = min(PARTS, len(todo))
     sums = np.zeros((max(n_parts, 1), rows.kernel, cols.kernel, dy.shape[3]))
@@ -97,22 +164,26 @@ def depthwise_filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: A
     def work(start: int, stop: int) -> None:
         for part in range(start, stop):
             for image, first, last in todo[part * len(todo) // n_parts : (part + 1) * len(todo) // n_parts]:
-                frame = framed(x, rows, cols, Block(image, image + 1, first, last))[0]
-                frame = frame if times == 1 else np.repeat(frame, times, axis=2)
-                sums[part] += _product_of_taps(frame, dy[image, first:last], rows, cols)
+                read = _inputs(x, rows, cols, Block(image, image + 1, first, last), times)
+                sums[part] += _product_of_taps(read, dy[image, first:last], rows, cols)
 
     if dy.size and x.size:
         parallel_ranges(n_parts, work)
     return sums.sum(axis=0)
 
 
-def _product_of_taps(frame: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray:
-    """Sum over the outputs of one framed image of window times gradient.  Returns: (kernel rows, kernel columns, K)."""
-    if cols.stride == 1 and dy.shape[2] < LONG_CHANNELS:
-        view = _line_view(frame, rows, cols, len(dy))
-        whole = np.einsum("rijk,rk->ijk", view, dy.reshape(len(dy), -1))
-        return whole.reshape(rows.kernel, cols.kernel, *dy.shape[1:]).sum(axis=2)
-    return np.einsum("rcijk,rck->ijk", window_view(frame[None], rows, cols, len(dy))[0], dy)
+def _product_of_taps(read: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray:
+    """Sum over the outputs of one block of window times gradient.  Returns: (kernel rows, kernel columns, K)."""
+    n_rows, columns, depth = dy.shape
+    if depth >= LONG_CHANNELS:
+        return np.einsum("rcijk,rck->ijk", window_view(read[None], rows, cols, n_rows)[0], dy)
+    times = pixels_a_line(columns, depth, CHUNK)
+    chunks = (n_rows, columns // times, times * depth)
+    sums = np.empty((cols.kernel, rows.kernel, times, depth), dy.dtype)
+    for index, total in enumerate(sums):  # all column taps in one call take three times as long
+        view = _line_view(read, rows, cols, n_rows)[:, :, index].reshape(n_rows, rows.kernel, *chunks[1:])
+        np.einsum("rick,rck->ik", view, dy.reshape(chunks), out=total.reshape(rows.kernel, -1))
+    return sums.sum(axis=2).swapaxes(0, 1)
 
 
 def _refuse(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:

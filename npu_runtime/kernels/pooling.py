@@ -31,9 +31,9 @@ def lowest(dtype: np.dtype) -> Any:
     return np.iinfo(dtype).min if dtype.kind in "iu" else np.float32(ml_dtypes.finfo(dtype).min)
 
 
-def bands(n_images: int, rows: Axis, line: int) -> list[tuple[int, int, int]]:
-    """(image, first row, end row) of outputs, so that a band reads about BAND_ELEMENTS.  line: elements of an input row."""
-    height = max(1, BAND_ELEMENTS // max(1, line * rows.stride))
+def bands(n_images: int, rows: Axis, line: int, elements: int = BAND_ELEMENTS) -> list[tuple[int, int, int]]:
+    """(image, first row, end row) of outputs, so that a band reads about `elements`.  line: elements of an input row."""
+    height = max(1, elements // max(1, line * rows.stride))
     steps = -(-rows.out // height)
     edges = [rows.out * index // steps for index in range(steps + 1)] if steps else [0]
     return [(image, a, b) for image in range(n_images) for a, b in itertools.pairwise(edges)]
