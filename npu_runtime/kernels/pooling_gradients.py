@@ -15,116 +15,17 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.pool_routing import max_gradient
 from npu_runtime.kernels.pooling import blocks, pool_layout, reciprocal_counts, refuse_depth_pool
-from npu_runtime.kernels.precision import compute_dtype, widen
+from npu_runtime.kernels.precision import compute_dtype
 from npu_runtime.kernels.shapes import constant_ints, same_as
 from npu_runtime.kernels.windows import Axis, Layout
 
-Slices = tuple[slice, slice, slice]
-ALL = slice(None)
-NO_TAP = -1
 POOLED_RELU_GRADIENT = "_MaxPoolReluGrad"
 
 
-def tap_slices(rows: Axis, cols: Axis, first: int, last: int) -> list[tuple[int, Slices, Slices]]:
-    """(tap number, outputs counted from row `first`, inputs) of every tap that reaches into the images, in TensorFlow's order."""
-    found = []
-    for row in range(rows.kernel):
-        for col in range(cols.kernel):
-            (out_rows, in_rows), (out_cols, in_cols) = rows.tap(row, first, last), cols.tap(col, 0, cols.out)
-            if out_rows.stop > out_rows.start and out_cols.stop > out_cols.start:
-                found.append((row * cols.kernel + col, (ALL, out_rows, out_cols), (ALL, in_rows, in_cols)))
-    return found
-
-
-def choose_taps(x: np.ndarray, rows: Axis, cols: Axis, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-    """(value, tap number) that each window settles on: its first input, replaced by any strictly greater one.
-
-    x: (N, H, W, C).  Returns: (N, last - first, columns, C) each; NO_TAP where a window holds no input.
-    Source: TensorFlow core/kernels/maxpooling_op.cc, SpatialMaxPoolWithArgMaxHelper.
-    """
-    best = np.zeros((len(x), last - first, cols.out, x.shape[3]), x.dtype)
-    chosen = np.full(best.shape, NO_TAP, np.int16)
-    for tap, outputs, inputs in tap_slices(rows, cols, first, last):
-        value, current, number = x[inputs], best[outputs], chosen[outputs]
-        take = (number == NO_TAP) | (value > current)
-        np.copyto(current, value, where=take)
-        np.copyto(number, np.int16(tap), where=take)
-    return best, chosen
-
-
-def _route_plain(
-    x: np.ndarray, y: np.ndarray, dy: np.ndarray, dx: np.ndarray, rows: Axis, cols: Axis, band: tuple[int, int]
-) -> None:
-    """dx += dy at the first input equal to y.  All fp32, inputs finite or +inf; bit masks instead of products.
-
-    dy: scratch, used up.
-    """
-    left = dy.view(np.int32)
-    touches = dx.view(np.int32) if rows.stride >= rows.kernel and cols.stride >= cols.kernel else None
-    for _, outputs, inputs in tap_slices(rows, cols, *band):
-        current = left[outputs]
-        is_it = scratch("pool equal", current.shape, np.bool_)
-        share = scratch("pool share", current.shape, np.int32)
-        np.equal(x[inputs], y[outputs], out=is_it)
-        mask = is_it.view(np.int8)
-        np.negative(mask, out=mask)
-        np.copyto(share, mask)  # all bits or none
-        np.bitwise_and(share, current, out=share)
-        np.bitwise_xor(current, share, out=current)
-        if touches is not None:
-            touches[inputs] = share
-        else:
-            dx[inputs] += share.view(np.float32)
-
-
-def _route_exact(x: np.ndarray, dy: np.ndarray, dx: np.ndarray, rows: Axis, cols: Axis, band: tuple[int, int]) -> None:
-    """dx += dy at the input that `choose_taps` settles on, whatever the values."""
-    _, chosen = choose_taps(x, rows, cols, *band)
-    for tap, outputs, inputs in tap_slices(rows, cols, *band):
-        dx[inputs] += np.where(chosen[outputs] == tap, dy[outputs], dy.dtype.type(0))
-
-
-def _is_plain(x: np.ndarray) -> bool:
-    """Whether equality with the maximum finds the input that was chosen: no NaN, no minus infinity."""
-    return x.dtype == np.float32 and bool(x.size) and bool(x.min() > -np.inf)
-
-
-def _do_tile(rows: Axis, cols: Axis) -> bool:
-    """Whether all windows are whole, lie side by side and cover the image."""
-    return all(a.kernel == a.stride and a.kernel * a.out == a.extent and a.dilation == 1 for a in (rows, cols))
-
-
-def max_gradient(
-    x: np.ndarray, y: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray, passed: np.ndarray | None = None
-) -> None:
-    """dx = the gradient of each window at its chosen input.  Channels last; dx: as x, of the type sums are formed in.
-
-    passed: as dy, takes the gradients of the windows whose chosen input is positive; then only those count, as behind a Relu.
-    """
-    do_tile = _do_tile(rows, cols)
-
-    def route(images: slice, first: int, last: int) -> None:
-        gradient, values, largest = dy[images, first:last], widen(x[images]), widen(y[images, first:last])
-        top, bottom = rows.reach(first, last)
-        is_plain = _is_plain(values[:, max(top, 0) : bottom])
-        if passed is not None:
-            chosen = largest if is_plain else choose_taps(values, rows, cols, first, last)[0]
-            gradient = np.multiply(gradient, (chosen > 0).astype(gradient.dtype), out=passed[images, first:last])
-        part = scratch("pool gradient", gradient.shape, dx.dtype)
-        np.copyto(part, gradient)
-        if is_plain:
-            _route_plain(values, largest, part, dx[images], rows, cols, (first, last))
-            return
-        if do_tile:
-            dx[images, top:bottom] = 0
-        _route_exact(values, part, dx[images], rows, cols, (first, last))
-
-    _over_images(dx, rows, route, is_cleared=not do_tile)
-
-
-def _over_images(dx: np.ndarray, rows: Axis, add: Callable[[slice, int, int], None], is_cleared: bool = True) -> None:
-    """Call add(images, first row, end row) for all blocks of dx, cleared before if so asked.
+def _over_images(dx: np.ndarray, rows: Axis, add: Callable[[slice, int, int], None]) -> None:
+    """Call add(images, first row, end row) for all blocks of dx, cleared before.
 
     Those of one image are added on one thread, as they may overlap.
     """
@@ -135,8 +36,7 @@ def _over_images(dx: np.ndarray, rows: Axis, add: Callable[[slice, int, int], No
 
     def work(start: int, stop: int) -> None:
         for group in groups[start:stop]:
-            if is_cleared:
-                dx[group[0][0]] = 0
+            dx[group[0][0]] = 0
             for block in group:
                 add(*block)
 

@@ -11,8 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
+from npu_runtime.kernels import pool_routing
 from npu_runtime.kernels.pooling import avg_pool, max_pool
-from npu_runtime.kernels.pooling_gradients import avg_pool_grad, max_pool_grad
+from npu_runtime.kernels.pooling_gradients import avg_pool_grad, max_pool_grad, max_pool_relu_grad
 from tests.kernels import oracle
 from tests.kernels.cases.pooling_gradients import of_forward
 from tests.kernels.harness import Case, arr, call, case
@@ -43,6 +44,32 @@ def both(one: Case) -> list[Case]:
 def test_any_pool_and_its_gradient(one: Case) -> None:
     for each in both(one):
         assert_matches(call(each, each.flat())[0], oracle.run(each)[0][0], each)
+
+
+HARD = st.sampled_from([0.0, 0.0, 0.0, np.nan, -np.inf, np.inf, -1.0])
+
+
+@settings(deadline=None, max_examples=150)
+@given(pools(), st.sampled_from([1, 40, 1 << 18]), HARD, st.booleans())
+def test_gradient_of_a_maximum_in_bands(one: Case, elements: int, hard: float, is_behind_relu: bool) -> None:
+    """Any number of bands, windows with ties and without numbers; alone, and with the gradient of a Relu before the pool."""
+    x = one.inputs[0].copy()
+    x[..., :: max(1, x.shape[2] // 2), 0] += hard
+    attrs = one.attrs
+    gradient = of_forward(case("MaxPool", x, **attrs))
+    before, y, dy = gradient.inputs
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool_routing, "BAND_ELEMENTS", elements)
+        if is_behind_relu:
+            mine, passed = max_pool_relu_grad(x, y, dy, **attrs)
+        else:
+            mine = max_pool_grad(x, y, dy, **attrs)
+    np.testing.assert_array_equal(before, x)  # nothing is computed in the inputs
+    expected = oracle.run(gradient)[0][0]
+    if is_behind_relu:
+        expected = oracle.run(case("ReluGrad", expected, x))[0][0]
+        np.testing.assert_allclose(passed.sum(axis=(0, 1, 2)), expected.sum(axis=(0, 1, 2)), rtol=1e-5, atol=1e-5)
+    assert_matches(mine, expected, gradient)
 
 
 def nchw(x: np.ndarray) -> np.ndarray:
