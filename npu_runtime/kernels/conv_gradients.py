@@ -13,7 +13,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import im2col, line_gradient, unpadded, winograd
+from npu_runtime.kernels import im2col, line_gradient, scattered, unpadded, winograd
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.conv import check_depths, convolve, placeholder, split_groups
@@ -95,6 +95,9 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
         return
     dx, w, rows, cols = fold_whole_axes(dx, w, rows, cols)
     groups = dx.shape[3] // w.shape[2]
+    if groups == 1 and scattered.is_worth_it(dy, w):
+        scattered.input_gradient(dy, w, rows, cols, dx)
+        return
     w_groups, dy_groups, dx_groups = (split_groups(array, groups) for array in (w, dy, dx))
     for row in phases(rows):
         for col in phases(cols):

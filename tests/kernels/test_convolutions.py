@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels import line_gradient, shifted, unpadded, winograd
+from npu_runtime.kernels import line_gradient, scattered, shifted, unpadded, winograd
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.conv import conv2d, conv_shape
 from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input, phases
 from npu_runtime.kernels.windows import Layout
 from tests.kernels import oracle
-from tests.kernels.cases.conv import FEW_CHANNELS, SMALL_IMAGES, WINOGRAD
+from tests.kernels.cases.conv import FEW_CHANNELS, ONE_CHANNEL, SMALL_IMAGES, WINOGRAD
 from tests.kernels.cases.conv_gradients import gradients
 from tests.kernels.harness import Case, arr, call, case
 from tests.kernels.test_oracle import RELATIVE, assert_matches
@@ -184,6 +184,29 @@ def test_the_cases_of_few_channels_are_taken_as_such() -> None:
             assert shifted.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
             with mock.patch.multiple(line_gradient, SMALL_PRODUCT=10**6):  # some processors' BLAS has no small products
                 assert line_gradient.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+
+
+def test_the_cases_of_one_channel_are_taken_as_such() -> None:
+    for one in ONE_CHANNEL:
+        _, w, dy = gradients(one)[0].inputs
+        assert scattered.is_worth_it(dy, w)
+        assert_gradients_are_adjoint(one)
+
+
+@few
+@given(convolutions(most_dilation=1), st.sampled_from([1, 1 << 9, 1 << 20]))
+def test_gradients_by_images_scattered_in_chunks_of_any_size(one: Case, chunk_bytes: int) -> None:
+    one = gradients(one)[0]
+    (_, w, dy), expected = one.inputs, oracle.run(one)[0][0]
+    explicit = one.attrs.get("explicit_paddings", ())
+    rows, cols = Layout.of(one.attrs["strides"], one.attrs["padding"], "NHWC", explicit_paddings=explicit).axes(
+        expected.shape[1:3], w.shape[:2]
+    )
+    assume(dy.size)
+    dx = np.empty_like(expected)
+    with mock.patch.object(scattered, "CHUNK_BYTES", chunk_bytes):
+        scattered.input_gradient(dy, w, rows, cols, dx)
+    assert_matches(dx, expected, judged(one))
 
 
 @few

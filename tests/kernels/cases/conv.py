@@ -34,7 +34,15 @@ FEW_CHANNELS = [((3, 20, 21, 16), (3, 3, 16, 17)), ((1, 90, 70, 20), (2, 4, 20, 
 SMALL_IMAGES = [((40, 7, 6, 64), (5, 5, 64, 65)), ((60, 6, 7, 90), (4, 5, 90, 40))]
 """Images and filters so that much of a window is padding, or of that of the gradient by the image."""
 
-GEOMETRY = [
+ONE_CHANNEL = [
+    conv((3, 29, 34, 1), (5, 5, 1, 64), (2, 2)),
+    conv((2, 28, 33, 2), (3, 4, 2, 70), (1, 1), "VALID"),
+    conv((2, 28, 33, 1), (3, 2, 1, 70), (3, 1)),
+    conv((2, 29, 30, 1), (3, 2, 1, 70), dilation=(2, 3)),
+]
+"""Images of so few channels that the gradient by them is scattered tap by tap."""
+
+GEOMETRY = ONE_CHANNEL + [
     conv((2, 7, 6, 3), (3, 3, 3, 4), stride, padding)
     for stride in ((1, 1), (2, 2), (1, 2), (3, 2))
     for padding in ("SAME", "VALID")
