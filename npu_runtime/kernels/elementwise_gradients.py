@@ -5,6 +5,8 @@ Source: TensorFlow's core/kernels/cwise_ops_gradients.h, relu_op_functor.h, soft
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from npu_runtime import dtypes as dt
@@ -13,11 +15,12 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.elementwise import SELU_SCALE, SELU_SCALE_ALPHA
+from npu_runtime.kernels.parallel import scratch
 from npu_runtime.kernels.shapes import merge
 from npu_runtime.kernels.tiles import Body, choose, elementwise, filled, keep_where, result_buffer, run_tiled, widened
 
 BOTH = (0, 1)
-ONE = np.float32(1)
+ONE = np.array(1, np.float32)
 
 
 def _same_shape(a: Spec, b: Spec, **attrs: object) -> Shape:
@@ -27,7 +30,8 @@ def _same_shape(a: Spec, b: Spec, **attrs: object) -> Shape:
 @elementwise("TanhGrad", flops=3, shape=_same_shape, inplace=BOTH)
 def tanh_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     """dy * (1 - y * y)."""
-    slope = y * y
+    slope = scratch("slope", out.shape, out.dtype)
+    np.multiply(y, y, out=slope)
     np.subtract(ONE, slope, out=slope)
     np.multiply(dy, slope, out=out)
 
@@ -35,8 +39,9 @@ def tanh_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
 @elementwise("SigmoidGrad", flops=3, shape=_same_shape, inplace=BOTH)
 def sigmoid_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     """dy * y * (1 - y)."""
-    slope = ONE - y
-    slope *= y
+    slope = scratch("slope", out.shape, out.dtype)
+    np.subtract(ONE, y, out=slope)
+    np.multiply(slope, y, out=slope)
     np.multiply(dy, slope, out=out)
 
 
@@ -73,22 +78,40 @@ def reciprocal_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
 @elementwise("ReluGrad", dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH)
 def relu_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
     """The gradient where the input (or the output: the same) is positive."""
-    np.multiply(gradients, (features > 0).astype(gradients.dtype), out=out)
+    inside = scratch("inside", out.shape, np.bool_)
+    np.greater(features, _scalar(0, features.dtype), out=inside)
+    _multiply_by(inside, gradients, out)
 
 
 @elementwise("Relu6Grad", flops=2, dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH)
 def relu6_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
     """The gradient where the input lies inside (0, 6)."""
-    inside = features > 0
-    inside &= features < 6
-    np.multiply(gradients, inside.astype(gradients.dtype), out=out)
+    inside, below = (scratch(name, out.shape, np.bool_) for name in ("inside", "below"))
+    np.greater(features, _scalar(0, features.dtype), out=inside)
+    np.less(features, _scalar(6, features.dtype), out=below)
+    np.logical_and(inside, below, out=inside)
+    _multiply_by(inside, gradients, out)
+
+
+def _multiply_by(condition: np.ndarray, gradients: np.ndarray, out: np.ndarray) -> None:
+    """out = gradients times 1 where the condition holds, else times 0, which NaN survives, as in TensorFlow."""
+    slope = scratch("slope", out.shape, out.dtype)
+    np.copyto(slope, condition)
+    np.multiply(gradients, slope, out=out)
+
+
+@lru_cache(maxsize=64)
+def _scalar(value: float, dtype: np.dtype) -> np.ndarray:
+    """A number as numpy takes it without converting it in each call."""
+    return np.array(value, dtype)
 
 
 @elementwise("EluGrad", flops=2, shape=_same_shape, inplace=BOTH)
 def elu_grad(out: np.ndarray, gradients: np.ndarray, outputs: np.ndarray) -> None:
     """gradient * (y + 1) where the result y is negative, else the gradient."""
-    slope = np.fmin(outputs, filled(0, outputs))
-    slope += ONE
+    slope = scratch("slope", out.shape, out.dtype)
+    np.fmin(outputs, filled(0, outputs), out=slope)
+    np.add(slope, ONE, out=slope)
     np.multiply(gradients, slope, out=out)
 
 
@@ -138,7 +161,9 @@ def leaky_relu_grad_body(alpha: float) -> Body:
         if not 0 <= alpha <= 1:
             choose(out, features > 0, gradients, gradients * np.float32(alpha))
             return
-        slope = (features > 0).astype(gradients.dtype)
+        slope, inside = scratch("slope", out.shape, out.dtype), scratch("inside", out.shape, np.bool_)
+        np.greater(features, _scalar(0, features.dtype), out=inside)
+        np.copyto(slope, inside)
         np.maximum(slope, filled(alpha, slope), out=slope)
         np.multiply(gradients, slope, out=out)
 
