@@ -61,8 +61,9 @@ class Band:
 def bands(shape: Sequence[int], rows: Axis) -> list[list[Band]]:
     """Groups of bands; those of a group add to each other's rows.  shape: of the inputs."""
     n_images, _, n_columns, channels = shape
-    n_groups = -(-math.prod(shape) // BAND_ELEMENTS)
-    at_once = max(1, n_images // max(1, n_groups + n_groups % 2))
+    elements = math.prod(shape)
+    n_groups = 2 * -(-elements // (2 * BAND_ELEMENTS)) if 4 * elements > BAND_ELEMENTS else 1  # as many for each of two threads
+    at_once = max(1, n_images // max(1, n_groups))
     height = rows.out if at_once > 1 else max(1, BAND_ELEMENTS // max(1, rows.stride * n_columns * channels))
     groups = []
     for image in range(0, n_images, at_once):

@@ -24,6 +24,8 @@ Combine = Callable[..., Any]
 Finish = Callable[[np.ndarray, int, int], Any]
 BAND_ELEMENTS = 131072
 """Inputs that one step of a pool works on: they stay in the L2 cache from the rows' pass to the columns'."""
+BLOCK_ELEMENTS = 1 << 19
+"""The same of whole images that are small: so short are the calls of numpy then that fewer of them count for more."""
 
 
 def lowest(dtype: np.dtype) -> Any:
@@ -41,7 +43,9 @@ def bands(n_images: int, rows: Axis, line: int, elements: int = BAND_ELEMENTS) -
 
 def blocks(n_images: int, rows: Axis, line: int) -> list[tuple[slice, int, int]]:
     """(images, first row, end row) of outputs: several small images at a time, or the bands of each large one."""
-    at_once = BAND_ELEMENTS // max(1, line * rows.extent)
+    elements = n_images * rows.extent * line
+    n_groups = 2 * -(-elements // (2 * BLOCK_ELEMENTS)) if elements > BAND_ELEMENTS else 1  # as many for each of two threads
+    at_once = n_images // max(1, n_groups)
     if at_once < 2:
         return [(slice(image, image + 1), first, last) for image, first, last in bands(n_images, rows, line)]
     return [(slice(start, min(start + at_once, n_images)), 0, rows.out) for start in range(0, n_images, at_once)]
