@@ -150,7 +150,7 @@ def _assign(buffers: Sequence[_Buffer]) -> MemoryPlan:
             _, offset, size = active.pop(0)
             arena.give_back(offset, size)
             live -= size
-        size = max(1, -(-buffer.n_bytes // ALIGNMENT_BYTES)) * ALIGNMENT_BYTES
+        size = (buffer.n_bytes // ALIGNMENT_BYTES + 1) * ALIGNMENT_BYTES  # numpy takes arrays that touch for overlapping: no SIMD
         if buffer.shares is not None:
             offset = plan.offsets_bytes[by_value[buffer.shares].value]
         else:

@@ -78,3 +78,15 @@ def test_run_log_tells_the_arena_and_the_largest_live_set() -> None:
     assert 2 * 4_000_000 <= program.live_bytes <= program.arena_bytes <= 3 * 4_001_000
     said = "\n".join(run_log().summary())
     assert f"memory: arena of {program.arena_bytes / 1e6:.1f} MB, largest live set {program.live_bytes / 1e6:.1f} MB" in said
+
+
+def test_buffers_that_are_alive_together_do_not_touch() -> None:
+    """Where one array ends at another's first byte, numpy's loops take them for overlapping and do without SIMD."""
+    session = device_session()
+    with session:
+        x = tf.placeholder(tf.float32, [16, 16])
+        session.run(tf.exp(tf.matmul(tf.tanh(x), tf.nn.relu(x), transpose_b=True)), {x: np.zeros((16, 16))})
+        plans = device_of(session)._plans.values()
+        (memory,) = {id(r.program.memory): r.program.memory for plan in plans for r in plan.runners.values()}.values()
+    starts = sorted(set(memory.offsets_bytes.values()))
+    assert len(starts) > 1 and min(np.diff(starts)) > 16 * 16 * 4
