@@ -20,6 +20,8 @@ SUMMED_ELEMENTS = 1024
 """Of a line that is added to sums, which stay in the nearest cache."""
 SUMMED_LINES = 2048
 """Added up in fp32 at most, which bounds the rounding error."""
+SERIAL_ELEMENTS = 1 << 20
+"""Whose sums are one product on this thread: it takes about as long as waking another one and waiting for it."""
 
 
 @lru_cache(maxsize=1024)
@@ -89,5 +91,10 @@ def add_up_products(left: np.ndarray, right: np.ndarray, sums: np.ndarray) -> No
 
 
 def column_sums(matrix: np.ndarray) -> np.ndarray:
-    """Sum of each column.  matrix: (pixels, channels) fp32 contiguous.  Returns: (channels,) float64."""
+    """Sum of each column.  matrix: (pixels, channels) fp32 contiguous.  Returns: (channels,) fp32 or float64."""
+    if 0 < matrix.size <= SERIAL_ELEMENTS:
+        times, (lines,) = _in_lines([matrix], SUMMED_ELEMENTS)
+        if len(lines) <= SUMMED_LINES:
+            sums = np.matmul(_ones(len(lines)), lines)
+            return sums if times == 1 else np.matmul(_ones(times), sums.reshape(times, -1))
     return block_sums([matrix], [], 1, lambda block, totals: add_up(block, totals[0]))[0]

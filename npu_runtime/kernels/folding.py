@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from npu_runtime.kernels.columns import column_sums
 from npu_runtime.kernels.parallel import Body, parallel_ranges
 
 BLOCK = 128
@@ -12,8 +13,10 @@ WIDE = 512
 """numpy adds whole rows: shorter ones than this are joined to rows of about this length first."""
 SHORT = 32
 """Rows for which numpy spends more time on the call than on the elements."""
-GRAIN = 1 << 15
-"""Elements of one piece of work: 128 KB of fp32."""
+PIECE = 1 << 15
+"""Elements of a long row that are added up in fp32 before the sums of the pieces are."""
+GRAIN = 1 << 18
+"""Elements of one piece of work: less takes no longer than waking a worker and waiting for it."""
 
 
 def fold(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
@@ -27,6 +30,8 @@ def fold(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
         ufunc.reduce(x, axis=1, out=out, dtype=x.dtype)
     elif n_after == 1:
         _fold_rows(ufunc, x.reshape(n_before, n_reduced), out.reshape(n_before))
+    elif n_before == 1 and ufunc is np.add and x.dtype == np.float32:
+        np.copyto(out[0], column_sums(x[0]), casting="unsafe")
     elif n_after < WIDE and n_reduced >= 4 * (WIDE // n_after):
         _fold_joined(ufunc, x, out, WIDE // n_after)
     elif n_reduced >= 2 * BLOCK:
@@ -42,14 +47,14 @@ def _each(n: int, size: int, body: Body) -> None:
 def _fold_rows(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
     """Over the last axis; one long row is cut so that every thread has work."""
     n_rows, n = x.shape
-    if n_rows > 1 or n < 2 * GRAIN:
+    if n_rows > 1 or n < 2 * PIECE:
         _each(n_rows, x.size, lambda start, stop: _each_row(ufunc, x[start:stop], out[start:stop]))
         return
-    n_pieces = n // GRAIN
-    pieces = x[0, : n_pieces * GRAIN].reshape(n_pieces, GRAIN)
+    n_pieces = n // PIECE
+    pieces = x[0, : n_pieces * PIECE].reshape(n_pieces, PIECE)
     partial = np.empty(n_pieces + 1, x.dtype)
     _fold_rows(ufunc, pieces, partial[:-1])
-    ufunc.reduce(x[0, n_pieces * GRAIN :], out=partial[-1:].reshape(()), dtype=x.dtype)
+    ufunc.reduce(x[0, n_pieces * PIECE :], out=partial[-1:].reshape(()), dtype=x.dtype)
     ufunc.reduce(partial, out=out.reshape(()), dtype=x.dtype)
 
 

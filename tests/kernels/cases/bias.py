@@ -24,7 +24,19 @@ GRADIENT = [
     *[case("BiasAddGrad", arr(3, 4, 5, 4, dtype=t), id=t, data_format="NHWC") for t in TYPES],
     *[
         case("BiasAddGrad", arr(*shape, low=-1, high=3), id=f"NHWC-{shape}", data_format="NHWC")
-        for shape in ((2, 3), (7, 3, 4), (2, 3, 2, 4, 5), (0, 3, 3, 2), (2, 3, 0), (40, 30, 30, 7), (1, 1), (5000, 1), (3, 5000))
+        for shape in (
+            (2, 3),
+            (7, 3, 4),
+            (2, 3, 2, 4, 5),
+            (0, 3, 3, 2),
+            (2, 3, 0),
+            (40, 30, 30, 7),
+            (1, 1),
+            (5000, 1),
+            (3, 5000),
+            (2053, 64),
+            (1031, 1031),
+        )
     ],
     *[
         case("BiasAddGrad", arr(*shape, dtype=t, low=-1, high=3), id=f"NCHW-{t}-{shape}", data_format="NCHW")
