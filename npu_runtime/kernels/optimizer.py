@@ -10,17 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime.kernels.parallel import scratch
 from npu_runtime.kernels.update import dense
 
 Array = np.ndarray
 Scalar = Any
-"""A numpy scalar of the variable's dtype."""
+"""A () array, or a numpy scalar, of the variable's dtype."""
 WIDE = frozenset({"float32"})
 
 
 def one_minus(x: Scalar) -> Scalar:
     """1 - x without leaving the dtype of x."""
-    return x.dtype.type(1) - x
+    return x.dtype.type(1) - x[()]
 
 
 def decay(average: Array, towards: Array, rate: Scalar) -> None:
@@ -33,7 +34,7 @@ def decay(average: Array, towards: Array, rate: Scalar) -> None:
 @dense("GradientDescent", 0, 2)
 def gradient_descent(var: Array, alpha: Scalar, delta: Array, /) -> None:
     """var -= delta * alpha."""
-    var -= delta * alpha
+    var -= np.multiply(delta, alpha, scratch("step", var.shape, var.dtype))
 
 
 @dense("Momentum", 1, 4)
@@ -46,7 +47,7 @@ def momentum(var: Array, accum: Array, lr: Scalar, grad: Array, momentum: Scalar
         step *= lr
         step += grad * lr
     else:
-        step = accum * lr
+        step = np.multiply(accum, lr, scratch("step", var.shape, var.dtype))
     var -= step
 
 
@@ -70,17 +71,19 @@ def adam(
     beta2: Scalar, epsilon: Scalar, grad: Array, /, *, use_nesterov: bool = False,
 ) -> None:  # fmt: skip
     """m and v decay towards grad and grad^2; var -= m * alpha / (sqrt(v) + epsilon), alpha with the bias correction."""
-    alpha = lr * np.sqrt(one_minus(beta2_power)) / one_minus(beta1_power)
-    work = grad - m
-    work *= one_minus(beta1)
-    m += work
-    np.multiply(grad, grad, out=work)
-    decay(v, work, one_minus(beta2))
-    np.sqrt(v, out=work)
+    alpha = lr[()] * np.sqrt(one_minus(beta2_power)) / one_minus(beta1_power)
+    work, step = scratch("square", var.shape, var.dtype), scratch("step", var.shape, var.dtype)
+    np.subtract(grad, m, work)
+    np.multiply(work, one_minus(beta1), work)
+    np.add(m, work, m)
+    decay(v, np.multiply(grad, grad, work), one_minus(beta2))
+    np.sqrt(v, work)
     work += epsilon
-    step = grad * one_minus(beta1) + m * beta1 if use_nesterov else m * alpha
     if use_nesterov:
+        np.add(grad * one_minus(beta1), m * beta1, step)
         step *= alpha
+    else:
+        np.multiply(m, alpha, step)
     step /= work
     var -= step
 
@@ -166,8 +169,9 @@ def rms_prop(
     grad: Array, /,
 ) -> None:  # fmt: skip
     """ms decays towards grad^2; mom = mom * momentum + grad * lr / sqrt(ms + epsilon); var -= mom."""
-    decay(ms, grad * grad, one_minus(rho))
-    _descend(var, mom, grad * lr, ms + epsilon, momentum)
+    square, step = scratch("square", var.shape, var.dtype), scratch("step", var.shape, var.dtype)
+    decay(ms, np.multiply(grad, grad, square), one_minus(rho))
+    _descend(var, mom, np.multiply(grad, lr, step), np.add(ms, epsilon, square), momentum)
 
 
 @dense("CenteredRMSProp", 3, 16)

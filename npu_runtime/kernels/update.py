@@ -19,10 +19,12 @@ from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.shapes import same_as
 
 Formula = Callable[..., Any]
-"""formula(var, *slots, ..., /, *, attributes): changes var and slots in place; scalars come as numpy scalars of their dtype."""
+"""formula(var, *slots, ..., /, *, attributes): changes var and slots in place; scalars come as () arrays of their dtype."""
 
 TILE = 131072
 """Elements: 512 KB of fp32 an array. Smaller tiles fit a nearer cache, but threads then wait for each other between ufuncs."""
+SERIAL_FLOPS = 1_200_000
+"""Up to here one thread is done before a second one would be."""
 PENALTIES = {"l1": "l1 regularization", "l2": "l2 regularization", "l2_shrinkage": "l2 shrinkage regularization"}
 
 
@@ -37,11 +39,18 @@ def dense(
 
     def register(formula: Formula) -> Formula:
         layout = _Layout(formula, n_slots)
+        n_serial = int(SERIAL_FLOPS / flops)
 
         @functools.wraps(formula)
         def apply(*inputs: Any, **attrs: Any) -> Variable | tuple[()]:
             layout.check(inputs)
-            _update_all(layout, formula, inputs, attrs)
+            arguments = layout.arguments(inputs)
+            if arguments[0].size > n_serial:
+                _update_all(layout, formula, arguments, attrs)
+            elif arguments[0].ndim:
+                formula(*arguments, **attrs)
+            else:
+                formula(*[x.reshape(1) if i in layout.tiled else x for i, x in enumerate(arguments)], **attrs)
             return access.result(inputs[0])
 
         _register(apply, name, "Apply", layout, flops, dtypes, ref)
@@ -92,6 +101,7 @@ class _Layout:
         self.n_variables = 1 + n_slots
         self.grad = next(i for i, name in enumerate(self.names) if name in ("grad", "delta"))
         self.indices = self.names.index("indices") if "indices" in self.names else -1
+        self.tiled = (*range(self.n_variables), self.grad)
         self.scalars = [i for i in range(self.n_variables, len(self.names)) if i not in (self.grad, self.indices)]
 
     def check(self, inputs: Sequence[Any]) -> None:
@@ -115,10 +125,7 @@ class _Layout:
 
     def arguments(self, inputs: Sequence[Any]) -> list[Any]:
         """The formula's arguments: writable arrays, the gradient, scalars."""
-        made = [v.writable() for v in inputs[: self.n_variables]] + list(inputs[self.n_variables :])
-        for i in self.scalars:
-            made[i] = made[i][()]
-        return made
+        return [v.writable() for v in inputs[: self.n_variables]] + list(inputs[self.n_variables :])
 
 
 def _check_rows(shape: tuple[int, ...], grad: np.ndarray, indices: np.ndarray) -> None:
@@ -138,20 +145,18 @@ def _check_rows(shape: tuple[int, ...], grad: np.ndarray, indices: np.ndarray) -
         raise InvalidArgument(f"Index {indices[wrong[0]]} at offset {wrong[0]} in indices is out of range")
 
 
-def _update_all(layout: _Layout, formula: Formula, inputs: Sequence[Any], attrs: dict[str, Any]) -> None:
-    arguments = layout.arguments(inputs)
-    tiled = [*range(layout.n_variables), layout.grad]
-    for i in tiled:
-        arguments[i] = arguments[i].reshape(-1)
+def _update_all(layout: _Layout, formula: Formula, arguments: list[Any], attrs: dict[str, Any]) -> None:
+    whole = [(i, arguments[i].reshape(-1)) for i in layout.tiled]
 
     def work(start: int, stop: int) -> None:
         for first in range(start, stop, TILE):
-            piece = list(arguments)
-            for i in tiled:
-                piece[i] = arguments[i][first : min(first + TILE, stop)]
+            piece, part = arguments.copy(), slice(first, min(first + TILE, stop))
+            for i, array in whole:
+                piece[i] = array[part]
             formula(*piece, **attrs)
 
-    parallel_ranges(arguments[0].size, work, TILE)
+    size = arguments[0].size
+    parallel_ranges(size, work, min(TILE, -(-size // 2)))
 
 
 def _update_rows(
