@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.columns import add_up, add_up_products, block_sums, each_block
+from npu_runtime.kernels.elementwise_gradients import relu6_grad, relu_grad
 from npu_runtime.kernels.normalization import (
     ONE_TYPE,
     TYPES,
@@ -25,19 +26,42 @@ from npu_runtime.kernels.normalization import (
     stored_vectors,
 )
 from npu_runtime.kernels.parallel import scratch
+from npu_runtime.kernels.precision import store
 from npu_runtime.kernels.shapes import merge
+from npu_runtime.kernels.tiles import Body
+
+NORMALIZED_ACTIVATION_GRADIENT = "_BatchNormActivationGrad"
+ACTIVATION_GRADIENTS: dict[str, Body] = {"ReluGrad": relu_grad, "Relu6Grad": relu6_grad}
 
 
-def _sums(dy: np.ndarray, x: np.ndarray, centre: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of dy and of dy * (x - centre) by column.  dy, x: (pixels, C) fp32.  Returns: (C,) float64 each."""
+class _Through(NamedTuple):
+    """The activation behind the normalisation: its gradient, body(out, gradients, features), the features, where to write it."""
+
+    body: Body
+    features: np.ndarray
+    passed: np.ndarray
+
+
+def _sums(
+    dy: np.ndarray, x: np.ndarray, centre: np.ndarray | None, through: _Through | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of dy and of dy * (x - centre) by column.  dy, x: (pixels, C) fp32.  Returns: (C,) float64 each.
+
+    through: what dy has to pass first; its gradient is written block by block, and summed while it is in cache.
+    """
 
     def body(gradient: np.ndarray, block: np.ndarray, *rest: np.ndarray) -> None:
-        *centres, totals = rest
-        shifted = np.subtract(block, centres[0], out=scratch("normalization", block.shape)) if centres else block
+        *others, totals = rest
+        if through is not None:
+            features, passed, *others = others
+            through.body(passed, gradient, features)
+            gradient = passed
+        shifted = np.subtract(block, others[0], out=scratch("normalization", block.shape)) if others else block
         add_up(gradient, totals[0])
         add_up_products(shifted, gradient, totals[1])
 
-    sums = block_sums([dy, x], [] if centre is None else [centre], 2, body)
+    matrices = [dy, x] if through is None else [dy, x, through.features, through.passed]
+    sums = block_sums(matrices, [] if centre is None else [centre], 2, body)
     return sums[0], sums[1]
 
 
@@ -72,7 +96,9 @@ def _shapes(y_backprop: Spec, x: Spec, scale: Spec, *others: Spec, data_format: 
 def _backward(
     dy: np.ndarray, x: np.ndarray, scale: np.ndarray, mean: np.ndarray, variance: np.ndarray, epsilon: float,
     data_format: str, is_training: bool, out: tuple[np.ndarray | None, ...],
+    activation: tuple[Body, np.ndarray] | None = None,
 ) -> Outputs:  # fmt: skip
+    """activation: the gradient that dy has to pass first, body(out, gradients, features), and its features as x."""
     if dy.shape != x.shape:
         raise InvalidArgument(
             f"x and y_backprop must have same shape, but x has shape {shape_text(x.shape)} "
@@ -84,10 +110,15 @@ def _backward(
     inverse = 1.0 / np.sqrt(variance.astype(np.float64) + epsilon)
     centre = None if is_near_zero(mean, variance) else mean
     behind = mean.astype(np.float64) if centre is None else np.zeros(len(mean))
-    total, product = _sums(gradient, matrix, centre)
+    dx = matrix_buffer(matrix.shape, x, data_format, out[0])
+    if activation is None:
+        total, product = _sums(gradient, matrix, centre)
+    else:
+        body, features = activation
+        total, product = _sums(gradient, matrix, centre, _Through(body, as_matrix(features, data_format), dx))
+        gradient = dx
     product -= behind * total
     factor = scale * inverse
-    dx = matrix_buffer(matrix.shape, x, data_format, out[0])
     if is_training:
         slope = product * inverse * inverse / pixels * factor
         offset = behind * slope - total / pixels * factor
@@ -129,3 +160,34 @@ def fused_batch_norm_grad_v3(
     """
     buffers = out or (None,) * 5
     return _backward(y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon, data_format, is_training, buffers)
+
+
+def _activation_shapes(gradients: Spec, features: Spec, *others: Spec, **attrs: Any) -> list[Shape]:
+    attrs.pop("activation")
+    return _shapes(gradients, *others, **attrs)
+
+
+@kernel(
+    NORMALIZED_ACTIVATION_GRADIENT, unit="vector", shape=_activation_shapes, dtypes=ONE_TYPE, estimate=per_element(14),
+    inplace=(0,),
+)  # fmt: skip
+def batch_norm_activation_grad(
+    gradients: np.ndarray, features: np.ndarray, x: np.ndarray, scale: np.ndarray, reserve_space_1: np.ndarray,
+    reserve_space_2: np.ndarray, reserve_space_3: np.ndarray, /, *, activation: str, epsilon: float = 1e-4,
+    data_format: str = "NHWC", is_training: bool = True, out: tuple[np.ndarray | None, ...] | None = None,
+) -> Outputs:  # fmt: skip
+    """FusedBatchNormGradV3 of what the gradient of an activation makes of `gradients`, bit for bit as the two nodes give it.
+
+    gradients: gradient of the activation's result.  features: that result, in the shape of x.  activation: one of
+    ACTIVATION_GRADIENTS.  data_format: NHWC or NDHWC.  Returns: as FusedBatchNormGradV3.  Raises: as FusedBatchNormGradV3.
+    """
+    buffers = list(out or (None,) * 5)
+    if buffers[0] is not None and np.may_share_memory(buffers[0], x):
+        buffers[0] = None  # x is read after what passes the activation is written
+    made = _backward(
+        gradients, x, scale, reserve_space_1, reserve_space_2, epsilon, data_format, is_training, tuple(buffers),
+        (ACTIVATION_GRADIENTS[activation], features),
+    )  # fmt: skip
+    if out is None or out[0] is None or buffers[0] is not None:
+        return made
+    return (store(made[0], x.dtype, out[0]), *made[1:])

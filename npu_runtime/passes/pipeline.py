@@ -11,6 +11,7 @@ from npu_runtime.passes.fold_constants import fold_constants
 from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
 from npu_runtime.passes.fuse_elementwise import fuse_elementwise
 from npu_runtime.passes.fuse_normalization import fuse_normalization
+from npu_runtime.passes.fuse_normalization_gradients import fuse_normalization_gradients
 from npu_runtime.passes.fuse_pool_gradients import fuse_pool_gradients
 from npu_runtime.passes.fuse_product_sums import fuse_product_sums
 from npu_runtime.passes.lift_loops import WHILE
@@ -21,6 +22,7 @@ FUSE: Sequence[Pass] = (
     fuse_normalization,
     fuse_bias_activation,
     fuse_pool_gradients,
+    fuse_normalization_gradients,
     fuse_product_sums,
     fuse_elementwise,
 )

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from npu_runtime.errors import InvalidArgument
+from npu_runtime.kernels.elementwise_gradients import relu6_grad
 from npu_runtime.kernels.normalization import fused_batch_norm_v3
-from npu_runtime.kernels.normalization_gradients import fused_batch_norm_grad_v3
+from npu_runtime.kernels.normalization_gradients import batch_norm_activation_grad, fused_batch_norm_grad_v3
 from tests.kernels import oracle
 from tests.kernels.cases.normalization import norm
 from tests.kernels.cases.normalization_gradients import grad
@@ -65,6 +66,28 @@ def test_half_precision(op: str, is_training: bool) -> None:
         actual, expected = call(one, one.flat()), oracle.run(one)[0]
         for mine, theirs in zip(actual[:3], expected[:3], strict=True):
             assert_matches(mine, theirs, one)
+
+
+@each_mode
+@pytest.mark.parametrize("target", ["new", "gradients", "x"])
+@pytest.mark.parametrize("mean", [0.0, 50.0])
+def test_an_activation_s_gradient_inside_changes_no_bit(is_training: bool, target: str, mean: float) -> None:
+    """Over several blocks, with a NaN among the gradients, wherever the result goes."""
+    shape, channels = (13, 28, 27, 31), 31
+    dy, features, x = arr(*shape), arr(*shape, low=-1, high=7, seed=1), arr(*shape, seed=2) + np.float32(mean)
+    dy[0, 0, 0, 0] = np.nan
+    vectors = [arr(channels, low=0.5, seed=3), np.full(channels, mean, np.float32), arr(channels, low=0.5, seed=4)]
+    passed = np.empty_like(dy)
+    relu6_grad(passed, dy, features)
+    expected = fused_batch_norm_grad_v3(passed, x, *vectors, arr(0), is_training=is_training)
+    buffer = {"new": np.empty_like(x), "gradients": dy, "x": x}[target]
+    out = (buffer, *[np.empty_like(v) for v in expected[1:]])
+    actual = batch_norm_activation_grad(
+        dy, features, x, *vectors, arr(0), activation="Relu6Grad", is_training=is_training, out=out
+    )
+    assert actual[0] is buffer
+    for mine, theirs in zip(actual, expected, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

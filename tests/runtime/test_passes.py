@@ -22,6 +22,7 @@ from npu_runtime.passes.drop_unread import drop_unread
 from npu_runtime.passes.fold_constants import CONSTANT, fold_constants
 from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
 from npu_runtime.passes.fuse_normalization import fuse_normalization
+from npu_runtime.passes.fuse_normalization_gradients import fuse_normalization_gradients
 from npu_runtime.passes.fuse_pool_gradients import fuse_pool_gradients
 from npu_runtime.passes.fuse_product_sums import fuse_product_sums
 from npu_runtime.passes.partition import partition, split_prologue
@@ -325,6 +326,26 @@ def test_sum_and_activation_join_their_normalisation() -> None:
     verify(graph)
     assert "Relu" not in ops(graph)
     assert ops(graph).count("AddV2") == 1
+
+
+@pytest.mark.parametrize("activation", [tf.nn.relu, tf.nn.relu6])
+def test_the_gradient_of_an_activation_joins_that_of_its_normalisation(activation: Any) -> None:
+    """The first normalisation's: behind the second comes a sum, whose gradient goes to both sides."""
+    x, fetched, _ = _residual_network(activation, sees_inside=False)
+    graph = imported(fetched[2], {x: (4, 6, 5, 3)})
+    fold_constants.run(graph)
+    assert fuse_normalization_gradients.run(graph) == 1
+    verify(graph)
+    assert ops(graph).count("FusedBatchNormGradV3") == 1
+
+
+def test_a_gradient_that_is_seen_stays_beside_that_of_the_normalisation() -> None:
+    x = tf.placeholder(tf.float32, [4, 6, 5, 3])
+    normalised = tf.layers.batch_normalization(x, training=True)
+    by_x, by_normalised = tf.gradients(tf.nn.relu(normalised) * 2.0, [x, normalised])
+    graph = imported(by_x + by_normalised, {x: (4, 6, 5, 3)})
+    fold_constants.run(graph)
+    assert fuse_normalization_gradients.run(graph) == 0
 
 
 def test_an_activation_whose_shape_a_gradient_asks_for_joins_its_normalisation() -> None:
