@@ -1,6 +1,8 @@
 """Converts the four examples, trains them on the simulated device and checks how well they learned.
 
-make demo        or        python -m benchmarks.demo demo-out
+`make demo` runs it; what it makes stays in the folder that is named:
+
+    python -m benchmarks.demo demo-out
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Parses and emits files with LibCST and does nothing else: the yardstick for the converter's processor time.
 
-python bare_parse.py FOLDER < paths, one a line
+Paths below a folder come one a line:
+
+    python bare_parse.py FOLDER < PATHS
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Child process: the original script on plain TensorFlow; writes what its profiler says of the first training step.
 
-python profiled_run.py RECORD.json SCRIPT [ARGS...]
+A test starts it:
+
+    python profiled_run.py RECORD.json SCRIPT [ARGS...]
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Child process of the end-to-end tests: one script, watched, on plain TensorFlow or on the shim.
 
-python recorded_run.py plain|shim save|restore CHECKPOINT RECORD.json SCRIPT [ARGS...]
+A test starts it:
+
+    python recorded_run.py plain|shim save|restore CHECKPOINT RECORD.json SCRIPT [ARGS...]
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Child process: the migrated script on the shim; writes what TensorFlow executed beside the device in the training steps.
 
-python traced_run.py RECORD.json SCRIPT [ARGS...]
+A test starts it:
+
+    python traced_run.py RECORD.json SCRIPT [ARGS...]
 """
 
 from __future__ import annotations
