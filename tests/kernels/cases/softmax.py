@@ -10,7 +10,23 @@ HARD = np.array(
 )
 ONE_HOT = np.eye(3, dtype="float32")[[0, 1, 2, 0, 1, 2, 0]]
 
+MASKED = np.where(arr(6, 9) > 0.3, arr(6, 9, seed=2), np.float32(-1e4))
+MASKED[:, 2] = 1.0
+FAR_APART = arr(40, 5) + np.linspace(-30, 20, 40, dtype="float32")[:, None]
+
 ROWS = [
+    *[
+        case("Softmax", values, id=name)
+        for name, values in (
+            ("low", arr(30, 20, low=-40, high=-20)),
+            ("high", arr(30, 20, low=50, high=90)),
+            ("masked", MASKED),
+            ("masked with infinity", np.where(MASKED < -1e3, np.float32(-np.inf), MASKED)),
+            ("rows far apart", FAR_APART),
+            ("sums at the bound", np.array([[1, -7.0, -9], [2, -7.9, -8.0], [-6.95, -90, -95]], "f")),
+            ("wide", arr(3, 1025)),
+        )
+    ],
     *[case(op, arr(4, 7, dtype=t, low=-5, high=5), id=t) for op in ("Softmax", "LogSoftmax") for t in FLOATS],
     *[
         case(op, arr(*shape, low=-9, high=9), id=str(shape))
