@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_matrix
+from scipy.sparse import _sparsetools
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.kernels.access import shape_text
@@ -14,6 +15,10 @@ from npu_runtime.kernels.parallel import parallel_ranges, scratch
 SMALL = 4096
 """Elements up to which one ufunc.at is faster than setting up a sparse product."""
 GRAIN_BYTES = 1 << 20
+NARROW_BYTES = 256
+CACHE_BYTES = 1 << 20
+FETCHED_BYTES = 1 << 16
+"""Rows up to NARROW_BYTES of a target beyond CACHE_BYTES are fetched FETCHED_BYTES at a time before they are added to."""
 
 
 def check_range(indices: np.ndarray, n_rows: int, name: str = "indices") -> None:
@@ -56,37 +61,39 @@ def linear(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, int]:
 def combine(operation: np.ufunc, target: np.ndarray, numbers: np.ndarray, updates: np.ndarray) -> None:
     """target[numbers[i]] = operation(target[numbers[i]], updates[i]) for i in order, rows named twice included.
 
-    target: (R, inner), contiguous, changed in place.  updates: (n, inner).  Sums run in the same order as one by one, but a
-    row's updates are added up before they meet the row.
+    target: (R, inner), contiguous, changed in place.  updates: (n, inner).
     """
-    if updates.size == 0:
-        return
     if updates.size > SMALL and operation in (np.add, np.subtract) and target.dtype.itemsize >= 4:
-        if target.shape[0] <= 4 * numbers.size:
-            operation(target, sums(numbers, updates, target.shape[0]), out=target)
-            return
-        first, places = first_places(numbers, target.shape[0])
-        if first.size < numbers.size:
-            updates = sums(places, updates, first.size)
-        _combine_distinct(operation, target, numbers[first], updates)
+        ones = np.ones(numbers.size, target.dtype)
+        _add(target, numbers, ones if operation is np.add else np.negative(ones), updates)
+    elif updates.size:
+        inner = target.shape[1]
+        places = (numbers.astype(np.int64)[:, None] * inner + np.arange(inner)).reshape(-1)
+        operation.at(target.reshape(-1), places, updates.reshape(-1))
+
+
+def _add(target: np.ndarray, numbers: np.ndarray, factors: np.ndarray, updates: np.ndarray) -> None:
+    """target[numbers[i]] += factors[i] * updates[i] for i in order: a matrix with one number a column, times the updates.
+
+    SciPy adds to what is there. Narrow rows of a large target are fetched beforehand, some hundred at once: one after the other,
+    each would be waited for.
+    """
+    numbers = np.ascontiguousarray(numbers, np.int32 if numbers.dtype == np.int32 else np.int64)
+    (n_rows, inner), n, flat = target.shape, numbers.size, np.ascontiguousarray(updates).reshape(-1)
+    starts = np.arange(n + 1, dtype=numbers.dtype)
+    if inner == 1:
+        _sparsetools.csc_matvec(n_rows, n, starts, numbers, factors, flat, target.reshape(-1))
         return
-    inner = target.shape[1]
-    places = (numbers.astype(np.int64)[:, None] * inner + np.arange(inner)).reshape(-1)
-    operation.at(target.reshape(-1), places, updates.reshape(-1))
-
-
-def _combine_distinct(operation: np.ufunc, target: np.ndarray, numbers: np.ndarray, updates: np.ndarray) -> None:
-    """As `combine`, for rows that are all different. A row moves as one item, four times faster than its elements."""
-    rows = target.view(np.dtype((np.void, target.itemsize * target.shape[1]))).reshape(-1)
-
-    def work(start: int, stop: int) -> None:
-        named = numbers[start:stop]
-        taken = rows.take(named)
-        old = taken.view(target.dtype).reshape(len(named), -1)
-        operation(old, updates[start:stop], out=old)
-        rows[named] = taken
-
-    parallel_ranges(numbers.size, work, max(1, GRAIN_BYTES // 4 // max(target.itemsize * target.shape[1], 1)))
+    row_bytes = target.itemsize * inner
+    is_fetched = row_bytes <= NARROW_BYTES and target.nbytes > CACHE_BYTES
+    step = FETCHED_BYTES // row_bytes if is_fetched else n
+    rows = target.view(np.dtype((np.void, row_bytes))).reshape(-1)
+    for first in range(0, n, step):
+        named = numbers[first : first + step]
+        if is_fetched:
+            rows.take(named.astype(np.intp), mode="clip")
+        part = flat[first * inner : (first + step) * inner]
+        _sparsetools.csc_matvecs(n_rows, named.size, inner, starts, named, factors, part, target.reshape(-1))
 
 
 def first_places(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:
@@ -94,26 +101,13 @@ def first_places(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.nda
 
     A table of all values instead of sorting; only the entries that occur are ever touched.
     """
-    kind = np.int32 if numbers.size < 1 << 31 else np.int64
+    kind: Any = np.int32 if numbers.size < 1 << 31 else np.int64
     places = np.arange(numbers.size, dtype=kind)
     table = scratch("first places", (n_values,), kind)
     table[numbers[::-1]] = places[::-1]  # the last one written stays: the first place
-    first = np.flatnonzero(table[numbers] == places)
-    table[numbers[first]] = np.arange(first.size, dtype=kind)
-    return first, table[numbers]
-
-
-def sums(numbers: np.ndarray, updates: np.ndarray, n_rows: int) -> np.ndarray:
-    """(n_rows, inner): the updates of each row added up in order, 0 for a row that none names.
-
-    A matrix with a single 1 in column i, at row numbers[i], times the updates: no sorting.
-    """
-    if updates.dtype.itemsize < 4:
-        wide = np.float32 if updates.dtype.kind not in "iu" else np.int32
-        return sums(numbers, updates.astype(wide), n_rows).astype(updates.dtype)
-    ones = np.ones(numbers.size, updates.dtype)
-    chooser = csc_matrix((ones, numbers, np.arange(numbers.size + 1)), shape=(n_rows, numbers.size), copy=False)
-    return np.asarray(chooser @ np.ascontiguousarray(updates))
+    first_of_each = table.take(numbers)
+    is_first = first_of_each == places
+    return np.flatnonzero(is_first), (np.cumsum(is_first, dtype=kind) - kind(1)).take(first_of_each)
 
 
 def as_rows(array: np.ndarray, n_rows: int) -> np.ndarray:

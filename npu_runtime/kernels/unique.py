@@ -48,25 +48,26 @@ def unique(x: Array, /, *, out_idx: str = "int32") -> tuple[Array, Array]:
 
     Raises: InvalidArgument when x is no vector.  Source: TensorFlow op `Unique`.
     """
-    return _unique(_vector(x), 0, out_idx)[:2]
+    return _unique(_vector(x), 0, out_idx)
 
 
 @kernel("UniqueWithCounts", unit="vector", shape=_flat_shapes(3), dtypes=WITH_INDEX)
 def unique_with_counts(x: Array, /, *, out_idx: str = "int32") -> tuple[Array, Array, Array]:
     """As Unique, and how often each value is there.  Source: TensorFlow op `UniqueWithCounts`."""
-    return _unique(_vector(x), 0, out_idx)
+    return _with_counts(*_unique(_vector(x), 0, out_idx))
 
 
 @kernel("UniqueV2", unit="vector", shape=_axis_shapes(2), dtypes={**WITH_INDEX, "Taxis": dt.INDICES})
 def unique_v2(x: Array, axis: Array, /, *, out_idx: str = "int32") -> tuple[Array, Array]:
     """As Unique, of the slices along an axis; an empty axis means a vector.  Source: TensorFlow op `UniqueV2`."""
-    return _unique(x, _axis_of(x, axis), out_idx)[:2]
+    return _unique(x, _axis_of(x, axis), out_idx)
 
 
 @kernel("UniqueWithCountsV2", unit="vector", shape=_axis_shapes(3), dtypes={**WITH_INDEX, "Taxis": dt.INDICES})
 def unique_with_counts_v2(x: Array, axis: Array, /, *, out_idx: str = "int32") -> tuple[Array, Array, Array]:
     """As UniqueV2, and how often each slice is there.  Source: TensorFlow op `UniqueWithCountsV2`."""
-    return _unique(x, _axis_of(x, axis), out_idx)
+    place = _axis_of(x, axis)
+    return _with_counts(*_unique(x, place, out_idx), place)
 
 
 def _vector(x: Array) -> Array:
@@ -87,7 +88,11 @@ def _axis_of(x: Array, axis: Array) -> int:
     return place % x.ndim
 
 
-def _unique(x: Array, axis: int, out_idx: str) -> tuple[Array, Array, Array]:
+def _with_counts(values: Array, rank: Array, axis: int = 0) -> tuple[Array, Array, Array]:
+    return values, rank, np.bincount(rank, minlength=values.shape[axis]).astype(rank.dtype)
+
+
+def _unique(x: Array, axis: int, out_idx: str) -> tuple[Array, Array]:
     kind = dt.to_numpy(out_idx)
     if x.ndim > 1 and x.size == 0:
         raise InvalidArgument(f"unique along an axis needs entries, got shape {shape_text(x.shape)}")
@@ -97,7 +102,7 @@ def _unique(x: Array, axis: int, out_idx: str) -> tuple[Array, Array, Array]:
         first, rank = first_places(x.astype(np.int64) - least, extent) if is_dense else _by_sorting(x, None)
     else:
         first, rank = _by_sorting(as_sortable(x), None if x.ndim == 1 else axis)
-    return np.take(x, first, axis=axis), rank.astype(kind), np.bincount(rank, minlength=first.size).astype(kind)
+    return np.take(x, first, axis=axis), rank.astype(kind, copy=False)
 
 
 def _by_sorting(x: Array, axis: int | None) -> tuple[Array, Array]:

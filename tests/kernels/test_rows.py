@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_runtime.device.variable import Variable
+from npu_runtime.dtypes import to_numpy
 from npu_runtime.kernels import rows
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.update import rounds
@@ -28,17 +29,34 @@ def test_rounds_keep_the_order_and_name_no_row_twice(indices: np.ndarray) -> Non
 
 
 @pytest.mark.parametrize("operation", [np.add, np.subtract, np.multiply, np.maximum, np.minimum])
-@pytest.mark.parametrize("n_updates", [3, 400])
-@pytest.mark.parametrize("n_rows", [5, 4000])
-def test_combine(operation: np.ufunc, n_updates: int, n_rows: int) -> None:
+@pytest.mark.parametrize(
+    ("n_updates", "n_rows", "inner"),
+    [(3, 5, 30), (400, 5, 30), (400, 4000, 30), (1500, 20_000, 30), (200, 3000, 100), (5000, 300, 1), (5000, 300_000, 1)],
+)
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_combine(operation: np.ufunc, n_updates: int, n_rows: int, inner: int, index: str) -> None:
     """Small whole numbers, so that every order of adding is exact."""
     rng = np.random.default_rng(n_updates)
-    target = rng.integers(-4, 5, (n_rows, 30)).astype(np.float32)
-    named = rng.integers(0, n_rows, n_updates)
-    updates = rng.choice(np.array([1, -1], np.float32), (n_updates, 30))
+    target = rng.integers(-4, 5, (n_rows, inner)).astype(np.float32)
+    named = rng.integers(0, n_rows, n_updates).astype(index)
+    updates = rng.choice(np.array([1, -1], np.float32), (n_updates, inner))
     expected = target.copy()
     for row, update in zip(named, updates, strict=True):
         expected[row] = operation(expected[row], update)
+    rows.combine(operation, target, named, updates)
+    np.testing.assert_array_equal(target, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "int64", "uint32", "uint64", "float16", "bfloat16", "int8"])
+@pytest.mark.parametrize("operation", [np.add, np.subtract])
+@pytest.mark.parametrize("inner", [1, 5])
+def test_combine_many_of_each_type(operation: np.ufunc, dtype: str, inner: int) -> None:
+    rng = np.random.default_rng(0)
+    target, updates = (rng.integers(8, 12, (n, inner)).astype(to_numpy(dtype)) for n in (4000, 6000))
+    named = np.arange(6000, dtype=np.int32)[::-1] % 4000
+    expected = target.copy()
+    for part in (slice(0, 2000), slice(2000, 6000)):  # no row twice in one of them
+        expected[named[part]] = operation(expected[named[part]], updates[part])
     rows.combine(operation, target, named, updates)
     np.testing.assert_array_equal(target, expected)
 
