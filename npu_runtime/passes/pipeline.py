@@ -8,6 +8,7 @@ from npu_runtime.graph.ir import Graph
 from npu_runtime.passes.base import Pass, check_order, run_passes
 from npu_runtime.passes.drop_unread import drop_unread
 from npu_runtime.passes.fold_constants import fold_constants
+from npu_runtime.passes.forward_identities import forward_identities
 from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
 from npu_runtime.passes.fuse_elementwise import fuse_elementwise
 from npu_runtime.passes.fuse_normalization import fuse_normalization
@@ -15,10 +16,16 @@ from npu_runtime.passes.fuse_normalization_gradients import fuse_normalization_g
 from npu_runtime.passes.fuse_pool_gradients import fuse_pool_gradients
 from npu_runtime.passes.fuse_product_sums import fuse_product_sums
 from npu_runtime.passes.lift_loops import WHILE
+from npu_runtime.passes.loosen_controls import loosen_controls
+from npu_runtime.passes.merge_duplicates import merge_duplicates
 from npu_runtime.passes.remove_unused import remove_unused
 
 SIMPLIFY: Sequence[Pass] = (fold_constants, drop_unread, remove_unused)
 FUSE: Sequence[Pass] = (
+    loosen_controls,
+    forward_identities,
+    merge_duplicates,
+    remove_unused,
     fuse_normalization,
     fuse_bias_activation,
     fuse_pool_gradients,

@@ -41,14 +41,15 @@ def fresh_graph():
 
 
 def imported(fetch: Any, feeds: dict[Any, tuple[int, ...]] | None = None) -> Graph:
-    """The default graph, placed and pruned to one fetch, its feeds with these shapes."""
+    """The default graph, placed and pruned to one fetch or some, its feeds with these shapes."""
     importer = GraphImporter(tf.get_default_graph())
     importer.update()
     reasons = place(importer.graph).reasons
     for node in importer.graph:
         node.host_reason = reasons.get(node.name)
     shapes = {Value(t.op.name): Spec(shape, t.dtype.name) for t, shape in (feeds or {}).items()}
-    return prune(importer.graph, [Value(fetch.op.name, fetch.value_index)], [], shapes)
+    fetches = fetch if isinstance(fetch, list) else [fetch]
+    return prune(importer.graph, [Value(one.op.name, one.value_index) for one in fetches], [], shapes)
 
 
 def ops(graph: Graph) -> list[str]:

@@ -1,0 +1,161 @@
+"""Passes over the order and identity of nodes: gated gradients, needless Identities, common subexpressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npu_runtime.passes.fold_constants import fold_constants
+from npu_runtime.passes.forward_identities import forward_identities
+from npu_runtime.passes.loosen_controls import loosen_controls
+from npu_runtime.passes.merge_duplicates import merge_duplicates
+from tests.runtime.device import device_session
+from tests.runtime.test_passes import imported
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph() -> Iterator[None]:
+    with tf.Graph().as_default():
+        yield
+
+
+def test_gated_gradients_that_only_compute_wait_for_nothing() -> None:
+    x = tf.placeholder(tf.float32, [4, 5], name="x")
+    a, b = tf.tuple([x * 2.0, tf.tanh(x)])
+    graph = imported([a, b], {x: (4, 5)})
+    assert loosen_controls.run(graph) > 0
+    assert not graph[a.op.name].controls and not graph[b.op.name].controls
+
+
+def test_a_gradient_still_waits_for_the_reader_of_the_variable_that_it_updates() -> None:
+    """The product reads the variable's memory; the update must come after it, as gate_gradients promises."""
+    v = tf.get_variable("v", [3, 3], initializer=tf.ones_initializer(), use_resource=False)
+    x = tf.placeholder(tf.float32, [3, 3], name="x")
+    product, step = tf.tuple([tf.matmul(x, v), x + 1.0])
+    update = tf.assign_sub(v, step)
+    graph = imported([product, update], {x: (3, 3)})
+    loosen_controls.run(graph)
+    assert graph[step.op.name].controls
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(v.initializer)
+            got = session.run([product, update], {x: np.full((3, 3), 2.0, np.float32)})
+            np.testing.assert_array_equal(got[0], np.full((3, 3), 6.0))
+            np.testing.assert_array_equal(got[1], np.full((3, 3), -2.0))
+
+
+def test_what_has_an_effect_is_waited_for() -> None:
+    counter = tf.get_variable("counter", [], initializer=tf.zeros_initializer(), use_resource=False)
+    x = tf.placeholder(tf.float32, [2], name="x")
+    with tf.control_dependencies([tf.assign_add(counter, 1.0)]):
+        doubled = tf.identity(x * 2.0)
+    with tf.control_dependencies([doubled]):
+        seen = counter + 0.0
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(counter.initializer)
+            assert [session.run(seen, {x: [1.0, 2.0]}) for _ in range(3)] == [1.0, 2.0, 3.0]
+
+
+def test_identities_go_and_their_readers_stay() -> None:
+    x = tf.placeholder(tf.float32, [4], name="x")
+    inner = tf.identity(tf.identity(x * 2.0, name="first"), name="second")
+    fetched = tf.identity(inner + 1.0, name="fetched")
+    graph = imported([fetched], {x: (4,)})
+    assert forward_identities.run(graph) == 2
+    assert "fetched" in graph and "first" not in graph
+    with device_session() as session:
+        np.testing.assert_array_equal(session.run(fetched, {x: [0.0, 1.0, 2.0, 3.0]}), [1.0, 3.0, 5.0, 7.0])
+
+
+def test_a_copy_of_a_variable_is_no_identity_to_be_forwarded() -> None:
+    """What is read before the assignment must not show the value after it; TensorFlow's own readers are ordered so."""
+    v = tf.get_variable("v", [200], initializer=tf.ones_initializer(), use_resource=False)
+    before = tf.identity(v.read_value() * 1.0)
+    with tf.control_dependencies([before]):
+        changed = tf.assign(v, tf.zeros([200]))
+    with tf.control_dependencies([changed]):
+        late = tf.identity(before) + v.read_value()
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(v.initializer)
+            np.testing.assert_array_equal(session.run(late), np.ones(200))
+
+
+def test_common_subexpressions_are_computed_once() -> None:
+    x = tf.placeholder(tf.float32, [4, 5], name="x")
+    y = tf.reduce_sum(tf.tanh(x) * 2.0, axis=1) + tf.reduce_sum(tf.tanh(x) * 2.0, axis=1)
+    graph = imported([y], {x: (4, 5)})
+    fold_constants.run(graph)
+    assert merge_duplicates.run(graph) >= 3
+    assert [node.op for node in graph].count("Tanh") == 1
+    value = np.linspace(-1, 1, 20, dtype=np.float32).reshape(4, 5)
+    with tf.Session() as session, device_session() as device:
+        np.testing.assert_allclose(device.run(y, {x: value}), session.run(y, {x: value}), rtol=1e-6)
+
+
+def test_what_differs_is_not_merged() -> None:
+    """By attribute, by control edge, by randomness, by effect."""
+    x = tf.placeholder(tf.float32, [4, 4], name="x")
+    products = [tf.matmul(x, x), tf.matmul(x, x, transpose_b=True), tf.random_uniform([4, 4]), tf.random_uniform([4, 4])]
+    graph = imported(products, {x: (4, 4)})
+    fold_constants.run(graph)
+    names = {product.op.name for product in products}
+    merge_duplicates.run(graph)
+    assert names <= {node.name for node in graph}
+    with device_session() as session:
+        first, second, a, b = session.run(products, {x: np.arange(16, dtype=np.float32).reshape(4, 4)})
+    assert (first != second).any() and (a != b).any()
+
+
+OPS = ("add", "mul", "tanh", "identity", "tuple", "assign", "read")
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.sampled_from(OPS), st.integers(0, 30), st.integers(0, 30)), min_size=2, max_size=14))
+def test_any_ordered_program_gives_what_tensorflow_gives(recipe: list[tuple[str, int, int]]) -> None:
+    """Values, gated values and updates of a variable; each update waits for all that stands before it, so no race is left."""
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [3])
+        v = tf.get_variable("v", [3], initializer=tf.ones_initializer(), use_resource=False)
+        made = [x + 0.0, x * 0.5]
+        last: list[tf.Operation] = []
+        for op, left, right in recipe:
+            a, b = made[left % len(made)], made[right % len(made)]
+            with tf.control_dependencies(last):
+                made += _grown(op, a, b, v, made)
+            if op == "assign":
+                last = [made[-1].op]
+        fetches = [*made, *([v.read_value()] if not last else [])]
+        feeds = {x: np.array([0.5, -1.0, 2.0], np.float32)}
+        results = []
+        for make in (tf.Session, device_session):
+            with make() as session:
+                session.run(v.initializer)
+                results.append([session.run(fetches, feeds) for _ in range(2)])
+    for expected, got in zip(*results, strict=True):
+        for one, other in zip(expected, got, strict=True):
+            np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-6)
+
+
+def _grown(op: str, a: tf.Tensor, b: tf.Tensor, v: tf.Variable, made: list[tf.Tensor]) -> list[tf.Tensor]:
+    """What one line of the recipe adds. Every value is bounded, so that nothing overflows."""
+    if op == "tuple":
+        return list(tf.tuple([tf.tanh(a), tf.sin(b)]))
+    if op == "assign":
+        with tf.control_dependencies([value.op for value in made]):
+            assigned = tf.assign_add(v, tf.tanh(a) * 0.1)
+        with tf.control_dependencies([assigned]):
+            return [v.read_value() * 1.0]
+    made_one = {
+        "add": lambda: tf.tanh(a + b),
+        "mul": lambda: a * 0.5,
+        "tanh": lambda: tf.tanh(b),
+        "identity": lambda: tf.identity(a),
+    }
+    return [made_one[op]() if op in made_one else tf.tanh(v.read_value() + a)]
