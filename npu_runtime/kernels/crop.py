@@ -10,7 +10,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element, per_input_element
 from npu_runtime.errors import InvalidArgument, OutOfRange
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import rows as row_sums
+from npu_runtime.kernels import rows as pixel_rows
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.precision import store
@@ -151,7 +151,8 @@ def crop_and_resize_grad_image(
     shares = _nearest_shares(rows, cols, kept) if method == "nearest" else _bilinear_shares(rows, cols, kept)
     numbers = [_numbers(box_ind, r, c, size) for r, c, _ in shares]
     updates = [part.reshape(-1, size[3]) for _, _, part in shares]
-    total = row_sums.sums(np.concatenate(numbers), np.concatenate(updates), size[0] * size[1] * size[2])
+    total = np.zeros((size[0] * size[1] * size[2], size[3]), np.float32)
+    pixel_rows.combine(np.add, total, np.concatenate(numbers), np.concatenate(updates))
     return store(total.reshape(size), dt.to_numpy(T), out)
 
 
