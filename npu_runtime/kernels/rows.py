@@ -104,10 +104,10 @@ def first_places(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.nda
     kind: Any = np.int32 if numbers.size < 1 << 31 else np.int64
     places = np.arange(numbers.size, dtype=kind)
     table = scratch("first places", (n_values,), kind)
-    table[numbers[::-1]] = places[::-1]  # the last one written stays: the first place
-    first_of_each = table.take(numbers)
+    table[np.ascontiguousarray(numbers[::-1])] = places[::-1].copy()  # the last one written stays: the first place
+    first_of_each = table.take(numbers, mode="clip")  # all are inside; "raise" looks once more
     is_first = first_of_each == places
-    return np.flatnonzero(is_first), (np.cumsum(is_first, dtype=kind) - kind(1)).take(first_of_each)
+    return np.flatnonzero(is_first), (np.cumsum(is_first, dtype=kind) - kind(1)).take(first_of_each, mode="clip")
 
 
 def as_rows(array: np.ndarray, n_rows: int) -> np.ndarray:
