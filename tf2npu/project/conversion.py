@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from operator import itemgetter
 from sys import intern
 from typing import TYPE_CHECKING, Any
@@ -71,9 +70,6 @@ def _tree(request: Request) -> Tree:
         raise UsageProblem(str(error)) from None
 
 
-_OTHERS_A_RESULT = 8  # files that are copied for each one that is converted, so that workers wait for neither
-
-
 @dataclass(frozen=True)
 class _Known:
     """What a run needs of the project's facts as long as every result comes from the cache."""
@@ -103,9 +99,9 @@ class _Run:
         output = self._open_output()
         try:
             self._results += output.remove_gone()
-            others = (output.place_other(e) for e in self._tree.entries if e.kind is not Kind.SOURCE)
-            self._convert_sources(config, known.digest, output, others)
+            others = [output.place_other(entry) for entry in self._tree.entries if entry.kind is not Kind.SOURCE]
             self._results += [result for result in others if result is not None]
+            self._convert_sources(config, known.digest, output)
             output.finish()
         finally:
             output.release()
@@ -135,8 +131,7 @@ class _Run:
             self._facts = merged([facts for _, facts in sorted(found, key=itemgetter(0)) if not isinstance(facts, workers.Crash)])
         return self._facts
 
-    def _convert_sources(self, config: Config, facts_digest: bytes, output: Output, others: Iterator[FileResult | None]) -> None:
-        """others: what is no source is placed now and then, while the workers convert."""
+    def _convert_sources(self, config: Config, facts_digest: bytes, output: Output) -> None:
         entries = {entry.path: entry for entry in self._sources}
         shared_key = fingerprint(config, facts_digest, self._request.python2)
 
@@ -145,7 +140,6 @@ class _Run:
 
         for path, result in self._each(self._works()[1], "result", shared_key, shared, self._ordinary(), "converting"):
             self._place(entries[path], result, output)
-            self._results += [other for other in islice(others, _OTHERS_A_RESULT) if other is not None]
         for entry in self._sources:
             if entry.size > LARGE_BYTES and not _is_notebook(entry):
                 self._place(entry, self._too_large(entry), output)
