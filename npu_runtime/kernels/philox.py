@@ -138,16 +138,14 @@ def fill(out: np.ndarray, stream: Stream, per_block: int, make: Make) -> np.ndar
     flat = out.reshape(-1)
 
     def work(start: int, stop: int) -> None:
-        for first in range(start, stop, TILE):
-            n = min(TILE, stop - first)
-            bits = stream.skip(first).blocks(_OFFSETS[:n])
-            place = flat[first * per_block : (first + n) * per_block]
-            if place.size == n * per_block:
-                make(bits, place)
-            else:
-                whole = np.empty(n * per_block, flat.dtype)
-                make(bits, whole)
-                place[...] = whole[: place.size]
+        bits = stream.skip(start).blocks(_OFFSETS[: stop - start])
+        place = flat[start * per_block : stop * per_block]
+        if place.size == len(bits) * per_block:
+            make(bits, place)
+        else:
+            whole = np.empty(len(bits) * per_block, flat.dtype)
+            make(bits, whole)
+            place[...] = whole[: place.size]
 
     n_blocks = -(-flat.size // per_block)
     parallel_ranges(n_blocks, work, min(TILE, max(SERIAL, -(-n_blocks // 2))))
