@@ -13,15 +13,19 @@ import pytest
 TF2NPU = Path(sys.executable).with_name("tf2npu")
 
 
+def plain_environment() -> dict[str, str]:
+    """The same for both ways to run: a variable that chooses other BLAS kernels changes the last bits."""
+    return {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+
+
 def launch(*words: object, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess:
-    environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
     command = [str(word) for word in (TF2NPU, "run", *words)]
-    return subprocess.run(command, env={**environment, **variables}, capture_output=True, text=True, cwd=cwd, check=False)
+    return subprocess.run(command, env={**plain_environment(), **variables}, capture_output=True, text=True, cwd=cwd, check=False)
 
 
 def python(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess:
     command = [sys.executable, *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    return subprocess.run(command, env=plain_environment(), capture_output=True, text=True, cwd=cwd, check=False)
 
 
 @pytest.fixture
