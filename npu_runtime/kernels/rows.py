@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from scipy.sparse import _sparsetools
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 
 SMALL = 4096
-"""Elements up to which one ufunc.at is faster than setting up a sparse product."""
+"""Elements up to which one ufunc.at is faster than moving whole rows."""
 GRAIN_BYTES = 1 << 20
-NARROW_BYTES = 256
-CACHE_BYTES = 1 << 20
-FETCHED_BYTES = 1 << 16
-"""Rows up to NARROW_BYTES of a target beyond CACHE_BYTES are fetched FETCHED_BYTES at a time before they are added to."""
 
 
 def check_range(indices: np.ndarray, n_rows: int, name: str = "indices") -> None:
@@ -63,51 +57,51 @@ def combine(operation: np.ufunc, target: np.ndarray, numbers: np.ndarray, update
 
     target: (R, inner), contiguous, changed in place.  updates: (n, inner).
     """
-    if updates.size > SMALL and operation in (np.add, np.subtract) and target.dtype.itemsize >= 4:
-        ones = np.ones(numbers.size, target.dtype)
-        _add(target, numbers, ones if operation is np.add else np.negative(ones), updates)
-    elif updates.size:
-        inner = target.shape[1]
-        places = (numbers.astype(np.int64)[:, None] * inner + np.arange(inner)).reshape(-1)
-        operation.at(target.reshape(-1), places, updates.reshape(-1))
+    numbers, updates = numbers.astype(np.intp, copy=False), np.ascontiguousarray(updates)
+    if updates.size > SMALL and target.shape[1] > 1:
+        places, first_of_each = _first_of_each(numbers, len(target))
+        is_first = first_of_each == places
+        if is_first.all():
+            _combine_distinct(operation, target, numbers, updates)
+            return
+        if 2 * np.count_nonzero(is_first) > len(numbers):
+            _combine_distinct(operation, target, numbers[is_first], updates[is_first])
+            numbers, updates = numbers[~is_first], updates[~is_first]
+    elements = (numbers[:, None] * target.shape[1] + np.arange(target.shape[1])).reshape(-1)
+    operation.at(target.reshape(-1), elements, updates.reshape(-1))
 
 
-def _add(target: np.ndarray, numbers: np.ndarray, factors: np.ndarray, updates: np.ndarray) -> None:
-    """target[numbers[i]] += factors[i] * updates[i] for i in order: a matrix with one number a column, times the updates.
+def _combine_distinct(operation: np.ufunc, target: np.ndarray, numbers: np.ndarray, updates: np.ndarray) -> None:
+    """As `combine` where no row is named twice: rows are moved whole, as one item each, and may be worked on side by side."""
+    rows = target.view(np.dtype((np.void, target.itemsize * target.shape[1]))).reshape(-1)
 
-    SciPy adds to what is there. Narrow rows of a large target are fetched beforehand, some hundred at once: one after the other,
-    each would be waited for.
-    """
-    numbers = np.ascontiguousarray(numbers, np.int32 if numbers.dtype == np.int32 else np.int64)
-    (n_rows, inner), n, flat = target.shape, numbers.size, np.ascontiguousarray(updates).reshape(-1)
-    starts = np.arange(n + 1, dtype=numbers.dtype)
-    if inner == 1:
-        _sparsetools.csc_matvec(n_rows, n, starts, numbers, factors, flat, target.reshape(-1))
-        return
-    row_bytes = target.itemsize * inner
-    is_fetched = row_bytes <= NARROW_BYTES and target.nbytes > CACHE_BYTES
-    step = FETCHED_BYTES // row_bytes if is_fetched else n
-    rows = target.view(np.dtype((np.void, row_bytes))).reshape(-1)
-    for first in range(0, n, step):
-        named = numbers[first : first + step]
-        if is_fetched:
-            rows.take(named.astype(np.intp), mode="clip")
-        part = flat[first * inner : (first + step) * inner]
-        _sparsetools.csc_matvecs(n_rows, named.size, inner, starts, named, factors, part, target.reshape(-1))
+    def work(start: int, stop: int) -> None:
+        named = numbers[start:stop]
+        moved = rows.take(named, mode="clip")
+        values = moved.view(target.dtype).reshape(len(named), -1)
+        operation(values, updates[start:stop], out=values)
+        rows[named] = moved
+
+    parallel_ranges(len(numbers), work, max(1, GRAIN_BYTES // rows.itemsize))
 
 
-def first_places(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:
-    """(where each number is first, in order; which of those each entry is) for numbers in [0, n_values).
+def _first_of_each(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:
+    """(0, 1, ..., n - 1; where each entry's number stands for the first time) for numbers in [0, n_values).
 
     A table of all values instead of sorting; only the entries that occur are ever touched.
     """
-    kind: Any = np.int32 if numbers.size < 1 << 31 else np.int64
-    places = np.arange(numbers.size, dtype=kind)
-    table = scratch("first places", (n_values,), kind)
+    places = np.arange(numbers.size, dtype=np.int32 if numbers.size < 1 << 31 else np.int64)
+    table = scratch("first places", (n_values,), places.dtype)
     table[np.ascontiguousarray(numbers[::-1])] = places[::-1].copy()  # the last one written stays: the first place
-    first_of_each = table.take(numbers, mode="clip")  # all are inside; "raise" looks once more
+    return places, table.take(numbers, mode="clip")  # all are inside; "raise" looks once more
+
+
+def first_places(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:
+    """(where each number is first, in order; which of those each entry is) for numbers in [0, n_values)."""
+    places, first_of_each = _first_of_each(numbers, n_values)
     is_first = first_of_each == places
-    return np.flatnonzero(is_first), (np.cumsum(is_first, dtype=kind) - kind(1)).take(first_of_each, mode="clip")
+    ranks = np.cumsum(is_first, dtype=places.dtype) - places.dtype.type(1)
+    return np.flatnonzero(is_first), ranks.take(first_of_each, mode="clip")
 
 
 def as_rows(array: np.ndarray, n_rows: int) -> np.ndarray:

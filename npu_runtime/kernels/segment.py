@@ -8,7 +8,6 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_input_element
@@ -180,11 +179,10 @@ def _register_sparse(name: str) -> None:
             return np.zeros(shape, data.dtype)
         counts = np.bincount(segment_ids, minlength=count)
         wide = np.dtype(np.float32) if data.dtype.kind not in "iu" else data.dtype
-        chosen = csr_matrix(
-            (np.ones(indices.size, wide), indices, np.concatenate([[0], np.cumsum(counts)])),
-            shape=(count, data.shape[0]), copy=False,
-        )  # fmt: skip
-        sums = np.asarray(chosen @ np.ascontiguousarray(data, wide).reshape(-1, inner))
+        chosen = np.ascontiguousarray(data, wide).reshape(-1, inner).take(indices, axis=0)
+        starts = np.flatnonzero(np.diff(segment_ids, prepend=-1))
+        sums = np.zeros((count, inner), wide)
+        sums[segment_ids[starts]] = np.add.reduceat(chosen, starts, axis=0)
         if name != "Sum":
             sums /= DIVISORS[name](counts.astype(np.float32))[:, None]
         return sums.astype(data.dtype, copy=False).reshape(shape)

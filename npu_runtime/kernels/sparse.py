@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_matrix
 
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
@@ -17,6 +16,8 @@ from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import constant_ints
 
 Array = np.ndarray
+CHUNK_ELEMENTS = 1 << 20
+"""Of the rows that are multiplied before they are added up."""
 
 
 def _dense_shape(indices: Spec, output_shape: Spec, /, *others: Spec, **attrs: Any) -> Shape:
@@ -95,8 +96,13 @@ def sparse_tensor_dense_matmul(
             f"transpose?  Dimensions of A: [{shape[0]}, {shape[1]}).  Dimensions of B: {shape_text(b.shape)}"
         )
     _check_coordinates(row, column, shape)
-    product = coo_matrix((widen(a_values), (row, column)), shape=shape).tocsr() @ np.ascontiguousarray(widen(dense))
-    return store(np.asarray(product), b.dtype, None)
+    values, wide = widen(a_values), np.ascontiguousarray(widen(dense))
+    product = np.zeros((shape[0], wide.shape[1]), wide.dtype)
+    step = max(1, CHUNK_ELEMENTS // max(wide.shape[1], 1))
+    for first in range(0, len(row), step):
+        part = slice(first, first + step)
+        rows.combine(np.add, product, row[part], values[part, None] * wide.take(column[part], axis=0))
+    return store(product, b.dtype, None)
 
 
 def _check_coordinates(row: Array, column: Array, shape: tuple[int, ...]) -> None:
