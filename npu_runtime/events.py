@@ -14,7 +14,8 @@ class ProgramRecord:
 
     fetches: what was asked for.  device_nodes: names.  host_nodes: reason by name.  n_runs: steps so far.
     n_compilations: one for every new combination of shapes.  unread_flops: of nodes of the graph that are not computed, as
-    nobody reads them.  arena_bytes: memory of a step.  live_bytes: the largest sum of its buffers alive at one time.
+    nobody reads them or others compute the same.  arena_bytes: memory of a step.  live_bytes: the largest sum of its buffers
+    alive at one time.
     device_types: device nodes by the float type that they run in, where a precision mode chose it.
     streams: nodes by engine, and how many subgraphs, streams and events there are.  nan_origins: nodes that made the first
     NaN out of numbers, where that is tracked.
@@ -201,7 +202,7 @@ def _reason_lines(reasons: dict[str, str]) -> list[str]:
 def _program_lines(program: ProgramRecord) -> list[str]:
     shown = ", ".join(program.fetches[:3]) + (", ..." if len(program.fetches) > 3 else "")
     recompiled = f", compiled {program.n_compilations} times for new shapes" if program.n_compilations > 1 else ""
-    unread = f", {program.unread_flops:.4g} more not computed, as nobody reads them" if program.unread_flops else ""
+    unread = f", {program.unread_flops:.4g} more not computed: not read, or known already" if program.unread_flops else ""
     head = (
         f"  run of [{shown}]: {_count(program.n_runs, 'step')}, {len(program.device_nodes)} nodes on the device with "
         f"{100 * program.device_share:.2f} % of {program.device_flops + program.host_flops:.4g} floating-point operations, "

@@ -259,7 +259,7 @@ class DeviceSession:
         record.device_nodes = program.device_nodes
         record.host_nodes.update(program.host_nodes)
         record.device_flops, record.host_flops = program.device_flops, program.host_flops
-        record.unread_flops = program.unread_flops.total()
+        record.unread_flops = sum(program.unread_flops.values())
         record.arena_bytes, record.live_bytes = program.memory.arena_bytes, program.memory.live_bytes
         check_capacity(graph, program.memory, self._variable_bytes(graph), self._chip)
         return Runner(program, self._arenas)

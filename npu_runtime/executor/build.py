@@ -19,7 +19,6 @@ from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.drop_unread import UNREAD_FLOPS, UNREAD_OP
 from npu_runtime.passes.fold_constants import CONSTANT
 from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
 from npu_runtime.passes.node_work import node_work
@@ -251,9 +250,7 @@ class _Builder:
         program.template = self.template
         program.memory = plan
         program.device_flops = sum(step.flops for step in program.steps if isinstance(step, Task))
-        for node in self.graph:
-            if UNREAD_OP in node.attrs:
-                program.unread_flops[node.attrs[UNREAD_OP]] += node.attrs[UNREAD_FLOPS]
+        program.unread_flops = self.graph.saved_flops
         on_host = [node for node in self.graph if node.host_reason is not None and not is_virtual(node)]
         program.host_nodes = {node.name: node.host_reason or "" for node in on_host}
         program.host_flops = sum(self._host_flops(node) for node in on_host)

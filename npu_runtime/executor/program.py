@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,7 +82,7 @@ class Program:
     memory: MemoryPlan = field(default_factory=MemoryPlan)
     device_flops: float = 0.0
     device_types: Counter[str] = field(default_factory=Counter)
-    unread_flops: Counter[str] = field(default_factory=Counter)
+    unread_flops: Mapping[str, float] = field(default_factory=dict)
     host_flops: float = 0.0
     device_nodes: tuple[str, ...] = ()
     host_nodes: dict[str, str] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -50,11 +51,13 @@ class Graph:
     """Nodes by name, in the order of their creation.
 
     fetches / targets: the values and nodes a run was asked for; empty for a whole program's graph.
+    saved_flops: floating-point operations, by op, of nodes that a pass found needless.
     """
 
     nodes: dict[str, Node] = field(default_factory=dict)
     fetches: list[Value] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
+    saved_flops: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes.values())

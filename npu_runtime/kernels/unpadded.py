@@ -85,8 +85,9 @@ def is_worth_it(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> bool:
 
 
 def _cuts(n_images: int, positions: int) -> list[tuple[int, int]]:
-    """(first image, last image) of chunks that have about CHUNK_POSITIONS of so many outputs."""
-    count = max(1, min(round(positions / CHUNK_POSITIONS), MOST_CHUNKS, n_images))
+    """(first image, last image) of chunks that have about CHUNK_POSITIONS of so many outputs, an even number of them or one."""
+    wanted = max(1, round(positions / CHUNK_POSITIONS))
+    count = min(wanted + wanted % 2 if wanted > 1 else 1, MOST_CHUNKS, n_images)
     return list(itertools.pairwise(n_images * index // count for index in range(count + 1)))
 
 

@@ -10,9 +10,6 @@ from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.effects import is_pure
 from npu_runtime.passes.node_work import node_work
 
-UNREAD_OP, UNREAD_FLOPS = "_unread_op", "_unread_flops"
-"""Attributes of the NoOp: what it was, and the floating-point operations that it saves."""
-
 
 @graph_pass()
 def drop_unread(graph: Graph) -> int:
@@ -28,8 +25,8 @@ def drop_unread(graph: Graph) -> int:
         if reads[node.name] or node.name in kept or not is_pure(graph, node):
             continue
         reads.subtract(value.node for value in node.inputs)
-        attrs = {UNREAD_OP: node.op, UNREAD_FLOPS: node_work(graph, node)}
+        graph.saved_flops[node.op] += node_work(graph, node)
         node.controls += sorted({value.node for value in node.inputs} - set(node.controls))
-        node.op, node.inputs, node.attrs, node.outputs = "NoOp", [], attrs, []
+        node.op, node.inputs, node.attrs, node.outputs = "NoOp", [], {}, []
         dropped += 1
     return dropped

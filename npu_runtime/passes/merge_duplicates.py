@@ -13,6 +13,7 @@ from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.effects import conditional_nodes, only_computes
 from npu_runtime.passes.fold_constants import CONSTANT
 from npu_runtime.passes.forward_identities import seen_by_host
+from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.prune import FEED
 
 MOST_BYTES = 4096
@@ -38,6 +39,7 @@ def merge_duplicates(graph: Graph) -> int:
         key = _key(node)
         if key is not None and first.setdefault(key, node.name) != node.name and node.name not in fixed:
             merged[node.name] = first[key]
+            graph.saved_flops[node.op] += node_work(graph, node)
     for name in merged:
         del graph.nodes[name]
     return len(merged)
