@@ -95,3 +95,8 @@ class Graph:
     def waited_for(self) -> set[str]:
         """Names of the nodes that others wait for without reading them."""
         return {name for node in self for name in node.controls}
+
+    def seen_by_host(self) -> set[str]:
+        """Names of the nodes that a node on the host reads or waits for."""
+        hosts = [node for node in self if node.host_reason is not None]
+        return {name for node in hosts for name in (*(value.node for value in node.inputs), *node.controls)}

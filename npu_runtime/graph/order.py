@@ -41,6 +41,17 @@ def topological(nodes: Sequence[Node]) -> list[Node]:
     return ordered
 
 
+def reached(starts: Iterable[str], neighbours: Mapping[str, Iterable[str]]) -> set[str]:
+    """All nodes on the ways from some, these themselves left out unless a way leads to them."""
+    found: set[str] = set()
+    waiting = list(starts)
+    while waiting:
+        new = set(neighbours.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += sorted(new)
+    return found
+
+
 class _Tarjan:
     """One search for strongly connected components, iterative: graphs are deeper than Python's stack."""
 

@@ -19,6 +19,7 @@ from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.pooling import bands
 from npu_runtime.kernels.pooling_gradients import gradient_into
 from npu_runtime.kernels.precision import compute_dtype, widen
+from npu_runtime.kernels.rows import as_items
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.windows import Axis, Layout, check_rank
 
@@ -44,11 +45,6 @@ def _line_view(lines: np.ndarray, rows: Axis, cols: Axis, n_rows: int) -> np.nda
     return np.lib.stride_tricks.as_strided(lines, shape, strides, writeable=False)
 
 
-def _pixels(x: np.ndarray) -> np.ndarray:
-    """The channels of each pixel as one item, which numpy copies in less time than a row of numbers."""
-    return x.view(f"V{x.shape[-1] * x.itemsize}")[..., 0]
-
-
 def _by_column_tap(x: np.ndarray, rows: Axis, cols: Axis, block: Block) -> np.ndarray:
     """What each column tap reads of the rows of a block of one image, zeros where it leaves the image.
 
@@ -64,7 +60,7 @@ def _by_column_tap(x: np.ndarray, rows: Axis, cols: Axis, block: Block) -> np.nd
         outputs, inputs = cols.tap(index, 0, cols.out)
         plane[:, : outputs.start] = 0
         plane[:, outputs.stop :] = 0
-        _pixels(plane)[:, outputs] = _pixels(x)[block.first, y0:y1, inputs]
+        as_items(plane)[:, outputs] = as_items(x)[block.first, y0:y1, inputs]
     return planes
 
 
@@ -148,7 +144,7 @@ def _sum_taps_into(target: np.ndarray, read: np.ndarray, w: np.ndarray, rows: Ax
     if groups > 1:
         np.sum(result.reshape(*target.shape, groups), axis=-1, out=target)
     elif not is_direct:
-        _pixels(target)[...] = _pixels(result)
+        as_items(target)[...] = as_items(result)
 
 
 def depthwise_filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray:

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from npu_runtime.kernels.parallel import scratch
+from npu_runtime.kernels.rows import as_items
 from npu_runtime.kernels.windows import Axis
 
 
@@ -51,15 +52,10 @@ def split_rows(x: np.ndarray, stride: int) -> list[np.ndarray]:
     return [x[:, phase::stride] for phase in range(stride)]
 
 
-def _pixels(x: np.ndarray) -> np.ndarray:
-    """(..., columns): each pixel's channels as one opaque item.  x: (..., columns, channels), channels contiguous."""
-    return x.view(f"V{x.itemsize * x.shape[-1]}")[..., 0]
-
-
 def copy_pixels(x: np.ndarray, out: np.ndarray) -> None:
     """out = x, of the same type.  x, out: (..., columns, channels), repeated or skipping columns."""
     if all(v.strides[-1] == v.itemsize for v in (x, out)) and out.size:
-        np.copyto(_pixels(out), _pixels(x))
+        np.copyto(as_items(out), as_items(x))
     else:
         np.copyto(out, x)
 

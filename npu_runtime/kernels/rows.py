@@ -73,7 +73,7 @@ def combine(operation: np.ufunc, target: np.ndarray, numbers: np.ndarray, update
 
 def _combine_distinct(operation: np.ufunc, target: np.ndarray, numbers: np.ndarray, updates: np.ndarray) -> None:
     """As `combine` where no row is named twice: rows are moved whole, as one item each, and may be worked on side by side."""
-    rows = target.view(np.dtype((np.void, target.itemsize * target.shape[1]))).reshape(-1)
+    rows = as_items(target)
 
     def work(start: int, stop: int) -> None:
         named = numbers[start:stop]
@@ -102,6 +102,11 @@ def first_places(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.nda
     is_first = first_of_each == places
     ranks = np.cumsum(is_first, dtype=places.dtype) - places.dtype.type(1)
     return np.flatnonzero(is_first), ranks.take(first_of_each, mode="clip")
+
+
+def as_items(x: np.ndarray) -> np.ndarray:
+    """(..., n) as (...): each run of the last axis, which is contiguous, as one opaque item that numpy moves whole."""
+    return x.view(f"V{x.itemsize * x.shape[-1]}")[..., 0]
 
 
 def as_rows(array: np.ndarray, n_rows: int) -> np.ndarray:

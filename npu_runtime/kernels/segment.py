@@ -177,14 +177,14 @@ def _register_sparse(name: str) -> None:
         shape = (count, *data.shape[1:])
         if count * inner == 0 or indices.size == 0:
             return np.zeros(shape, data.dtype)
-        counts = np.bincount(segment_ids, minlength=count)
         wide = np.dtype(np.float32) if data.dtype.kind not in "iu" else data.dtype
         chosen = np.ascontiguousarray(data, wide).reshape(-1, inner).take(indices, axis=0)
         starts = np.flatnonzero(np.diff(segment_ids, prepend=-1))
         sums = np.zeros((count, inner), wide)
         sums[segment_ids[starts]] = np.add.reduceat(chosen, starts, axis=0)
         if name != "Sum":
-            sums /= DIVISORS[name](counts.astype(np.float32))[:, None]
+            counts = np.bincount(segment_ids, minlength=count).astype(np.float32)
+            sums /= DIVISORS[name](counts)[:, None]
         return sums.astype(data.dtype, copy=False).reshape(shape)
 
     def plain(data: Array, indices: Array, segment_ids: Array, /) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.order import predecessors, reached
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.fold_constants import CONSTANT
 from npu_runtime.passes.lift_loops import LOOP_INPUT
@@ -42,12 +43,7 @@ def conditional_nodes(graph: Graph) -> set[str]:
     """Names of the nodes behind a Switch, which do not run when their branch is not taken."""
     followers: dict[str, list[str]] = {}
     for node in graph:
-        for name in {*(value.node for value in node.inputs), *node.controls}:
+        for name in set(predecessors(node)):
             followers.setdefault(name, []).append(node.name)
-    found = {node.name for node in graph if node.op in SWITCHES | MERGES}
-    waiting = sorted(found)
-    while waiting:
-        new = set(followers.get(waiting.pop(), ())) - found
-        found |= new
-        waiting += sorted(new)
-    return found
+    branching = {node.name for node in graph if node.op in SWITCHES | MERGES}
+    return branching | reached(sorted(branching), followers)

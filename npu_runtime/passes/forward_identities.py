@@ -14,7 +14,7 @@ def forward_identities(graph: Graph) -> int:
     It stays where it is asked for, where the host reads it under its name, and where it shows a variable.
     """
     conditional = conditional_nodes(graph)
-    kept = graph.kept() | seen_by_host(graph)
+    kept = graph.kept() | graph.seen_by_host()
     forwarded: dict[str, Value] = {}
     for node in list(graph):
         if node.op == "Identity" and not node.controls and node.name not in kept | conditional and only_computes(graph, node):
@@ -31,9 +31,3 @@ def _source(value: Value, forwarded: dict[str, Value]) -> Value:
     while value.node in forwarded:
         value = forwarded[value.node]
     return value
-
-
-def seen_by_host(graph: Graph) -> set[str]:
-    """Names of the nodes that a node on the host reads or waits for."""
-    hosts = [node for node in graph if node.host_reason is not None]
-    return {name for node in hosts for name in (*(value.node for value in node.inputs), *node.controls)}

@@ -12,9 +12,7 @@ from npu_runtime.graph.order import topological
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.effects import conditional_nodes, only_computes
 from npu_runtime.passes.fold_constants import CONSTANT
-from npu_runtime.passes.forward_identities import seen_by_host
 from npu_runtime.passes.node_work import node_work
-from npu_runtime.passes.prune import FEED
 
 MOST_BYTES = 4096
 """Of a constant that is compared with others."""
@@ -28,13 +26,13 @@ def merge_duplicates(graph: Graph) -> int:
 
     The first in topological order stays. One that is asked for by name or seen by the host is never the one that goes.
     """
-    fixed = conditional_nodes(graph) | graph.kept() | seen_by_host(graph)
+    fixed = conditional_nodes(graph) | graph.kept() | graph.seen_by_host()
     first: dict[Hashable, str] = {}
     merged: dict[str, str] = {}
     for node in topological([node for node in graph if node.host_reason is None]):
         node.inputs = [Value(merged.get(value.node, value.node), value.output) for value in node.inputs]
         node.controls = list(dict.fromkeys(merged.get(name, name) for name in node.controls))
-        if node.op == FEED or node.is_looped or not only_computes(graph, node):
+        if node.is_looped or not only_computes(graph, node):
             continue
         key = _key(node)
         if key is not None and first.setdefault(key, node.name) != node.name and node.name not in fixed:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.order import reached
 from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE
 from npu_runtime.passes.placement import VARIABLES
 from npu_runtime.passes.plan_memory import may_alias
@@ -46,7 +45,7 @@ class Writers:
         if variable is None or later.is_looped or None in self.handed:
             return False
         others = self.handed.get(variable, set()) - {later.name}
-        return others <= _reached(reader.name, self.before) | _reached(later.name, self.after)
+        return others <= reached([reader.name], self.before) | reached([later.name], self.after)
 
     def _handed_to(self, node: Node) -> list[str | None]:
         if node.op == WHILE:
@@ -65,14 +64,3 @@ class Writers:
             value = node.inputs[0]
             node = self.graph[value.node]
         return node.name if node.ref_outputs and node.host_reason is None else None
-
-
-def _reached(start: str, neighbours: Mapping[str, list[str]]) -> set[str]:
-    """All nodes on the ways from one, itself left out unless a way leads back."""
-    found: set[str] = set()
-    waiting = [start]
-    while waiting:
-        new = set(neighbours.get(waiting.pop(), ())) - found
-        found |= new
-        waiting += sorted(new)
-    return found
