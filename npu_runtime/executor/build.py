@@ -14,6 +14,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.executor import control_flow
 from npu_runtime.executor.holding import holding, variable_inputs, writes_variables
 from npu_runtime.executor.loop import LoopRunner
+from npu_runtime.executor.overlap import Overlap, plan_overlap
 from npu_runtime.executor.program import HostFunction, HostStep, Program, Task
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
@@ -81,11 +82,14 @@ class _Builder:
 
     def build(self) -> Program:
         order = self._order()
+        may_overlap = self.loop is None and not self.parts.has_branches
+        overlap = plan_overlap(self.graph, order) if may_overlap else Overlap(order)
         self._make_sources()
         self._make_tokens()
-        plan = MemoryPlan() if self.loop else self._plan(order)
-        for item in order:
+        plan = MemoryPlan() if self.loop else self._plan(overlap)
+        for item in overlap.order:
             self.program.steps.append(self._host_step(item) if isinstance(item, HostCall) else self._task(item, plan))
+        self._overlap(overlap.ends)
         self._free_after_last_use(plan)
         self._finish(plan)
         return self.program
@@ -219,16 +223,25 @@ class _Builder:
         switched = {value for node in nodes for value in node.inputs if is_virtual(self.graph[value.node])}
         return tuple(self._slot(value) for value in sorted(switched))
 
-    def _plan(self, order: list[HostCall | Node]) -> MemoryPlan:
+    def _overlap(self, ends: Mapping[str, int]) -> None:
+        """Tell each step what runs beside it and has to end first."""
+        steps = self.program.steps
+        for position, step in enumerate(steps):
+            if isinstance(step, Task) and step.node in ends:
+                step.is_beside = True
+                if ends[step.node] < len(steps):
+                    steps[ends[step.node]].waits += (position,)
+
+    def _plan(self, overlap: Overlap) -> MemoryPlan:
         """Host calls take part as readers of what they are fed."""
         nodes, keep = [], dict.fromkeys(self.graph.fetches, FOREVER)
-        for item in order:
+        for item in overlap.order:
             if isinstance(item, HostCall):
                 binding = self.calls[item]
                 nodes.append(Node(f"^call/{item.nodes[0]}", "_HostCall", list(binding.feeds), host_reason="host"))
             else:
                 nodes.append(item)
-        return plan_memory(self.graph, nodes, keep)
+        return plan_memory(self.graph, nodes, keep, {name: end - 1 for name, end in overlap.ends.items()})
 
     def _free_after_last_use(self, plan: MemoryPlan) -> None:
         """Let go of values outside the arena as soon as nobody needs them: a held snapshot makes a variable copy."""

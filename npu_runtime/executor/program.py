@@ -33,7 +33,8 @@ class Task:
     function(*inputs) -> output or tuple of outputs, attributes bound.  ins/outs: slots.  derefs: positions in ins that
     hold a Variable where the kernel wants its value.  buffers: (output index, offset, shape, dtype) in the arena.
     controls: slots that make the task dead.  token: slot that tells others whether this task ran, or -1.
-    frees: slots emptied afterwards.  writes: whether it changes a variable.
+    frees: slots emptied afterwards.  writes: whether it changes a variable.  is_beside: whether it runs beside the steps
+    that follow.  waits: steps, by position, that run beside others and must have ended before this one begins.
     """
 
     node: str
@@ -49,11 +50,13 @@ class Task:
     unit: str = "scalar"
     flops: float = 0.0
     writes: bool = False
+    is_beside: bool = False
+    waits: tuple[int, ...] = ()
 
 
 @dataclass
 class HostStep:
-    """One call of TensorFlow. derefs and writes as in Task; tokens: slots of host nodes that others wait for."""
+    """One call of TensorFlow. derefs, writes and waits as in Task; tokens: slots of host nodes that others wait for."""
 
     nodes: tuple[str, ...]
     function: HostFunction
@@ -64,6 +67,12 @@ class HostStep:
     tokens: tuple[int, ...] = ()
     frees: tuple[int, ...] = ()
     writes: bool = False
+    waits: tuple[int, ...] = ()
+
+
+def step_name(step: Task | HostStep) -> str:
+    """The node of a task, the first one of a host call."""
+    return step.node if isinstance(step, Task) else step.nodes[0]
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -15,9 +16,10 @@ from npu_runtime.device.denormals import flushed
 from npu_runtime.device.memory import Arena, ArenaPool
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import DeviceError, InvalidArgument
+from npu_runtime.executor.beside import Beside
 from npu_runtime.executor.interrupts import current as current_interrupts
-from npu_runtime.executor.nan_tracking import tracked
-from npu_runtime.executor.program import DEAD, HostStep, Program, Task, to_user
+from npu_runtime.executor.nan_tracking import Run, tracked
+from npu_runtime.executor.program import DEAD, HostStep, Program, Task, step_name, to_user
 from npu_runtime.executor.steps import run_step, run_step_with_branches
 from npu_runtime.executor.watch import current
 
@@ -63,17 +65,27 @@ class Runner:
         plain = run_step_with_branches if self.program.has_branches else run_step
         watch = current()
         run = tracked(plain if watch is None else watch.observe(plain))
-        interrupts = current_interrupts()
-        for function, step in bound:
-            if step.writes:
-                interrupts.is_held = True
-            try:
-                run(function, step, slots)
-            except DeviceError as error:
-                raise error.at(_name(step), getattr(step, "op", "host call")) from None
-            if interrupts.pending:
-                interrupts.deliver()
+        self._run_steps(bound, slots, run, Beside() if run is run_step else None)
         return [self._fetch(slots, i, convert) for i in range(len(self.program.fetches))]
+
+    def _run_steps(self, bound: Bound, slots: list[Any], run: Run, beside: Beside | None) -> None:
+        """beside: runs what may run beside other steps; None when each step is looked at, one after the other."""
+        interrupts = current_interrupts()
+        with beside or nullcontext():
+            for position, (function, step) in enumerate(bound):
+                if step.writes:
+                    interrupts.is_held = True
+                try:
+                    if beside is not None and step.waits:
+                        beside.wait(step.waits)
+                    if beside is not None and isinstance(step, Task) and step.is_beside:
+                        beside.begin(position, function, step, slots)
+                    else:
+                        run(function, step, slots)
+                except DeviceError as error:
+                    raise error.at(step_name(step), getattr(step, "op", "host call")) from None
+                if interrupts.pending:
+                    interrupts.deliver()
 
     def _fetch(self, slots: list[Any], position: int, convert: Callable[[Any], Any]) -> Any:
         value = slots[self.program.fetches[position]]
@@ -87,10 +99,6 @@ class Runner:
                 return convert(value.read())
         except DeviceError as error:
             raise error.at(self.program.fetch_values[position].node, "fetch") from None
-
-
-def _name(step: Task | HostStep) -> str:
-    return step.node if isinstance(step, Task) else step.nodes[0]
 
 
 def _with_buffers(task: Task, arena: Arena) -> Callable[..., Any]:

@@ -19,15 +19,21 @@ def run_step(function: Callable[..., Any], step: Task | HostStep, slots: list[An
         for slot, value in zip(step.outs, results, strict=True):
             slots[slot] = _as_array(value)
     else:
-        _launch(function, step, slots)
+        launch(function, step, inputs_of(step, slots), slots)
     for slot in step.frees:
         slots[slot] = None
 
 
-def _launch(function: Callable[..., Any], task: Task, slots: list[Any]) -> None:
+def inputs_of(task: Task, slots: list[Any]) -> list[Any]:
+    """What its kernel takes.  Raises: FailedPrecondition for a variable without a value."""
     inputs = [slots[i] for i in task.ins]
     for position in task.derefs:
         inputs[position] = inputs[position].read()
+    return inputs
+
+
+def launch(function: Callable[..., Any], task: Task, inputs: list[Any], slots: list[Any]) -> None:
+    """Run a kernel; its results go to the slots of the task."""
     if len(task.outs) == 1:
         result = function(*inputs)
         slots[task.outs[0]] = result[0] if type(result) is tuple else result  # ops with a list of outputs, here of one

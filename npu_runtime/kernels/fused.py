@@ -14,16 +14,19 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.conv import conv_flops, conv_shape, run_conv
 from npu_runtime.kernels.elementwise import relu, relu6
-from npu_runtime.kernels.matmul import Epilogue, matmul_flops, matmul_shape, run_matmul
+from npu_runtime.kernels.matmul import ALL, Epilogue, matmul_flops, matmul_shape, run_matmul
 from npu_runtime.kernels.precision import widen
 from npu_runtime.kernels.tiles import TILE, Body
 from npu_runtime.kernels.windows import Layout
 
 
 def _in_tiles(body: Body) -> Callable[[np.ndarray], None]:
-    """An element-wise body over a contiguous block, in place; large ones piece by piece, which numpy does faster."""
+    """An element-wise body over a block, in place; large ones piece by piece, which numpy does faster."""
 
     def run(block: np.ndarray) -> None:
+        if not block.flags.c_contiguous:
+            body(block, block)
+            return
         flat = block.reshape(-1)
         for first in range(0, flat.size, TILE):
             piece = flat[first : first + TILE]
@@ -58,8 +61,8 @@ def make_epilogue(bias: np.ndarray, channels: int, fused_ops: Sequence[str], lea
     wide = widen(bias)
     activate = _activation(fused_ops[1], leakyrelu_alpha) if len(fused_ops) > 1 else None
 
-    def epilogue(block: np.ndarray) -> None:
-        np.add(block, wide, out=block)
+    def epilogue(block: np.ndarray, columns: slice = ALL) -> None:
+        np.add(block, wide[columns], out=block)
         if activate is not None:
             activate(block)
 

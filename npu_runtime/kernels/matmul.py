@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,8 +17,16 @@ from npu_runtime.kernels.parallel import blas_architecture, parallel_ranges
 from npu_runtime.kernels.precision import compute_dtype, store, wide_buffer, widen
 from npu_runtime.kernels.shapes import broadcast_pair
 
-Epilogue = Callable[[np.ndarray], None]
-"""Changes finished rows of a result in place, while they are in cache."""
+ALL = slice(None)
+
+
+class Epilogue(Protocol):
+    """Changes a finished part of a result in place, while it is in cache."""
+
+    def __call__(self, block: np.ndarray, columns: slice = ALL) -> None:
+        """block: (rows, columns), which are those of the whole result, in rows that need not follow each other in memory."""
+
+
 PRODUCTS = dt.FLOATS | {"int32", "int64"}
 _BYTES = frozenset({"int8", "uint8"})
 ROWS = 512
@@ -43,7 +51,7 @@ SERIAL_FLOPS = 4e6
 def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue | None = None) -> np.ndarray:
     """out = a @ b for matrices of one type, cut along the longer side of `out` over the worker threads.
 
-    a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  epilogue: applied to finished rows.  Returns: out.
+    a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  epilogue: applied to what is finished.  Returns: out.
     """
     a, b = _as_blas_takes_it(a), _as_blas_takes_it(b)
     if 0 < b.size * FEWEST_STACKED <= SMALL_PRODUCT:
@@ -56,12 +64,15 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
         multiply_stacked(a[start:stop], b, out[start:stop])
         finish(out[start:stop])
 
+    def columns(start: int, stop: int) -> None:
+        np.matmul(a, b[:, start:stop], out=out[:, start:stop])
+        finish(out[:, start:stop], slice(start, stop))
+
     if is_small or m >= n:
         most = STACKED_ROWS if epilogue is None and _stack_of(a, b, out) else ROWS
         parallel_ranges(m, rows, m if is_small else _block(m, most))
     else:
-        parallel_ranges(n, lambda start, stop: np.matmul(a, b[:, start:stop], out=out[:, start:stop]), _block(n, COLUMNS))
-        finish(out)
+        parallel_ranges(n, columns, _block(n, COLUMNS))
     return out
 
 
@@ -92,7 +103,7 @@ def _cut(x: np.ndarray, size: int) -> np.ndarray:
     return np.lib.stride_tricks.as_strided(x, (len(x) // size, size, x.shape[1]), (size * row, row, item))
 
 
-def _leave(rows: np.ndarray) -> None:
+def _leave(block: np.ndarray, columns: slice = ALL) -> None:
     """The epilogue of a plain product."""
 
 

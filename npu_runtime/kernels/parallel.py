@@ -14,7 +14,9 @@ import math
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -41,6 +43,20 @@ def blas_architecture() -> str:
     """The processors that numpy's BLAS has chosen its kernels for, as it names them; "" where it does not tell."""
     found = ThreadpoolController().select(user_api="blas").info()
     return str(found[0].get("architecture") or "") if found else ""
+
+
+class Helped(Protocol):
+    """Work that a thread with nothing else to do can take part in."""
+
+    def help(self) -> None:
+        """Do what is left of it, if anything is; errors go to the one who asked."""
+
+
+class Call(Protocol):
+    """A call under way on a worker, whose end another thread may wait for."""
+
+    def share(self, section: Helped | None) -> None:
+        """Let that thread take part in a section that begins; None when it has ended."""
 
 
 class _Job:
@@ -70,6 +86,7 @@ class _Job:
                     self._idle.acquire()
             if must_wait:
                 self._idle.acquire()
+            del self._body  # the queue may hold this job for a while, and a body keeps arrays alive
         if self._error is not None:
             raise self._error
 
@@ -105,6 +122,8 @@ class _Job:
 class _Thread(threading.local):
     is_inside = False
     """Whether this thread runs a body now: a nested call runs inline."""
+    call: Call | None = None
+    """What this thread, a worker, has been given as a whole."""
 
     def __init__(self) -> None:
         self.scratch: dict[str, np.ndarray] = {}
@@ -120,14 +139,26 @@ class _Pool:
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Helped | None] = queue.SimpleQueue()
         for index in range(n_threads - 1):
             threading.Thread(target=self._work, name=f"npu-worker-{index}", daemon=True).start()
 
     def run(self, job: _Job, n_pieces: int) -> None:
-        for _ in range(min(self.n_threads, n_pieces) - 1):
+        """Do a job on this thread and on others that are free; of a worker's, also on the one that waits for its call."""
+        call = _thread.call
+        for _ in range(min(self.n_threads - (call is not None), n_pieces) - 1):
             self._jobs.put(job)
-        job.run()
+        if call is None:
+            job.run()
+        else:
+            call.share(job)
+            job.run()
+            call.share(None)
+
+    def offer(self, work: Helped) -> None:
+        """For the next worker that is free, if there are workers."""
+        if self.n_threads > 1:
+            self._jobs.put(work)
 
     def stop(self) -> None:
         for _ in range(self.n_threads - 1):
@@ -200,6 +231,21 @@ def parallel_ranges(n: int, body: Body, grain: int = 1) -> None:
             body(piece * n // n_pieces, (piece + 1) * n // n_pieces)
     else:
         (_pool or _current_pool()).run(_Job(n, n_pieces, body), n_pieces)
+
+
+def offer(work: Helped) -> None:
+    """Let the next worker that is free take part in some work; nobody may come."""
+    (_pool or _current_pool()).offer(work)
+
+
+@contextmanager
+def working_for(call: Call) -> Iterator[None]:
+    """This thread, a worker, is at a call that another thread may be waiting for."""
+    _thread.call = call
+    try:
+        yield
+    finally:
+        _thread.call = None
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: np.dtype | type = np.float32) -> np.ndarray:

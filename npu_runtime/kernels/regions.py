@@ -21,7 +21,7 @@ from npu_runtime.kernels.elementwise import leaky_relu_body
 from npu_runtime.kernels.elementwise_gradients import leaky_relu_grad_body
 from npu_runtime.kernels.parallel import scratch
 from npu_runtime.kernels.rounding import ROUND, rounding_body
-from npu_runtime.kernels.tiles import BODIES, Body, choose, run_tiled
+from npu_runtime.kernels.tiles import BODIES, SMALL, Body, choose, run_tiled
 
 REGION = "_ElementwiseRegion"
 UPDATE_REGION = "_UpdateRegion"
@@ -29,6 +29,8 @@ REGION_BYTES = 1 << 22
 """Of a tile's result and the values between the nodes: in the L3 cache, as what a call costs counts for more than the way."""
 TILES = 16384, 1 << 18
 """Least and most elements of a tile: of small ones Python's share is too large."""
+SMALL_STEPS = 3 * SMALL
+"""Up to so many results of single nodes, some 200 us of one thread, a second one gains nothing."""
 MAX_INPUTS = 24
 
 _WITH_ATTRIBUTES: dict[str, Callable[[Mapping[str, Any]], Body]] = {
@@ -81,6 +83,11 @@ class Region:
         buffers = 2 + max(step.buffer for step in self.steps)
         least, most = TILES
         return max(least, min(most, REGION_BYTES // (4 * buffers), -(-math.prod(self.shape) // 4)))
+
+    @cached_property
+    def small(self) -> int:
+        """Up to so many elements it is computed in one call."""
+        return min(SMALL, SMALL_STEPS // len(self.steps))
 
     @cached_property
     def body(self) -> Body:
@@ -161,7 +168,7 @@ def elementwise_region(*inputs: np.ndarray, region: Region, out: np.ndarray | No
     nodes compute it, so fusing changes no bit.
     """
     made = np.empty(region.shape, region.dtype) if out is None else out
-    return run_tiled(region.body, made, *inputs, tile=region.tile)
+    return run_tiled(region.body, made, *inputs, tile=region.tile, small=region.small)
 
 
 def _variable_shape(ref: Spec, *inputs: Spec, region: Region) -> Shape:

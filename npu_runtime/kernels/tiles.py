@@ -63,19 +63,21 @@ def _filled(value: float, dtype: np.dtype) -> np.ndarray:
 def choose(out: np.ndarray, condition: np.ndarray, yes: np.ndarray, no: np.ndarray) -> None:
     """out = yes where the condition holds, else no, on the bits: five times faster than a masked copy.
 
-    All broadcast to out's shape and have its type; out may be one of them.
+    All broadcast to out's shape and have its type; out may be one of them.  Bits times the condition as 0 or 1 take less time
+    than bits and a mask that is made of it.
     """
     bits = _BITS[out.itemsize]
-    mask = np.negative(condition.view(np.int8)).astype(bits)
-    difference = yes.view(bits) ^ no.view(bits)
-    np.bitwise_xor(difference & mask, no.view(bits), out=out.view(bits))
+    yes, no, counts = yes.view(bits), no.view(bits), condition.view(np.int8)
+    if no.ndim == 0 and not no:
+        np.multiply(yes, counts, out=out.view(bits))
+    else:
+        np.bitwise_xor((yes ^ no) * counts, no, out=out.view(bits))
 
 
 def keep_where(out: np.ndarray, condition: np.ndarray) -> None:
     """Set to zero, on the bits, what does not satisfy the condition."""
-    bits = _BITS[out.itemsize]
-    mask = np.negative(condition.view(np.int8)).astype(bits)
-    np.bitwise_and(out.view(bits), mask, out=out.view(bits))
+    bits = out.view(_BITS[out.itemsize])
+    np.multiply(bits, condition.view(np.int8), out=bits)
 
 
 def widened(body: Body) -> Body:
@@ -92,9 +94,9 @@ def widened(body: Body) -> Body:
     return run
 
 
-def run_tiled(body: Body, out: np.ndarray, *inputs: np.ndarray, tile: int = TILE) -> np.ndarray:
-    """Fill `out` by `body`, in tiles over the worker threads when it is large; returns `out`."""
-    if out.size <= SMALL:
+def run_tiled(body: Body, out: np.ndarray, *inputs: np.ndarray, tile: int = TILE, small: int = SMALL) -> np.ndarray:
+    """Fill `out` by `body`, in tiles over the worker threads when it has more than `small` elements; returns `out`."""
+    if out.size <= small:
         if out.ndim == 0:
             body(out.reshape(1), *[x.reshape(1) for x in inputs])
         elif out.size:

@@ -38,25 +38,28 @@ class _Buffer:
     shares: Value | None = None  # takes over the buffer of this input
 
 
-def plan_memory(graph: Graph, order: Sequence[Node], keep: Mapping[Value, int] | None = None) -> MemoryPlan:
+def plan_memory(
+    graph: Graph, order: Sequence[Node], keep: Mapping[Value, int] | None = None, ends: Mapping[str, int] | None = None
+) -> MemoryPlan:
     """Plan the outputs of all kernels that can write into a buffer they are given.
 
     order: every node in the order of execution, host nodes included.  keep: values needed up to a position (FOREVER for
-    fetches) beyond their readers in `order`.
+    fetches) beyond their readers in `order`.  ends: by name, the last position during which a node may still be running.
     """
-    last_use = _last_uses(order, keep or {})
-    buffers = _buffers(graph, order, last_use)
+    ends = ends or {}
+    last_use = _last_uses(order, keep or {}, ends)
+    buffers = _buffers(graph, order, last_use, ends)
     return _assign(buffers)
 
 
-def _last_uses(order: Sequence[Node], keep: Mapping[Value, int]) -> dict[Value, int]:
+def _last_uses(order: Sequence[Node], keep: Mapping[Value, int], ends: Mapping[str, int]) -> dict[Value, int]:
     """Position of the last step that may touch the memory of a value; views prolong the life of what they show."""
     last: dict[Value, int] = dict(keep)
     for position in range(len(order) - 1, -1, -1):
         node = order[position]
-        end = position
+        end = ends.get(node.name, position)
         if may_alias(node):
-            end = max([position, *(last.get(Value(node.name, i), -1) for i in range(len(node.outputs)))])
+            end = max([end, *(last.get(Value(node.name, i), -1) for i in range(len(node.outputs)))])
         for value in node.inputs:
             last[value] = max(last.get(value, -1), end)
     return last
@@ -68,7 +71,7 @@ def may_alias(node: Node) -> bool:
     return node.host_reason is None and (made is None or not made.takes_out)
 
 
-def _buffers(graph: Graph, order: Sequence[Node], last_use: Mapping[Value, int]) -> list[_Buffer]:
+def _buffers(graph: Graph, order: Sequence[Node], last_use: Mapping[Value, int], ends: Mapping[str, int]) -> list[_Buffer]:
     planned: dict[Value, _Buffer] = {}
     origins: dict[Value, frozenset[Value]] = {}
     for position, node in enumerate(order):
@@ -81,7 +84,7 @@ def _buffers(graph: Graph, order: Sequence[Node], last_use: Mapping[Value, int])
             elif spec.is_complete and spec.value is None and dt.itemsize_bytes(spec.dtype):
                 n_bytes = spec.n_bytes
                 shares = _reusable(graph, node, position, planned, origins, last_use) if index == 0 else None
-                end = max(last_use.get(value, position), position)
+                end = max(last_use.get(value, position), ends.get(node.name, position))
                 planned[value] = _Buffer(value, n_bytes, position, end, shares)
     return list(planned.values())
 

@@ -1,0 +1,78 @@
+"""Which variables each step of a program may read and write, and so between which steps the order counts."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from npu_runtime.executor.holding import PASSING, READING, variable_inputs
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.passes.lift_loops import WHILE
+from npu_runtime.passes.partition import HostCall
+from npu_runtime.passes.placement import VARIABLES
+from npu_runtime.passes.plan_memory import may_alias
+
+Item = HostCall | Node
+Key = tuple[str, str]
+_NONE: frozenset[Key] = frozenset()
+
+
+def variable_key(node: Node) -> Key:
+    """Ref and resource variables have separate names. Source: shared_name, else the node's name, within a container."""
+    kind = "resource" if node.op == "VarHandleOp" else "ref"
+    return kind, node.attrs.get("shared_name") or node.name
+
+
+class Touches:
+    """reads / writes: by position in an order, the variables that a step may look at and those that it may change."""
+
+    def __init__(self, graph: Graph, order: Sequence[Item]) -> None:
+        self._graph = graph
+        self._shown: dict[Value, frozenset[Key]] = {}
+        """Variables whose memory, or which themselves, a value may be."""
+        self.reads: list[frozenset[Key]] = []
+        self.writes: list[frozenset[Key]] = []
+        self._touched: dict[Key, list[int]] = {}
+        self._written: dict[Key, list[int]] = {}
+        self._anything: list[int] = []
+        """Positions of steps that may do anything: calls of the host, loops."""
+        for position, item in enumerate(order):
+            self._note(position, item)
+
+    def next_conflict(self, position: int) -> int | None:
+        """The first later step that must not run at the same time as the one at a position, None if there is none."""
+        after = [_next(self._written.get(key, []), position) for key in self.reads[position]]
+        after += [_next(self._touched.get(key, []), position) for key in self.writes[position]]
+        if after:
+            after.append(_next(self._anything, position))
+        return min((found for found in after if found is not None), default=None)
+
+    def _note(self, position: int, item: Item) -> None:
+        if isinstance(item, HostCall) or item.op == WHILE:
+            self._anything.append(position)
+            reads = writes = _NONE
+        else:
+            reads = self._union(item, range(len(item.inputs)))
+            reading = item.op in READING or item.op in PASSING
+            writes = _NONE if reading else self._union(item, variable_inputs(self._graph, item))
+            is_shown = may_alias(item) or item.ref_outputs or any(spec.dtype == "resource" for spec in item.outputs)
+            for index in range(len(item.outputs)) if reads and is_shown else ():
+                self._shown[Value(item.name, index)] = reads
+        self.reads.append(reads)
+        self.writes.append(writes)
+        for key in reads:
+            self._touched.setdefault(key, []).append(position)
+        for key in writes:
+            self._written.setdefault(key, []).append(position)
+
+    def _union(self, node: Node, positions: Sequence[int]) -> frozenset[Key]:
+        return frozenset().union(*(self._of(node.inputs[i]) for i in positions)) if positions else _NONE
+
+    def _of(self, value: Value) -> frozenset[Key]:
+        node = self._graph[value.node]
+        return frozenset([variable_key(node)]) if node.op in VARIABLES else self._shown.get(value, _NONE)
+
+
+def _next(positions: Sequence[int], after: int) -> int | None:
+    index = bisect_right(positions, after)
+    return positions[index] if index < len(positions) else None
