@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -15,11 +16,12 @@ from npu_runtime.kernels.background import Background, begin
 class Beside:
     """Inside `with`, steps are begun and waited for; at its end none is under way, however it is left."""
 
-    __slots__ = ("_begun",)
+    __slots__ = ("_begun", "_failed")
 
     def __init__(self) -> None:
         self._begun: dict[int, tuple[Task, Background]] = {}
         """By position in the program, and so in order."""
+        self._failed: dict[int, DeviceError] = {}
 
     def begin(self, position: int, function: Callable[..., Any], task: Task, slots: list[Any]) -> None:
         """Have a step run by a worker; its inputs are taken from the slots now."""
@@ -40,18 +42,16 @@ class Beside:
             try:
                 call.wait()
             except DeviceError as error:
-                raise error.at(task.node, task.op) from None
+                self._failed[position] = error.at(task.node, task.op)
+                raise error from None
 
     def __enter__(self) -> Beside:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Wait for what is left. Its first error comes before `error` of a later step, as when each step waits for the last."""
-        first: DeviceError | None = None
+        """Wait for what is left. The error of the first step in order is raised, as when each step waits for the last."""
         for position in tuple(self._begun):
-            try:
+            with suppress(DeviceError):
                 self.wait([position])
-            except DeviceError as found:
-                first = first or found
-        if first is not None and (error is None or isinstance(error, DeviceError)):
-            raise first from None
+        if self._failed and (error is None or isinstance(error, DeviceError)):
+            raise self._failed[min(self._failed)] from None

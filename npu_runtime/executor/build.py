@@ -241,7 +241,7 @@ class _Builder:
                 nodes.append(Node(f"^call/{item.nodes[0]}", "_HostCall", list(binding.feeds), host_reason="host"))
             else:
                 nodes.append(item)
-        return plan_memory(self.graph, nodes, keep, {name: end - 1 for name, end in overlap.ends.items()})
+        return plan_memory(self.graph, nodes, keep, overlap.ends)
 
     def _free_after_last_use(self, plan: MemoryPlan) -> None:
         """Let go of values outside the arena as soon as nobody needs them: a held snapshot makes a variable copy."""

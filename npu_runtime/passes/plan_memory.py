@@ -44,7 +44,8 @@ def plan_memory(
     """Plan the outputs of all kernels that can write into a buffer they are given.
 
     order: every node in the order of execution, host nodes included.  keep: values needed up to a position (FOREVER for
-    fetches) beyond their readers in `order`.  ends: by name, the last position during which a node may still be running.
+    fetches) beyond their readers in `order`.  ends: by name of a node that runs beside others, the position before which it has
+    ended; what it reads and writes is its own up to there.
     """
     ends = ends or {}
     last_use = _last_uses(order, keep or {}, ends)
