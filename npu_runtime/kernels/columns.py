@@ -22,6 +22,7 @@ SUMMED_LINES = 2048
 """Added up in fp32 at most, which bounds the rounding error."""
 SERIAL_ELEMENTS = 1 << 20
 """Whose sums are one product on this thread: it takes about as long as waking another one and waiting for it."""
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 @lru_cache(maxsize=1024)
@@ -51,40 +52,52 @@ def each_block(matrices: Sequence[np.ndarray], vectors: Sequence[np.ndarray], bo
 
 
 def block_sums(
-    matrices: Sequence[np.ndarray], vectors: Sequence[np.ndarray], n_sums: int, body: Callable[..., object]
+    matrices: Sequence[np.ndarray], vectors: Sequence[np.ndarray], n_sums: int, body: Callable[..., object], divisor: int = 1
 ) -> np.ndarray:
     """Sums over the pixels of (pixels, channels) matrices, block by block.
 
     vectors: as for `each_block`.  body(*blocks, *vectors, totals) fills totals, (n_sums, times * channels) fp32.
-    Returns: (n_sums, channels) float64, the sums of all blocks; the same on any number of threads.
+    Returns: (n_sums, channels) float64, the sums of all blocks over `divisor`; the same on any number of threads.
     """
     channels = matrices[0].shape[1]
     times, lines = _in_lines(matrices, SUMMED_ELEMENTS)
     n_lines, width = lines[0].shape
-    height = min(max(4, BLOCK_ELEMENTS // max(width, 1)), SUMMED_LINES)
-    n_blocks = -(-n_lines // height) if matrices[0].size else 0
-    totals = np.empty((n_blocks, n_sums, width), np.float32)
+    blocks = _blocks(n_lines, width)
+    totals = np.empty((n_sums, len(blocks), width), np.float32)
     repeated = _repeated(vectors, times)
 
     def work(start: int, stop: int) -> None:
         for index in range(start, stop):
-            block = slice(index * n_lines // n_blocks, (index + 1) * n_lines // n_blocks)
-            body(*[m[block] for m in lines], *repeated, totals[index])
+            block = blocks[index]
+            body(*[m[block] for m in lines], *repeated, totals[:, index])
 
-    parallel_ranges(n_blocks, work)
-    wide = totals.astype(np.float64).reshape(n_blocks, n_sums * width)
-    by_line = np.matmul(_ones(n_blocks, "float64"), wide).reshape(n_sums, times, channels)
-    return np.matmul(_ones(times, "float64"), by_line)
+    parallel_ranges(len(blocks), work)
+    by_pixel = totals.astype(_DOUBLE).reshape(n_sums, len(blocks) * times, channels)
+    return np.matmul(_parts(len(blocks) * times, divisor), by_pixel)
+
+
+@lru_cache(maxsize=1024)
+def _blocks(n_lines: int, width: int) -> tuple[slice, ...]:
+    """The lines that are summed together."""
+    height = min(max(4, BLOCK_ELEMENTS // max(width, 1)), SUMMED_LINES)
+    count = -(-n_lines // height) if width else 0
+    return tuple(slice(index * n_lines // count, (index + 1) * n_lines // count) for index in range(count))
 
 
 @lru_cache(maxsize=256)
-def _ones(n: int, dtype: str = "float32") -> np.ndarray:
-    return np.ones(n, dtype)
+def _ones(n: int) -> np.ndarray:
+    return np.ones(n, np.float32)
+
+
+@lru_cache(maxsize=256)
+def _parts(n: int, divisor: int) -> np.ndarray:
+    """What makes a sum over a divisor of n numbers, as a factor of their product."""
+    return np.full(n, 1.0 / divisor)
 
 
 def _repeated(vectors: Sequence[np.ndarray], times: int) -> list[np.ndarray]:
     """Each vector so many times, to be read only. Python repeats bytes seven times as fast as numpy copies short rows."""
-    return [np.frombuffer(np.asarray(vector, np.float32).tobytes() * times, np.float32) for vector in vectors]
+    return [np.frombuffer(np.asarray(vector, _SINGLE).tobytes() * times, _SINGLE) for vector in vectors]
 
 
 def add_up(block: np.ndarray, sums: np.ndarray) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,13 @@ from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.columns import add_up, add_up_products, block_sums, each_block
 from npu_runtime.kernels.parallel import scratch
-from npu_runtime.kernels.precision import store, wide_buffer, widen
+from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import merge
 
 Outputs = tuple[np.ndarray, ...]
 ONE_TYPE = frozenset({"float32"})
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+_SIXTEEN = np.array(16.0)
 TYPES = {"T": dt.FLOATS, "U": ONE_TYPE}
 
 
@@ -28,55 +31,77 @@ def is_channels_first(data_format: str) -> bool:
     return data_format in ("NCHW", "NCDHW")
 
 
+@lru_cache(maxsize=1024)
+def number(value: float, dtype: np.dtype = SINGLE) -> np.ndarray:
+    """A number without dimensions, for numpy to work with, which takes twice as long with one of Python."""
+    return np.array(value, dtype)
+
+
 def _channels_last(x: np.ndarray, data_format: str) -> np.ndarray:
     return np.moveaxis(x, 1, -1) if is_channels_first(data_format) else x
 
 
-def as_matrix(x: np.ndarray, data_format: str) -> np.ndarray:
+def as_matrix(x: np.ndarray, data_format: str = "NHWC") -> np.ndarray:
     """(pixels, C) fp32, contiguous; a view where x allows."""
-    last = np.ascontiguousarray(_channels_last(widen(x), data_format))
-    return last.reshape(math.prod(last.shape[:-1]), last.shape[-1])
+    if x.dtype != SINGLE or is_channels_first(data_format) or not x.flags.c_contiguous:
+        x = np.ascontiguousarray(_channels_last(widen(x), data_format))
+    return x.reshape(_matrix_shape(x.shape))
+
+
+@lru_cache(maxsize=1024)
+def _matrix_shape(shape: tuple[int, ...]) -> tuple[int, int]:
+    return math.prod(shape[:-1]), shape[-1]
+
+
+def result_buffer(like: np.ndarray, data_format: str, out: np.ndarray | None) -> np.ndarray:
+    """Where to compute a result as `like`, channels last in fp32: `out` where it has that layout and type."""
+    if is_channels_first(data_format):
+        return np.empty(_channels_last(like, data_format).shape, np.float32)
+    fits = out is not None and out.dtype == SINGLE and out.flags.c_contiguous
+    return out if out is not None and fits else np.empty(like.shape, np.float32)
 
 
 def stored(y: np.ndarray, like: np.ndarray, data_format: str, out: np.ndarray | None) -> np.ndarray:
-    """The (pixels, C) result in the shape, layout and type of `like`."""
+    """A result computed in `result_buffer`, in the layout and type of `like`."""
     if is_channels_first(data_format):
-        y = np.moveaxis(y.reshape(_channels_last(like, data_format).shape), -1, 1)
-        return store(np.ascontiguousarray(y), like.dtype, out)
-    return store(y.reshape(like.shape), like.dtype, out)
+        y = np.ascontiguousarray(np.moveaxis(y, -1, 1))
+    return y if y is out else store(y, like.dtype, out)
 
 
 def stored_vectors(vectors: Sequence[np.ndarray], out: Sequence[np.ndarray | None]) -> Outputs:
-    return tuple(store(v, np.dtype(np.float32), buffer) for v, buffer in zip(vectors, out, strict=True))
+    """Vectors in fp32, in their buffers where there are some."""
+    made = []
+    for vector, buffer in zip(vectors, out, strict=True):
+        if buffer is not None and buffer is not vector:
+            buffer[...] = vector  # np.copyto goes through Python
+        made.append(vector.astype(SINGLE, copy=False) if buffer is None else buffer)
+    return tuple(made)
 
 
-def matrix_buffer(shape: tuple[int, ...], like: np.ndarray, data_format: str, out: np.ndarray | None) -> np.ndarray:
-    """Where to compute a (pixels, C) result: in `out` where it has that layout and type."""
-    fits = not is_channels_first(data_format)
-    return wide_buffer(like.shape, like.dtype, out).reshape(shape) if fits else np.empty(shape, np.float32)
-
-
-def is_near_zero(mean: np.ndarray, variance: np.ndarray) -> bool:
+def is_near_zero(squared_mean: np.ndarray, variance: np.ndarray) -> bool:
     """Whether no mean is beyond four deviations: sums of uncentred values then lose less than two bits or so."""
-    return not (np.square(mean) > 16.0 * variance).any()
+    is_beyond = squared_mean > _SIXTEEN * variance
+    return not is_beyond.nonzero()[0].size  # any() goes through Python
 
 
-def moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance (divided by the count) of each column.  x: (pixels, C) fp32.  Returns: (C,) float64 each.
+def moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Mean and variance (divided by the count) of each column.  x: (pixels, C) fp32.
 
     One pass over memory where the means are near zero; else a second one, centred on the means of the first.
+    Returns: (C,) float64 each, and `is_near_zero`.
     """
     mean, square = _means(x, None)
-    variance = np.maximum(square - mean * mean, 0.0)
-    if is_near_zero(mean, variance):
-        return mean, variance
-    centre = mean.astype(np.float32)
+    squared_mean = mean * mean
+    variance = square - squared_mean
+    if is_near_zero(squared_mean, variance):
+        return mean, variance, True
+    centre = mean.astype(SINGLE)
     rest, square = _means(x, centre)
-    return centre + rest, square - rest * rest
+    return centre + rest, square - rest * rest, False
 
 
 def _means(x: np.ndarray, centre: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Means of x - centre and of its square."""
+    """Means of x - centre and of its square.  Returns: (C,) float64 each."""
 
     def body(block: np.ndarray, *rest: np.ndarray) -> None:
         *centres, totals = rest
@@ -84,21 +109,19 @@ def _means(x: np.ndarray, centre: np.ndarray | None) -> tuple[np.ndarray, np.nda
         add_up(shifted, totals[0])
         add_up_products(shifted, shifted, totals[1])
 
-    sums = block_sums([x], [] if centre is None else [centre], 2, body) / max(len(x), 1)
+    sums = block_sums([x], [] if centre is None else [centre], 2, body, max(len(x), 1))
     return sums[0], sums[1]
 
 
 def normalize(
-    x: np.ndarray, mean: np.ndarray, factor: np.ndarray, offset: np.ndarray, y: np.ndarray,
+    x: np.ndarray, mean: np.ndarray, factor: np.ndarray, offset: np.ndarray, is_near: bool, y: np.ndarray,
     side: Sequence[np.ndarray] = (), finish: Callable[[np.ndarray], None] | None = None,
 ) -> None:  # fmt: skip
     """y = (x - mean) * factor + offset by column.  x, y: (pixels, C) fp32; they may be the same.
 
-    With means within a few deviations of zero, x * factor + (offset - mean * factor) is as exact and a pass less.
-    side: added to the result.  finish: changes finished blocks in place, while they are in cache.
+    is_near: the means are within a few deviations of zero; x * factor + (offset - mean * factor) is as exact then, and a
+    pass less.  side: added to the result.  finish: changes finished blocks in place, while they are in cache.
     """
-    shift = mean * factor
-    is_near = np.abs(shift).max(initial=0.0) < 4.0 * max(1.0, np.abs(offset).max(initial=0.0))
 
     def body(block: np.ndarray, target: np.ndarray, *rest: np.ndarray) -> None:
         *others, scale, constant = rest
@@ -111,23 +134,27 @@ def normalize(
         if finish is not None:
             finish(target)
 
-    vectors = [factor, offset - shift] if is_near else [mean, factor, offset]
+    vectors = [factor, offset - mean * factor] if is_near else [mean, factor, offset]
     each_block([x, y, *side], vectors, body)
 
 
-def check_channels(x: np.ndarray, vectors: dict[str, np.ndarray], data_format: str) -> int:
-    """The number of channels. Source: TensorFlow core/kernels/fused_batch_norm_op.cc."""
+def check_channels(x: np.ndarray, data_format: str, names: tuple[str, ...], *vectors: np.ndarray) -> None:
+    """That x and the vectors belong together."""
+    _check_channels(x.shape, data_format, names, *[vector.shape for vector in vectors])
+
+
+@lru_cache(maxsize=1024)
+def _check_channels(shape: tuple[int, ...], data_format: str, names: tuple[str, ...], *vectors: tuple[int, ...]) -> None:
+    """Source: TensorFlow core/kernels/fused_batch_norm_op.cc."""
     rank = 5 if data_format in ("NDHWC", "NCDHW") else 4
-    if x.ndim != rank:
-        raise InvalidArgument(f"input must be {rank}-dimensional: {shape_text(x.shape)}")
-    channels = x.shape[1] if is_channels_first(data_format) else x.shape[-1]
-    for name, vector in vectors.items():
-        if vector.shape != (channels,):
+    if len(shape) != rank:
+        raise InvalidArgument(f"input must be {rank}-dimensional: {shape_text(shape)}")
+    channels = shape[1] if is_channels_first(data_format) else shape[-1]
+    for name, vector in zip(names, vectors, strict=True):
+        if vector != (channels,):
             raise InvalidArgument(
-                f"{name} must have the same number of elements as the channels of x, got "
-                f"{shape_text(vector.shape)} and {channels}"
+                f"{name} must have the same number of elements as the channels of x, got {shape_text(vector)} and {channels}"
             )
-    return channels
 
 
 def channels_of(shape: Shape, data_format: str) -> int | None:
@@ -143,33 +170,42 @@ def shapes_v3(x: Spec, scale: Spec, *others: Spec, data_format: str = "NHWC", **
     return [*_shapes(x, scale, data_format=data_format), (0,)]
 
 
-def _running(old: np.ndarray, new: np.ndarray, share: float) -> np.ndarray:
-    """What the caller keeps between steps: the new statistic, or an average with the old one."""
-    return new if share == 1.0 else old * np.float32(1.0 - share) + new * np.float32(share)
-
-
 def forward(
     x: np.ndarray, scale: np.ndarray, offset: np.ndarray, mean: np.ndarray, variance: np.ndarray, epsilon: float,
     exponential_avg_factor: float, data_format: str, is_training: bool, out: tuple[np.ndarray | None, ...],
     side: Sequence[np.ndarray] = (), finish: Callable[[np.ndarray], None] | None = None,
 ) -> Outputs:  # fmt: skip
     """The first five outputs; side and finish: see `normalize`."""
-    vectors = {"scale": scale, "offset": offset}
-    if not is_training or exponential_avg_factor != 1.0:
-        vectors |= {"mean": mean, "variance": variance}
-    channels = check_channels(x, vectors, data_format)
+    if is_training and exponential_avg_factor == 1.0:
+        check_channels(x, data_format, ("scale", "offset"), scale, offset)
+    else:
+        check_channels(x, data_format, ("scale", "offset", "mean", "variance"), scale, offset, mean, variance)
     matrix = as_matrix(x, data_format)
-    used_mean, used_variance = moments(matrix) if is_training else (mean, variance)
-    used_mean, used_variance = used_mean.astype(np.float32), used_variance.astype(np.float32)
-    y = matrix_buffer(matrix.shape, x, data_format, out[0])
-    normalize(matrix, used_mean, scale / np.sqrt(used_variance + np.float32(epsilon)), offset, y, side, finish)
-    kept = [used_mean, used_variance]
+    kept: Outputs = (mean, variance)
     if is_training:
-        unbiased = used_variance * np.float32(len(matrix) / max(len(matrix) - 1, 1))  # Bessel's correction
-        kept = [_running(mean, used_mean, exponential_avg_factor), _running(variance, unbiased, exponential_avg_factor)]
-        if not len(matrix):
-            kept = [np.full(channels, np.nan, np.float32)] * 2
-    return (stored(y, x, data_format, out[0]), *stored_vectors([*kept, used_mean, used_variance], out[1:5]))
+        batch_mean, batch_variance, is_near = moments(matrix)
+        kept = _kept(len(matrix), mean, variance, batch_mean, batch_variance, exponential_avg_factor)
+        mean, variance = stored_vectors((batch_mean, batch_variance), out[3:5])
+    factor = variance + number(epsilon)
+    if not is_training:
+        is_near = is_near_zero(mean * mean, factor)
+    np.divide(scale, np.sqrt(factor, factor), factor)
+    y = result_buffer(x, data_format, out[0])
+    normalize(matrix, mean, factor, offset, is_near, as_matrix(y), side, finish)
+    return (stored(y, x, data_format, out[0]), *stored_vectors((*kept, mean, variance), out[1:5]))
+
+
+def _kept(
+    pixels: int, old_mean: np.ndarray, old_variance: np.ndarray, mean: np.ndarray, variance: np.ndarray, share: float
+) -> Outputs:
+    """What the caller keeps between steps: the statistics, the variance with Bessel's correction, or averages with the old."""
+    if not pixels:
+        return (np.full(len(mean), np.nan, np.float32),) * 2
+    unbiased = variance * number(pixels / max(pixels - 1, 1), DOUBLE)
+    if share == 1.0:
+        return mean, unbiased
+    rest, part = np.float32(1.0 - share), np.float32(share)
+    return old_mean * rest + mean.astype(SINGLE) * part, old_variance * rest + unbiased.astype(SINGLE) * part
 
 
 @kernel("FusedBatchNorm", unit="vector", shape=_shapes, dtypes=ONE_TYPE, estimate=per_element(8), inplace=(0,))

@@ -14,6 +14,7 @@ from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.columns import add_up, add_up_products, block_sums, each_block
 from npu_runtime.kernels.elementwise_gradients import relu6_grad, relu_grad
 from npu_runtime.kernels.normalization import (
+    DOUBLE,
     ONE_TYPE,
     TYPES,
     Outputs,
@@ -21,7 +22,8 @@ from npu_runtime.kernels.normalization import (
     channels_of,
     check_channels,
     is_near_zero,
-    matrix_buffer,
+    number,
+    result_buffer,
     stored,
     stored_vectors,
 )
@@ -42,10 +44,8 @@ class _Through(NamedTuple):
     passed: np.ndarray
 
 
-def _sums(
-    dy: np.ndarray, x: np.ndarray, centre: np.ndarray | None, through: _Through | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of dy and of dy * (x - centre) by column.  dy, x: (pixels, C) fp32.  Returns: (C,) float64 each.
+def _sums(dy: np.ndarray, x: np.ndarray, centre: np.ndarray | None, through: _Through | None = None) -> np.ndarray:
+    """Sums of dy and of dy * (x - centre) by column.  dy, x: (pixels, C) fp32.  Returns: (2, C) float64.
 
     through: what dy has to pass first; its gradient is written block by block, and summed while it is in cache.
     """
@@ -61,15 +61,14 @@ def _sums(
         add_up_products(shifted, gradient, totals[1])
 
     matrices = [dy, x] if through is None else [dy, x, through.features, through.passed]
-    sums = block_sums(matrices, [] if centre is None else [centre], 2, body)
-    return sums[0], sums[1]
+    return block_sums(matrices, [] if centre is None else [centre], 2, body)
 
 
 def _combine(
     dy: np.ndarray, x: np.ndarray, factor: np.ndarray, slope: np.ndarray, offset: np.ndarray, centre: np.ndarray | None,
     dx: np.ndarray,
 ) -> None:  # fmt: skip
-    """dx = dy * factor - (x - centre) * slope + offset by column.  dx may be dy or x."""
+    """dx = dy * factor + (x - centre) * slope + offset by column.  dx may be dy or x."""
 
     def body(gradient: np.ndarray, block: np.ndarray, target: np.ndarray, *vectors: np.ndarray) -> None:
         scale, steepness, constant, *centres = vectors
@@ -77,7 +76,7 @@ def _combine(
         shifted = np.subtract(block, centres[0], out=back) if centres else block
         np.multiply(shifted, steepness, out=back)
         np.multiply(gradient, scale, out=target)
-        np.subtract(target, back, out=target)
+        np.add(target, back, out=target)
         np.add(target, constant, out=target)
 
     each_block([dy, x, dx], [factor, slope, offset, *([] if centre is None else [centre])], body)
@@ -104,30 +103,36 @@ def _backward(
             f"x and y_backprop must have same shape, but x has shape {shape_text(x.shape)} "
             f"and y_backprop has shape {shape_text(dy.shape)}"
         )
-    check_channels(x, {"scale": scale, "reserve_space_1": mean, "reserve_space_2": variance}, data_format)
+    check_channels(x, data_format, ("scale", "reserve_space_1", "reserve_space_2"), scale, mean, variance)
     gradient, matrix = as_matrix(dy, data_format), as_matrix(x, data_format)
-    pixels = max(len(matrix), 1)
-    inverse = 1.0 / np.sqrt(variance.astype(np.float64) + epsilon)
-    centre = None if is_near_zero(mean, variance) else mean
-    behind = mean.astype(np.float64) if centre is None else np.zeros(len(mean))
-    dx = matrix_buffer(matrix.shape, x, data_format, out[0])
+    is_near = is_near_zero(mean * mean, variance)
+    centre = None if is_near else mean
+    whole = result_buffer(x, data_format, out[0])
+    dx = as_matrix(whole)
     if activation is None:
-        total, product = _sums(gradient, matrix, centre)
+        sums = _sums(gradient, matrix, centre)
     else:
         body, features = activation
-        total, product = _sums(gradient, matrix, centre, _Through(body, as_matrix(features, data_format), dx))
+        sums = _sums(gradient, matrix, centre, _Through(body, as_matrix(features, data_format), dx))
         gradient = dx
-    product -= behind * total
+    total, product = sums[0], sums[1]
+    if is_near:
+        product -= mean * total
+    precision = np.reciprocal(variance.astype(DOUBLE) + number(epsilon, DOUBLE))
+    inverse = np.sqrt(precision)
     factor = scale * inverse
+    scale_gradient = product * inverse
     if is_training:
-        slope = product * inverse * inverse / pixels * factor
-        offset = behind * slope - total / pixels * factor
-        vectors = np.stack([factor, slope, offset]).astype(np.float32)
-        _combine(gradient, matrix, vectors[0], vectors[1], vectors[2], centre, dx)
+        shares = sums * (factor * number(-1.0 / max(len(matrix), 1), DOUBLE))
+        constant, slope = shares[0], shares[1] * precision
+        if is_near:
+            constant -= mean * slope
+        _combine(gradient, matrix, factor, slope, constant, centre, dx)
     else:
-        _scaled(gradient, factor.astype(np.float32), dx)
+        _scaled(gradient, factor, dx)
     nothing = np.zeros((), np.float32)
-    return (stored(dx, x, data_format, out[0]), *stored_vectors([product * inverse, total, nothing, nothing], out[1:5]))
+    vectors = stored_vectors([scale_gradient, total, nothing, nothing], out[1:5])
+    return (stored(whole, x, data_format, out[0]), *vectors)
 
 
 @kernel("FusedBatchNormGrad", unit="vector", shape=_shapes, dtypes=ONE_TYPE, estimate=per_element(12), inplace=(0,))
