@@ -35,8 +35,8 @@ FORWARD = [
     norm("FusedBatchNormV3", arr(2, 0, 2, 3), "no rows", is_training=True),
     # A fixed rounding error of inputs near 100 is 30 times that of inputs near 3; TensorFlow's own result is off by 4e-5 of it.
     norm("FusedBatchNormV3", arr(17, 9, 11, 7, low=100, high=102), "far from zero", is_training=True, rtol=1e-4),
-    case("FusedBatchNormV3", arr(5, 9, 11, 7, low=99, high=102), arr(7, seed=1), arr(7, seed=2), arr(7, low=100, high=101, seed=3),
-         arr(7, low=0.1, seed=4), is_training=False, rtol=1e-4, id="far from zero, inference"),
+    case("FusedBatchNormV3", arr(5, 9, 11, 7, low=99, high=102), arr(7, seed=1), arr(7, seed=2),
+         arr(7, low=100, high=101, seed=3), arr(7, low=0.1, seed=4), is_training=False, rtol=1e-4, id="far from zero, inference"),
     # Means of up to four deviations, and results that are large beside them.
     case("FusedBatchNormV3", arr(5, 9, 11, 7, low=0, high=2), arr(7, low=50, high=200, seed=1), arr(7, seed=2), NOTHING, NOTHING,
          is_training=True, id="large scale"),
