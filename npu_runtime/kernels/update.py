@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ TILE = 131072
 """Elements: 512 KB of fp32 an array. Smaller tiles fit a nearer cache, but threads then wait for each other between ufuncs."""
 SERIAL_FLOPS = 800_000
 """Up to here, some 120 us of one thread, a second one saves nothing: waking it takes 40 us."""
+Made = Callable[[int, int], np.ndarray]
+"""made(start, stop) gives these elements of a gradient, valid until the thread's next call."""
 PENALTIES = {"l1": "l1 regularization", "l2": "l2 regularization", "l2_shrinkage": "l2 shrinkage regularization"}
 
 
@@ -43,7 +46,7 @@ def dense(
 
         @functools.wraps(formula)
         def apply(*inputs: Any, **attrs: Any) -> Variable | tuple[()]:
-            layout.check(inputs)
+            layout.check(inputs, inputs[layout.grad].shape)
             arguments = layout.arguments(inputs)
             if arguments[0].size > n_serial:
                 _update_all(layout, formula, arguments, attrs)
@@ -53,10 +56,32 @@ def dense(
                 formula(*[x.reshape(1) if i in layout.tiled else x for i, x in enumerate(arguments)], **attrs)
             return access.result(inputs[0])
 
-        _register(apply, name, "Apply", layout, flops, dtypes, ref)
+        DENSE.update(dict.fromkeys(_register(apply, name, "Apply", layout, flops, dtypes, ref), Dense(layout, formula, flops)))
         return formula
 
     return register
+
+
+@dataclass(frozen=True)
+class Dense:
+    """An op registered by `dense`.  flops: floating-point operations an element."""
+
+    layout: _Layout
+    formula: Formula
+    flops: float
+
+    def run(self, inputs: Sequence[Any], attrs: Mapping[str, Any], shape: tuple[int, ...], made: Made, flops: float) -> None:
+        """The update with a gradient of some shape that is made tile by tile, by `flops` operations an element.
+
+        inputs: the op's, with anything in the place of the gradient.  Raises: as the op.
+        """
+        self.layout.check(inputs, shape)
+        serial = int(SERIAL_FLOPS / (self.flops + flops))
+        _update_all(self.layout, self.formula, self.layout.arguments(inputs), attrs, serial, made)
+
+
+DENSE: dict[str, Dense] = {}
+"""By op."""
 
 
 def sparse(
@@ -73,7 +98,7 @@ def sparse(
 
         @functools.wraps(formula)
         def apply(*inputs: Any, **attrs: Any) -> Variable | tuple[()]:
-            layout.check(inputs)
+            layout.check(inputs, inputs[layout.grad].shape)
             for rows, chosen in rounds(inputs[layout.indices]):
                 _update_rows(layout, formula, inputs, attrs, rows, chosen)
             return access.result(inputs[0])
@@ -84,12 +109,16 @@ def sparse(
     return register
 
 
-def _register(apply: Formula, name: str, prefix: str, layout: _Layout, flops: float, dtypes: frozenset[str], ref: bool) -> None:
+def _register(
+    apply: Formula, name: str, prefix: str, layout: _Layout, flops: float, dtypes: frozenset[str], ref: bool
+) -> list[str]:
+    """Register the ref and the resource op; returns their names."""
     fixed: dict[str, Any] = {"unit": "vector", "dtypes": dtypes, "ignores": ("use_locking",)}
     estimate = per_input_element(flops, layout.grad)
     kernel(f"Resource{prefix}{name}", shape=access.no_outputs, estimate=estimate, **fixed)(apply)
     if ref:
         kernel(f"{prefix}{name}", shape=same_as(0), estimate=estimate, **fixed)(apply)
+    return [f"Resource{prefix}{name}", *([f"{prefix}{name}"] if ref else [])]
 
 
 class _Layout:
@@ -104,7 +133,7 @@ class _Layout:
         self.tiled = (*range(self.n_variables), self.grad)
         self.scalars = [i for i in range(self.n_variables, len(self.names)) if i not in (self.grad, self.indices)]
 
-    def check(self, inputs: Sequence[Any]) -> None:
+    def check(self, inputs: Sequence[Any], grad_shape: tuple[int, ...]) -> None:
         """Raises: FailedPrecondition or NotFound for a missing value, InvalidArgument for shapes that do not fit."""
         for i in self.scalars:
             if inputs[i].ndim:
@@ -114,7 +143,7 @@ class _Layout:
         for i in range(1, self.n_variables):
             self._require_same(shape, access.value(inputs[i]).shape, i)
         if self.indices < 0:
-            self._require_same(shape, inputs[self.grad].shape, self.grad)
+            self._require_same(shape, grad_shape, self.grad)
         else:
             _check_rows(shape, inputs[self.grad], inputs[self.indices])
 
@@ -145,17 +174,22 @@ def _check_rows(shape: tuple[int, ...], grad: np.ndarray, indices: np.ndarray) -
         raise InvalidArgument(f"Index {indices[wrong[0]]} at offset {wrong[0]} in indices is out of range")
 
 
-def _update_all(layout: _Layout, formula: Formula, arguments: list[Any], attrs: dict[str, Any]) -> None:
-    whole = [(i, arguments[i].reshape(-1)) for i in layout.tiled]
+def _update_all(
+    layout: _Layout, formula: Formula, arguments: list[Any], attrs: Mapping[str, Any], serial: int = 0, made: Made | None = None
+) -> None:
+    """In tiles over the worker threads if there are more than `serial` elements.  made: the gradient, else it is an argument."""
+    whole = [(i, arguments[i].reshape(-1)) for i in layout.tiled if made is None or i != layout.grad]
 
     def work(start: int, stop: int) -> None:
         piece = arguments.copy()
         for i, array in whole:
             piece[i] = array[start:stop]
+        if made is not None:
+            piece[layout.grad] = made(start, stop)
         formula(*piece, **attrs)
 
     size = arguments[0].size
-    parallel_ranges(size, work, min(TILE, -(-size // 2)))
+    parallel_ranges(size, work, size if size <= serial else min(TILE, -(-size // 2)))
 
 
 def _update_rows(

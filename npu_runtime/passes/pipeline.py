@@ -13,6 +13,7 @@ from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
 from npu_runtime.passes.fuse_elementwise import fuse_elementwise
 from npu_runtime.passes.fuse_normalization import fuse_normalization
 from npu_runtime.passes.fuse_normalization_gradients import fuse_normalization_gradients
+from npu_runtime.passes.fuse_optimizer_gradients import fuse_optimizer_gradients
 from npu_runtime.passes.fuse_pool_gradients import fuse_pool_gradients
 from npu_runtime.passes.fuse_product_sums import fuse_product_sums
 from npu_runtime.passes.lift_loops import WHILE
@@ -32,6 +33,7 @@ FUSE: Sequence[Pass] = (
     fuse_normalization_gradients,
     fuse_product_sums,
     fuse_elementwise,
+    fuse_optimizer_gradients,
 )
 
 
