@@ -21,7 +21,7 @@ class Beside:
     def __init__(self) -> None:
         self._begun: dict[int, tuple[Task, Background]] = {}
         """By position in the program, and so in order."""
-        self._failed: dict[int, DeviceError] = {}
+        self._failed: dict[int, Exception] = {}
 
     def begin(self, position: int, function: Callable[..., Any], task: Task, slots: list[Any]) -> None:
         """Have a step run by a worker; its inputs are taken from the slots now."""
@@ -41,9 +41,9 @@ class Beside:
                 other.take()  # rather than wait
             try:
                 call.wait()
-            except DeviceError as error:
-                self._failed[position] = error.at(task.node, task.op)
-                raise error from None
+            except Exception as error:
+                self._failed[position] = error.at(task.node, task.op) if isinstance(error, DeviceError) else error
+                raise
 
     def __enter__(self) -> Beside:
         return self
@@ -51,7 +51,7 @@ class Beside:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Wait for what is left. The error of the first step in order is raised, as when each step waits for the last."""
         for position in tuple(self._begun):
-            with suppress(DeviceError):
+            with suppress(Exception):  # noted
                 self.wait([position])
         if self._failed and (error is None or isinstance(error, DeviceError)):
             raise self._failed[min(self._failed)] from None

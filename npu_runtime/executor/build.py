@@ -82,8 +82,7 @@ class _Builder:
 
     def build(self) -> Program:
         order = self._order()
-        may_overlap = self.loop is None and not self.parts.has_branches
-        overlap = plan_overlap(self.graph, order) if may_overlap else Overlap(order)
+        overlap = plan_overlap(self.graph, order) if self._may_overlap() else Overlap(order)
         self._make_sources()
         self._make_tokens()
         plan = MemoryPlan() if self.loop else self._plan(overlap)
@@ -93,6 +92,10 @@ class _Builder:
         self._free_after_last_use(plan)
         self._finish(plan)
         return self.program
+
+    def _may_overlap(self) -> bool:
+        """Not where a step may be dead, nor where the order tells which overflows the float status shows."""
+        return self.loop is None and not (self.parts.has_branches or any(n.op.endswith("FloatStatus") for n in self.graph))
 
     def _order(self) -> list[HostCall | Node]:
         """Host calls and device nodes by segments; sources are no steps, yet what waits for one waits for its controls."""

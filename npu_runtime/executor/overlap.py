@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from math import inf
 
 from npu_runtime.executor.touching import Item, Touches
 from npu_runtime.graph.ir import Graph, Node
@@ -29,6 +30,8 @@ VECTOR_BYTES_PER_SECOND = 10e9
 VECTOR_FLOPS_PER_SECOND = 10e9
 RANDOM_BYTES_PER_SECOND = 0.6e9
 """One thread of the machine of docs/benchmarks.md; rough, as they only tell long steps from short ones."""
+MOST_BEHIND_SECONDS = 2e-3
+"""With so much before it the worker is given nothing more: what waits there needs memory and could as well be shared out."""
 SPARE = 0.3
 """The part of the estimate that a step may take longer before somebody has to wait for it."""
 
@@ -59,7 +62,7 @@ def _may_overlap(graph: Graph, item: Item) -> bool:
     made = all_kernels().get(item.op)
     if made is None:
         return False
-    if item.op.startswith(("Apply", "ResourceApply")):
+    if item.op.startswith(("Apply", "ResourceApply", "_Apply")):
         return True
     if is_pure(graph, item):
         return made.takes_out or node_work(graph, item) > 0  # others may be views
@@ -152,6 +155,7 @@ class _Chosen:
         self.start = list(accumulate(self.seconds, initial=0.0))
         self.main = self.worker = 0.0
         self.open: list[_Open] = []
+        self.soonest_needed, self.soonest_latest = len(order), inf
         self.ends: dict[str, int] = {}
 
     def overlap(self) -> Overlap:
@@ -162,6 +166,8 @@ class _Chosen:
                 self.worker = begin + self.seconds[i]
                 latest = self.worker + SPARE * (self.worker - self.main)
                 self.open.append(_Open(_names(item)[0], self.needed[i], self.worker, latest))
+                self.soonest_needed = min(self.soonest_needed, self.needed[i])
+                self.soonest_latest = min(self.soonest_latest, latest)
             else:
                 shared = self.worker <= self.main and self.seconds[i] > LEAST_SECONDS
                 self.main += self.seconds[i] / (2 if shared else 1)
@@ -170,12 +176,16 @@ class _Chosen:
 
     def _close(self, position: int) -> None:
         """What has surely ended, and what must have: there the main thread does half of what is left."""
+        if position < self.soonest_needed and self.main <= self.soonest_latest:
+            return
         for one in self.open:
             if one.needed <= position and one.end > self.main:
                 self._move((one.end - self.main) / 2)
         ended = [one for one in self.open if one.needed <= position or one.latest < self.main]
         self.ends.update((one.name, position) for one in ended)
-        self.open = [one for one in self.open if one not in ended]
+        self.open = [one for one in self.open if one.name not in self.ends]
+        self.soonest_needed = min((one.needed for one in self.open), default=len(self.order))
+        self.soonest_latest = min((one.latest for one in self.open), default=inf)
 
     def _move(self, seconds: float) -> None:
         self.main += seconds
@@ -184,10 +194,11 @@ class _Chosen:
             one.end -= seconds
 
     def _is_worth_it(self, position: int, item: Item) -> bool:
-        """Whether there is enough to do before somebody needs it."""
+        """Whether the worker is free enough, and there is enough else to do before somebody needs it."""
         seconds, needed = self.seconds[position], self.needed[position]
+        is_free = self.worker - self.main < MOST_BEHIND_SECONDS
         enough = self.start[needed] - self.start[position + 1] > seconds / 2
-        return seconds > LEAST_SECONDS and enough and _may_overlap(self.graph, item)
+        return seconds > LEAST_SECONDS and is_free and enough and _may_overlap(self.graph, item)
 
 
 @dataclass(eq=False)
