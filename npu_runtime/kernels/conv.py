@@ -12,7 +12,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import im2col, shifted, unpadded, winograd
+from npu_runtime.kernels import im2col, line_winograd, unpadded, winograd
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.matmul import Epilogue, multiply
 from npu_runtime.kernels.precision import compute_dtype, store, widen
@@ -32,11 +32,7 @@ def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: 
 @lru_cache(maxsize=4096)
 def _algorithm_of(shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis) -> Algorithm:
     x, w = placeholder(shape, dtype), placeholder(filter, dtype)
-    if unpadded.is_worth_it(x, w, rows, cols):
-        return unpadded.convolve
-    if winograd.is_worth_it(x, w, rows, cols):
-        return winograd.convolve
-    return shifted.convolve if shifted.is_worth_it(x, w, rows, cols) else im2col.convolve
+    return min((unpadded, line_winograd, winograd, im2col), key=lambda way: way.cost_ns(x, w, rows, cols)).convolve
 
 
 def placeholder(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import im2col, line_gradient, scattered, unpadded, winograd
+from npu_runtime.kernels import im2col, line_winograd, scattered, unpadded, winograd
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.conv import check_depths, convolve, placeholder, split_groups
@@ -120,30 +120,22 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: n
     if groups == 1 and is_plain and len(x) * rows.out * cols.out < MANY_POSITIONS:
         multiply(x.reshape(-1, x.shape[3]).T, dy.reshape(-1, dy.shape[3]), dw[0, 0])
         return
-    if groups == 1 and (gradient := _special_gradient(x, rows, cols, dw)) is not None:
-        gradient(x, dy, rows, cols, dw)
+    if groups == 1:
+        _gradient_of(x.shape, x.dtype, dw.shape, rows, cols)(x, dy, rows, cols, dw)
         return
     for index, (x_part, dy_part) in enumerate(zip(split_groups(x, groups), split_groups(dy, groups), strict=True)):
-        part = np.empty((*dw.shape[:3], dw.shape[3] // groups), dw.dtype) if groups > 1 else dw
+        part = np.empty((*dw.shape[:3], dw.shape[3] // groups), dw.dtype)
         im2col.filter_gradient(x_part, dy_part, rows, cols, part)
-        if groups > 1:
-            dw[..., index * part.shape[3] : (index + 1) * part.shape[3]] = part
-
-
-def _special_gradient(x: np.ndarray, rows: Axis, cols: Axis, dw: np.ndarray) -> Callable[..., None] | None:
-    """The way that is faster than windows for these shapes, if there is one."""
-    return _gradient_of(x.shape, x.dtype, dw.shape, rows, cols)
+        dw[..., index * part.shape[3] : (index + 1) * part.shape[3]] = part
 
 
 @lru_cache(maxsize=4096)
 def _gradient_of(
     shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis
-) -> Callable[..., None] | None:
+) -> Callable[..., None]:  # fmt: skip
+    """The fastest way for these shapes."""
     x, dw = placeholder(shape, dtype), placeholder(filter, dtype)
-    for way in (unpadded, winograd, line_gradient):
-        if way.is_worth_it(x, dw, rows, cols):
-            return way.filter_gradient
-    return None
+    return min((unpadded, line_winograd, winograd, im2col), key=lambda way: way.cost_ns(x, dw, rows, cols)).filter_gradient
 
 
 def backprop_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:

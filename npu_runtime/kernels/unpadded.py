@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npu_runtime.kernels import winograd
-from npu_runtime.kernels.line_gradient import FEWEST_POSITIONS
 from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, multiply_stacked
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
@@ -26,12 +24,10 @@ MOST_INSIDE = 0.9
 CHUNK_POSITIONS = 768
 """Outputs of a chunk of images, which repay packing the filter."""
 MOST_CHUNKS = 8
+FEWEST_POSITIONS = 32
+"""That one small product sums over."""
 START_NS = 6000
 """Of one row of the filter over one chunk: what the calls of numpy take beside their work."""
-
-FEW_CHANNELS = 64
-SLOW_TRANSFORMS = 1.2
-"""How much longer Winograd's algorithm takes than estimated up to so many channels."""
 
 
 class Span(NamedTuple):
@@ -61,7 +57,7 @@ def share_inside(axis: Axis) -> float:
     return sum((span.last - span.first) * (span.high - span.low) for span in spans(axis)) / (axis.out * axis.kernel)
 
 
-def cost_ns(x: np.ndarray, filters: int, rows: Axis, cols: Axis) -> float:
+def cost_ns(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
     """Of one thread: 0.25 ns to lay out an element, 190 flops a ns, 0.15 ns to add a product; infinite where little is saved.
 
     Depends on shapes only.
@@ -71,17 +67,11 @@ def cost_ns(x: np.ndarray, filters: int, rows: Axis, cols: Axis) -> float:
     inside = share_inside(rows) * share_inside(cols)
     if not 0 < inside <= MOST_INSIDE or sum(span.last - span.first for span in spans(cols)) < cols.out:
         return math.inf
-    depth, line = x.shape[3], len(x) * cols.out
+    depth, filters = w.shape[2:]
+    line = len(x) * cols.out
     flops = 2 * inside * line * rows.out * rows.kernel * cols.kernel * depth * filters
     moved = 0.25 * line * rows.extent * cols.kernel * depth + 0.15 * line * rows.out * filters * rows.kernel
     return moved + flops / 190 + START_NS * len(_chunks(len(x), rows, cols)) * rows.kernel
-
-
-def is_worth_it(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> bool:
-    """Whether the convolution takes less time than by Winograd's algorithm or by windows. Depends on shapes only."""
-    slow = SLOW_TRANSFORMS if max(w.shape[2:]) <= FEW_CHANNELS else 1.0
-    others = slow * winograd.cost_ns(x, w, rows, cols), winograd.cost_by_windows_ns(x, w, rows, cols)
-    return cost_ns(x, w.shape[3], rows, cols) < min(others)
 
 
 def _cuts(n_images: int, positions: int) -> list[tuple[int, int]]:

@@ -1,12 +1,8 @@
 """Convolution without stride by Winograd's minimal filtering: tiles of 6x6 inputs, 36 products where a 3x3 filter takes 144.
 
-Along an axis, outputs and taps of one tile add up to seven: four outputs of three taps, two of five. Both are evaluated as
-polynomials at six points, multiplied there, and the products interpolated. All three steps are matrix products: of the
-constant matrix for both axes (its Kronecker square) with all tiles side by side, and of one matrix a point over the
-channels. Source: A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", 2015, section 4.
-
-Numbers: with the points 0, +-3/4, +-3/2 and infinity the error of a sum is about three times that of a direct sum in fp32
-(six times for the filter's gradient); with the usual 0, +-1, +-2 it is twice that. Measured against float64 on normal values.
+All three steps are matrix products (see `minimal_filtering`): inputs and outputs are transformed by lines, which are as long as
+the image is wide, and then by pixels, which are as long as there are channels; in between there is one matrix a point over the
+channels.
 """
 
 from __future__ import annotations
@@ -14,170 +10,137 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from npu_runtime.kernels.im2col import Block, framed
-from npu_runtime.kernels.matmul import Epilogue, multiply
+from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, multiply
+from npu_runtime.kernels.minimal_filtering import (
+    KERNELS,
+    SIZE,
+    both_axes,
+    cut,
+    finish_lines,
+    gradients_of,
+    n_tiles,
+    one_axis,
+    strided,
+    tile_outputs,
+    tiles_of,
+    transform_lines,
+)
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
-POINTS = (0.0, 0.75, -0.75, 1.5, -1.5)
-"""Where polynomials are evaluated, besides infinity; sums and differences of few binary digits, near 1 in size."""
-SIZE = len(POINTS) + 1
-"""Inputs of a tile along one axis, and products."""
 AREA = SIZE * SIZE
-KERNELS = range(2, 6)
 BLOCK_BYTES = 2 << 20
 """Of the transformed inputs and products of one block: more repays packing the filters, less stays in cache."""
+FEWEST_STACKED = 24
+"""Tiles of a product that BLAS does not pack: with fewer, packing pays."""
+FEWEST_SUMMED = 48
+"""The same of a product of a filter's gradient, which is written and added to others."""
+MOST_PARTS = 4
+"""Sums of a filter's gradient that are formed side by side then."""
 MIN_TILES = 64
 """Of a block that repays packing all filters for it alone."""
+PACKED = 40_000
+"""Elements of a point's filters from which on BLAS packs them."""
+START_NS = 50_000
+"""Of one block: what the calls of numpy take beside their work."""
+PRODUCT_BYTES = 1 << 20
+"""Of the products of some points that are added to their sums."""
 CHUNK_TILES = 512
 """Of blocks that are multiplied together: enough to repay packing the filters, or adding to the sums of all products."""
-
-
-def _others(index: int) -> list[float]:
-    return [p for i, p in enumerate(POINTS) if i != index]
-
-
-def _scales() -> np.ndarray:
-    """Powers of two that bring the rows of the input transform near one; the taps' transform takes them back."""
-    rows = [np.poly(_others(i)) for i in range(len(POINTS))] + [np.poly(POINTS)]
-    return np.exp2(np.round(np.log2([np.abs(row).sum() for row in rows])))
-
-
-def _inputs() -> np.ndarray:
-    """The transform of SIZE inputs.  Returns: (products, SIZE) float64."""
-    rows = [np.append(np.poly(_others(i))[::-1], 0.0) for i in range(len(POINTS))] + [np.poly(POINTS)[::-1]]
-    return np.stack(rows) / _scales()[:, None]
-
-
-def _taps(count: int) -> np.ndarray:
-    """The transform of `count` taps.  Returns: (products, count) float64."""
-    rows = [np.power(p, np.arange(count)) / np.prod(np.subtract(p, _others(i))) for i, p in enumerate(POINTS)]
-    return np.stack([*rows, np.eye(count)[-1]]) * _scales()[:, None]
-
-
-def _outputs(count: int) -> np.ndarray:
-    """From products to `count` outputs.  Returns: (count, products) float64."""
-    return np.stack([*[np.power(p, np.arange(count)) for p in POINTS], np.eye(count)[-1]], axis=1)
-
-
-@lru_cache(maxsize=64)
-def both_axes(kind: str, rows: int, cols: int) -> np.ndarray:
-    """The matrix of a transform over both axes at once, fp32.  kind: "inputs", "taps" or "outputs"; rows, cols: how many."""
-    if kind == "inputs":
-        return np.kron(_inputs(), _inputs()).astype(np.float32)
-    make = _taps if kind == "taps" else _outputs
-    return np.kron(make(rows), make(cols)).astype(np.float32)
-
-
-def tile_outputs(axis: Axis) -> int:
-    """Outputs of one tile along an axis."""
-    return SIZE + 1 - axis.kernel
-
-
-def n_tiles(axis: Axis) -> int:
-    return -(-axis.out // tile_outputs(axis))
 
 
 def is_possible(x: np.ndarray, rows: Axis, cols: Axis) -> bool:
     return x.dtype == np.float32 and all(a.kernel in KERNELS and a.stride == a.dilation == 1 and a.out for a in (rows, cols))
 
 
-def is_worth_it(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> bool:
-    """Whether the convolution takes less time than by windows. Depends on shapes only."""
-    return cost_ns(x, w, rows, cols) < cost_by_windows_ns(x, w, rows, cols)
-
-
 def cost_ns(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
-    """Of one thread, infinite where it is not possible.
+    """Of one thread, infinite where it is not possible. Depends on shapes only.
 
-    A tile: gathered and transformed at 34 ns an input channel and 22 an output, multiplied at 200 flops a ns.
+    A tile: copied and transformed at 13 ns an input channel and 9 an output, multiplied at 190 flops a ns where BLAS packs
+    nothing. Products of few channels at a time are slow: as if there were eight more.
     """
     if not is_possible(x, rows, cols):
         return math.inf
     depth, filters = w.shape[2:]
     tiles = len(x) * n_tiles(rows) * n_tiles(cols)
-    return tiles * (_per_channel(depth, 34) + _per_channel(filters, 22) + 2 * AREA * depth * filters / 200) + (
-        depth * filters * AREA * 0.8  # the filters' transform
-    )
+    n_blocks = -(-tiles * AREA * 4 * (depth + filters) // BLOCK_BYTES)
+    rate = 190 if depth * filters < PACKED else 150
+    a_tile = 13 * (depth + 8) + 9 * (filters + 8) + 2 * AREA * depth * filters / rate
+    return tiles * a_tile + START_NS * n_blocks + 0.8 * AREA * depth * filters
 
 
-def cost_by_windows_ns(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
-    """Of one thread: 0.25 ns to copy each input that an output reads, then multiplied at 180 flops a ns."""
-    depth, filters = w.shape[2:]
-    return len(x) * rows.out * cols.out * rows.kernel * cols.kernel * depth * (0.25 + 2 * filters / 180)
+def _transform(x: np.ndarray, rows: Axis, cols: Axis, images: tuple[int, int], kind: str, out: np.ndarray) -> None:
+    """out = tiles of some images, transformed along both axes: whole lines first, then the pixels of each.
+
+    rows, cols: the tiles of `tiles_of` or `gradients_of`.  out: (AREA, tiles * C), rows contiguous.
+    """
+    frame = framed(x, rows, cols, Block(*images, 0, rows.out), must_copy=True)
+    n_lines, width, channels = len(frame) * rows.out, frame.shape[2], frame.shape[3]
+    half = scratch("winograd lines", (SIZE, n_lines * width, channels))
+    transform_lines(frame, rows, kind, half, 0)
+    run = width * channels
+    shape = SIZE, n_lines, cols.out
+    pixels = strided(half, 0, (*shape, cols.kernel, channels), (n_lines * run, run, cols.stride * channels, channels, 1))
+    np.matmul(one_axis(kind, cols.kernel), pixels, out=_by_tile(out, n_lines, cols.out, channels))
 
 
-def _per_channel(channels: int, ns: float) -> float:
-    """Copies of few channels at a time are slow: as if there were twelve more."""
-    return ns * (channels + 12)
-
-
-def _tiles(frame: np.ndarray, sizes: tuple[int, int], steps: tuple[int, int], counts: tuple[int, int]) -> np.ndarray:
-    """Tiles of a framed block, not copied.  frame: (n, H, W, C).  Returns: (rows, columns, n, tile rows, tile columns, C)."""
-    image, row, col, channel = frame.strides
-    return np.lib.stride_tricks.as_strided(
-        frame,
-        (*sizes, len(frame), *counts, frame.shape[3]),
-        (row, col, image, row * steps[0], col * steps[1], channel),
-        writeable=False,
-    )
-
-
-def _gathered(tiles: np.ndarray) -> np.ndarray:
-    """(rows * columns, tiles * C) in scratch, good until the next call."""
-    buffer = scratch("winograd tiles", tiles.shape)
-    np.copyto(buffer, tiles)
-    return buffer.reshape(tiles.shape[0] * tiles.shape[1], -1)
+def _by_tile(points: np.ndarray, n_lines: int, n_columns: int, channels: int) -> np.ndarray:
+    """(AREA, tiles * C), rows contiguous, as (SIZE of rows, lines of tiles, tiles, SIZE of columns, C), not copied."""
+    point, item = points.strides
+    strides = SIZE * point, n_columns * channels * item, channels * item, point, item
+    return np.lib.stride_tricks.as_strided(points, (SIZE, n_lines, n_columns, SIZE, channels), strides)
 
 
 def _bands(block: Block, step: int) -> int:
     return -(-(block.bottom - block.top) // step)
 
 
+def _part(tiles: Axis, block: Block) -> Axis:
+    """The tiles of a block's rows."""
+    first = block.top // tiles.stride
+    return cut(tiles, first, first + _bands(block, tiles.stride))
+
+
 def transform_inputs(x: np.ndarray, rows: Axis, cols: Axis, block: Block, out: np.ndarray) -> None:
     """out = the tiles that give the outputs of a block, transformed.  out: (AREA, tiles * C), rows contiguous."""
-    steps = tile_outputs(rows), tile_outputs(cols)
-    counts = _bands(block, steps[0]), n_tiles(cols)
-    whole = replace(block, bottom=block.top + counts[0] * steps[0])
-    frame = framed(x, rows, replace(cols, out=counts[1] * steps[1]), whole)
-    tiles = _tiles(frame, (SIZE, SIZE), steps, counts)
-    np.matmul(both_axes("inputs", SIZE, SIZE), _gathered(tiles), out=out)
+    _transform(x, _part(tiles_of(rows), block), tiles_of(cols), (block.first, block.last), "inputs", out)
 
 
 def transform_gradient(dy: np.ndarray, rows: Axis, cols: Axis, block: Block, out: np.ndarray) -> None:
     """out = the gradients of a block's outputs, transformed as taps.  out: (AREA, tiles * K), rows contiguous."""
-    steps = tile_outputs(rows), tile_outputs(cols)
-    counts = _bands(block, steps[0]), n_tiles(cols)
-    plain = [Axis(axis.out, 1, 1, 1, 0, n) for axis, n in ((rows, rows.out), (cols, counts[1] * steps[1]))]
-    frame = framed(dy, plain[0], plain[1], replace(block, bottom=block.top + counts[0] * steps[0]))
-    np.matmul(both_axes("taps", *steps), _gathered(_tiles(frame, steps, steps, counts)), out=out)
+    _transform(dy, _part(gradients_of(rows), block), gradients_of(cols), (block.first, block.last), "taps", out)
 
 
 @lru_cache(maxsize=4096)
 def _blocks(n_images: int, rows: Axis, cols: Axis, tiles: int) -> tuple[Block, ...]:
-    """Whole images, or whole bands of tiles of one, of about `tiles` tiles; at least two where there is enough."""
+    """Whole images, or whole bands of tiles of one, of up to `tiles` tiles; at least two where there is enough."""
     step, bands = tile_outputs(rows), n_tiles(rows)
     per_image = bands * n_tiles(cols)
     images = min(tiles // per_image, -(-n_images // 2))
     if images >= 1:
         return tuple(Block(first, min(first + images, n_images), 0, rows.out) for first in range(0, n_images, images))
-    pieces = min(bands, -(-per_image // tiles))
+    pieces = -(-bands // max(1, tiles // n_tiles(cols)))
     edges = [min(step * (bands * i // pieces), rows.out) for i in range(pieces + 1)]
     pairs = list(itertools.pairwise(edges))
     return tuple(Block(image, image + 1, top, bottom) for image in range(n_images) for top, bottom in pairs)
 
 
+def _small_tiles(w: np.ndarray) -> int:
+    """How many tiles a product by the filters of one point may have that BLAS does not pack.  w: (..., C, K)."""
+    return SMALL_PRODUCT // (w.shape[-2] * w.shape[-1])
+
+
 def transform_filters(w: np.ndarray) -> np.ndarray:
     """The matrix of each point.  w: (kernel rows, kernel columns, C, K), perhaps a view with C and K exchanged.
 
-    Returns: (AREA, C, K), a view of scratch with C and K exchanged as in w.
+    Returns: (AREA, C, K) in scratch, perhaps with C and K exchanged as in w; not for small products, which take twice as long so.
     """
-    is_turned = w.strides[2] < w.strides[3]
+    is_turned = w.strides[2] < w.strides[3] and not _small_tiles(w) >= FEWEST_STACKED
     taps = np.ascontiguousarray(w.swapaxes(2, 3) if is_turned else w)
     points = scratch("winograd filters", (AREA, *taps.shape[2:]))
     multiply(both_axes("taps", *w.shape[:2]), taps.reshape(w.shape[0] * w.shape[1], -1), points.reshape(AREA, -1))
@@ -192,9 +155,10 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
     """
     depth, filters = w.shape[2:]
     by_point = transform_filters(w)
-    tiles = BLOCK_BYTES // (AREA * 4 * (depth + filters))
-    todo = _blocks(len(x), rows, cols, max(tiles, 16))
-    step = 1 if tiles >= MIN_TILES else -(-CHUNK_TILES // max(tiles, 16))
+    tiles, most = BLOCK_BYTES // (AREA * 4 * (depth + filters)), _small_tiles(w)
+    is_small = most >= FEWEST_STACKED
+    todo = _blocks(len(x), rows, cols, max(min(tiles, most) if is_small else tiles, 16))
+    step = 1 if is_small or tiles >= MIN_TILES else -(-CHUNK_TILES // max(tiles, 16))
 
     def work(start: int, stop: int) -> None:
         for first in range(start, stop, step):
@@ -220,9 +184,12 @@ def _convolve_chunk(
     def transform(index: int) -> None:
         transform_inputs(x, rows, cols, todo[index], inputs[:, ends[index] * depth : ends[index + 1] * depth])
 
-    @_each(AREA)
-    def multiply_point(point: int) -> None:
-        np.matmul(inputs[point].reshape(-1, depth), by_point[point], out=products[point])
+    by_tile = inputs.reshape(AREA, -1, depth)
+
+    def multiply_points(start: int, stop: int) -> None:
+        np.matmul(by_tile[start:stop], by_point[start:stop], out=products[start:stop])
+
+    parallel_ranges(AREA, multiply_points, AREA // 4)
 
     @_each(len(todo))
     def finish(index: int) -> None:
@@ -233,11 +200,16 @@ def _convolve_chunk(
 
 def transform_outputs(products: np.ndarray, rows: Axis, cols: Axis, target: np.ndarray) -> None:
     """target = the outputs of a block.  products: (AREA, tiles * K), rows contiguous.  target: (n, H, W, K), any strides."""
-    steps = tile_outputs(rows), tile_outputs(cols)
-    results = scratch("winograd tiles", (steps[0] * steps[1], products.shape[1]))
-    np.matmul(both_axes("outputs", *steps), products, out=results)
-    counts = len(target), -(-target.shape[1] // steps[0]), n_tiles(cols)
-    _place(results.reshape(*steps, *counts, target.shape[3]), target)
+    steps, filters = (tile_outputs(rows), tile_outputs(cols)), target.shape[3]
+    n_columns = n_tiles(cols)
+    n_lines = len(target) * -(-target.shape[1] // steps[0])
+    width = n_columns * steps[1]
+    half = scratch("winograd lines", (SIZE, n_lines * width, filters))
+    run = width * filters
+    shape = SIZE, n_lines, n_columns, steps[1], filters
+    pixels = strided(half, 0, shape, (n_lines * run, run, steps[1] * filters, filters, 1))
+    np.matmul(one_axis("outputs", steps[1]), _by_tile(products, n_lines, n_columns, filters), out=pixels)
+    finish_lines(half, target, width, steps[0])
 
 
 def _tile_ends(rows: Axis, cols: Axis, todo: Sequence[Block]) -> list[int]:
@@ -259,17 +231,6 @@ def _each(count: int) -> Callable[[Callable[[int], None]], None]:
     return run
 
 
-def _place(results: np.ndarray, target: np.ndarray) -> None:
-    """Put tiles side by side, cut at the edges.
-
-    results: (rows, columns of a tile, n, tile rows, tile columns, K).  target: (n, H, W, K), any strides.
-    """
-    n_rows, n_cols = results.shape[:2]
-    for row, col in np.ndindex(n_rows, n_cols):
-        part = target[:, row::n_rows, col::n_cols]
-        np.copyto(part, results[row, col][:, : part.shape[1], : part.shape[2]])
-
-
 def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> None:
     """out = sum over positions of window times gradient, as `im2col.filter_gradient`, for the same kinds as `convolve`.
 
@@ -277,15 +238,39 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
     x: (N, H, W, C).  dy: (N, rows, columns, K).  out: (kernel rows, kernel columns, C, K) contiguous.
     """
     depth, filters = out.shape[2:]
-    sums = scratch("winograd sums", (AREA, depth, filters))
-    tiles = max(16, BLOCK_BYTES // (AREA * 4 * (depth + filters)))
-    todo = _blocks(len(x), rows, cols, tiles)
-    step = -(-CHUNK_TILES // tiles)
-    for first in range(0, len(todo), step):
-        inputs, gradients = _transformed(x, dy, rows, cols, todo[first : first + step])
-        _add_products(inputs, gradients, sums, is_first=first == 0)
+    tiles, most = BLOCK_BYTES // (AREA * 4 * (depth + filters)), _small_tiles(out)
+    if most >= FEWEST_SUMMED:
+        sums = _sums_by_parts(x, dy, rows, cols, _blocks(len(x), rows, cols, min(tiles, most)), (AREA, depth, filters))
+    else:
+        sums = scratch("winograd sums", (AREA, depth, filters))
+        todo = _blocks(len(x), rows, cols, max(16, tiles))
+        step = -(-CHUNK_TILES // max(16, tiles))
+        for first in range(0, len(todo), step):
+            inputs, gradients = _transformed(x, dy, rows, cols, todo[first : first + step])
+            _add_products(inputs, gradients, sums, is_first=first == 0)
     results = out.reshape(-1, depth * filters)
     multiply(both_axes("outputs", rows.kernel, cols.kernel), sums.reshape(AREA, -1), results)
+
+
+def _sums_by_parts(
+    x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, todo: Sequence[Block], shape: tuple[int, ...]
+) -> np.ndarray:
+    """The sums of all products where those of one block are small: a part of the blocks is added up by one thread.
+
+    shape: (AREA, C, K), also of what is returned.
+    """
+    n_parts = min(MOST_PARTS, len(todo))
+    sums = np.empty((n_parts, *shape), np.float32)
+
+    def work(start: int, stop: int) -> None:
+        for index in range(start, stop):
+            first, last = len(todo) * index // n_parts, len(todo) * (index + 1) // n_parts
+            for number in range(first, last):
+                inputs, gradients = _transformed(x, dy, rows, cols, todo[number : number + 1])
+                _add_products(inputs, gradients, sums[index], is_first=number == first)
+
+    parallel_ranges(n_parts, work)
+    return sums.sum(axis=0)
 
 
 def _transformed(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, todo: Sequence[Block]) -> tuple[np.ndarray, np.ndarray]:
@@ -306,11 +291,15 @@ def _transformed(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, todo: Se
 
 def _add_products(inputs: np.ndarray, gradients: np.ndarray, sums: np.ndarray, is_first: bool) -> None:
     """sums (+)= inputs' @ gradients for each of the AREA points.  sums: (AREA, C, K)."""
+    at_once = max(1, min(AREA // 4, PRODUCT_BYTES // (4 * sums[0].size)))
 
-    @_each(AREA)
-    def add(point: int) -> None:
-        target = sums[point]
-        product = target if is_first else scratch("winograd product", target.shape)
-        np.matmul(inputs[point].T, gradients[point], out=product)
-        if not is_first:
-            np.add(target, product, out=target)
+    def add(start: int, stop: int) -> None:
+        for first in range(start, stop, at_once):
+            points = slice(first, min(first + at_once, stop))
+            target = sums[points]
+            product = target if is_first else scratch("winograd product", target.shape)
+            np.matmul(inputs[points].swapaxes(1, 2), gradients[points], out=product)
+            if not is_first:
+                np.add(target, product, out=target)
+
+    parallel_ranges(AREA, add, AREA // 4)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels import line_gradient, scattered, shifted, unpadded, winograd
+from npu_runtime.kernels import line_winograd, scattered, unpadded, winograd
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.kernels.conv import conv2d, conv_shape
+from npu_runtime.kernels.conv import choose_algorithm, conv2d, conv_shape, placeholder
 from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input, phases
 from npu_runtime.kernels.windows import Layout
 from tests.kernels import oracle
@@ -160,30 +160,25 @@ def test_empty(op: str, image: tuple[int, ...], weights: tuple[int, ...], stride
         assert not gradient.any()
 
 
-def test_the_winograd_cases_take_it() -> None:
-    for x, w in WINOGRAD:
-        for padding in ("SAME", "VALID"):
-            rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(x[1:3], w[:2])
-            assert winograd.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
-            assert not unpadded.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+def way_of(x: tuple[int, ...], w: tuple[int, ...], padding: str) -> Any:
+    """What a convolution without stride is computed by."""
+    rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(x[1:3], w[:2])
+    image, filters = placeholder(x, np.dtype("f")), placeholder(w, np.dtype("f"))
+    return choose_algorithm(image, filters, rows, cols, placeholder((x[0], rows.out, cols.out, w[3]), np.dtype("f")))
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_the_cases_of_winograd_take_it(padding: str) -> None:
+    assert {way_of(x, w, padding) for x, w in WINOGRAD} == {winograd.convolve}
+    assert {way_of(x, w, padding) for x, w in FEW_CHANNELS} == {line_winograd.convolve}
 
 
 def test_the_cases_of_small_images_are_taken_as_such() -> None:
     for x, w in SMALL_IMAGES:
-        rows, cols = Layout.of([1, 1, 1, 1], "SAME", "NHWC").axes(x[1:3], w[:2])
-        assert unpadded.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+        assert way_of(x, w, "SAME") is unpadded.convolve
         rows, cols = (phases(axis)[0].axis for axis in Layout.of([1, 1, 1, 1], "VALID", "NHWC").axes(x[1:3], w[:2]))
         dy, turned = np.empty((x[0], rows.extent, cols.extent, w[3]), "f"), np.empty((*w[:2], *w[:1:-1]), "f")
-        assert unpadded.is_worth_it(dy, turned, rows, cols)
-
-
-def test_the_cases_of_few_channels_are_taken_as_such() -> None:
-    for x, w in FEW_CHANNELS:
-        for padding in ("SAME", "VALID"):
-            rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(x[1:3], w[:2])
-            assert shifted.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
-            with mock.patch.multiple(line_gradient, SMALL_PRODUCT=10**6):  # some processors' BLAS has no small products
-                assert line_gradient.is_worth_it(np.empty(x, "f"), np.empty(w, "f"), rows, cols)
+        assert choose_algorithm(dy, turned, rows, cols, np.empty(x, "f")) is unpadded.convolve
 
 
 def test_the_cases_of_one_channel_are_taken_as_such() -> None:
@@ -210,33 +205,26 @@ def test_gradients_by_images_scattered_in_chunks_of_any_size(one: Case, chunk_by
 
 
 @few
-@given(convolutions(most_dilation=1), st.sampled_from([1 << 9, 1 << 12, 1 << 20]), st.sampled_from([1, 300, 10**6]))
-def test_gradients_of_filters_by_lines_in_blocks_and_pieces_of_any_size(one: Case, line_bytes: int, small: int) -> None:
-    one = gradients(replace(one, attrs={**one.attrs, "strides": [1] * 4}))[1]
-    (x, _, dy), expected = one.inputs, oracle.run(one)[0][0]
-    layout = Layout.of([1] * 4, one.attrs["padding"], "NHWC", explicit_paddings=one.attrs.get("explicit_paddings", ()))
-    rows, cols = layout.axes(x.shape[1:3], expected.shape[:2])
-    assume(dy.size)
-    dw = np.empty_like(expected)
-    with mock.patch.multiple(line_gradient, LINE_BYTES=line_bytes, SMALL_PRODUCT=small * cols.kernel * x.shape[3] * dy.shape[3]):
-        line_gradient.filter_gradient(x, dy, rows, cols, dw)
-        line_gradient.filter_gradient(np.asfortranarray(x), dy, rows, cols, other := np.empty_like(dw))
-    assert_matches(dw, expected, judged(one))
-    np.testing.assert_array_equal(other, dw)
-
-
-@few
-@given(convolutions(most_dilation=1), st.sampled_from([1 << 9, 1 << 12, 1 << 20]))
-def test_shifted_images_in_blocks_of_any_size(one: Case, result_bytes: int) -> None:
+@given(convolutions(most_dilation=1), st.sampled_from([1 << 9, 1 << 12, 1 << 20]), st.sampled_from([0, 5, 40, 10**6]))
+def test_winograd_by_lines_in_blocks_and_products_of_any_size(one: Case, block_bytes: int, small: int) -> None:
     one = replace(one, attrs={**one.attrs, "strides": [1] * 4})
-    (x, w), expected = one.inputs, oracle.run(one)[0][0]
+    by_filter = gradients(one)[1]
+    (x, w), dy = one.inputs, by_filter.inputs[2]
     layout = Layout.of([1] * 4, one.attrs["padding"], "NHWC", explicit_paddings=one.attrs.get("explicit_paddings", ()))
     rows, cols = layout.axes(x.shape[1:3], w.shape[:2])
-    assume(shifted.is_possible(x, rows, cols))
-    y = np.empty_like(expected)
-    with mock.patch.multiple(shifted, RESULT_BYTES=result_bytes):
-        shifted.convolve(x, w, rows, cols, y)
-    assert_matches(y, expected, judged(one))
+    assume(line_winograd.is_possible(x, rows, cols))
+    y, dw, apart = np.empty_like(dy), np.empty_like(w), np.empty((*dy.shape[:2], dy.shape[2] * 2, dy.shape[3]), "f")[:, :, ::2]
+    turned = np.ascontiguousarray(w.swapaxes(2, 3)).swapaxes(2, 3)
+    sizes = {"BLOCK_BYTES": block_bytes, "SMALL_PRODUCT": small * cols.kernel * x.shape[3] * dy.shape[3]}
+    with mock.patch.multiple(line_winograd, **sizes, FEWEST_STACKED=2, FEWEST_SUMMED=3, MOST_PARTS=3):
+        line_winograd._plan.cache_clear()
+        line_winograd.convolve(np.asfortranarray(x), w, rows, cols, y)
+        line_winograd.convolve(x, turned, rows, cols, apart)
+        line_winograd.filter_gradient(x, dy, rows, cols, dw)
+    line_winograd._plan.cache_clear()
+    assert_matches(y, oracle.run(one)[0][0], judged(one))
+    assert_matches(np.ascontiguousarray(apart), oracle.run(one)[0][0], judged(one))
+    assert_matches(dw, oracle.run(by_filter)[0][0], judged(by_filter))
 
 
 @few
@@ -249,7 +237,7 @@ def test_taps_inside_the_image_in_chunks_of_any_size(one: Case, chunk_positions:
     rows, cols = layout.axes(x.shape[1:3], w.shape[:2])
     y, dw = np.empty_like(dy), np.empty_like(w)
     with mock.patch.multiple(unpadded, CHUNK_POSITIONS=chunk_positions, MOST_INSIDE=1.0):
-        assume(unpadded.cost_ns(x, w.shape[3], rows, cols) < math.inf)
+        assume(unpadded.cost_ns(x, w, rows, cols) < math.inf)
         unpadded.convolve(np.asfortranarray(x), w, rows, cols, y)
         unpadded.filter_gradient(x, dy, rows, cols, dw)
         turned = np.ascontiguousarray(w.swapaxes(2, 3)).swapaxes(2, 3)

@@ -18,20 +18,25 @@ def conv(x: tuple[int, ...], w: tuple[int, ...], stride: tuple[int, int] = (1, 1
 
 
 WINOGRAD = [
-    ((15, 13, 15, 64), (3, 3, 64, 65)),
-    ((2, 61, 47, 70), (3, 3, 70, 64)),
+    ((15, 14, 15, 120), (3, 3, 120, 100)),
+    ((2, 61, 47, 110), (3, 3, 110, 64)),
     ((30, 11, 12, 80), (3, 3, 80, 96)),
-    ((1, 20, 300, 64), (3, 3, 64, 64)),
+    ((1, 20, 300, 96), (3, 3, 96, 96)),
     ((9, 14, 13, 130), (3, 3, 130, 120)),
     ((3, 26, 25, 96), (5, 5, 96, 160)),
     ((3, 29, 30, 130), (2, 3, 130, 128)),
 ]
 """Images and filters for which Winograd's algorithm is taken: odd sizes, several images or parts of one in a block, chunks."""
 
-FEW_CHANNELS = [((3, 20, 21, 16), (3, 3, 16, 17)), ((1, 90, 70, 20), (2, 4, 20, 9)), ((5, 24, 25, 32), (5, 5, 32, 11))]
-"""Images and filters whose windows are not laid out."""
+FEW_CHANNELS = [
+    ((3, 22, 22, 16), (3, 3, 16, 17)),
+    ((1, 90, 70, 20), (2, 4, 20, 9)),
+    ((5, 24, 25, 32), (5, 5, 32, 11)),
+    ((15, 13, 15, 64), (3, 3, 64, 65)),
+]
+"""Images and filters for which Winograd's algorithm is taken along the rows only."""
 
-SMALL_IMAGES = [((40, 7, 6, 64), (5, 5, 64, 65)), ((60, 6, 7, 90), (4, 5, 90, 40))]
+SMALL_IMAGES = [((40, 7, 6, 64), (5, 5, 64, 65)), ((40, 6, 5, 70), (5, 4, 70, 80))]
 """Images and filters so that much of a window is padding, or of that of the gradient by the image."""
 
 ONE_CHANNEL = [
