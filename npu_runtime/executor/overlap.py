@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from math import inf
 
+from npu_runtime.executor.durations import seconds_of
+from npu_runtime.executor.holding import writes_variables
 from npu_runtime.executor.touching import Item, Touches
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.order import predecessors
@@ -21,15 +23,8 @@ from npu_runtime.passes.effects import is_pure
 from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.partition import HostCall
 
-LAUNCH_SECONDS = 4e-6
-"""What a step takes beside its arithmetic."""
 LEAST_SECONDS = 60e-6
 """A step that takes less is not worth a worker's time to begin and to end."""
-CUBE_FLOPS_PER_SECOND = 100e9
-VECTOR_BYTES_PER_SECOND = 10e9
-VECTOR_FLOPS_PER_SECOND = 10e9
-RANDOM_BYTES_PER_SECOND = 0.6e9
-"""One thread of the machine of docs/benchmarks.md; rough, as they only tell long steps from short ones."""
 MOST_BEHIND_SECONDS = 2e-3
 """With so much before it the worker is given nothing more: what waits there needs memory and could as well be shared out."""
 SPARE = 0.3
@@ -47,7 +42,7 @@ class Overlap:
 
 def plan_overlap(graph: Graph, order: Sequence[Item]) -> Overlap:
     """Choose the steps that run beside others, out of an order that respects every edge."""
-    seconds = [_seconds(graph, item) for item in order]
+    seconds = [seconds_of(graph, item) for item in order]
     movable = [_may_overlap(graph, item) and t > LEAST_SECONDS for item, t in zip(order, seconds, strict=True)]
     if not any(movable):
         return Overlap(list(order))
@@ -56,38 +51,21 @@ def plan_overlap(graph: Graph, order: Sequence[Item]) -> Overlap:
 
 
 def _may_overlap(graph: Graph, item: Item) -> bool:
-    """Kernels that compute values from values, draw random numbers, or update variables of their own."""
+    """Kernels that compute values from values, draw random numbers, or change variables that they are handed."""
     if isinstance(item, HostCall) or item.host_reason is not None or item.is_looped:
         return False
     made = all_kernels().get(item.op)
     if made is None:
         return False
-    if item.op.startswith(("Apply", "ResourceApply", "_Apply")):
-        return True
     if is_pure(graph, item):
         return made.takes_out or node_work(graph, item) > 0  # others may be views
-    return made.takes_out and _draws(item)
+    return writes_variables(graph, item) or (made.takes_out and _draws(item))
 
 
 def _draws(node: Node) -> bool:
     """Whether it makes random numbers from a generator of its own."""
     made = all_kernels()[node.op]
     return made.is_stateful and not node.ref_inputs and all(spec.dtype != "resource" for spec in node.outputs)
-
-
-def _seconds(graph: Graph, item: Item) -> float:
-    """What a step takes on one thread, about."""
-    made = None if isinstance(item, HostCall) else all_kernels().get(item.op)
-    if made is None or isinstance(item, HostCall):
-        return LAUNCH_SECONDS
-    n_bytes = sum(spec.n_bytes for spec in (*(graph.spec(value) for value in item.inputs), *item.outputs))
-    if made.is_stateful:
-        return LAUNCH_SECONDS + n_bytes / RANDOM_BYTES_PER_SECOND
-    flops = node_work(graph, item)
-    if made.unit == "cube":
-        return LAUNCH_SECONDS + flops / CUBE_FLOPS_PER_SECOND
-    moved = n_bytes if made.takes_out or flops else 0
-    return LAUNCH_SECONDS + max(moved / VECTOR_BYTES_PER_SECOND, flops / VECTOR_FLOPS_PER_SECOND)
 
 
 class _Edges:
@@ -150,7 +128,7 @@ class _Chosen:
 
     def __init__(self, graph: Graph, order: list[Item]) -> None:
         self.graph, self.order = graph, order
-        self.seconds = [_seconds(graph, item) for item in order]
+        self.seconds = [seconds_of(graph, item) for item in order]
         self.needed = _first_needed(_Edges(graph, order).before, Touches(graph, order))
         self.start = list(accumulate(self.seconds, initial=0.0))
         self.main = self.worker = 0.0

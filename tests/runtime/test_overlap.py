@@ -120,7 +120,7 @@ def test_filter_gradients_and_random_numbers_run_beside_other_steps() -> None:
         program = max((runner.program for plan in device_of(session)._plans.values() for runner in plan.runners.values()),
                       key=lambda program: len(program.steps))  # fmt: skip
     beside = {step.op for step in program.steps if getattr(step, "is_beside", False)}
-    assert {"MatMul", "RandomUniform"} <= beside
+    assert "MatMul" in beside and any("Random" in op for op in beside)
 
 
 @st.composite
