@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npu_runtime.cost.work import n_elements
 from npu_runtime.executor.holding import variable_inputs, writes_variables
 from npu_runtime.executor.touching import Item
 from npu_runtime.graph.ir import Graph
@@ -14,7 +15,8 @@ LAUNCH_SECONDS = 4e-6
 CUBE_FLOPS_PER_SECOND = 100e9
 VECTOR_BYTES_PER_SECOND = 10e9
 VECTOR_FLOPS_PER_SECOND = 10e9
-RANDOM_BYTES_PER_SECOND = 0.6e9
+RANDOM_PER_SECOND = 0.15e9
+"""Random numbers drawn."""
 SPARSE_SHARE = 1 / 16
 """Of a table, the rows that a step changes: how many there are is seldom known before."""
 
@@ -31,7 +33,7 @@ def seconds_of(graph: Graph, item: Item) -> float:
     share = SPARSE_SHARE if "Scatter" in item.op or "Sparse" in item.op else 1.0
     n_bytes = sum(spec.n_bytes for spec in specs) + of_variables * share
     if made.is_stateful:
-        return LAUNCH_SECONDS + n_bytes / RANDOM_BYTES_PER_SECOND
+        return LAUNCH_SECONDS + sum(n_elements(spec) for spec in item.outputs if spec.is_complete) / RANDOM_PER_SECOND
     flops = node_work(graph, item)
     if made.unit == "cube":
         return LAUNCH_SECONDS + flops / CUBE_FLOPS_PER_SECOND
