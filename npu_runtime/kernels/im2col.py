@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from npu_runtime.kernels.matmul import Epilogue, multiply, multiply_stacked
+from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, cut_rows, multiply, multiply_stacked
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
@@ -23,6 +23,10 @@ FEWEST_SUMMED = 512
 """Positions that one product of a filter's gradient sums over, where there are that many: then adding it up costs little."""
 MOST_PARTS = 8
 """Sums of a filter's gradient that are formed side by side."""
+FEWEST_TURNED = 128
+"""Positions that a product sums over which BLAS does not pack, as it is written and added to others."""
+TURNED_BYTES = 1 << 19
+"""Of such products that are added up together."""
 SHORT_RUN = 8
 """Where fewer elements of a window lie together, as in a picture of one channel, windows are laid out tap by tap."""
 
@@ -171,12 +175,37 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
             for number, block in enumerate(todo[parts[index]]):
                 product = scratch("product", matrix.shape, out.dtype) if number else sums[index]
                 windows = lay_out(x, rows, cols, block)
-                np.matmul(windows.T, block.of(dy).reshape(len(windows), -1), out=product)
+                multiply_turned(windows, block.of(dy).reshape(len(windows), -1), product)
                 if number:
                     np.add(sums[index], product, out=sums[index])
 
     parallel_ranges(len(parts), work)
     np.sum(sums, axis=0, out=matrix)
+
+
+def multiply_turned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out = a' @ b on this thread, many rows summed up: where the result is small, in products that BLAS does not pack.
+
+    a: (n, m), one of its axes contiguous.  b: (n, k) contiguous.  out: (m, k) contiguous.
+    """
+    size = SMALL_PRODUCT // out.size
+    if size < FEWEST_TURNED or len(a) <= size:
+        np.matmul(a.T, b, out=out)
+        return
+    size -= size % 16
+    at_once = max(1, TURNED_BYTES // out.nbytes)
+    whole = len(a) // size * size
+    left, right = cut_rows(a[:whole], size).swapaxes(1, 2), cut_rows(b[:whole], size)
+    for first in range(0, len(left), at_once):
+        part = slice(first, first + at_once)
+        products = scratch("turned products", (len(left[part]), *out.shape))
+        np.matmul(left[part], right[part], out=products)
+        if first:
+            np.add(out, products.sum(axis=0), out=out)
+        else:
+            np.sum(products, axis=0, out=out)
+    if whole < len(a):
+        np.add(out, np.matmul(a[whole:].T, b[whole:]), out=out)
 
 
 def _all_windows(x: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray:

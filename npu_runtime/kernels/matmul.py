@@ -85,7 +85,7 @@ def multiply_stacked(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     size = _stack_of(a, b, out)
     whole = len(a) // size * size if size else 0
     if whole:
-        np.matmul(_cut(a[:whole], size), b, out=_cut(out[:whole], size))
+        np.matmul(cut_rows(a[:whole], size), b, out=cut_rows(out[:whole], size))
     if whole < len(a):
         np.matmul(a[whole:], b, out=out[whole:])
 
@@ -97,8 +97,8 @@ def _stack_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
     return size if FEWEST_STACKED <= size < len(a) and is_plain else 0
 
 
-def _cut(x: np.ndarray, size: int) -> np.ndarray:
-    """(m, n) as (m / size, size, n), not copied."""
+def cut_rows(x: np.ndarray, size: int) -> np.ndarray:
+    """(m, n) as (m / size, size, n), not copied; any strides."""
     row, item = x.strides
     return np.lib.stride_tricks.as_strided(x, (len(x) // size, size, x.shape[1]), (size * row, row, item))
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels import line_winograd, scattered, unpadded, winograd
+from npu_runtime.kernels import im2col, line_winograd, scattered, unpadded, winograd
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.conv import choose_algorithm, conv2d, conv_shape, placeholder
 from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input, phases
@@ -269,6 +269,17 @@ def test_winograd_in_blocks_and_chunks_of_any_size(one: Case, block_bytes: int, 
         winograd.filter_gradient(x, dy, rows, cols, dw)
     assert_matches(y, oracle.run(one)[0][0], judged(one))
     assert_matches(dw, oracle.run(by_filter)[0][0], judged(by_filter))
+
+
+@few
+@given(st.integers(1, 200), st.integers(1, 7), st.integers(1, 7), st.integers(0, 100), st.sampled_from([1, 600]), st.booleans())
+def test_turned_products_in_pieces_of_any_size(n: int, m: int, k: int, size: int, at_once: int, is_by_tap: bool) -> None:
+    """Whole numbers, whose sums are exact in any order."""
+    a, b = arr(n, m).round(), arr(n, k, seed=1).round()
+    sizes = {"SMALL_PRODUCT": size * m * k, "FEWEST_TURNED": 16, "TURNED_BYTES": at_once}
+    with mock.patch.multiple(im2col, **sizes):
+        im2col.multiply_turned(np.asfortranarray(a) if is_by_tap else a, b, out := np.empty((m, k), "f"))
+    np.testing.assert_array_equal(out, a.T.astype(np.float64) @ b)
 
 
 BAD = [
