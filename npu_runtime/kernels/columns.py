@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,10 +33,24 @@ def pixels_a_line(pixels: int, channels: int, elements: int) -> int:
     return next((n for n in range(min(most, pixels), 1, -1) if pixels % n == 0), 1)
 
 
-def _in_lines(matrices: Sequence[np.ndarray], elements: int) -> tuple[int, list[np.ndarray]]:
-    pixels, channels = matrices[0].shape
-    times = pixels_a_line(pixels, channels, elements)
-    return times, [m.reshape(pixels // times, channels * times) for m in matrices]
+class _Lines(NamedTuple):
+    """How to sum over the pixels of a matrix: how many side by side in a line, all lines, those summed together."""
+
+    times: int
+    shape: tuple[int, int]
+    blocks: tuple[slice, ...]
+    parts: np.ndarray
+    """Of the sums of all blocks and pixels of a line in what is returned: 1 / divisor each."""
+
+
+@lru_cache(maxsize=1024)
+def _lines(pixels: int, channels: int, divisor: int) -> _Lines:
+    times = pixels_a_line(pixels, channels, SUMMED_ELEMENTS)
+    count, width = pixels // times, channels * times
+    height = min(max(4, BLOCK_ELEMENTS // max(width, 1)), SUMMED_LINES)
+    n_blocks = -(-count // height) if width else 0
+    blocks = tuple(slice(index * count // n_blocks, (index + 1) * count // n_blocks) for index in range(n_blocks))
+    return _Lines(times, (count, width), blocks, np.full(n_blocks * times, 1.0 / divisor))
 
 
 def each_block(matrices: Sequence[np.ndarray], vectors: Sequence[np.ndarray], body: Callable[..., object]) -> None:
@@ -45,7 +60,9 @@ def each_block(matrices: Sequence[np.ndarray], vectors: Sequence[np.ndarray], bo
     """
     if matrices[0].size == 0:
         return
-    times, lines = _in_lines(matrices, LINE_ELEMENTS)
+    pixels, channels = matrices[0].shape
+    times = pixels_a_line(pixels, channels, LINE_ELEMENTS)
+    lines = [m.reshape(pixels // times, channels * times) for m in matrices]
     repeated = _repeated(vectors, times)
     grain = max(1, BLOCK_ELEMENTS // lines[0].shape[1])
     parallel_ranges(len(lines[0]), lambda start, stop: body(*[m[start:stop] for m in lines], *repeated), grain)
@@ -59,11 +76,10 @@ def block_sums(
     vectors: as for `each_block`.  body(*blocks, *vectors, totals) fills totals, (n_sums, times * channels) fp32.
     Returns: (n_sums, channels) float64, the sums of all blocks over `divisor`; the same on any number of threads.
     """
-    channels = matrices[0].shape[1]
-    times, lines = _in_lines(matrices, SUMMED_ELEMENTS)
-    n_lines, width = lines[0].shape
-    blocks = _blocks(n_lines, width)
-    totals = np.empty((n_sums, len(blocks), width), np.float32)
+    pixels, channels = matrices[0].shape
+    times, shape, blocks, parts = _lines(pixels, channels, divisor)
+    lines = [m.reshape(shape) for m in matrices]
+    totals = np.empty((n_sums, len(blocks), shape[1]), np.float32)
     repeated = _repeated(vectors, times)
 
     def work(start: int, stop: int) -> None:
@@ -72,27 +88,12 @@ def block_sums(
             body(*[m[block] for m in lines], *repeated, totals[:, index])
 
     parallel_ranges(len(blocks), work)
-    by_pixel = totals.astype(_DOUBLE).reshape(n_sums, len(blocks) * times, channels)
-    return np.matmul(_parts(len(blocks) * times, divisor), by_pixel)
-
-
-@lru_cache(maxsize=1024)
-def _blocks(n_lines: int, width: int) -> tuple[slice, ...]:
-    """The lines that are summed together."""
-    height = min(max(4, BLOCK_ELEMENTS // max(width, 1)), SUMMED_LINES)
-    count = -(-n_lines // height) if width else 0
-    return tuple(slice(index * n_lines // count, (index + 1) * n_lines // count) for index in range(count))
+    return np.matmul(parts, totals.astype(_DOUBLE).reshape(n_sums, len(parts), channels))
 
 
 @lru_cache(maxsize=256)
 def _ones(n: int) -> np.ndarray:
     return np.ones(n, np.float32)
-
-
-@lru_cache(maxsize=256)
-def _parts(n: int, divisor: int) -> np.ndarray:
-    """What makes a sum over a divisor of n numbers, as a factor of their product."""
-    return np.full(n, 1.0 / divisor)
 
 
 def _repeated(vectors: Sequence[np.ndarray], times: int) -> list[np.ndarray]:
@@ -113,7 +114,8 @@ def add_up_products(left: np.ndarray, right: np.ndarray, sums: np.ndarray) -> No
 def column_sums(matrix: np.ndarray) -> np.ndarray:
     """Sum of each column.  matrix: (pixels, channels) fp32 contiguous.  Returns: (channels,) fp32 or float64."""
     if 0 < matrix.size <= SERIAL_ELEMENTS:
-        times, (lines,) = _in_lines([matrix], SUMMED_ELEMENTS)
+        times, shape, *_ = _lines(*matrix.shape, 1)
+        lines = matrix.reshape(shape)
         if len(lines) <= SUMMED_LINES:
             sums = np.matmul(_ones(len(lines)), lines)
             return sums if times == 1 else np.matmul(_ones(times), sums.reshape(times, -1))

@@ -45,12 +45,7 @@ def as_matrix(x: np.ndarray, data_format: str = "NHWC") -> np.ndarray:
     """(pixels, C) fp32, contiguous; a view where x allows."""
     if x.dtype != SINGLE or is_channels_first(data_format) or not x.flags.c_contiguous:
         x = np.ascontiguousarray(_channels_last(widen(x), data_format))
-    return x.reshape(_matrix_shape(x.shape))
-
-
-@lru_cache(maxsize=1024)
-def _matrix_shape(shape: tuple[int, ...]) -> tuple[int, int]:
-    return math.prod(shape[:-1]), shape[-1]
+    return x.reshape(-1 if x.size else math.prod(x.shape[:-1]), x.shape[-1])
 
 
 def result_buffer(like: np.ndarray, data_format: str, out: np.ndarray | None) -> np.ndarray:
@@ -138,14 +133,9 @@ def normalize(
     each_block([x, y, *side], vectors, body)
 
 
-def check_channels(x: np.ndarray, data_format: str, names: tuple[str, ...], *vectors: np.ndarray) -> None:
-    """That x and the vectors belong together."""
-    _check_channels(x.shape, data_format, names, *[vector.shape for vector in vectors])
-
-
 @lru_cache(maxsize=1024)
-def _check_channels(shape: tuple[int, ...], data_format: str, names: tuple[str, ...], *vectors: tuple[int, ...]) -> None:
-    """Source: TensorFlow core/kernels/fused_batch_norm_op.cc."""
+def check_channels(shape: tuple[int, ...], data_format: str, names: tuple[str, ...], *vectors: tuple[int, ...]) -> None:
+    """That x of a shape and vectors of these belong together. Source: TensorFlow core/kernels/fused_batch_norm_op.cc."""
     rank = 5 if data_format in ("NDHWC", "NCDHW") else 4
     if len(shape) != rank:
         raise InvalidArgument(f"input must be {rank}-dimensional: {shape_text(shape)}")
@@ -177,9 +167,10 @@ def forward(
 ) -> Outputs:  # fmt: skip
     """The first five outputs; side and finish: see `normalize`."""
     if is_training and exponential_avg_factor == 1.0:
-        check_channels(x, data_format, ("scale", "offset"), scale, offset)
+        check_channels(x.shape, data_format, ("scale", "offset"), scale.shape, offset.shape)
     else:
-        check_channels(x, data_format, ("scale", "offset", "mean", "variance"), scale, offset, mean, variance)
+        vectors = (scale.shape, offset.shape, mean.shape, variance.shape)
+        check_channels(x.shape, data_format, ("scale", "offset", "mean", "variance"), *vectors)
     matrix = as_matrix(x, data_format)
     kept: Outputs = (mean, variance)
     if is_training:

@@ -103,7 +103,8 @@ def _backward(
             f"x and y_backprop must have same shape, but x has shape {shape_text(x.shape)} "
             f"and y_backprop has shape {shape_text(dy.shape)}"
         )
-    check_channels(x, data_format, ("scale", "reserve_space_1", "reserve_space_2"), scale, mean, variance)
+    shapes = (scale.shape, mean.shape, variance.shape)
+    check_channels(x.shape, data_format, ("scale", "reserve_space_1", "reserve_space_2"), *shapes)
     gradient, matrix = as_matrix(dy, data_format), as_matrix(x, data_format)
     is_near = is_near_zero(mean * mean, variance)
     centre = None if is_near else mean
@@ -123,8 +124,8 @@ def _backward(
     factor = scale * inverse
     scale_gradient = product * inverse
     if is_training:
-        shares = sums * (factor * number(-1.0 / max(len(matrix), 1), DOUBLE))
-        constant, slope = shares[0], shares[1] * precision
+        share = factor * number(-1.0 / max(len(matrix), 1), DOUBLE)
+        constant, slope = total * share, product * share * precision
         if is_near:
             constant -= mean * slope
         _combine(gradient, matrix, factor, slope, constant, centre, dx)
