@@ -42,6 +42,8 @@ Source: OpenBLAS' sgemm_small_matrix_permit, which its kernels for AVX-512 have.
 """
 FEWEST_STACKED = 128
 """Rows of one such product that repay its start."""
+NARROW, FEWEST_NARROW, MANY_ROWS = 96, 32, 512
+"""Fewer rows do where they have no more than so many columns and there are many products of them."""
 MOST_STACKS = 8
 """Pieces that a stack of products is cut into: after each of them a thread may have to wait for the other."""
 SERIAL_FLOPS = 4e6
@@ -54,7 +56,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
     a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  epilogue: applied to what is finished.  Returns: out.
     """
     a, b = _as_blas_takes_it(a), _as_blas_takes_it(b)
-    if 0 < b.size * FEWEST_STACKED <= SMALL_PRODUCT:
+    if 0 < b.size * _fewest(len(a), b) <= SMALL_PRODUCT:
         b = np.ascontiguousarray(b)
     m, n = out.shape
     is_small = 2.0 * m * n * a.shape[1] < SERIAL_FLOPS
@@ -94,7 +96,11 @@ def _stack_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
     """Rows of one product in a stack of them; 0 where that does not pay. Depends on shapes, layout and BLAS."""
     size = SMALL_PRODUCT // max(b.size, 1) // 16 * 16  # the width of the micro kernels
     is_plain = out.dtype == np.float32 and b.flags.c_contiguous and out.strides[-1] == out.itemsize
-    return size if FEWEST_STACKED <= size < len(a) and is_plain else 0
+    return size if _fewest(len(a), b) <= size < len(a) and is_plain else 0
+
+
+def _fewest(rows: int, b: np.ndarray) -> int:
+    return FEWEST_NARROW if b.shape[1] <= NARROW and rows >= MANY_ROWS else FEWEST_STACKED
 
 
 def cut_rows(x: np.ndarray, size: int) -> np.ndarray:
