@@ -7,6 +7,9 @@ Source of the constants: glibc 2.28 and later, which took these functions from A
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
+
 import numpy as np
 
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
@@ -44,6 +47,8 @@ CHUNK = 4096
 """Blocks turned into normals at once: each temporary is then small enough for malloc to give the same memory again."""
 _MANTISSA, _ONE_BITS = (np.broadcast_to(np.uint32(bits), 4 * TILE) for bits in (0x7FFFFF, 0x3F800000))
 _ONE = np.broadcast_to(np.float32(1), 4 * TILE)
+N_MANTISSAS = 1 << 23
+"""Uniform numbers in fp32 are the multiples of 1 / N_MANTISSAS below 1."""
 CUTOFF = np.float32(2.0)
 """Truncated normals are those nearer to 0 than this."""
 
@@ -86,6 +91,23 @@ def uniform_float32(bits: np.ndarray, out: np.ndarray) -> None:
     np.bitwise_and(flat, _MANTISSA[: flat.size], flat)
     np.bitwise_or(flat, _ONE_BITS[: flat.size], flat)
     np.subtract(flat.view(np.float32), _ONE[: flat.size], out)
+
+
+@lru_cache(maxsize=64)
+def uniform_at_least(bound: float) -> Make:
+    """Whether numbers of `uniform_float32` are at least a bound, told by the mantissas alone; none is for NaN.
+
+    bound: a number of fp32; denormal ones are 0, as they are where values are compared.
+    """
+    least = 0 if bound < np.finfo(np.float32).tiny else N_MANTISSAS if not bound < 1 else math.ceil(bound * N_MANTISSAS)
+    limits = np.broadcast_to(np.uint32(least), 4 * TILE)
+
+    def make(bits: np.ndarray, out: np.ndarray) -> None:
+        flat = bits.reshape(-1)
+        np.bitwise_and(flat, _MANTISSA[: flat.size], flat)
+        np.greater_equal(flat, limits[: flat.size], out)
+
+    return make
 
 
 def uniform_16_bit(dtype: np.dtype) -> Make:

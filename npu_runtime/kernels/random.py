@@ -13,12 +13,13 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.normals import fill_truncated, normals, uniform_16_bit, uniform_float32
+from npu_runtime.kernels.normals import fill_truncated, normals, uniform_16_bit, uniform_at_least, uniform_float32
 from npu_runtime.kernels.philox import RESERVED_PER_OUTPUT, Make, Stream, fill, reserve
 from npu_runtime.kernels.shapes import constant_ints, same_as
 
 FLOAT_OUTPUT = {"dtype": dt.FLOATS, "T": dt.INDICES}
 State = dict[str, Any]
+RANDOM_MASK = "_RandomMask"
 
 
 def given_shape(shape: Spec, /, *others: Spec, **attrs: Any) -> Shape:
@@ -69,6 +70,15 @@ def random_uniform(
 ) -> np.ndarray:
     """Uniform in [0, 1): fp16, bf16 or fp32 of the given shape.  Source: TensorFlow op `RandomUniform`."""
     return _draw(fill_uniform, shape, dtype, seed, seed2, state, out)
+
+
+@kernel(RANDOM_MASK, unit="vector", shape=given_shape, estimate=per_element(2))
+def random_mask(
+    shape: np.ndarray, bound: np.ndarray, /, *, seed: int = 0, seed2: int = 0, state: State, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Whether each number that `RandomUniform` gives in fp32 is at least `bound`, a scalar of fp32: what dropout keeps."""
+    made = output(shape, np.dtype(bool), out)
+    return fill(made, reserve(state, seed, seed2, made.size * RESERVED_PER_OUTPUT), 4, uniform_at_least(float(bound)))
 
 
 @kernel("RandomStandardNormal", unit="vector", shape=given_shape, dtypes=FLOAT_OUTPUT, estimate=per_element(20))

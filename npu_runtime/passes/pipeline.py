@@ -16,6 +16,7 @@ from npu_runtime.passes.fuse_normalization_gradients import fuse_normalization_g
 from npu_runtime.passes.fuse_optimizer_gradients import fuse_optimizer_gradients
 from npu_runtime.passes.fuse_pool_gradients import fuse_pool_gradients
 from npu_runtime.passes.fuse_product_sums import fuse_product_sums
+from npu_runtime.passes.fuse_random_masks import fuse_random_masks
 from npu_runtime.passes.lift_loops import WHILE
 from npu_runtime.passes.loosen_controls import loosen_controls
 from npu_runtime.passes.merge_duplicates import merge_duplicates
@@ -27,6 +28,7 @@ FUSE: Sequence[Pass] = (
     forward_identities,
     merge_duplicates,
     remove_unused,
+    fuse_random_masks,
     fuse_normalization,
     fuse_bias_activation,
     fuse_pool_gradients,

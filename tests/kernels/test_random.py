@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.kernels import parallel
+from npu_runtime.device.denormals import flushed
+from npu_runtime.kernels import normals, parallel, philox
 from npu_runtime.kernels.base import all_kernels
 
 Build = Callable[[], tf.Tensor]
@@ -156,3 +157,37 @@ def test_initial_weights_of_layers() -> None:
         for _ in range(2):
             for tensor, expected in zip(kernels, sess.run(kernels), strict=True):
                 np.testing.assert_array_equal(device.run(tensor), expected)
+
+
+def test_a_mask_by_the_bits_is_the_comparison_of_the_numbers() -> None:
+    """Over all mantissas, of which the numbers are multiples: bounds between two are alike. And for each kind of bound."""
+    mantissas = np.arange(normals.N_MANTISSAS, dtype=np.uint32)
+    bits = mantissas | np.random.default_rng(1).integers(0, 1 << 9, mantissas.size, np.uint32) << np.uint32(23)
+    numbers = np.empty(bits.size, np.float32)
+    blocks = range(0, bits.size, 4 * philox.TILE)
+    for first in blocks:
+        part = slice(first, first + 4 * philox.TILE)
+        normals.uniform_float32(bits[part].reshape(-1, 4).copy(), numbers[part])
+    np.testing.assert_array_equal(numbers.astype(np.float64) * normals.N_MANTISSAS, mantissas)
+    near = [np.nextafter(np.float32(b), np.float32(to)) for b in (0.1, 0.5, 1.0, 0.25 + 2.0**-23) for to in (0, 2)]
+    bounds = [*near, 0.0, -0.0, 1e-40, 2.0**-126, 2.0**-24, 0.1, 0.5, 1.0, -0.5, 7.0, np.inf, -np.inf, np.nan, 1 - 2.0**-24]
+    made = np.empty(bits.size, bool)
+    with flushed():
+        for bound in np.array(bounds, np.float32):
+            for first in blocks:
+                part = slice(first, first + 4 * philox.TILE)
+                normals.uniform_at_least(float(bound))(bits[part].reshape(-1, 4).copy(), made[part])
+            np.testing.assert_array_equal(made, numbers >= bound, err_msg=str(bound))
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 5, 24577, 200001])
+def test_masks_of_any_size_are_those_of_the_numbers(size: int) -> None:
+    kernels = all_kernels()
+    drawn: dict[str, Any] = {}
+    masked: dict[str, Any] = {}
+    bound = np.array(0.3, np.float32)
+    shape = np.array([size], np.int32)
+    for _ in range(3):
+        numbers = kernels["RandomUniform"].function(shape, dtype="float32", seed=4, seed2=5, state=drawn)
+        mask = kernels["_RandomMask"].function(shape, bound, seed=4, seed2=5, state=masked)
+        np.testing.assert_array_equal(mask, numbers >= bound)
