@@ -1,13 +1,13 @@
 """Convolution without stride by Winograd's minimal filtering along rows only: six products of lines where three taps take twelve.
 
-Six input lines give four lines of outputs of a three-row filter (two of five rows). Along a line nothing is transformed: both
-transforms are sums of whole lines, which is one product of a constant 6 x 6 matrix with lines as long as the image is wide. In
-between, the pixels of a line lie side by side, so the taps of a window are one run of memory: every k-th window of k columns is
-a row of the matrix that the line is when it is seen with another width, and no windows are laid out. Lines follow each other
-with zeros between them that pad the end of one and the start of the next; what is computed at the zeros is left out.
+Six input lines give four lines of outputs of a three-row filter, eight give four of a five-row filter. Along a line nothing is
+transformed: both transforms are sums of whole lines, which is one product of a constant matrix with lines as long as the image
+is wide. In between, the pixels of a line lie side by side, so the taps of a window are one run of memory: every k-th window of k
+columns is a row of the matrix that the line is when it is seen with another width, and no windows are laid out. Lines follow
+each other with zeros between them that pad the end of one and the start of the next; what is computed there is left out.
 
 Against `winograd`, which does the same along both axes, there are twice as many products but hardly any transforms: it is faster
-up to about 64 channels. The error of a sum is hardly more than that of a direct sum in fp32.
+up to about 64 channels. The error of a sum is less than there, or as much with five rows.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from npu_runtime.kernels.im2col import Block, blocks, each_block, framed
 from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue
 from npu_runtime.kernels.minimal_filtering import (
     KERNELS,
+    LARGE_SIZE,
     SIZE,
     cut,
     finish_lines,
@@ -71,6 +72,15 @@ def line_of(cols: Axis) -> Line:
     return Line(cols.before, used, max(cols.before, right))
 
 
+def size_of(rows: Axis) -> int:
+    """Lines that a band reads, and points."""
+    return _size(rows.kernel)
+
+
+def _size(kernel: int) -> int:
+    return LARGE_SIZE if kernel > 4 else SIZE
+
+
 def is_possible(x: np.ndarray, rows: Axis, cols: Axis) -> bool:
     """Whether the kernel has two to five rows, no stride or dilation and no more padding than it reaches over an edge."""
     if x.dtype != np.float32 or any(a.stride != 1 or a.dilation != 1 or a.before < 0 or not a.out for a in (rows, cols)):
@@ -88,23 +98,24 @@ def cost_ns(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
     run = cols.kernel * depth
     if run < SHORTEST_RUN or not is_possible(x, rows, cols):
         return math.inf
-    bands = tiles_of(rows)
+    size = size_of(rows)
+    bands = tiles_of(rows, size)
     positions = len(x) * bands.out * line_of(cols).width
-    moved = 0.15 * (SIZE * depth + bands.stride * filters)
-    products = SIZE * (6 + 2 * run * filters / (190 if run * filters < PACKED else 120))
-    n_blocks = -(-4 * SIZE * positions * (depth + filters) // BLOCK_BYTES)
-    return positions * (moved + products) + START_NS * n_blocks + 0.8 * SIZE * run * filters
+    moved = 0.15 * (size * depth + bands.stride * filters)
+    products = size * (6 + 2 * run * filters / (190 if run * filters < PACKED else 120))
+    n_blocks = -(-4 * size * positions * (depth + filters) // BLOCK_BYTES)
+    return positions * (moved + products) + START_NS * n_blocks + 0.8 * size * run * filters
 
 
-def transformed(x: np.ndarray, bands: Axis, line: Line, kind: str, pixels: int, name: str) -> np.ndarray:
+def transformed(x: np.ndarray, bands: Axis, line: Line, kind: str, shape: tuple[int, int], name: str) -> np.ndarray:
     """The lines that each band reads, transformed, zeros between them.
 
-    x: (n, H, W, C).  bands, kind: as for `transform_lines`.  pixels: of one point.  Returns: (SIZE, pixels, C) in
+    x: (n, H, W, C).  bands, kind: as for `transform_lines`.  shape: (size, pixels).  Returns: (size, pixels, C) in
     scratch `name`.
     """
     zeros_behind = Axis(line.used, line.width, 1, 1, 0, 1)
     frame = framed(x, bands, zeros_behind, Block(0, len(x), 0, bands.out), must_copy=True)  # read in order from memory
-    made = scratch(name, (SIZE, pixels, x.shape[3]))
+    made = scratch(name, (*shape, x.shape[3]))
     made[:, : line.left] = 0
     made[:, line.left + len(x) * bands.out * line.width :] = 0
     transform_lines(frame, bands, kind, made, line.left)
@@ -141,52 +152,55 @@ def _plan(n_images: int, bands: Axis, cols: Axis, depth: int, filters: int, leas
 
 
 def _windows(points: np.ndarray, start: int, plan: Plan, kernel: int) -> np.ndarray:
-    """Every kernel-th window from pixel `start` on.  Returns: (SIZE, stacks, size, kernel * C), not copied."""
+    """Every kernel-th window from pixel `start` on.  Returns: (size, stacks, size, kernel * C), not copied."""
     channels = points.shape[2]
     run = kernel * channels
-    shape, strides = (SIZE, plan.stacks, plan.size, run), (plan.pixels * channels, plan.size * run, run, 1)
+    shape, strides = (len(points), plan.stacks, plan.size, run), (plan.pixels * channels, plan.size * run, run, 1)
     return strided(points, start * channels, shape, strides)
 
 
 def _every(points: np.ndarray, start: int, plan: Plan, kernel: int) -> np.ndarray:
-    """Every kernel-th pixel from `start` on.  Returns: (SIZE, stacks, size, C), not copied."""
+    """Every kernel-th pixel from `start` on.  Returns: (size, stacks, size, C), not copied."""
     channels = points.shape[2]
     run = kernel * channels
-    shape, strides = (SIZE, plan.stacks, plan.size, channels), (plan.pixels * channels, plan.size * run, run, 1)
+    shape, strides = (len(points), plan.stacks, plan.size, channels), (plan.pixels * channels, plan.size * run, run, 1)
     return strided(points, start * channels, shape, strides)
 
 
 def transform_filters(w: np.ndarray) -> np.ndarray:
     """The matrix of each point.  w: (kernel rows, kernel columns, C, K), perhaps a view with C and K exchanged.
 
-    Returns: (SIZE, 1, kernel columns * C, K).
+    Returns: (size, 1, kernel columns * C, K).
     """
-    matrix = one_axis("taps", len(w))
+    size = _size(len(w))
+    matrix = one_axis("taps", len(w), size)
     if w.strides[2] >= w.strides[3]:
-        return np.matmul(matrix, np.ascontiguousarray(w).reshape(len(w), -1)).reshape(SIZE, 1, -1, w.shape[3])
+        return np.matmul(matrix, np.ascontiguousarray(w).reshape(len(w), -1)).reshape(size, 1, -1, w.shape[3])
     turned = np.ascontiguousarray(w.transpose(0, 3, 1, 2))  # runs of C stay together
-    points = np.matmul(matrix, turned.reshape(len(w), -1)).reshape(SIZE, 1, w.shape[3], -1)
+    points = np.matmul(matrix, turned.reshape(len(w), -1)).reshape(size, 1, w.shape[3], -1)
     return np.ascontiguousarray(points.swapaxes(2, 3))
 
 
 def _blocks(n_images: int, rows: Axis, cols: Axis, channels: int, least: int = 8) -> tuple[Block, ...]:
     """Blocks of whole images, or of bands of one: top and bottom count bands."""
-    return blocks(n_images, replace(rows, out=tiles_of(rows).out), cols, 4 * SIZE * channels, BLOCK_BYTES, least)
+    size = size_of(rows)
+    return blocks(n_images, replace(rows, out=tiles_of(rows, size).out), cols, 4 * size * channels, BLOCK_BYTES, least)
 
 
 def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None) -> None:
     """out = x * w, as `im2col.convolve` where it is possible."""
     depth, filters = w.shape[2:]
     by_point = transform_filters(w)
-    line, bands, step = line_of(cols), tiles_of(rows), tile_outputs(rows)
+    size, line = size_of(rows), line_of(cols)
+    bands, step = tiles_of(rows, size), tile_outputs(rows, size)
 
     @each_block(_blocks(len(x), rows, cols, depth + filters))
     def run(block: Block) -> None:
         part = cut(bands, block.top, block.bottom)
         images = slice(block.first, block.last)
         plan = _plan(block.last - block.first, part, cols, depth, filters, FEWEST_STACKED)
-        points = transformed(x[images], part, line, "inputs", plan.pixels, "line points")
-        products = scratch("line products", (SIZE, plan.pixels, filters))
+        points = transformed(x[images], part, line, "inputs", (size, plan.pixels), "line points")
+        products = scratch("line products", (size, plan.pixels, filters))
         for col in range(cols.kernel):
             np.matmul(_windows(points, col, plan, cols.kernel), by_point, out=_every(products, col, plan, cols.kernel))
         target = out[images, block.top * step : block.bottom * step]
@@ -201,9 +215,10 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
     A filter's gradient is a convolution of the image by the gradient whose outputs are the taps, summed over all bands.
     """
     depth, filters = out.shape[2:]
+    size = size_of(rows)
     todo = _blocks(len(x), rows, cols, depth + filters, MOST_PARTS)
     n_parts = min(MOST_PARTS, len(todo))
-    sums = np.empty((n_parts, SIZE, cols.kernel * depth, filters), np.float32)
+    sums = scratch("line parts", (n_parts, size, cols.kernel * depth, filters))
 
     def work(start: int, stop: int) -> None:
         for index in range(start, stop):
@@ -213,19 +228,19 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
 
     parallel_ranges(n_parts, work)
     total = np.sum(sums, axis=0)
-    np.matmul(one_axis("outputs", rows.kernel), total.reshape(SIZE, -1), out=out.reshape(rows.kernel, -1))
+    np.matmul(one_axis("outputs", rows.kernel, size), total.reshape(size, -1), out=out.reshape(rows.kernel, -1))
 
 
 def _add_products(sums: np.ndarray, x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, block: Block) -> None:
-    """Add what the outputs of a block give.  sums: (SIZE, kernel columns * C, K)."""
-    line, images = line_of(cols), slice(block.first, block.last)
-    bands = cut(tiles_of(rows), block.top, block.bottom)
+    """Add what the outputs of a block give.  sums: (size, kernel columns * C, K)."""
+    size, line, images = len(sums), line_of(cols), slice(block.first, block.last)
+    bands = cut(tiles_of(rows, size), block.top, block.bottom)
     plan = _plan(block.last - block.first, bands, cols, x.shape[3], dy.shape[3], FEWEST_SUMMED)
-    inputs = transformed(x[images], bands, line, "inputs", plan.pixels, "line points")
+    inputs = transformed(x[images], bands, line, "inputs", (size, plan.pixels), "line points")
     behind = Line(0, cols.out, line.width - cols.out)
-    outputs = cut(gradients_of(rows), block.top, block.bottom)
-    gradients = transformed(dy[images], outputs, behind, "taps", plan.pixels, "line gradients")
-    products = scratch("line sums", (SIZE, plan.stacks, *sums.shape[1:]))
+    outputs = cut(gradients_of(rows, size), block.top, block.bottom)
+    gradients = transformed(dy[images], outputs, behind, "taps", (size, plan.pixels), "line gradients")
+    products = scratch("line sums", (size, plan.stacks, *sums.shape[1:]))
     for col in range(cols.kernel):
         windows = _windows(inputs, col, plan, cols.kernel)
         np.matmul(windows.swapaxes(2, 3), _every(gradients, col, plan, cols.kernel), out=products)

@@ -44,7 +44,7 @@ MOST_PARTS = 4
 """Sums of a filter's gradient that are formed side by side then."""
 MIN_TILES = 64
 """Of a block that repays packing all filters for it alone."""
-PACKED = 40_000
+PACKED = 30_000
 """Elements of a point's filters from which on BLAS packs them."""
 START_NS = 50_000
 """Of one block: what the calls of numpy take beside their work."""
@@ -69,7 +69,7 @@ def cost_ns(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
     depth, filters = w.shape[2:]
     tiles = len(x) * n_tiles(rows) * n_tiles(cols)
     n_blocks = -(-tiles * AREA * 4 * (depth + filters) // BLOCK_BYTES)
-    rate = 190 if depth * filters < PACKED else 150
+    rate = 190 if depth * filters < PACKED else 140
     a_tile = 13 * (depth + 8) + 9 * (filters + 8) + 2 * AREA * depth * filters / rate
     return tiles * a_tile + START_NS * n_blocks + 0.8 * AREA * depth * filters
 
@@ -260,7 +260,7 @@ def _sums_by_parts(
     shape: (AREA, C, K), also of what is returned.
     """
     n_parts = min(MOST_PARTS, len(todo))
-    sums = np.empty((n_parts, *shape), np.float32)
+    sums = scratch("winograd parts", (n_parts, *shape))
 
     def work(start: int, stop: int) -> None:
         for index in range(start, stop):

@@ -36,7 +36,7 @@ FEW_CHANNELS = [
 ]
 """Images and filters for which Winograd's algorithm is taken along the rows only."""
 
-SMALL_IMAGES = [((40, 7, 6, 64), (5, 5, 64, 65)), ((40, 6, 5, 70), (5, 4, 70, 80))]
+SMALL_IMAGES = [((40, 5, 5, 90), (5, 5, 90, 64)), ((40, 6, 5, 70), (5, 4, 70, 80))]
 """Images and filters so that much of a window is padding, or of that of the gradient by the image."""
 
 ONE_CHANNEL = [
