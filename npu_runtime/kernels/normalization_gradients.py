@@ -131,9 +131,15 @@ def _backward(
         _combine(gradient, matrix, factor, slope, constant, centre, dx)
     else:
         _scaled(gradient, factor, dx)
-    nothing = np.zeros((), np.float32)
-    vectors = stored_vectors([scale_gradient, total, nothing, nothing], out[1:5])
-    return (stored(whole, x, data_format, out[0]), *vectors)
+    vectors = stored_vectors((scale_gradient, total), out[1:3])
+    return (stored(whole, x, data_format, out[0]), *vectors, _zero(out[3]), _zero(out[4]))
+
+
+def _zero(out: np.ndarray | None) -> np.ndarray:
+    """One of the outputs that hold nothing."""
+    made = np.empty((), np.float32) if out is None else out
+    made.fill(0)
+    return made
 
 
 @kernel("FusedBatchNormGrad", unit="vector", shape=_shapes, dtypes=ONE_TYPE, estimate=per_element(12), inplace=(0,))
