@@ -20,6 +20,10 @@ from npu_runtime.kernels.tiles import TILE, Body
 from npu_runtime.kernels.windows import Layout
 
 
+LINE_ELEMENTS = 8192
+"""Of a line to which the bias is added."""
+
+
 def _in_tiles(body: Body) -> Callable[[np.ndarray], None]:
     """An element-wise body over a block, in place; large ones piece by piece, which numpy does faster."""
 
@@ -54,15 +58,30 @@ def _activation(name: str, leakyrelu_alpha: float) -> Callable[[np.ndarray], Non
     return lambda block: np.copyto(block, np.multiply(block, slope), where=block < 0)
 
 
+def _add_by_lines(block: np.ndarray, bias: np.ndarray, line: np.ndarray) -> None:
+    """block += bias, in lines of many rows each, over which numpy's inner loop goes at once.  line: the bias, repeated."""
+    height = len(line) // max(len(bias), 1)
+    whole = len(block) // max(height, 1) * height
+    if whole:
+        lines = block[:whole].reshape(-1, len(line))
+        np.add(lines, line, out=lines)
+    if whole < len(block):
+        np.add(block[whole:], bias, out=block[whole:])
+
+
 def make_epilogue(bias: np.ndarray, channels: int, fused_ops: Sequence[str], leakyrelu_alpha: float) -> Epilogue:
     """What `fused_ops` do to a block of (rows, channels). Raises: InvalidArgument when the bias has another length."""
     if bias.shape != (channels,):
         raise InvalidArgument(f"Must provide as many biases as the last dimension of the result: {bias.shape} vs. {channels}")
     wide = widen(bias)
+    line = np.frombuffer(wide.tobytes() * (LINE_ELEMENTS // max(channels, 1) or 1), wide.dtype) if channels else wide
     activate = _activation(fused_ops[1], leakyrelu_alpha) if len(fused_ops) > 1 else None
 
     def epilogue(block: np.ndarray, columns: slice = ALL) -> None:
-        np.add(block, wide[columns], out=block)
+        if columns is ALL and block.flags.c_contiguous:
+            _add_by_lines(block, wide, line)
+        else:
+            np.add(block, wide[columns], out=block)
         if activate is not None:
             activate(block)
 

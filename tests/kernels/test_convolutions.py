@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels import im2col, line_winograd, scattered, unpadded, winograd
+from npu_runtime.kernels import fused, im2col, line_winograd, scattered, unpadded, winograd
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.conv import choose_algorithm, conv2d, conv_shape, placeholder
 from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input, phases
@@ -280,6 +280,17 @@ def test_turned_products_in_pieces_of_any_size(n: int, m: int, k: int, size: int
     with mock.patch.multiple(im2col, **sizes):
         im2col.multiply_turned(np.asfortranarray(a) if is_by_tap else a, b, out := np.empty((m, k), "f"))
     np.testing.assert_array_equal(out, a.T.astype(np.float64) @ b)
+
+
+@few
+@given(st.integers(0, 50), st.integers(1, 9), st.sampled_from([1, 20, 40, 8192]), st.booleans())
+def test_a_bias_added_by_lines_of_any_length_is_the_sum(rows: int, channels: int, elements: int, is_apart: bool) -> None:
+    block, bias = arr(rows, 2 * channels)[:, :channels], arr(channels, seed=1)
+    made = block if is_apart else block.copy()
+    expected = made + bias
+    with mock.patch.object(fused, "LINE_ELEMENTS", elements):
+        fused.make_epilogue(bias, channels, ["BiasAdd"], 0.0)(made)
+    np.testing.assert_array_equal(made, expected)
 
 
 BAD = [
