@@ -19,7 +19,6 @@ from npu_runtime.kernels.precision import widen
 from npu_runtime.kernels.tiles import TILE, Body
 from npu_runtime.kernels.windows import Layout
 
-
 LINE_ELEMENTS = 8192
 """Of a line to which the bias is added."""
 
