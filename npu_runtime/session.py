@@ -33,6 +33,7 @@ from npu_runtime.executor.interrupts import Interrupts
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.run import Runner
+from npu_runtime.executor.touching import variable_key
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.text import Remark, to_text
@@ -202,7 +203,7 @@ class DeviceSession:
 
     def _move_variables(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
-            variable = self._variables.pop(_variable_key(node), None)
+            variable = self._variables.pop(variable_key(node), None)
             if variable is not None and variable.is_initialized:
                 self._host.add_nodes(self._importer.graph, [node.name], self._placement.groups)
                 self._host.set_variable(node.name, variable.read())
@@ -269,7 +270,7 @@ class DeviceSession:
         n_bytes = {key: variable.n_bytes for key, variable in self._variables.items()}
         for node in graph:
             if node.op in VARIABLES and node.host_reason is None:
-                key = _variable_key(node)
+                key = variable_key(node)
                 n_bytes[key] = n_bytes.get(key) or Spec(node.outputs[0].shape, node.attrs["dtype"]).n_bytes
         return sum(n_bytes.values())
 
@@ -314,7 +315,7 @@ class DeviceSession:
         return HostBinding(self._host.function(list(feeds), names, targets), tuple(feeds.values()), tuple(fetches))
 
     def _variable(self, node: Node) -> Variable:
-        key = _variable_key(node)
+        key = variable_key(node)
         if key not in self._variables:
             is_ref = node.op != "VarHandleOp"
             self._variables[key] = Variable(key[1], to_numpy(node.attrs["dtype"]), is_ref)
@@ -351,12 +352,6 @@ def _copy_with_shapes(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> Graph:
             copied.outputs = [Spec(tuple(next(rest)), node.outputs[0].dtype)]
         made.add(copied)
     return made
-
-
-def _variable_key(node: Node) -> tuple[str, str]:
-    """Ref and resource variables have separate names. Source: shared_name, else the node's name, within a container."""
-    kind = "resource" if node.op == "VarHandleOp" else "ref"
-    return kind, node.attrs.get("shared_name") or node.name
 
 
 def _with_handle_sources(graph: Graph, names: Sequence[str]) -> list[str]:

@@ -48,22 +48,25 @@ class Touches:
         return min((found for found in after if found is not None), default=None)
 
     def _note(self, position: int, item: Item) -> None:
+        reads = writes = _NONE
         if isinstance(item, HostCall) or item.op == WHILE:
             self._anything.append(position)
-            reads = writes = _NONE
-        else:
+        if isinstance(item, Node):
             reads = self._union(item, range(len(item.inputs)))
-            reading = item.op in READING or item.op in PASSING
-            writes = _NONE if reading else self._union(item, variable_inputs(self._graph, item))
-            is_shown = may_alias(item) or item.ref_outputs or any(spec.dtype == "resource" for spec in item.outputs)
-            for index in range(len(item.outputs)) if reads and is_shown else ():
-                self._shown[Value(item.name, index)] = reads
+            if item.op not in READING and item.op not in PASSING:
+                writes = self._union(item, variable_inputs(self._graph, item))
+            self._note_shown(item, reads)
         self.reads.append(reads)
         self.writes.append(writes)
         for key in reads:
             self._touched.setdefault(key, []).append(position)
         for key in writes:
             self._written.setdefault(key, []).append(position)
+
+    def _note_shown(self, node: Node, reads: frozenset[Key]) -> None:
+        is_shown = may_alias(node) or node.ref_outputs or any(spec.dtype == "resource" for spec in node.outputs)
+        for index in range(len(node.outputs)) if reads and is_shown else ():
+            self._shown[Value(node.name, index)] = reads
 
     def _union(self, node: Node, positions: Sequence[int]) -> frozenset[Key]:
         return frozenset().union(*(self._of(node.inputs[i]) for i in positions)) if positions else _NONE
