@@ -14,6 +14,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import im2col, line_winograd, unpadded, winograd
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.blank import has_blank_windows
 from npu_runtime.kernels.matmul import Epilogue, multiply
 from npu_runtime.kernels.precision import compute_dtype, store, widen
 from npu_runtime.kernels.windows import Axis, Layout, check_rank, refuse_ranks
@@ -22,17 +23,34 @@ Algorithm = Callable[[np.ndarray, np.ndarray, Axis, Axis, np.ndarray, "Epilogue 
 """(x, w, rows, cols, out, epilogue), channels last, one group: see `im2col.convolve`."""
 
 
+DIRECT = (unpadded, im2col)
+FILTERED = (line_winograd, winograd)
+"""Ways whose sums hold more than the window."""
+
+
 def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> Algorithm:
-    """The fastest way for these shapes; every one gives the same sums up to the order of additions."""
+    """The fastest way for these shapes, of those that give zero exactly for windows of zeros where there are some.
+
+    Every one gives the same sums up to rounding.
+    """
     if rows.is_pointwise and cols.is_pointwise and x.flags.c_contiguous and out.flags.c_contiguous:
         return pointwise
-    return _algorithm_of(x.shape, x.dtype, w.shape, rows, cols)
+    way = _algorithm_of(x.shape, x.dtype, w.shape, rows, cols, False)
+    if way in _FILTERED_WAYS and has_blank_windows(x, rows, cols):
+        return _algorithm_of(x.shape, x.dtype, w.shape, rows, cols, True)
+    return way
 
 
 @lru_cache(maxsize=4096)
-def _algorithm_of(shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis) -> Algorithm:
+def _algorithm_of(
+    shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis, is_direct: bool
+) -> Algorithm:
     x, w = placeholder(shape, dtype), placeholder(filter, dtype)
-    return min((unpadded, line_winograd, winograd, im2col), key=lambda way: way.cost_ns(x, w, rows, cols)).convolve
+    ways = DIRECT if is_direct else (*DIRECT, *FILTERED)
+    return min(ways, key=lambda way: way.cost_ns(x, w, rows, cols)).convolve
+
+
+_FILTERED_WAYS = frozenset(way.convolve for way in FILTERED)
 
 
 def placeholder(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

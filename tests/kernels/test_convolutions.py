@@ -17,6 +17,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels import fused, im2col, line_winograd, scattered, unpadded, winograd
 from npu_runtime.kernels.base import all_kernels
+from npu_runtime.kernels.blank import has_blank_windows
 from npu_runtime.kernels.conv import choose_algorithm, conv2d, conv_shape, placeholder
 from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input, phases
 from npu_runtime.kernels.windows import Layout
@@ -163,7 +164,7 @@ def test_empty(op: str, image: tuple[int, ...], weights: tuple[int, ...], stride
 def way_of(x: tuple[int, ...], w: tuple[int, ...], padding: str) -> Any:
     """What a convolution without stride is computed by."""
     rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(x[1:3], w[:2])
-    image, filters = placeholder(x, np.dtype("f")), placeholder(w, np.dtype("f"))
+    image, filters = np.ones(x, "f"), placeholder(w, np.dtype("f"))
     return choose_algorithm(image, filters, rows, cols, placeholder((x[0], rows.out, cols.out, w[3]), np.dtype("f")))
 
 
@@ -171,6 +172,36 @@ def way_of(x: tuple[int, ...], w: tuple[int, ...], padding: str) -> Any:
 def test_the_cases_of_winograd_take_it(padding: str) -> None:
     assert {way_of(x, w, padding) for x, w in WINOGRAD} == {winograd.convolve}
     assert {way_of(x, w, padding) for x, w in FEW_CHANNELS} == {line_winograd.convolve}
+
+
+@pytest.mark.parametrize(("image", "weights"), [*WINOGRAD[:2], *FEW_CHANNELS[:4]])
+def test_a_window_of_zeros_gives_zero(image: tuple[int, ...], weights: tuple[int, ...]) -> None:
+    """Where a digit has a margin, a ReLU behind a bias of zero passes no gradient; rounding would decide otherwise."""
+    random = np.random.default_rng(4)
+    x, w = random.standard_normal(image).astype("f"), random.standard_normal(weights).astype("f")
+    x[:, image[1] // 3 :] = 0
+    attrs = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    expected = oracle.run(case("Conv2D", x, w, **attrs))[0][0]
+    assert (expected == 0).any()
+    np.testing.assert_array_equal(conv2d(x, w, **attrs) == 0, expected == 0)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=200)
+def test_no_blank_window_is_missed(data: st.DataObject) -> None:
+    """Against every window, by brute force."""
+    extents = data.draw(st.tuples(st.integers(3, 9), st.integers(3, 9)))
+    kernel = data.draw(st.tuples(st.integers(2, 5), st.integers(2, 5)))
+    padding = data.draw(st.sampled_from(["SAME", "VALID"]))
+    assume(padding == "SAME" or all(n >= k for n, k in zip(extents, kernel, strict=True)))
+    is_set = data.draw(st.lists(st.integers(0, extents[0] * extents[1] - 1), max_size=30))
+    x = np.zeros((1, extents[0] * extents[1], 2), "f")
+    x[:, is_set] = (1.0, 0.5)
+    x = x.reshape(1, *extents, 2)
+    rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(extents, kernel)
+    ones = np.ones((*kernel, 2, 1), "f")
+    blank = oracle.run(case("Conv2D", x, ones, strides=[1, 1, 1, 1], padding=padding))[0][0] == 0
+    assert has_blank_windows(x, rows, cols) or not blank.any()
 
 
 def test_the_cases_of_small_images_are_taken_as_such() -> None:
