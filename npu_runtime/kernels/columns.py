@@ -63,9 +63,9 @@ def each_block(matrices: Sequence[np.ndarray], vectors: Sequence[np.ndarray], bo
     pixels, channels = matrices[0].shape
     times = pixels_a_line(pixels, channels, LINE_ELEMENTS)
     lines = [m.reshape(pixels // times, channels * times) for m in matrices]
-    repeated = _repeated(vectors, times)
+    rows = _as_lines(vectors, times)
     grain = max(1, BLOCK_ELEMENTS // lines[0].shape[1])
-    parallel_ranges(len(lines[0]), lambda start, stop: body(*[m[start:stop] for m in lines], *repeated), grain)
+    parallel_ranges(len(lines[0]), lambda start, stop: body(*[m[start:stop] for m in lines], *rows), grain)
 
 
 def block_sums(
@@ -80,12 +80,12 @@ def block_sums(
     times, shape, blocks, parts = _lines(pixels, channels, divisor)
     lines = [m.reshape(shape) for m in matrices]
     totals = np.empty((n_sums, len(blocks), shape[1]), np.float32)
-    repeated = _repeated(vectors, times)
+    rows = _as_lines(vectors, times)
 
     def work(start: int, stop: int) -> None:
         for index in range(start, stop):
             block = blocks[index]
-            body(*[m[block] for m in lines], *repeated, totals[:, index])
+            body(*[m[block] for m in lines], *rows, totals[:, index])
 
     parallel_ranges(len(blocks), work)
     return np.matmul(parts, totals.astype(_DOUBLE).reshape(n_sums, len(parts), channels))
@@ -96,9 +96,13 @@ def _ones(n: int) -> np.ndarray:
     return np.ones(n, np.float32)
 
 
-def _repeated(vectors: Sequence[np.ndarray], times: int) -> list[np.ndarray]:
-    """Each vector so many times, to be read only. Python repeats bytes seven times as fast as numpy copies short rows."""
-    return [np.frombuffer(np.asarray(vector, _SINGLE).tobytes() * times, _SINGLE) for vector in vectors]
+def repeated(vector: np.ndarray, times: int) -> np.ndarray:
+    """A vector so many times, to be read only. Python repeats bytes seven times as fast as numpy copies short rows."""
+    return np.frombuffer(vector.tobytes() * times, vector.dtype) if vector.size else vector
+
+
+def _as_lines(vectors: Sequence[np.ndarray], times: int) -> list[np.ndarray]:
+    return [repeated(np.asarray(vector, _SINGLE), times) for vector in vectors]
 
 
 def add_up(block: np.ndarray, sums: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,10 +13,10 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import im2col, line_winograd, scattered, unpadded, winograd
+from npu_runtime.kernels import im2col, scattered
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.conv import check_depths, convolve, placeholder, split_groups
+from npu_runtime.kernels.conv import check_depths, convolve, fastest_way, split_groups
 from npu_runtime.kernels.matmul import multiply
 from npu_runtime.kernels.precision import compute_dtype, store, widen
 from npu_runtime.kernels.shapes import constant_ints
@@ -121,21 +121,12 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: n
         multiply(x.reshape(-1, x.shape[3]).T, dy.reshape(-1, dy.shape[3]), dw[0, 0])
         return
     if groups == 1:
-        _gradient_of(x.shape, x.dtype, dw.shape, rows, cols)(x, dy, rows, cols, dw)
+        fastest_way(x.shape, x.dtype, dw.shape, rows, cols).filter_gradient(x, dy, rows, cols, dw)
         return
     for index, (x_part, dy_part) in enumerate(zip(split_groups(x, groups), split_groups(dy, groups), strict=True)):
         part = np.empty((*dw.shape[:3], dw.shape[3] // groups), dw.dtype)
         im2col.filter_gradient(x_part, dy_part, rows, cols, part)
         dw[..., index * part.shape[3] : (index + 1) * part.shape[3]] = part
-
-
-@lru_cache(maxsize=4096)
-def _gradient_of(
-    shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis
-) -> Callable[..., None]:  # fmt: skip
-    """The fastest way for these shapes."""
-    x, dw = placeholder(shape, dtype), placeholder(filter, dtype)
-    return min((unpadded, line_winograd, winograd, im2col), key=lambda way: way.cost_ns(x, dw, rows, cols)).filter_gradient
 
 
 def backprop_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:

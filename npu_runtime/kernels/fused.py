@@ -12,6 +12,7 @@ from npu_runtime.cost.work import Estimate, n_elements
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.columns import repeated
 from npu_runtime.kernels.conv import conv_flops, conv_shape, run_conv
 from npu_runtime.kernels.elementwise import relu, relu6
 from npu_runtime.kernels.matmul import ALL, Epilogue, matmul_flops, matmul_shape, run_matmul
@@ -73,7 +74,7 @@ def make_epilogue(bias: np.ndarray, channels: int, fused_ops: Sequence[str], lea
     if bias.shape != (channels,):
         raise InvalidArgument(f"Must provide as many biases as the last dimension of the result: {bias.shape} vs. {channels}")
     wide = widen(bias)
-    line = np.frombuffer(wide.tobytes() * (LINE_ELEMENTS // max(channels, 1) or 1), wide.dtype) if channels else wide
+    line = repeated(wide, LINE_ELEMENTS // max(channels, 1) or 1)
     activate = _activation(fused_ops[1], leakyrelu_alpha) if len(fused_ops) > 1 else None
 
     def epilogue(block: np.ndarray, columns: slice = ALL) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -167,20 +167,31 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
         multiply(_all_windows(x, rows, cols).T, dy.reshape(n_positions, -1), matrix)
         return
     todo = blocks(len(x), rows, cols, window_bytes, max(BLOCK_BYTES, FEWEST_SUMMED * window_bytes), n_parts)
-    parts = list(_slices(len(todo), n_parts))
-    sums = np.empty((len(parts), *matrix.shape), out.dtype)
+
+    def add(target: np.ndarray, block: Block, is_first: bool) -> None:
+        product = target if is_first else scratch("product", matrix.shape, out.dtype)
+        windows = lay_out(x, rows, cols, block)
+        multiply_turned(windows, block.of(dy).reshape(len(windows), -1), product)
+        if not is_first:
+            np.add(target, product, out=target)
+
+    np.sum(sum_by_parts(todo, np.empty((min(n_parts, len(todo)), *matrix.shape), out.dtype), add), axis=0, out=matrix)
+
+
+def sum_by_parts(todo: Sequence[Block], sums: np.ndarray, add: Callable[[np.ndarray, Block, bool], None]) -> np.ndarray:
+    """Every part of the blocks added up by one thread, so that the same is added whatever the number of threads.
+
+    sums: one for each part, at most as many as blocks; also what is returned.  add(sum, block, whether it is the first).
+    """
+    n_parts = len(sums)
 
     def work(start: int, stop: int) -> None:
         for index in range(start, stop):
-            for number, block in enumerate(todo[parts[index]]):
-                product = scratch("product", matrix.shape, out.dtype) if number else sums[index]
-                windows = lay_out(x, rows, cols, block)
-                multiply_turned(windows, block.of(dy).reshape(len(windows), -1), product)
-                if number:
-                    np.add(sums[index], product, out=sums[index])
+            for number, block in enumerate(todo[len(todo) * index // n_parts : len(todo) * (index + 1) // n_parts]):
+                add(sums[index], block, number == 0)
 
-    parallel_ranges(len(parts), work)
-    np.sum(sums, axis=0, out=matrix)
+    parallel_ranges(n_parts, work)
+    return sums
 
 
 def multiply_turned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -219,9 +230,3 @@ def _all_windows(x: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray:
         np.copyto(target, lay_out(x, rows, cols, block).reshape(target.shape))
 
     return matrix.reshape(-1, depth)
-
-
-def _slices(n: int, at_most: int) -> Iterator[slice]:
-    count = min(n, at_most)
-    for index in range(count):
-        yield slice(n * index // count, n * (index + 1) // count)

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from npu_runtime.kernels.im2col import Block, blocks, each_block, framed
+from npu_runtime.kernels.im2col import MOST_PARTS, Block, blocks, each_block, framed, sum_by_parts
 from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue
 from npu_runtime.kernels.minimal_filtering import (
     KERNELS,
@@ -33,7 +33,7 @@ from npu_runtime.kernels.minimal_filtering import (
     tiles_of,
     transform_lines,
 )
-from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.parallel import scratch
 from npu_runtime.kernels.windows import Axis
 
 BLOCK_BYTES = 3 << 20
@@ -46,8 +46,6 @@ FEWEST_STACKED = 16
 """Rows of a product that BLAS does not pack; below, it is better packed."""
 FEWEST_SUMMED = 64
 """Positions that such a product of a filter's gradient sums over, as it is written and added to the others."""
-MOST_PARTS = 8
-"""Sums of a filter's gradient that are formed side by side."""
 START_NS = 30_000
 """Of one block: what the calls of numpy take beside their work."""
 
@@ -217,17 +215,14 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
     depth, filters = out.shape[2:]
     size = size_of(rows)
     todo = _blocks(len(x), rows, cols, depth + filters, MOST_PARTS)
-    n_parts = min(MOST_PARTS, len(todo))
-    sums = scratch("line parts", (n_parts, size, cols.kernel * depth, filters))
 
-    def work(start: int, stop: int) -> None:
-        for index in range(start, stop):
-            sums[index] = 0
-            for block in todo[len(todo) * index // n_parts : len(todo) * (index + 1) // n_parts]:
-                _add_products(sums[index], x, dy, rows, cols, block)
+    def add(target: np.ndarray, block: Block, is_first: bool) -> None:
+        if is_first:
+            target[...] = 0
+        _add_products(target, x, dy, rows, cols, block)
 
-    parallel_ranges(n_parts, work)
-    total = np.sum(sums, axis=0)
+    sums = scratch("line parts", (min(MOST_PARTS, len(todo)), size, cols.kernel * depth, filters))
+    total = np.sum(sum_by_parts(todo, sums, add), axis=0)
     np.matmul(one_axis("outputs", rows.kernel, size), total.reshape(size, -1), out=out.reshape(rows.kernel, -1))
 
 

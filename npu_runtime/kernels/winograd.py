@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from npu_runtime.kernels.im2col import Block, framed
+from npu_runtime.kernels.im2col import Block, framed, sum_by_parts
 from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, multiply
 from npu_runtime.kernels.minimal_filtering import (
     KERNELS,
@@ -240,7 +240,13 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
     depth, filters = out.shape[2:]
     tiles, most = BLOCK_BYTES // (AREA * 4 * (depth + filters)), _small_tiles(out)
     if most >= FEWEST_SUMMED:
-        sums = _sums_by_parts(x, dy, rows, cols, _blocks(len(x), rows, cols, min(tiles, most)), (AREA, depth, filters))
+        todo = _blocks(len(x), rows, cols, min(tiles, most))
+
+        def add(target: np.ndarray, block: Block, is_first: bool) -> None:
+            _add_products(*_transformed(x, dy, rows, cols, [block]), target, is_first)
+
+        parts = scratch("winograd parts", (min(MOST_PARTS, len(todo)), AREA, depth, filters))
+        sums = sum_by_parts(todo, parts, add).sum(axis=0)
     else:
         sums = scratch("winograd sums", (AREA, depth, filters))
         todo = _blocks(len(x), rows, cols, max(16, tiles))
@@ -250,27 +256,6 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
             _add_products(inputs, gradients, sums, is_first=first == 0)
     results = out.reshape(-1, depth * filters)
     multiply(both_axes("outputs", rows.kernel, cols.kernel), sums.reshape(AREA, -1), results)
-
-
-def _sums_by_parts(
-    x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, todo: Sequence[Block], shape: tuple[int, ...]
-) -> np.ndarray:
-    """The sums of all products where those of one block are small: a part of the blocks is added up by one thread.
-
-    shape: (AREA, C, K), also of what is returned.
-    """
-    n_parts = min(MOST_PARTS, len(todo))
-    sums = scratch("winograd parts", (n_parts, *shape))
-
-    def work(start: int, stop: int) -> None:
-        for index in range(start, stop):
-            first, last = len(todo) * index // n_parts, len(todo) * (index + 1) // n_parts
-            for number in range(first, last):
-                inputs, gradients = _transformed(x, dy, rows, cols, todo[number : number + 1])
-                _add_products(inputs, gradients, sums[index], is_first=number == first)
-
-    parallel_ranges(n_parts, work)
-    return sums.sum(axis=0)
 
 
 def _transformed(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, todo: Sequence[Block]) -> tuple[np.ndarray, np.ndarray]:
