@@ -5,8 +5,8 @@ from __future__ import annotations
 from npu_runtime.cost.work import n_elements
 from npu_runtime.executor.holding import variable_inputs, writes_variables
 from npu_runtime.executor.touching import Item
-from npu_runtime.graph.ir import Graph
-from npu_runtime.kernels.base import all_kernels
+from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.kernels.base import Kernel, all_kernels
 from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.partition import HostCall
 
@@ -23,19 +23,29 @@ SPARSE_SHARE = 1 / 16
 
 def seconds_of(graph: Graph, item: Item) -> float:
     """Seconds from shapes, types and floating-point operations; of what is not known only what a launch takes."""
-    made = None if isinstance(item, HostCall) else all_kernels().get(item.op)
-    if made is None or isinstance(item, HostCall):
+    if isinstance(item, HostCall):
         return LAUNCH_SECONDS
-    handed = variable_inputs(graph, item)
-    specs = [graph.spec(value) for i, value in enumerate(item.inputs) if i not in handed]
-    specs += [spec for i, spec in enumerate(item.outputs) if i not in item.ref_outputs]
-    of_variables = sum(graph.spec(item.inputs[i]).n_bytes for i in handed)
-    share = SPARSE_SHARE if "Scatter" in item.op or "Sparse" in item.op else 1.0
-    n_bytes = sum(spec.n_bytes for spec in specs) + of_variables * share
+    made = all_kernels().get(item.op)
+    return LAUNCH_SECONDS + (0.0 if made is None else _kernel_seconds(graph, item, made))
+
+
+def _kernel_seconds(graph: Graph, node: Node, made: Kernel) -> float:
+    """The longer of arithmetic and memory, which go on at the same time; arithmetic alone where it is always the longer."""
     if made.is_stateful:
-        return LAUNCH_SECONDS + sum(n_elements(spec) for spec in item.outputs if spec.is_complete) / RANDOM_PER_SECOND
-    flops = node_work(graph, item)
+        return sum(n_elements(spec) for spec in node.outputs if spec.is_complete) / RANDOM_PER_SECOND
+    flops = node_work(graph, node)
     if made.unit == "cube":
-        return LAUNCH_SECONDS + flops / CUBE_FLOPS_PER_SECOND
-    moved = n_bytes if made.takes_out or flops or writes_variables(graph, item) else 0  # others show what is there
-    return LAUNCH_SECONDS + max(moved / VECTOR_BYTES_PER_SECOND, flops / VECTOR_FLOPS_PER_SECOND)
+        return flops / CUBE_FLOPS_PER_SECOND
+    shows_its_input = not (made.takes_out or flops or writes_variables(graph, node))
+    n_bytes = 0.0 if shows_its_input else _moved_bytes(graph, node)
+    return max(n_bytes / VECTOR_BYTES_PER_SECOND, flops / VECTOR_FLOPS_PER_SECOND)
+
+
+def _moved_bytes(graph: Graph, node: Node) -> float:
+    """What is read and written: all inputs and outputs, a variable that is handed over and handed on counted once."""
+    handed = variable_inputs(graph, node)
+    read = sum(graph.spec(value).n_bytes for i, value in enumerate(node.inputs) if i not in handed)
+    written = sum(spec.n_bytes for i, spec in enumerate(node.outputs) if i not in node.ref_outputs)
+    of_variables = sum(graph.spec(node.inputs[i]).n_bytes for i in handed)
+    share = SPARSE_SHARE if "Scatter" in node.op or "Sparse" in node.op else 1.0
+    return read + written + of_variables * share

@@ -8,17 +8,16 @@ step each must have ended, is fixed here, so that memory can be planned for it; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from math import inf
 
 from npu_runtime.executor.durations import seconds_of
 from npu_runtime.executor.holding import writes_variables
 from npu_runtime.executor.touching import Item, Touches
 from npu_runtime.graph.ir import Graph, Node
-from npu_runtime.graph.order import predecessors
-from npu_runtime.kernels.base import all_kernels
+from npu_runtime.graph.order import predecessors, topological
+from npu_runtime.kernels.base import Kernel, all_kernels
 from npu_runtime.passes.effects import is_pure
 from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.partition import HostCall
@@ -43,11 +42,33 @@ class Overlap:
 def plan_overlap(graph: Graph, order: Sequence[Item]) -> Overlap:
     """Choose the steps that run beside others, out of an order that respects every edge."""
     seconds = [seconds_of(graph, item) for item in order]
-    movable = [_may_overlap(graph, item) and t > LEAST_SECONDS for item, t in zip(order, seconds, strict=True)]
-    if not any(movable):
+    may_overlap = [t > LEAST_SECONDS and _may_overlap(graph, item) for item, t in zip(order, seconds, strict=True)]
+    if not any(may_overlap):
         return Overlap(list(order))
-    order = _begun_early(graph, order, seconds, movable)
-    return _Chosen(graph, order).overlap()
+    before, touches = _before(graph, order), Touches(graph, order)
+    after = _after(before, touches)
+    steps = [
+        _Step(item, seconds[i], may_overlap[i], may_overlap[i] and not touches.reads[i], before[i], after[i])
+        for i, item in enumerate(order)
+    ]
+    begun = _begun_early(steps)
+    return _Clocks([steps[i] for i in begun], _first_needed(steps, begun)).overlap()
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What decides where a step is begun and where it ends, gathered once.
+
+    may_overlap: whether it may run beside others, and is long enough.  may_move: whether nothing but edges says where it may
+    stand.  before / after: steps that it waits for / that wait for it, by their positions in the order that was handed in.
+    """
+
+    item: Item
+    seconds: float
+    may_overlap: bool
+    may_move: bool
+    before: frozenset[int]
+    after: frozenset[int]
 
 
 def _may_overlap(graph: Graph, item: Item) -> bool:
@@ -59,124 +80,125 @@ def _may_overlap(graph: Graph, item: Item) -> bool:
         return False
     if is_pure(graph, item):
         return made.takes_out or node_work(graph, item) > 0  # others may be views
-    return writes_variables(graph, item) or (made.takes_out and _draws(item))
+    return writes_variables(graph, item) or (made.takes_out and _draws(item, made))
 
 
-def _draws(node: Node) -> bool:
+def _draws(node: Node, made: Kernel) -> bool:
     """Whether it makes random numbers from a generator of its own."""
-    made = all_kernels()[node.op]
     return made.is_stateful and not node.ref_inputs and all(spec.dtype != "resource" for spec in node.outputs)
 
 
-class _Edges:
-    """before: by position in an order, the positions of the steps that a step waits for."""
+def _before(graph: Graph, order: Sequence[Item]) -> list[frozenset[int]]:
+    """By position, the steps that the one there waits for; a node that is no step, as a constant, hands on what it waits for."""
+    steps = {name: frozenset([i]) for i, item in enumerate(order) for name in _names(item)}
+    for node in topological([node for node in graph if node.name not in steps]):  # each cycle has a step in it
+        steps[node.name] = _union(steps, [node])
+    return [_union(steps, [graph[name] for name in _names(item)]) for item in order]
 
-    def __init__(self, graph: Graph, order: Sequence[Item]) -> None:
-        self._graph = graph
-        self._position = {name: i for i, item in enumerate(order) for name in _names(item)}
-        self._behind: dict[str, frozenset[int]] = {}
-        self.before = [self._of(item) for item in order]
 
-    def _of(self, item: Item) -> frozenset[int]:
-        nodes = [self._graph[name] for name in item.nodes] if isinstance(item, HostCall) else [item]
-        return frozenset().union(*(self._steps(name) for node in nodes for name in predecessors(node)))
-
-    def _steps(self, name: str) -> frozenset[int]:
-        """The step that a node is, or those that wait for nothing else than what it waits for, as a constant may."""
-        if name in self._position:
-            return frozenset([self._position[name]])
-        if name not in self._behind:
-            self._behind[name] = frozenset()  # for cycles, of which a step is always part
-            self._behind[name] = frozenset().union(*(self._steps(earlier) for earlier in predecessors(self._graph[name])))
-        return self._behind[name]
+def _union(steps: Mapping[str, frozenset[int]], nodes: Iterable[Node]) -> frozenset[int]:
+    return frozenset().union(*(steps[name] for node in nodes for name in predecessors(node)))
 
 
 def _names(item: Item) -> tuple[str, ...]:
     return item.nodes if isinstance(item, HostCall) else (item.name,)
 
 
-def _begun_early(graph: Graph, order: Sequence[Item], seconds: list[float], movable: list[bool]) -> list[Item]:
-    """Steps that could begin long before they are needed, as random numbers do, moved a little forward."""
-    before, touches = _Edges(graph, order).before, Touches(graph, order)
-    ends = _first_needed(before, touches)
-    start = list(accumulate(seconds, initial=0.0))
-    places = [(float(i), i) for i in range(len(order))]
-    for i, may_move in enumerate(movable):
-        if not may_move or touches.reads[i]:
+def _after(before: Sequence[frozenset[int]], touches: Touches) -> list[frozenset[int]]:
+    """By position, the steps that wait for the one there.
+
+    Of those that touch the same variables only the first is among them: none of them is ever moved, so it stays the first.
+    """
+    after: list[set[int]] = [set() for _ in before]
+    for later, waited_for in enumerate(before):
+        for earlier in waited_for:
+            after[earlier].add(later)
+    for position, found in enumerate(after):
+        conflict = touches.next_conflict(position)
+        found.update(() if conflict is None else (conflict,))
+    return [frozenset(found) for found in after]
+
+
+def _begun_early(steps: Sequence[_Step]) -> list[int]:
+    """A new order, as positions in this one: steps that may move, as random numbers may, go forward a little.
+
+    So far that there is about twice their time before they are needed, if their inputs are there by then.
+    """
+    needed, start = _first_needed(steps, range(len(steps))), _starts(steps)
+    places = [(float(i), i) for i in range(len(steps))]
+    for i, step in enumerate(steps):
+        if not step.may_move:
             continue
-        ready = max(before[i], default=-1) + 1
-        place, missing = i, 2 * seconds[i] - (start[ends[i]] - start[i + 1])
+        ready = max(step.before, default=-1) + 1
+        place, missing = i, 2 * step.seconds - (start[needed[i]] - start[i + 1])
         while place > ready and start[i] - start[place] < missing:
             place -= 1
         if place < i:
             places[i] = (place - 0.5, i)
-    return [order[i] for _, i in sorted(places)]
+    return [i for _, i in sorted(places)]
 
 
-def _first_needed(before: Sequence[frozenset[int]], touches: Touches) -> list[int]:
-    """By position, the first later step that must wait for the one there; the length of the order if none must."""
-    n = len(before)
-    needed = [n] * n
-    for later in range(n - 1, -1, -1):
-        for earlier in before[later]:
-            needed[earlier] = later
-    return [min(needed[i], n if (found := touches.next_conflict(i)) is None else found) for i in range(n)]
+def _first_needed(steps: Sequence[_Step], begun: Sequence[int]) -> list[int]:
+    """By position in the order `begun`, the first step that waits for the one there; the length of the order if none does."""
+    position = {i: new for new, i in enumerate(begun)}
+    return [min((position[later] for later in steps[i].after), default=len(begun)) for i in begun]
 
 
-class _Chosen:
-    """Two clocks, the main thread's and the worker's, go through an order."""
+def _starts(steps: Sequence[_Step]) -> list[float]:
+    """When each step begins if each waits for the one before it, and when the last one ends."""
+    return list(accumulate((step.seconds for step in steps), initial=0.0))
 
-    def __init__(self, graph: Graph, order: list[Item]) -> None:
-        self.graph, self.order = graph, order
-        self.seconds = [seconds_of(graph, item) for item in order]
-        self.needed = _first_needed(_Edges(graph, order).before, Touches(graph, order))
-        self.start = list(accumulate(self.seconds, initial=0.0))
+
+class _Clocks:
+    """Two clocks, the main thread's and the worker's, go through an order.
+
+    needed: by position in it, the position before which a step must have ended.
+    """
+
+    def __init__(self, steps: Sequence[_Step], needed: Sequence[int]) -> None:
+        self.steps, self.needed = steps, needed
+        self.start = _starts(steps)
         self.main = self.worker = 0.0
         self.open: list[_Open] = []
-        self.soonest_needed, self.soonest_latest = len(order), inf
         self.ends: dict[str, int] = {}
 
     def overlap(self) -> Overlap:
-        for i, item in enumerate(self.order):
-            self._close(i)
-            if self._is_worth_it(i, item):
-                begin = max(self.main, self.worker)
-                self.worker = begin + self.seconds[i]
-                latest = self.worker + SPARE * (self.worker - self.main)
-                self.open.append(_Open(_names(item)[0], self.needed[i], self.worker, latest))
-                self.soonest_needed = min(self.soonest_needed, self.needed[i])
-                self.soonest_latest = min(self.soonest_latest, latest)
+        for position, step in enumerate(self.steps):
+            self._close(position)
+            if step.may_overlap and self._is_worth_it(position, step.seconds):
+                self._begin(position, step)
             else:
-                shared = self.worker <= self.main and self.seconds[i] > LEAST_SECONDS
-                self.main += self.seconds[i] / (2 if shared else 1)
-        self.ends.update((one.name, len(self.order)) for one in self.open)
-        return Overlap(self.order, self.ends)
+                is_shared_out = self.worker <= self.main and step.seconds > LEAST_SECONDS
+                self.main += step.seconds / (2 if is_shared_out else 1)
+        self.ends.update((one.name, len(self.steps)) for one in self.open)
+        return Overlap([step.item for step in self.steps], self.ends)
+
+    def _is_worth_it(self, position: int, seconds: float) -> bool:
+        """Whether the worker is free enough, and there is enough else to do before somebody needs what it makes."""
+        is_free = self.worker - self.main < MOST_BEHIND_SECONDS
+        return is_free and self.start[self.needed[position]] - self.start[position + 1] > seconds / 2
+
+    def _begin(self, position: int, step: _Step) -> None:
+        self.worker = max(self.main, self.worker) + step.seconds
+        latest = self.worker + SPARE * (self.worker - self.main)
+        self.open.append(_Open(_names(step.item)[0], self.needed[position], self.worker, latest))
 
     def _close(self, position: int) -> None:
         """What has surely ended, and what must have: there the main thread does half of what is left."""
-        if position < self.soonest_needed and self.main <= self.soonest_latest:
-            return
         for one in self.open:
             if one.needed <= position and one.end > self.main:
                 self._move((one.end - self.main) / 2)
         ended = [one for one in self.open if one.needed <= position or one.latest < self.main]
-        self.ends.update((one.name, position) for one in ended)
-        self.open = [one for one in self.open if one.name not in self.ends]
-        self.soonest_needed = min((one.needed for one in self.open), default=len(self.order))
-        self.soonest_latest = min((one.latest for one in self.open), default=inf)
+        if ended:
+            self.ends.update((one.name, position) for one in ended)
+            self.open = [one for one in self.open if one.name not in self.ends]
 
     def _move(self, seconds: float) -> None:
+        """From the worker to the main thread."""
         self.main += seconds
         self.worker -= seconds
         for one in self.open:
             one.end -= seconds
-
-    def _is_worth_it(self, position: int, item: Item) -> bool:
-        """Whether the worker is free enough, and there is enough else to do before somebody needs it."""
-        seconds, needed = self.seconds[position], self.needed[position]
-        is_free = self.worker - self.main < MOST_BEHIND_SECONDS
-        enough = self.start[needed] - self.start[position + 1] > seconds / 2
-        return seconds > LEAST_SECONDS and is_free and enough and _may_overlap(self.graph, item)
 
 
 @dataclass(eq=False)

@@ -43,7 +43,7 @@ class Touches:
         """The first later step that must not run at the same time as the one at a position, None if there is none."""
         after = [_next(self._written.get(key, []), position) for key in self.reads[position]]
         after += [_next(self._touched.get(key, []), position) for key in self.writes[position]]
-        if after:
+        if after:  # a step that touches no variable has nothing to fear from those either
             after.append(_next(self._anything, position))
         return min((found for found in after if found is not None), default=None)
 
@@ -64,12 +64,11 @@ class Touches:
             self._written.setdefault(key, []).append(position)
 
     def _note_shown(self, node: Node, reads: frozenset[Key]) -> None:
-        is_shown = may_alias(node) or node.ref_outputs or any(spec.dtype == "resource" for spec in node.outputs)
-        for index in range(len(node.outputs)) if reads and is_shown else ():
-            self._shown[Value(node.name, index)] = reads
+        if reads and (may_alias(node) or node.ref_outputs or any(spec.dtype == "resource" for spec in node.outputs)):
+            self._shown.update((Value(node.name, index), reads) for index in range(len(node.outputs)))
 
     def _union(self, node: Node, positions: Sequence[int]) -> frozenset[Key]:
-        return frozenset().union(*(self._of(node.inputs[i]) for i in positions)) if positions else _NONE
+        return _NONE.union(*(self._of(node.inputs[i]) for i in positions))
 
     def _of(self, value: Value) -> frozenset[Key]:
         node = self._graph[value.node]

@@ -16,14 +16,15 @@ class Background:
     The step that the caller works on is the step that the worker works on (see float_status).
     """
 
-    __slots__ = ("_error", "_function", "_is_done", "_offered", "_section", "_status", "_ticket")
+    __slots__ = ("_error", "_function", "_offered", "_section", "_status", "_ticket", "is_done")
 
     def __init__(self, function: Callable[[], object]) -> None:
         self._function = function
         self._ticket = itertools.count()
         self._status = float_status.current()
         self._error: BaseException | None = None
-        self._is_done = False
+        self.is_done = False
+        """Whether the call has ended, by a return or by an error."""
         self._section: parallel.Helped | None = None
         self._offered: SimpleQueue[parallel.Helped | None] | None = None
         """Where a thread waits for sections of this call, and for None at its end; None while nobody waits."""
@@ -41,10 +42,6 @@ class Background:
             with parallel.working_for(self):
                 self._run()
 
-    @property
-    def is_done(self) -> bool:
-        return self._is_done
-
     def take(self) -> None:
         """Make the call on this thread if nobody has begun it."""
         if next(self._ticket) == 0:
@@ -53,7 +50,7 @@ class Background:
     def wait(self) -> None:
         """Return when the call has ended.  Raises: what the call raised."""
         self.take()
-        if not self._is_done:
+        if not self.is_done:
             self._help_out()
         if self._error is not None:
             raise self._error
@@ -65,7 +62,7 @@ class Background:
             self._error = error
         finally:
             del self._function  # it keeps arrays alive
-            self._is_done = True
+            self.is_done = True
             if self._offered is not None:
                 self._offered.put(None)
 
@@ -75,7 +72,7 @@ class Background:
         self._offered = offered
         if (section := self._section) is not None:
             section.help()
-        if not self._is_done:
+        if not self.is_done:
             while (section := offered.get()) is not None:
                 section.help()
 

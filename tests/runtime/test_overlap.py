@@ -109,6 +109,19 @@ def test_a_step_beside_others_may_run_whenever_it_gets_to(program: tuple[Graph, 
     assert not late and got.made == expected.made and got.variables == expected.variables
 
 
+def test_what_waits_through_thousands_of_nodes_waits_for_the_step_before_them() -> None:
+    """Nodes that do nothing are no steps: the last product must not begin before the first has ended."""
+    graph = Graph()
+    graph.add(Node("x", FEED, outputs=[Spec(LONG)]))
+    first = last = graph.add(Node("first", "MatMul", [Value("x"), Value("x")], outputs=[Spec(LONG)]))
+    for i in range(3000):
+        last = graph.add(Node(f"wait{i}", "NoOp", controls=[last.name]))
+    others = [graph.add(Node(f"other{i}", "MatMul", [Value("x"), Value("x")], outputs=[Spec(LONG)])) for i in range(3)]
+    late = graph.add(Node("late", "MatMul", [Value("x"), Value("x")], controls=[last.name], outputs=[Spec(LONG)]))
+    planned = overlap.plan_overlap(graph, [first, *others, late])
+    assert planned.order.index(first) < planned.ends["first"] <= planned.order.index(late)
+
+
 def test_filter_gradients_and_random_numbers_run_beside_other_steps() -> None:
     x = tf.random_normal([64, 256])
     for _ in range(4):
