@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npu_runtime.kernels.parallel import parallel_ranges
+from npu_runtime.kernels.parallel import fair, parallel_ranges
 
 BLOCK_ELEMENTS = 1 << 18
 """Elements of a block: few calls of numpy, between which threads wait for each other, count for more than the L2 cache."""
@@ -48,7 +48,7 @@ def _lines(pixels: int, channels: int, divisor: int) -> _Lines:
     times = pixels_a_line(pixels, channels, SUMMED_ELEMENTS)
     count, width = pixels // times, channels * times
     height = min(max(4, BLOCK_ELEMENTS // max(width, 1)), SUMMED_LINES)
-    n_blocks = -(-count // height) if width else 0
+    n_blocks = fair(-(-count // height), count) if width else 0
     blocks = tuple(slice(index * count // n_blocks, (index + 1) * count // n_blocks) for index in range(n_blocks))
     return _Lines(times, (count, width), blocks, np.full(n_blocks * times, 1.0 / divisor))
 

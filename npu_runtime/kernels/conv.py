@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +16,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import im2col, line_winograd, unpadded, winograd
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.blank import has_blank_windows
-from npu_runtime.kernels.matmul import Epilogue, multiply
+from npu_runtime.kernels.matmul import ALL, Epilogue, multiply
 from npu_runtime.kernels.precision import compute_dtype, store, widen
 from npu_runtime.kernels.windows import Axis, Layout, check_rank, refuse_ranks
 
@@ -37,9 +37,10 @@ def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: 
     if rows.is_pointwise and cols.is_pointwise and x.flags.c_contiguous and out.flags.c_contiguous:
         return pointwise
     way = fastest_way(x.shape, x.dtype, w.shape, rows, cols)
-    if way in FILTERED and has_blank_windows(x, rows, cols):
-        way = fastest_way(x.shape, x.dtype, w.shape, rows, cols, True)
-    return way.convolve
+    if way not in FILTERED:
+        return way.convolve
+    direct = fastest_way(x.shape, x.dtype, w.shape, rows, cols, True)
+    return direct.convolve if has_blank_windows(x, rows, cols) else partial(_filtered, way, direct)
 
 
 @lru_cache(maxsize=4096)
@@ -52,6 +53,30 @@ def fastest_way(
     """
     x, w = placeholder(shape, dtype), placeholder(filter, dtype)
     return min(DIRECT if is_direct else (*DIRECT, *FILTERED), key=lambda way: way.cost_ns(x, w, rows, cols))
+
+
+def _filtered(
+    way: ModuleType, direct: ModuleType, x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray,
+    epilogue: Epilogue | None = None,
+) -> None:  # fmt: skip
+    """By a way whose sums hold more than the window; directly after all if one is not finite, as not all of those may be."""
+    doubtful: list[np.ndarray] = []
+
+    def look(block: np.ndarray, columns: slice = ALL) -> None:
+        if not is_finite(block):
+            doubtful.append(block)
+        elif epilogue is not None:
+            epilogue(block, columns)
+
+    way.convolve(x, w, rows, cols, out, look)
+    if doubtful:
+        direct.convolve(x, w, rows, cols, out, epilogue)
+
+
+def is_finite(x: np.ndarray) -> bool:
+    """Whether all elements are; False as well where the sum of their squares is not.  x: float."""
+    flat = x.reshape(-1)
+    return bool(np.isfinite(np.dot(flat, flat)))
 
 
 def placeholder(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -16,7 +16,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import im2col, scattered
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.conv import check_depths, convolve, fastest_way, split_groups
+from npu_runtime.kernels.conv import FILTERED, check_depths, convolve, fastest_way, is_finite, split_groups
 from npu_runtime.kernels.matmul import multiply
 from npu_runtime.kernels.precision import compute_dtype, store, widen
 from npu_runtime.kernels.shapes import constant_ints
@@ -121,7 +121,10 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: n
         multiply(x.reshape(-1, x.shape[3]).T, dy.reshape(-1, dy.shape[3]), dw[0, 0])
         return
     if groups == 1:
-        fastest_way(x.shape, x.dtype, dw.shape, rows, cols).filter_gradient(x, dy, rows, cols, dw)
+        way = fastest_way(x.shape, x.dtype, dw.shape, rows, cols)
+        way.filter_gradient(x, dy, rows, cols, dw)
+        if way in FILTERED and not is_finite(dw):
+            fastest_way(x.shape, x.dtype, dw.shape, rows, cols, True).filter_gradient(x, dy, rows, cols, dw)
         return
     for index, (x_part, dy_part) in enumerate(zip(split_groups(x, groups), split_groups(dy, groups), strict=True)):
         part = np.empty((*dw.shape[:3], dw.shape[3] // groups), dw.dtype)

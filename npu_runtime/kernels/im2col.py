@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, cut_rows, multiply, multiply_stacked
-from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
 BLOCK_BYTES = 4 << 20
@@ -57,10 +57,11 @@ def blocks(
     positions = max(MIN_POSITIONS, block_bytes // max(window_bytes, 1))
     positions = max(1, min(positions, -(-total // least) if total > 2 * MIN_POSITIONS else total))
     if positions >= per_image:
-        n_blocks = -(-n_images // max(1, round(positions / max(per_image, 1))))
+        n_blocks = fair(-(-n_images // max(1, round(positions / max(per_image, 1)))), n_images)
         cuts = [n_images * index // n_blocks for index in range(n_blocks + 1)]
         return tuple(Block(a, b, 0, rows.out) for a, b in itertools.pairwise(cuts))
     n_blocks = min(rows.out, -(-per_image // positions))
+    n_blocks = fair(n_blocks, rows.out) if n_images % 2 else n_blocks
     cuts = [rows.out * index // n_blocks for index in range(n_blocks + 1)]
     pairs = list(itertools.pairwise(cuts))
     return tuple(Block(image, image + 1, a, b) for image in range(n_images) for a, b in pairs)

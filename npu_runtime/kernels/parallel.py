@@ -214,6 +214,11 @@ def set_n_threads(count: int) -> None:
         _pool = _Pool(count)
 
 
+def fair(n_pieces: int, most: int) -> int:
+    """One piece more where there are several and an odd number: three take two threads as long as four.  most: pieces."""
+    return min(n_pieces + n_pieces % 2, most) if n_pieces > 1 else n_pieces
+
+
 def parallel_ranges(n: int, body: Body, grain: int = 1) -> None:
     """Run body(start, stop) over [0, n) in pieces of about `grain`, side by side; returns when all are done.
 
@@ -221,8 +226,7 @@ def parallel_ranges(n: int, body: Body, grain: int = 1) -> None:
     Pieces may run in any order and must write to separate places. The first exception is raised here, after every
     piece under way has ended; pieces not begun by then are left out.
     """
-    n_pieces = -(-n // max(grain, 1))
-    n_pieces = min(n_pieces + n_pieces % 2, n) if n_pieces > 1 else n_pieces  # three take two threads as long as four
+    n_pieces = fair(-(-n // max(grain, 1)), n)
     if n_pieces <= 1:
         if n > 0:
             body(0, n)

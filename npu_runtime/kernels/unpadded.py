@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, multiply_stacked
-from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
 MOST_INSIDE = 0.9
@@ -76,8 +76,7 @@ def cost_ns(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
 
 def _cuts(n_images: int, positions: int) -> list[tuple[int, int]]:
     """(first image, last image) of chunks that have about CHUNK_POSITIONS of so many outputs, an even number of them or one."""
-    wanted = max(1, round(positions / CHUNK_POSITIONS))
-    count = min(wanted + wanted % 2 if wanted > 1 else 1, MOST_CHUNKS, n_images)
+    count = min(fair(max(1, round(positions / CHUNK_POSITIONS)), n_images), MOST_CHUNKS)
     return list(itertools.pairwise(n_images * index // count for index in range(count + 1)))
 
 

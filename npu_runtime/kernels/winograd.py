@@ -30,7 +30,7 @@ from npu_runtime.kernels.minimal_filtering import (
     tiles_of,
     transform_lines,
 )
-from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
 AREA = SIZE * SIZE
@@ -123,7 +123,8 @@ def _blocks(n_images: int, rows: Axis, cols: Axis, tiles: int) -> tuple[Block, .
     per_image = bands * n_tiles(cols)
     images = min(tiles // per_image, -(-n_images // 2))
     if images >= 1:
-        return tuple(Block(first, min(first + images, n_images), 0, rows.out) for first in range(0, n_images, images))
+        count = fair(-(-n_images // images), n_images)
+        return tuple(Block(n_images * i // count, n_images * (i + 1) // count, 0, rows.out) for i in range(count))
     pieces = -(-bands // max(1, tiles // n_tiles(cols)))
     edges = [min(step * (bands * i // pieces), rows.out) for i in range(pieces + 1)]
     pairs = list(itertools.pairwise(edges))
@@ -158,7 +159,7 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
     tiles, most = BLOCK_BYTES // (AREA * 4 * (depth + filters)), _small_tiles(w)
     is_small = most >= FEWEST_STACKED
     todo = _blocks(len(x), rows, cols, max(min(tiles, most) if is_small else tiles, 16))
-    step = 1 if is_small or tiles >= MIN_TILES else -(-CHUNK_TILES // max(tiles, 16))
+    step = 1 if is_small or tiles >= MIN_TILES else fair(-(-CHUNK_TILES // max(tiles, 16)), len(todo))
 
     def work(start: int, stop: int) -> None:
         for first in range(start, stop, step):
@@ -250,7 +251,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
     else:
         sums = scratch("winograd sums", (AREA, depth, filters))
         todo = _blocks(len(x), rows, cols, max(16, tiles))
-        step = -(-CHUNK_TILES // max(16, tiles))
+        step = fair(-(-CHUNK_TILES // max(16, tiles)), len(todo))
         for first in range(0, len(todo), step):
             inputs, gradients = _transformed(x, dy, rows, cols, todo[first : first + step])
             _add_products(inputs, gradients, sums, is_first=first == 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -165,7 +166,8 @@ def way_of(x: tuple[int, ...], w: tuple[int, ...], padding: str) -> Any:
     """What a convolution without stride is computed by."""
     rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(x[1:3], w[:2])
     image, filters = np.ones(x, "f"), placeholder(w, np.dtype("f"))
-    return choose_algorithm(image, filters, rows, cols, placeholder((x[0], rows.out, cols.out, w[3]), np.dtype("f")))
+    way = choose_algorithm(image, filters, rows, cols, placeholder((x[0], rows.out, cols.out, w[3]), np.dtype("f")))
+    return way.args[0].convolve if isinstance(way, partial) else way
 
 
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
@@ -184,6 +186,28 @@ def test_a_window_of_zeros_gives_zero(image: tuple[int, ...], weights: tuple[int
     expected = oracle.run(case("Conv2D", x, w, **attrs))[0][0]
     assert (expected == 0).any()
     np.testing.assert_array_equal(conv2d(x, w, **attrs) == 0, expected == 0)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38])
+@pytest.mark.parametrize(("image", "weights"), [*WINOGRAD[:2], *FEW_CHANNELS[:4]])
+def test_a_value_that_is_not_finite_stays_within_its_windows(
+    image: tuple[int, ...], weights: tuple[int, ...], value: float
+) -> None:
+    """A huge one as well, whose sums with its neighbours would overflow."""
+    x, w = arr(*image), np.abs(arr(*weights, seed=1)) / 16
+    x[0, image[1] // 2, 2, 0] = value
+    attrs = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    forward = case("Conv2D", x, w, **attrs)
+    dy = np.ones(oracle.run(forward)[0][0].shape, "f")
+    dy[0, image[1] // 2, 1, 0] = value / 4
+    backward = case("Conv2DBackpropInput", np.array(image, np.int32), w, dy, **attrs)
+    by_filter = case("Conv2DBackpropFilter", x, np.array(weights, np.int32), np.ones_like(dy), **attrs)
+    for one in (forward, backward, by_filter):
+        made, expected = call(one, list(one.inputs))[0], oracle.run(one)[0][0]
+        assert not np.isfinite(expected).all() or value == 3e38
+        np.testing.assert_array_equal(np.isfinite(made), np.isfinite(expected))
+        is_near = np.abs(expected) < 1e30
+        np.testing.assert_allclose(made[is_near], expected[is_near], rtol=1e-3, atol=1e-3)
 
 
 @given(st.data())
