@@ -12,10 +12,10 @@ from npu_runtime.passes.partition import HostCall
 
 LAUNCH_SECONDS = 4e-6
 """What a step takes beside its arithmetic."""
-CUBE_FLOPS_PER_SECOND = 100e9
-VECTOR_BYTES_PER_SECOND = 10e9
-VECTOR_FLOPS_PER_SECOND = 10e9
-RANDOM_PER_SECOND = 0.15e9
+CUBE_FLOPS_PER_SECOND = 150e9
+VECTOR_BYTES_PER_SECOND = 8e9
+VECTOR_FLOPS_PER_SECOND = 6.5e9
+RANDOM_PER_SECOND = 0.12e9
 """Random numbers drawn."""
 SPARSE_SHARE = 1 / 16
 """Of a table, the rows that a step changes: how many there are is seldom known before."""

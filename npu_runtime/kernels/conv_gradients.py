@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.conv import FILTERED, check_depths, convolve, fastest_way, is_finite, split_groups
 from npu_runtime.kernels.matmul import multiply
+from npu_runtime.kernels.parallel import n_threads, parallel_ranges
 from npu_runtime.kernels.precision import compute_dtype, store, widen
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.windows import Axis, Layout, check_rank, refuse_ranks
@@ -98,13 +100,19 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
     if groups == 1 and scattered.is_worth_it(dy, w):
         scattered.input_gradient(dy, w, rows, cols, dx)
         return
-    w_groups, dy_groups, dx_groups = (split_groups(array, groups) for array in (w, dy, dx))
-    for row in phases(rows):
-        for col in phases(cols):
-            for w_part, dy_part, dx_part in zip(w_groups, dy_groups, dx_groups, strict=True):
-                turned = w_part[row.taps, col.taps].swapaxes(2, 3)  # not copied: matrix products take it as it is
-                target = dx_part[:, row.start :: rows.stride, col.start :: cols.stride]
-                convolve(dy_part, turned, row.axis, col.axis, target)
+    todo = list(itertools.product(zip(*(split_groups(a, groups) for a in (w, dy, dx)), strict=True), phases(rows), phases(cols)))
+    todo.sort(key=lambda one: one[1].axis.kernel * one[2].axis.kernel, reverse=True)
+
+    def work(start: int, stop: int) -> None:
+        for (w_part, dy_part, dx_part), row, col in todo[start:stop]:
+            turned = w_part[row.taps, col.taps].swapaxes(2, 3)  # not copied: matrix products take it as it is
+            target = dx_part[:, row.start :: rows.stride, col.start :: cols.stride]
+            convolve(dy_part, turned, row.axis, col.axis, target)
+
+    if len(todo) >= 2 * n_threads():
+        parallel_ranges(len(todo), work)
+    else:
+        work(0, len(todo))  # one after the other, each on all threads
 
 
 def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: np.ndarray) -> None:

@@ -46,6 +46,8 @@ FEWEST_STACKED = 16
 """Rows of a product that BLAS does not pack; below, it is better packed."""
 FEWEST_SUMMED = 64
 """Positions that such a product of a filter's gradient sums over, as it is written and added to the others."""
+MOST_WHOLE = 4096
+"""Elements of a point's filters whose gradient takes whole windows; above, one tap at a time: longer and fewer sums."""
 START_NS = 30_000
 """Of one block: what the calls of numpy take beside their work."""
 
@@ -130,38 +132,33 @@ def _stacks(count: int, size: int, least: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Plan:
-    """The matrices of a block.
+    """The matrices of a block: products of `stacks` times `size` rows, each of which begins `step` pixels behind the last one.
 
-    positions: of all lines, zeros included.  stacks, size: each product of `stacks` times `size` windows begins at one of
-    cols.kernel pixels, so it goes over every kernel-th window from there on.  pixels: of a point, all windows included.
+    pixels: of a point, all that rows reach over included.
     """
 
-    positions: int
     stacks: int
     size: int
+    step: int
     pixels: int
 
 
 @lru_cache(maxsize=4096)
-def _plan(n_images: int, bands: Axis, cols: Axis, depth: int, filters: int, least: int) -> Plan:
+def _plan(n_images: int, bands: Axis, cols: Axis, elements: int, least: int, step: int) -> Plan:
+    """elements: of the product of one row.  step: the kernel's columns for rows of whole windows, 1 for rows of one pixel."""
     positions = n_images * bands.out * line_of(cols).width
-    stacks, size = _stacks(-(-positions // cols.kernel), SMALL_PRODUCT // (cols.kernel * depth * filters), least)
-    return Plan(positions, stacks, size, (stacks * size + 1) * cols.kernel - 1)
+    stacks, size = _stacks(-(-positions // step), SMALL_PRODUCT // elements, least)
+    return Plan(stacks, size, step, stacks * size * step + cols.kernel - 1)
 
 
-def _windows(points: np.ndarray, start: int, plan: Plan, kernel: int) -> np.ndarray:
-    """Every kernel-th window from pixel `start` on.  Returns: (size, stacks, size, kernel * C), not copied."""
+def _rows(points: np.ndarray, start: int, plan: Plan, n_pixels: int = 1) -> np.ndarray:
+    """Rows of some pixels each, the first from pixel `start` on.  Returns: (size, stacks, size, n_pixels * C), not copied."""
     channels = points.shape[2]
-    run = kernel * channels
-    shape, strides = (len(points), plan.stacks, plan.size, run), (plan.pixels * channels, plan.size * run, run, 1)
-    return strided(points, start * channels, shape, strides)
-
-
-def _every(points: np.ndarray, start: int, plan: Plan, kernel: int) -> np.ndarray:
-    """Every kernel-th pixel from `start` on.  Returns: (size, stacks, size, C), not copied."""
-    channels = points.shape[2]
-    run = kernel * channels
-    shape, strides = (len(points), plan.stacks, plan.size, channels), (plan.pixels * channels, plan.size * run, run, 1)
+    step = plan.step * channels
+    shape, strides = (
+        (len(points), plan.stacks, plan.size, n_pixels * channels),
+        (plan.pixels * channels, plan.size * step, step, 1),
+    )
     return strided(points, start * channels, shape, strides)
 
 
@@ -196,11 +193,11 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
     def run(block: Block) -> None:
         part = cut(bands, block.top, block.bottom)
         images = slice(block.first, block.last)
-        plan = _plan(block.last - block.first, part, cols, depth, filters, FEWEST_STACKED)
+        plan = _plan(block.last - block.first, part, cols, cols.kernel * depth * filters, FEWEST_STACKED, cols.kernel)
         points = transformed(x[images], part, line, "inputs", (size, plan.pixels), "line points")
         products = scratch("line products", (size, plan.pixels, filters))
         for col in range(cols.kernel):
-            np.matmul(_windows(points, col, plan, cols.kernel), by_point, out=_every(products, col, plan, cols.kernel))
+            np.matmul(_rows(points, col, plan, cols.kernel), by_point, out=_rows(products, col, plan))
         target = out[images, block.top * step : block.bottom * step]
         finish_lines(products, target, line.width, step)
         if epilogue is not None:
@@ -230,13 +227,17 @@ def _add_products(sums: np.ndarray, x: np.ndarray, dy: np.ndarray, rows: Axis, c
     """Add what the outputs of a block give.  sums: (size, kernel columns * C, K)."""
     size, line, images = len(sums), line_of(cols), slice(block.first, block.last)
     bands = cut(tiles_of(rows, size), block.top, block.bottom)
-    plan = _plan(block.last - block.first, bands, cols, x.shape[3], dy.shape[3], FEWEST_SUMMED)
+    n_pixels = cols.kernel if sums[0].size <= MOST_WHOLE else 1
+    width = n_pixels * x.shape[3]
+    plan = _plan(block.last - block.first, bands, cols, width * dy.shape[3], FEWEST_SUMMED, n_pixels)
     inputs = transformed(x[images], bands, line, "inputs", (size, plan.pixels), "line points")
     behind = Line(0, cols.out, line.width - cols.out)
     outputs = cut(gradients_of(rows, size), block.top, block.bottom)
     gradients = transformed(dy[images], outputs, behind, "taps", (size, plan.pixels), "line gradients")
-    products = scratch("line sums", (size, plan.stacks, *sums.shape[1:]))
+    products = scratch("line sums", (size, plan.stacks, width, dy.shape[3]))
     for col in range(cols.kernel):
-        windows = _windows(inputs, col, plan, cols.kernel)
-        np.matmul(windows.swapaxes(2, 3), _every(gradients, col, plan, cols.kernel), out=products)
-        np.add(sums, products[:, 0] if plan.stacks == 1 else products.sum(axis=1), out=sums)
+        is_whole = n_pixels > 1
+        seen = _rows(inputs, col, plan, n_pixels)
+        np.matmul(seen.swapaxes(2, 3), _rows(gradients, col if is_whole else 0, plan), out=products)
+        target = sums if is_whole else sums[:, col * width : (col + 1) * width]
+        np.add(target, products[:, 0] if plan.stacks == 1 else products.sum(axis=1), out=target)

@@ -260,8 +260,8 @@ def test_gradients_by_images_scattered_in_chunks_of_any_size(one: Case, chunk_by
 
 
 @few
-@given(convolutions(most_dilation=1), st.sampled_from([1 << 9, 1 << 12, 1 << 20]), st.sampled_from([0, 5, 40, 10**6]))
-def test_winograd_by_lines_in_blocks_and_products_of_any_size(one: Case, block_bytes: int, small: int) -> None:
+@given(convolutions(1), st.sampled_from([1 << 9, 1 << 12, 1 << 20]), st.sampled_from([0, 5, 40, 10**6]), st.booleans())
+def test_winograd_by_lines_in_blocks_and_products_of_any_size(one: Case, block_bytes: int, small: int, is_whole: bool) -> None:
     one = replace(one, attrs={**one.attrs, "strides": [1] * 4})
     by_filter = gradients(one)[1]
     (x, w), dy = one.inputs, by_filter.inputs[2]
@@ -271,6 +271,7 @@ def test_winograd_by_lines_in_blocks_and_products_of_any_size(one: Case, block_b
     y, dw, apart = np.empty_like(dy), np.empty_like(w), np.empty((*dy.shape[:2], dy.shape[2] * 2, dy.shape[3]), "f")[:, :, ::2]
     turned = np.ascontiguousarray(w.swapaxes(2, 3)).swapaxes(2, 3)
     sizes = {"BLOCK_BYTES": block_bytes, "SMALL_PRODUCT": small * cols.kernel * x.shape[3] * dy.shape[3]}
+    sizes["MOST_WHOLE"] = 10**6 if is_whole else 0
     with mock.patch.multiple(line_winograd, **sizes, FEWEST_STACKED=2, FEWEST_SUMMED=3, MOST_PARTS=3):
         line_winograd._plan.cache_clear()
         line_winograd.convolve(np.asfortranarray(x), w, rows, cols, y)

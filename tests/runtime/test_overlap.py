@@ -123,9 +123,9 @@ def test_what_waits_through_thousands_of_nodes_waits_for_the_step_before_them() 
 
 
 def test_filter_gradients_and_random_numbers_run_beside_other_steps() -> None:
-    x = tf.random_normal([64, 256])
+    x = tf.random_normal([64, 512])
     for _ in range(4):
-        x = tf.nn.dropout(tf.nn.tanh(tf.layers.dense(x, 256)), 0.5)
+        x = tf.nn.dropout(tf.nn.tanh(tf.layers.dense(x, 512)), 0.5)
     train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(tf.reduce_mean(tf.square(x)))
     with device_session() as session:
         session.run(tf.global_variables_initializer())
