@@ -13,7 +13,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.parallel import blas_architecture, parallel_ranges
+from npu_runtime.kernels.parallel import blas_architecture, parallel_ranges, scratch
 from npu_runtime.kernels.precision import compute_dtype, store, wide_buffer, widen
 from npu_runtime.kernels.shapes import broadcast_pair
 
@@ -44,6 +44,12 @@ FEWEST_STACKED = 128
 """Rows of one such product that repay its start."""
 NARROW, FEWEST_NARROW, MANY_ROWS = 96, 32, 512
 """Fewer rows do where they have no more than so many columns and there are many products of them."""
+FEW_ROWS = range(4, 41)
+"""Of a product that is multiplied by pieces of the other operand, as packing that takes longer than multiplying it."""
+FEW_COLUMNS, FEW_TURNED = 64, 16
+"""Columns of such a piece; of one whose columns are contiguous."""
+COLUMNS_BY_FEW = 1280
+"""Columns at a time then: pieces side by side share the pages of memory that their rows are in."""
 MOST_STACKS = 8
 """Pieces that a stack of products is cut into: after each of them a thread may have to wait for the other."""
 SERIAL_FLOPS = 4e6
@@ -66,15 +72,17 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
         multiply_stacked(a[start:stop], b, out[start:stop])
         finish(out[start:stop])
 
+    is_few = m in FEW_ROWS and 0 < SMALL_PRODUCT < m * b.size and b.dtype == np.float32
+
     def columns(start: int, stop: int) -> None:
-        np.matmul(a, b[:, start:stop], out=out[:, start:stop])
+        (multiply_few if is_few else np.matmul)(a, b[:, start:stop], out=out[:, start:stop])
         finish(out[:, start:stop], slice(start, stop))
 
     if is_small or m >= n:
         most = STACKED_ROWS if epilogue is None and _stack_of(a, b, out) else ROWS
         parallel_ranges(m, rows, m if is_small else _block(m, most))
     else:
-        parallel_ranges(n, columns, _block(n, COLUMNS))
+        parallel_ranges(n, columns, _block(n, COLUMNS_BY_FEW if is_few else COLUMNS))
     return out
 
 
@@ -90,6 +98,32 @@ def multiply_stacked(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
         np.matmul(cut_rows(a[:whole], size), b, out=cut_rows(out[:whole], size))
     if whole < len(a):
         np.matmul(a[whole:], b, out=out[whole:])
+
+
+def multiply_few(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out = a @ b of few rows on this thread, by pieces of b that BLAS does not pack, whose products are added up.
+
+    Packing all of b would take longer than multiplying it.  a: (m, k), b: (k, n), each with one axis contiguous.  out: (m, n).
+    """
+    inner, columns = b.shape
+    width = FEW_COLUMNS if b.strides[1] == b.itemsize else FEW_TURNED
+    n_parts = -(-inner * len(a) * width // SMALL_PRODUCT)
+    whole = columns // width * width
+    for index in range(n_parts):
+        part = slice(inner * index // n_parts, inner * (index + 1) // n_parts)
+        target = scratch("few rows", out.shape) if index else out
+        if whole:
+            np.matmul(a[:, part], _cut_columns(b[part, :whole], width), out=_cut_columns(target[:, :whole], width))
+        if whole < columns:
+            np.matmul(a[:, part], b[part, whole:], out=target[:, whole:])
+        if index:
+            np.add(out, target, out=out)
+
+
+def _cut_columns(x: np.ndarray, width: int) -> np.ndarray:
+    """(m, n) as (n / width, m, width), not copied; any strides."""
+    row, item = x.strides
+    return np.lib.stride_tricks.as_strided(x, (x.shape[1] // width, len(x), width), (width * item, row, item))
 
 
 def _stack_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:

@@ -1,4 +1,4 @@
-"""Stacks of small products give what one large product gives, whatever the sizes and layouts."""
+"""Small products, stacked or added up, give what one large product gives, whatever the sizes and layouts."""
 
 from __future__ import annotations
 
@@ -26,6 +26,21 @@ def test_stacks_of_any_size(m: int, k: int, n: int, left: str, right: str, small
         matmul.multiply_stacked(a, b, out)
     expected = a.astype(np.float64) @ b.astype(np.float64)
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5 * max(1, k))
+
+
+@given(
+    st.integers(1, 30), st.integers(1, 50), st.integers(0, 70), st.sampled_from(sorted(LAYOUTS)), st.booleans(),
+    st.sampled_from([1, 500, 10**6]), st.booleans(),
+)  # fmt: skip
+@settings(deadline=None, max_examples=80)
+def test_few_rows_by_pieces_of_any_size(m: int, k: int, n: int, left: str, is_turned: bool, small: int, is_wide: bool) -> None:
+    """Whole numbers, whose sums are exact in any order."""
+    a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n, seed=1).round()
+    b = np.asfortranarray(b) if is_turned else b
+    out = np.full((m, n + 3 if is_wide else n), np.nan, np.float32)[:, :n]
+    with mock.patch.multiple(matmul, SMALL_PRODUCT=small * m, FEW_COLUMNS=16, FEW_TURNED=4):
+        matmul.multiply_few(a, b, out)
+    np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64))
 
 
 def test_stacks_are_made_where_blas_knows_small_products() -> None:

@@ -25,6 +25,9 @@ MATRICES = [
     case("MatMul", *_matrices((150, 80), (80, 210), ta, tb), id=f"threads-{ta}-{tb}", transpose_a=ta, transpose_b=tb)
     for ta, tb in itertools.product(BOTH, BOTH)
 ] + [
+    case("MatMul", *_matrices((20, 1100), (1100, 300), ta, tb), id=f"few-rows-{ta}-{tb}", transpose_a=ta, transpose_b=tb)
+    for ta, tb in itertools.product(BOTH, BOTH)
+] + [
     case("MatMul", *_matrices((4133, 30), (30, 40), ta, tb), id=f"stacks-{ta}-{tb}", transpose_a=ta, transpose_b=tb)
     for ta, tb in itertools.product(BOTH, BOTH)
 ] + [
