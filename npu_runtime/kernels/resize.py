@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,14 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.parallel import parallel_ranges
-from npu_runtime.kernels.precision import compute_dtype, store, widen
+from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.precision import compute_dtype, store
 from npu_runtime.kernels.shapes import constant_ints
 
 Array = np.ndarray
 HALF = np.float32(0.5)
+BAND_ELEMENTS = 1 << 16
+"""Of the larger image, in the rows done at a time: with what they come from they stay in a core's cache."""
 
 
 def scale_of(n_in: int, n_out: int, align_corners: bool) -> np.float32:
@@ -95,24 +98,51 @@ def resize_bilinear(
     made = np.empty((len(images), height, width, images.shape[3]), np.float32) if out is None else out
     rows = between(images.shape[1], height, align_corners, half_pixel_centers)
     cols = between(images.shape[2], width, align_corners, half_pixel_centers)
+    used, (lower, upper) = _used(rows.lower, rows.upper)
+    along_cols = np.repeat(cols.lerp[:, None], made.shape[3], axis=1)
+
+    def work(image: int, start: int, stop: int) -> None:
+        first, end = int(lower[start]), int(upper[stop - 1]) + 1
+        narrow = images[image, used[first:end]].astype(np.float32, copy=False)
+        wide = scratch("resize.wide", (end - first, *made.shape[2:]))
+        _interpolate(narrow, Between(cols.lower, cols.upper, along_cols), 1, wide)
+        places = Between(lower[start:stop] - first, upper[start:stop] - first, rows.lerp[start:stop, None, None])
+        _interpolate(wide, places, 0, made[image, start:stop])
+
+    _each_band(made, work)
+    return made
+
+
+def _used(*places: Array) -> tuple[Array, list[Array]]:
+    """(the numbers among some that never fall, rising; where in them each is)."""
+    used = np.unique(np.concatenate(places))
+    return used, [np.searchsorted(used, each) for each in places]
+
+
+def _each_band(images: Array, body: Callable[[int, int, int], None]) -> None:
+    """Call body(image, first row, end row) for bands of (N, H, W, C), side by side."""
+    n, height = images.shape[:2]
+    if not images.size:
+        return
+    elements = images.size // n
+    n_bands = min(height, -(-elements // BAND_ELEMENTS))
 
     def work(start: int, stop: int) -> None:
-        for image in range(start, stop):
-            wide = images[image].astype(np.float32, copy=False)
-            _interpolate(_interpolate(wide, cols, 1), rows, 0, made[image])
+        for band in range(start, stop):
+            image, part = divmod(band, n_bands)
+            body(image, part * height // n_bands, (part + 1) * height // n_bands)
 
-    parallel_ranges(len(images), work)
-    return made
+    parallel_ranges(n * n_bands, work, max(1, BAND_ELEMENTS // max(1, elements // n_bands)))
 
 
-def _interpolate(x: Array, places: Between, axis: int, out: Array | None = None) -> Array:
-    """lower + (upper - lower) * lerp along one axis of (H, W, C)."""
-    lower = np.take(x, places.lower, axis=axis)
-    made = np.take(x, places.upper, axis=axis, out=out, mode="clip" if out is not None else "raise")
-    made -= lower
-    made *= places.lerp.reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
-    made += lower
-    return made
+def _interpolate(x: Array, places: Between, axis: int, out: Array) -> None:
+    """lower + (upper - lower) * lerp along one axis of (H, W, C); lerp: of a shape that goes with out's."""
+    lower = scratch("resize.lower", out.shape)
+    np.take(x, places.lower, axis=axis, out=lower, mode="clip")
+    np.take(x, places.upper, axis=axis, out=out, mode="clip")
+    out -= lower
+    out *= places.lerp
+    out += lower
 
 
 def _original_shape(grads: Spec, original_image: Spec, /, **attrs: Any) -> Shape:
@@ -158,8 +188,17 @@ def resize_nearest_neighbor(
     height, width = _checked_size(images, size)
     rows = nearest(images.shape[1], height, align_corners, half_pixel_centers)
     cols = nearest(images.shape[2], width, align_corners, half_pixel_centers)
-    picked = images[:, rows[:, None], cols]
-    return store(picked, images.dtype, out)
+    made = np.empty((len(images), height, width, images.shape[3]), images.dtype) if out is None else out
+    used, (local,) = _used(rows)
+
+    def work(image: int, start: int, stop: int) -> None:
+        first, end = int(local[start]), int(local[stop - 1]) + 1
+        wide = scratch("resize.wide", (end - first, *made.shape[2:]), made.dtype)
+        np.take(images[image, used[first:end]], cols, axis=1, out=wide, mode="clip")
+        np.take(wide, local[start:stop] - first, axis=0, out=made[image, start:stop], mode="clip")
+
+    _each_band(made, work)
+    return made
 
 
 def _nearest_grad_shape(grads: Spec, size: Spec, /, **attrs: Any) -> Shape:
@@ -181,18 +220,38 @@ def resize_nearest_neighbor_grad(
     height, width = (int(n) for n in size)
     if height <= 0 or width <= 0:
         raise InvalidArgument("shape_t's elements must be positive")
-    wide = widen(grads)
-    rows = nearest(height, grads.shape[1], align_corners, half_pixel_centers)
-    cols = nearest(width, grads.shape[2], align_corners, half_pixel_centers)
-    made = _gather_runs(_gather_runs(wide, rows, height, 1), cols, width, 2)
-    return store(made, grads.dtype, out)
+    made = np.empty((len(grads), height, width, grads.shape[3]), grads.dtype) if out is None else out
+    rows = _starts(nearest(height, grads.shape[1], align_corners, half_pixel_centers), height)
+    cols = _starts(nearest(width, grads.shape[2], align_corners, half_pixel_centers), width)
+    wide = compute_dtype(grads.dtype)
 
+    def work(image: int, start: int, stop: int) -> None:
+        along_rows = scratch("resize.rows", (stop - start, *grads.shape[2:]), wide)
+        _add_runs(grads[image], rows[start : stop + 1], 0, along_rows)
+        target = made[image, start:stop]
+        sums = target if wide == made.dtype else scratch("resize.sums", target.shape, wide)
+        _add_runs(along_rows, cols, 1, sums)
+        store(sums, made.dtype, target)
 
-def _gather_runs(x: Array, places: Array, n: int, axis: int) -> Array:
-    """Sums along an axis of the slices that go to one place; places never fall."""
-    shape = (*x.shape[:axis], n, *x.shape[axis + 1 :])
-    made = np.zeros(shape, compute_dtype(x.dtype))
-    if x.size:
-        starts = np.flatnonzero(np.diff(places, prepend=-1))
-        made[(slice(None),) * axis + (places[starts],)] = np.add.reduceat(x, starts, axis=axis, dtype=x.dtype)
+    _each_band(made, work)
     return made
+
+
+def _starts(places: Array, n: int) -> Array:
+    """(n + 1,): where the run of each of n places begins among places that never fall, and where the last ends."""
+    return np.searchsorted(places, np.arange(n + 1))
+
+
+def _add_runs(x: Array, starts: Array, axis: int, out: Array) -> None:
+    """Sums along an axis of the slices from one start to the next, a slice of every run at a time."""
+    before, lengths = (slice(None),) * axis, np.diff(starts)
+    longest = int(lengths.max())
+    if longest and longest == lengths.min():
+        np.copyto(out, x[(*before, slice(starts[0], starts[-1], longest))])
+        for tap in range(1, longest):
+            out += x[(*before, slice(starts[0] + tap, starts[-1], longest))]
+        return
+    out[...] = 0
+    for tap in range(longest):
+        longer = np.flatnonzero(lengths > tap)
+        out[(*before, longer)] += x[(*before, starts[longer] + tap)]
