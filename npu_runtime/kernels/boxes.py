@@ -15,6 +15,10 @@ from npu_runtime.kernels.base import kernel
 
 Array = np.ndarray
 WIDE = {"T": frozenset({"float32"}), "T_threshold": frozenset({"float32"})}
+GROUP = 128
+"""Boxes chosen among each other at a time."""
+COMPARED_AT_ONCE = 1 << 15
+"""Pairs of a chosen box and a waiting one: as many as stay in a core's cache."""
 
 
 def _some(*specs: Spec, **attrs: Any) -> Shape:
@@ -48,15 +52,36 @@ def non_max_suppression_v3(
 
 def _select(boxes: Array, scores: Array, limit: int, iou_threshold: Any, score_threshold: Any) -> Array:
     _check(boxes, scores, float(iou_threshold))
-    order = np.argsort(-scores, kind="stable")
-    waiting = order[scores[order] > score_threshold]
-    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
-    selected: list[int] = []
-    while waiting.size and len(selected) < limit:  # each choice depends on those before it
-        best, waiting = waiting[0], waiting[1:]
-        selected.append(int(best))
-        waiting = waiting[_overlap(low, high, best, waiting) <= iou_threshold]
-    return np.array(selected, np.int32)
+    best = np.flatnonzero(scores > score_threshold)
+    best = best[np.argsort(-scores[best], kind="stable")]
+    corners = _corners(boxes[best])
+    waiting, chosen = np.arange(len(best)), np.zeros(0, np.int64)
+    while waiting.size and len(chosen) < limit:  # each choice depends on those before it
+        n_compared = max(GROUP, COMPARED_AT_ONCE // max(1, len(chosen)))
+        free = waiting[:n_compared]
+        if chosen.size:
+            covered = _covers(corners[:, chosen, None], corners[:, None, free], iou_threshold)
+            free = free[~covered.any(axis=0)]
+        waiting = np.concatenate([free[GROUP:], waiting[n_compared:]])
+        group = free[:GROUP]
+        kept = _apart(_covers(corners[:, group, None], corners[:, None, group], iou_threshold))
+        chosen = np.concatenate([chosen, group[kept]])
+    return best[chosen[: max(0, limit)]].astype(np.int32)
+
+
+def _covers(one: Array, others: Array, iou_threshold: Any) -> Array:
+    return ~(_overlap(one, others) <= iou_threshold)
+
+
+def _apart(covers: Array) -> list[int]:
+    """Of boxes, best first, those that no better one of them covers.  covers: (n, n), whether one covers another."""
+    kept: list[int] = []
+    gone = 0
+    for box, row in enumerate(np.packbits(covers, axis=1, bitorder="little")):
+        if not gone >> box & 1:
+            kept.append(box)
+            gone |= int.from_bytes(row.tobytes(), "little")
+    return kept
 
 
 def _check(boxes: Array, scores: Array, iou_threshold: float) -> None:
@@ -68,10 +93,26 @@ def _check(boxes: Array, scores: Array, iou_threshold: float) -> None:
         raise InvalidArgument(f"scores has incompatible shape {shape_text(scores.shape)} for {boxes.shape[0]} boxes")
 
 
-def _overlap(low: Array, high: Array, one: int, others: Array) -> Array:
-    """Intersection over union of one box with others; 0 where a box has no area."""
-    sides = np.maximum(np.minimum(high[one], high[others]) - np.maximum(low[one], low[others]), np.float32(0))
-    common = sides[:, 0] * sides[:, 1]
-    area, own = np.prod(high[others] - low[others], axis=1), np.prod(high[one] - low[one])
-    has_area = (area > 0) & (own > 0)
-    return np.divide(common, area + own - common, out=np.zeros_like(common), where=has_area)
+def _corners(boxes: Array) -> Array:
+    """(5, n): low y, low x, high y, high x and area of boxes (n, 4)."""
+    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
+    return np.concatenate([low.T, high.T, np.prod(high - low, axis=1)[None]])
+
+
+def _overlap(one: Array, others: Array) -> Array:
+    """Intersection over union of boxes given by corners that go together; 0 where a box has no area."""
+    common = _reach(one[0], one[2], others[0], others[2])
+    common *= _reach(one[1], one[3], others[1], others[3])
+    union = one[4] + others[4]
+    union -= common
+    with np.errstate(all="ignore"):
+        common /= union
+    has_area = (one[4] > 0) & (others[4] > 0)
+    return common if has_area.all() else np.where(has_area, common, np.float32(0))
+
+
+def _reach(low: Array, high: Array, other_low: Array, other_high: Array) -> Array:
+    """How much of two ranges is common, at least 0."""
+    made = np.minimum(high, other_high)
+    made -= np.maximum(low, other_low)
+    return np.maximum(made, np.float32(0), out=made)

@@ -12,7 +12,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.boxes import WIDE, _check, _overlap, _select
+from npu_runtime.kernels.boxes import WIDE, _check, _corners, _overlap, _select
 from npu_runtime.kernels.shapes import constant_ints
 
 Array = np.ndarray
@@ -78,7 +78,7 @@ def non_max_suppression_v5(
 
 def _select_softly(boxes: Array, scores: Array, limit: int, score_threshold: Any, sigma: np.float32) -> tuple[Array, Array]:
     """Source: TensorFlow core/kernels/image/non_max_suppression_op.cc, DoNonMaxSuppressionOp."""
-    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
+    corners = _corners(boxes)
     waiting = [(-scores[box], box, 0) for box in np.flatnonzero(scores > score_threshold)]
     heapq.heapify(waiting)
     chosen: list[int] = []
@@ -87,7 +87,7 @@ def _select_softly(boxes: Array, scores: Array, limit: int, score_threshold: Any
     while waiting and len(chosen) < limit:  # each choice depends on those before it
         negative, box, begin = heapq.heappop(waiting)
         score = -negative
-        overlaps = _overlap(low, high, box, np.array(chosen[: begin - 1 if begin else None : -1], np.int64))
+        overlaps = _overlap(corners[:, box, None], corners[:, chosen[: begin - 1 if begin else None : -1]])
         for overlap in overlaps:
             score *= np.exp(scale * overlap * overlap)
             if score <= score_threshold:
