@@ -244,14 +244,14 @@ def _starts(places: Array, n: int) -> Array:
 
 def _add_runs(x: Array, starts: Array, axis: int, out: Array) -> None:
     """Sums along an axis of the slices from one start to the next, a slice of every run at a time."""
-    before, lengths = (slice(None),) * axis, np.diff(starts)
+    x, out, lengths = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0), np.diff(starts)
     longest = int(lengths.max())
     if longest and longest == lengths.min():
-        np.copyto(out, x[(*before, slice(starts[0], starts[-1], longest))])
+        np.copyto(out, x[starts[0] : starts[-1] : longest])
         for tap in range(1, longest):
-            out += x[(*before, slice(starts[0] + tap, starts[-1], longest))]
+            out += x[starts[0] + tap : starts[-1] : longest]
         return
     out[...] = 0
     for tap in range(longest):
         longer = np.flatnonzero(lengths > tap)
-        out[(*before, longer)] += x[(*before, starts[longer] + tap)]
+        out[longer] += x[starts[longer] + tap]

@@ -24,7 +24,8 @@ CASES = [
     *[case("NonMaxSuppressionV3", BOXES, SCORES, limit(30), scalar(0.3), scalar(s)) for s in (0.0, 0.5, 2.0)],
     *[
         case("NonMaxSuppressionV3", MANY, MANY_SCORES, limit(n), scalar(t), scalar(0.05), id=f"many-{n}-{t}")
-        for n in (50, 400) for t in (0.0, 0.2, 0.7)
-    ],  # fmt: skip
+        for n in (50, 400)
+        for t in (0.0, 0.2, 0.7)
+    ],
     case("NonMaxSuppressionV3", np.zeros((0, 4), np.float32), np.zeros(0, np.float32), limit(3), scalar(0.5), scalar(0.0)),
 ]

@@ -40,5 +40,12 @@ MORE = [
     forward(op, arr(*shape), size, {}) for op in ("ResizeBilinear", "ResizeNearestNeighbor")
     for shape, size in (((0, 4, 4, 2), (3, 3)), ((1, 1, 1, 1), (4, 4)), ((2, 32, 32, 16), (64, 64)))
 ]  # fmt: skip
+BANDS = [
+    forward(op, arr(*shape), size, mode) for op in ("ResizeBilinear", "ResizeNearestNeighbor") for mode in MODES
+    for shape, size in (((1, 40, 30, 24), (90, 61)), ((1, 200, 30, 24), (70, 50)))
+] + [
+    backward("ResizeNearestNeighborGrad", arr(1, *size, 24), (70, 50), mode)
+    for size in ((140, 100), (150, 90), (60, 101)) for mode in MODES
+]  # fmt: skip
 
-CASES = FORWARD + BACKWARD + BY_TYPE + MORE
+CASES = FORWARD + BACKWARD + BY_TYPE + MORE + BANDS
