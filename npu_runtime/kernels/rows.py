@@ -8,11 +8,19 @@ import numpy as np
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.kernels.access import shape_text
-from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
 
 SMALL = 4096
 """Elements up to which one ufunc.at is faster than moving whole rows."""
 GRAIN_BYTES = 1 << 20
+LONG = 32
+"""Elements of a row from which moving whole rows is faster than ufunc.at, though they have to be put in order first."""
+PIECE_ELEMENTS = 1 << 17
+"""Elements of the rows that are combined with others at once: they and their next updates stay in the L2 cache."""
+ROUND_COST = 1
+"""Of the calls that give many rows their next update, in the unit of GROUP_COST: what they take whatever their size."""
+GROUP_COST = 2
+"""Of the calls that give one row all the updates it still lacks."""
 
 
 def check_range(indices: np.ndarray, n_rows: int, name: str = "indices") -> None:
@@ -64,6 +72,9 @@ def combine(operation: np.ufunc, target: np.ndarray, numbers: np.ndarray, update
         if is_first.all():
             _combine_distinct(operation, target, numbers, updates)
             return
+        if target.shape[1] >= LONG:
+            combine_picked(operation, target, numbers, updates)
+            return
         if 2 * np.count_nonzero(is_first) > len(numbers):
             _combine_distinct(operation, target, numbers[is_first], updates[is_first])
             numbers, updates = numbers[~is_first], updates[~is_first]
@@ -83,6 +94,110 @@ def _combine_distinct(operation: np.ufunc, target: np.ndarray, numbers: np.ndarr
         rows[named] = moved
 
     parallel_ranges(len(numbers), work, max(1, GRAIN_BYTES // rows.itemsize))
+
+
+def combine_picked(
+    operation: np.ufunc, target: np.ndarray, numbers: np.ndarray, source: np.ndarray, picks: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> None:  # fmt: skip
+    """As `combine` for the updates weights[i] * source[picks[i]], without an array of them all.
+
+    source: (rows, inner) of target's dtype.  picks: (n,), checked; None: 0, 1, ...  weights: (n,) of the same dtype; None: ones.
+    """
+    n, inner = len(numbers), target.shape[1]
+    if n * inner > SMALL and inner >= LONG:
+        groups = _Groups(numbers.astype(np.intp, copy=False), len(target))
+        _combine_groups(operation, target, groups, _Updates(groups.order, source, picks, weights))
+        return
+    step = max(1, PIECE_ELEMENTS // max(inner, 1))
+    for first in range(0, n, step):
+        part = slice(first, first + step)
+        given = source[part] if picks is None else source.take(picks[part], axis=0, mode="clip")
+        combine(operation, target, numbers[part], given if weights is None else given * weights[part, None])
+
+
+class _Groups:
+    """Entries by the number they name, the numbers that most entries name first.
+
+    numbers: (n,) in [0, n_values).
+    """
+
+    def __init__(self, numbers: np.ndarray, n_values: int) -> None:
+        firsts, ranks = first_places(numbers, n_values)
+        sizes = np.bincount(ranks, minlength=len(firsts))
+        starts = np.cumsum(sizes) - sizes
+        by_size = np.argsort(-sizes, kind="stable")
+        self.order = _stable_order(ranks, len(firsts))
+        """Entries group by group, in their order."""
+        self.numbers, self.sizes, self.starts = numbers[firsts[by_size]], sizes[by_size], starts[by_size]
+        costs = ROUND_COST * np.append(self.sizes, 0) + GROUP_COST * np.arange(len(sizes) + 1)
+        self.n_rounds = int(np.append(self.sizes, 0)[np.argmin(costs)])
+        """Rounds that are cheaper than to finish one by one the groups that lack rows after them."""
+
+
+def _stable_order(ranks: np.ndarray, n_ranks: int) -> np.ndarray:
+    """argsort in the entries' order, by numpy's radix sort, which it has for 16 bits only.  ranks: in [0, n_ranks)."""
+    order = np.argsort(ranks.astype(np.uint16), kind="stable")
+    if n_ranks > 1 << 16:
+        order = order[np.argsort((ranks[order] >> 16).astype(np.uint16), kind="stable")]
+    return order
+
+
+class _Updates:
+    """Rows to be combined, made when they are needed: weights[i] * source[picks[i]] of entry i.
+
+    source: (rows, inner).  Others than `combine_picked`'s: put in some order.
+    """
+
+    def __init__(
+        self, order: np.ndarray, source: np.ndarray, picks: np.ndarray | None = None, weights: np.ndarray | None = None
+    ) -> None:
+        self._source = source
+        self._picks = order if picks is None else picks[order]
+        self._weights = None if weights is None else weights[order, None]
+
+    def rows(self, places: np.ndarray | slice, out: np.ndarray) -> np.ndarray:
+        """Those at some places in that order."""
+        self._source.take(self._picks[places], axis=0, out=out, mode="clip")
+        return out if self._weights is None else np.multiply(out, self._weights[places], out=out)
+
+
+def _combine_groups(operation: np.ufunc, target: np.ndarray, groups: _Groups, updates: _Updates) -> None:
+    """target[numbers[i]] = operation(target[numbers[i]], update i) for i in order.
+
+    target: (n_values, inner), contiguous, changed in place; of the updates' dtype.
+    """
+    n_groups, inner = len(groups.sizes), target.shape[1]
+    n_pieces = fair(-(-n_groups * inner // PIECE_ELEMENTS), n_groups)
+    lines = as_items(target)
+
+    def work(first: int, last: int) -> None:
+        for piece in range(first, last):  # every n_pieces-th group: as many entries for each thread
+            mine = slice(piece, None, n_pieces)
+            numbers = groups.numbers[mine]
+            moved = lines.take(numbers, mode="clip")
+            _combine_piece(operation, moved.view(target.dtype).reshape(-1, inner), groups, mine, updates)
+            lines[numbers] = moved
+
+    parallel_ranges(n_pieces, work)
+
+
+def _combine_piece(operation: np.ufunc, sums: np.ndarray, groups: _Groups, mine: slice, updates: _Updates) -> None:
+    """One row of every group that has one left, again and again; then the rest of the few groups with the most rows."""
+    sizes, starts = groups.sizes[mine], groups.starts[mine]
+    buffer = scratch("next rows", sums.shape, sums.dtype)
+    counts = len(sizes) - np.searchsorted(sizes[::-1], np.arange(groups.n_rounds), side="right")
+    for index, count in enumerate(counts.tolist()):
+        operation(sums[:count], updates.rows(starts[:count] + index, buffer[:count]), out=sums[:count])
+    step = max(1, PIECE_ELEMENTS // sums.shape[1])
+    for group in range(int(np.count_nonzero(sizes > groups.n_rounds))):
+        end = starts[group] + sizes[group]
+        for first in range(starts[group] + groups.n_rounds, end, step):
+            last = min(first + step, end)
+            lines = scratch("rest of rows", (last - first + 1, sums.shape[1]), sums.dtype)
+            lines[0] = sums[group]
+            updates.rows(slice(first, last), lines[1:])
+            operation.reduce(lines, axis=0, out=sums[group], dtype=sums.dtype)
 
 
 def _first_of_each(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:

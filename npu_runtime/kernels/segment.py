@@ -178,10 +178,8 @@ def _register_sparse(name: str) -> None:
         if count * inner == 0 or indices.size == 0:
             return np.zeros(shape, data.dtype)
         wide = np.dtype(np.float32) if data.dtype.kind not in "iu" else data.dtype
-        chosen = np.ascontiguousarray(data, wide).reshape(-1, inner).take(indices, axis=0)
-        starts = np.flatnonzero(np.diff(segment_ids, prepend=-1))
         sums = np.zeros((count, inner), wide)
-        sums[segment_ids[starts]] = np.add.reduceat(chosen, starts, axis=0)
+        rows.combine_picked(np.add, sums, segment_ids, np.ascontiguousarray(data, wide).reshape(-1, inner), indices)
         if name != "Sum":
             counts = np.bincount(segment_ids, minlength=count).astype(np.float32)
             sums /= DIVISORS[name](counts)[:, None]
@@ -240,9 +238,8 @@ def _register_gradient(name: str) -> None:
             return made
         _check_gradient(grad, indices, segment_ids, count)
         scale = 1.0 / DIVISORS[name](np.bincount(segment_ids, minlength=grad.shape[0]).astype(np.float64))
-        shares = grad.reshape(-1, inner)[segment_ids]
-        shares *= scale.astype(grad.dtype)[segment_ids, None]
-        rows.combine(np.add, made.reshape(count, inner), indices, shares)
+        weights = scale.astype(grad.dtype)[segment_ids]
+        rows.combine_picked(np.add, made.reshape(count, inner), indices, grad.reshape(-1, inner), segment_ids, weights)
         return made
 
     gradient.__doc__ = f"""Gradient of SparseSegment{name} for its data: (output_dim0, ...).

@@ -29,9 +29,9 @@ def _register(name: str) -> None:
             _check_gradient(grad, indices, segment_ids, int(dense_output_dim0))
             inner = math.prod(grad.shape[1:])
             scale = 1.0 / DIVISORS[name](np.bincount(segment_ids, minlength=grad.shape[0]).astype(np.float64))
-            shares = grad.reshape(grad.shape[0], inner)[segment_ids]
-            shares *= scale.astype(grad.dtype)[segment_ids, None]
-            rows.combine(np.add, made.reshape(len(named), inner), places, shares)
+            weights = scale.astype(grad.dtype)[segment_ids]
+            source = grad.reshape(grad.shape[0], inner)
+            rows.combine_picked(np.add, made.reshape(len(named), inner), places, source, segment_ids, weights)
         return made, named
 
     gradient.__doc__ = f"""Gradient of SparseSegment{name} for the rows that it read: (n, ...), numbers (n,) rising.

@@ -16,8 +16,6 @@ from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import constant_ints
 
 Array = np.ndarray
-CHUNK_ELEMENTS = 1 << 20
-"""Of the rows that are multiplied before they are added up."""
 
 
 def _dense_shape(indices: Spec, output_shape: Spec, /, *others: Spec, **attrs: Any) -> Shape:
@@ -88,7 +86,7 @@ def sparse_tensor_dense_matmul(
     Source: TensorFlow op `SparseTensorDenseMatMul`.
     """
     shape = tuple(int(n) for n in a_shape)
-    row, column = (a_indices[:, 1], a_indices[:, 0]) if adjoint_a else (a_indices[:, 0], a_indices[:, 1])
+    row, column = np.ascontiguousarray(a_indices.T[::-1] if adjoint_a else a_indices.T)
     shape, dense = (shape[::-1] if adjoint_a else shape), (b.T if adjoint_b else b)
     if shape[1] != dense.shape[0]:
         raise InvalidArgument(
@@ -98,16 +96,14 @@ def sparse_tensor_dense_matmul(
     _check_coordinates(row, column, shape)
     values, wide = widen(a_values), np.ascontiguousarray(widen(dense))
     product = np.zeros((shape[0], wide.shape[1]), wide.dtype)
-    step = max(1, CHUNK_ELEMENTS // max(wide.shape[1], 1))
-    for first in range(0, len(row), step):
-        part = slice(first, first + step)
-        rows.combine(np.add, product, row[part], values[part, None] * wide.take(column[part], axis=0))
+    rows.combine_picked(np.add, product, row, wide, column, values)
     return store(product, b.dtype, None)
 
 
 def _check_coordinates(row: Array, column: Array, shape: tuple[int, ...]) -> None:
+    if not row.size or (min(row.min(), column.min()) >= 0 and row.max() < shape[0] and column.max() < shape[1]):
+        return
     wrong = np.flatnonzero((column < 0) | (column >= shape[1]) | (row < 0) | (row >= shape[0]))
-    if wrong.size:
-        place = int(wrong[0])
-        name, axis, numbers = ("k", 1, column) if not 0 <= column[place] < shape[1] else ("m", 0, row)
-        raise InvalidArgument(f"{name} ({numbers[place]}) from index[{place},{axis}] out of bounds (>={shape[axis]})")
+    place = int(wrong[0])
+    name, axis, numbers = ("k", 1, column) if not 0 <= column[place] < shape[1] else ("m", 0, row)
+    raise InvalidArgument(f"{name} ({numbers[place]}) from index[{place},{axis}] out of bounds (>={shape[axis]})")

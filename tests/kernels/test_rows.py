@@ -31,7 +31,18 @@ def test_rounds_keep_the_order_and_name_no_row_twice(indices: np.ndarray) -> Non
 @pytest.mark.parametrize("operation", [np.add, np.subtract, np.multiply, np.maximum, np.minimum])
 @pytest.mark.parametrize(
     ("n_updates", "n_rows", "inner"),
-    [(3, 5, 30), (400, 5, 30), (400, 4000, 30), (1500, 20_000, 30), (200, 3000, 100), (5000, 300, 1), (5000, 300_000, 1)],
+    [
+        (3, 5, 30),
+        (400, 5, 30),
+        (400, 4000, 30),
+        (1500, 20_000, 30),
+        (200, 3000, 100),
+        (5000, 300, 1),
+        (5000, 300_000, 1),
+        (400, 5, 64),
+        (3000, 700, 40),
+        (9000, 8000, 40),
+    ],
 )
 @pytest.mark.parametrize("index", ["int32", "int64"])
 def test_combine(operation: np.ufunc, n_updates: int, n_rows: int, inner: int, index: str) -> None:
@@ -49,7 +60,7 @@ def test_combine(operation: np.ufunc, n_updates: int, n_rows: int, inner: int, i
 
 @pytest.mark.parametrize("dtype", ["float32", "int32", "int64", "uint32", "uint64", "float16", "bfloat16", "int8"])
 @pytest.mark.parametrize("operation", [np.add, np.subtract])
-@pytest.mark.parametrize("inner", [1, 5])
+@pytest.mark.parametrize("inner", [1, 5, 33])
 def test_combine_many_of_each_type(operation: np.ufunc, dtype: str, inner: int) -> None:
     rng = np.random.default_rng(0)
     target, updates = (rng.integers(8, 12, (n, inner)).astype(to_numpy(dtype)) for n in (4000, 6000))
@@ -58,6 +69,36 @@ def test_combine_many_of_each_type(operation: np.ufunc, dtype: str, inner: int) 
     for part in (slice(0, 2000), slice(2000, 6000)):  # no row twice in one of them
         expected[named[part]] = operation(expected[named[part]], updates[part])
     rows.combine(operation, target, named, updates)
+    np.testing.assert_array_equal(target, expected)
+
+
+@pytest.mark.parametrize("inner", [3, 40])
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_combine_picked_as_one_row_after_the_other(inner: int, is_weighted: bool) -> None:
+    """Of uneven groups, with rounding: the very sums of adding in order."""
+    rng = np.random.default_rng(inner)
+    named = np.minimum(rng.zipf(1.3, 4000) - 1, 499)
+    picks = rng.integers(0, 50, 4000).astype(np.int32)
+    source, target = (rng.normal(size=(n, inner)).astype(np.float32) for n in (50, 500))
+    source[7] = np.inf
+    source[9] = np.nan
+    weights = rng.normal(size=4000).astype(np.float32)
+    expected = target.copy()
+    for row, pick, weight in zip(named, picks, weights, strict=True):
+        expected[row] += source[pick] * weight if is_weighted else source[pick]
+    rows.combine_picked(np.add, target, named, source, picks, weights if is_weighted else None)
+    np.testing.assert_array_equal(target, expected)
+
+
+def test_combine_more_rows_than_numpys_fast_sort_tells_apart() -> None:
+    rng = np.random.default_rng(3)
+    named = np.concatenate([rng.permutation(70_000), rng.integers(0, 70_000, 500)])
+    updates = rng.integers(-9, 9, (len(named), 32)).astype(np.float32)
+    target, expected = np.zeros((70_000, 32), np.float32), np.zeros((70_000, 32), np.float32)
+    expected[named[:70_000]] = updates[:70_000]
+    np.add.at(expected, named[70_000:], updates[70_000:])
+    rows.combine(np.add, target, named, updates)
     np.testing.assert_array_equal(target, expected)
 
 

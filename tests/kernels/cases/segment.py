@@ -22,6 +22,8 @@ def unsorted(op: str) -> list[Case]:
         case(op, arr(4), scalar(1, "int32"), three),
         *[case(op, arr(5, 2, dtype=d), i32(2, 0, 2, 2, 0), three) for d in (*INTEGERS, *NARROW)],
         case(op, arr(3000, 5, low=0.99, high=1.01), arr(3000, dtype="int32", low=0, high=40), scalar(40, "int32"), rtol=2e-5),
+        case(op, arr(700, 65, low=0.99, high=1.01), arr(700, dtype="int32", low=-1, high=40), scalar(40, "int32"), rtol=2e-5),
+        case(op, arr(600, 64, low=0.99, high=1.01), i32(*range(30), *[7] * 570), scalar(40, "int32"), rtol=2e-5),
         case(op, arr(9000, low=0.99, high=1.01), arr(9000, dtype="int32", low=-1, high=400), scalar(400, "int32"), rtol=2e-5),
     ]
 
@@ -35,6 +37,7 @@ def in_order(op: str) -> list[Case]:
         case(op, arr(0, 3), np.zeros(0, np.int32)),
         case(op, arr(6, 0), ids),
         *[case(op, arr(6, 3, dtype=d), ids) for d in (NARROW if op == "SegmentMean" else (*INTEGERS, *NARROW))],
+        case(op, arr(700, 65, low=0.99, high=1.01), np.sort(arr(700, dtype="int32", low=0, high=40)), rtol=2e-5),
         case(op, arr(3000, 5, low=0.99, high=1.01), np.sort(arr(3000, dtype="int32", low=0, high=40)), rtol=2e-5),
     ]
 

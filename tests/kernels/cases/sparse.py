@@ -7,6 +7,7 @@ from tests.kernels.harness import arr, case, i32, scalar
 ZERO = scalar(0.0)
 COORDINATES = np.array([[0, 1], [0, 3], [2, 0], [2, 0], [4, 3]], np.int64)
 EXTENTS = np.array([5, 4], np.int64)
+MANY = np.stack([np.sort(arr(900, dtype="int64", low=0, high=30)), arr(900, dtype="int64", low=0, high=30, seed=1)], axis=1)
 
 CASES = [
     case("SparseToDense", i32(1, 4), i32(6), arr(2), ZERO),
@@ -27,6 +28,10 @@ CASES = [
         )
     ],
     case("SparseTensorDenseMatMul", np.zeros((0, 2), np.int64), arr(0), EXTENTS, arr(4, 3)),
+    *[
+        case("SparseTensorDenseMatMul", MANY, arr(900), np.array([30, 30], np.int64), arr(30, n), adjoint_a=a, rtol=1e-4)
+        for n, a in ((48, False), (48, True), (7, False))
+    ],
     case("SparseTensorDenseMatMul", COORDINATES.astype(np.int32), arr(5), EXTENTS, arr(4, 1)),
     case("SparseTensorDenseMatMul", COORDINATES, arr(5, dtype="int32"), EXTENTS, arr(4, 3, dtype="int32")),
 ]
