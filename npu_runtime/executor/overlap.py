@@ -22,7 +22,7 @@ from npu_runtime.passes.effects import is_pure
 from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.partition import HostCall
 
-LEAST_SECONDS = 60e-6
+LEAST_SECONDS = 150e-6
 """A step that takes less is not worth a worker's time to begin and to end."""
 MOST_BEHIND_SECONDS = 2e-3
 """With so much before it the worker is given nothing more: what waits there needs memory and could as well be shared out."""

@@ -16,8 +16,8 @@ from npu_runtime.kernels.windows import Axis
 
 BLOCK_BYTES = 4 << 20
 """Of the laid-out windows of one block: more repays packing the filter and needs fewer calls, less stays in cache."""
-LARGE_FILTER = 1 << 20
-"""Bytes of a filter that is multiplied by fewer and larger blocks, as packing it for each takes long."""
+LEAST_BLOCKS = 2
+"""More of small images would share the work better, but their calls of numpy are so short that threads wait for Python's lock."""
 MIN_POSITIONS = 196
 FEWEST_SUMMED = 512
 """Positions that one product of a filter's gradient sums over, where there are that many: then adding it up costs little."""
@@ -45,17 +45,12 @@ class Block:
 
 
 @lru_cache(maxsize=4096)
-def blocks(
-    n_images: int, rows: Axis, cols: Axis, window_bytes: int, block_bytes: int = BLOCK_BYTES, least: int = 8
-) -> tuple[Block, ...]:
-    """The outputs in blocks: some rows of one image, or some whole images where these are small. Depends on shapes only.
-
-    least: about how many blocks there should be, where outputs are not very few.
-    """
+def blocks(n_images: int, rows: Axis, cols: Axis, window_bytes: int, block_bytes: int = BLOCK_BYTES) -> tuple[Block, ...]:
+    """The outputs in blocks: some rows of one image, or some whole images where these are small. Depends on shapes only."""
     per_image = rows.out * cols.out
     total = n_images * per_image
     positions = max(MIN_POSITIONS, block_bytes // max(window_bytes, 1))
-    positions = max(1, min(positions, -(-total // least) if total > 2 * MIN_POSITIONS else total))
+    positions = max(1, min(positions, -(-total // LEAST_BLOCKS) if total > 2 * MIN_POSITIONS else total))
     if positions >= per_image:
         n_blocks = fair(-(-n_images // max(1, round(positions / max(per_image, 1)))), n_images)
         cuts = [n_images * index // n_blocks for index in range(n_blocks + 1)]
@@ -140,9 +135,7 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
     """out = x * w.  x: (N, H, W, C).  w: (kernel rows, kernel columns, C, K).  out: (N, rows, columns, K), any strides."""
     matrix = w.reshape(-1, w.shape[3])
 
-    least = 8 if matrix.nbytes < LARGE_FILTER else 4
-
-    @each_block(blocks(len(x), rows, cols, matrix.shape[0] * x.itemsize, BLOCK_BYTES, least))
+    @each_block(blocks(len(x), rows, cols, matrix.shape[0] * x.itemsize))
     def run(block: Block) -> None:
         windows = lay_out(x, rows, cols, block)
         target = block.of(out)
@@ -167,7 +160,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
     if n_parts < 2:
         multiply(_all_windows(x, rows, cols).T, dy.reshape(n_positions, -1), matrix)
         return
-    todo = blocks(len(x), rows, cols, window_bytes, max(BLOCK_BYTES, FEWEST_SUMMED * window_bytes), n_parts)
+    todo = blocks(len(x), rows, cols, window_bytes, max(BLOCK_BYTES, FEWEST_SUMMED * window_bytes))
 
     def add(target: np.ndarray, block: Block, is_first: bool) -> None:
         product = target if is_first else scratch("product", matrix.shape, out.dtype)

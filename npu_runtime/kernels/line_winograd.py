@@ -176,10 +176,10 @@ def transform_filters(w: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(points.swapaxes(2, 3))
 
 
-def _blocks(n_images: int, rows: Axis, cols: Axis, channels: int, least: int = 8) -> tuple[Block, ...]:
+def _blocks(n_images: int, rows: Axis, cols: Axis, channels: int) -> tuple[Block, ...]:
     """Blocks of whole images, or of bands of one: top and bottom count bands."""
     size = size_of(rows)
-    return blocks(n_images, replace(rows, out=tiles_of(rows, size).out), cols, 4 * size * channels, BLOCK_BYTES, least)
+    return blocks(n_images, replace(rows, out=tiles_of(rows, size).out), cols, 4 * size * channels, BLOCK_BYTES)
 
 
 def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None) -> None:
@@ -211,7 +211,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
     """
     depth, filters = out.shape[2:]
     size = size_of(rows)
-    todo = _blocks(len(x), rows, cols, depth + filters, MOST_PARTS)
+    todo = _blocks(len(x), rows, cols, depth + filters)
 
     def add(target: np.ndarray, block: Block, is_first: bool) -> None:
         if is_first:
