@@ -15,7 +15,8 @@ from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.windows import check_rank, refuse_ranks
 
 TYPES = frozenset({"float16", "float32"})
-BLOCK_ELEMENTS = 16384
+BLOCK_ELEMENTS = 1 << 18
+"""Of fewer, calls of numpy are so short that threads wait for Python's lock: 16,384 took twice as long."""
 
 
 def _flops(each: float, passes: int) -> Estimate:
