@@ -12,6 +12,10 @@ from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.tiles import NARROW
 
+WIDE_STEP = 256
+"""Elements of one step of a scan from which a call for each step takes less time than numpy's loop over elements."""
+STEP_GRAIN = 4096
+"""Elements of one call: threads that make shorter ones wait for each other."""
 TYPES = {"T": dt.NUMBERS, "Tidx": dt.INDICES}
 
 
@@ -27,10 +31,11 @@ def _scan(ufunc: np.ufunc, x: np.ndarray, axis: np.ndarray, exclusive: bool, rev
     if exclusive:
         target[:1] = ufunc.identity
         values, target = values[:-1], target[1:]
-    if x.dtype in NARROW:
-        np.copyto(target, ufunc.accumulate(values, axis=0), casting="unsafe")
-    elif target.size:
-        _accumulate(ufunc, values, target)
+    if target.size:
+        sums = np.empty(target.shape, np.float32) if x.dtype in NARROW else target
+        _accumulate(ufunc, values, sums)
+        if sums is not target:
+            np.copyto(target, sums, casting="unsafe")
     return made
 
 
@@ -41,12 +46,24 @@ def _accumulate(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
         return
     longest = int(np.argmax(x.shape[1:])) + 1
     before = (slice(None),) * longest
+    step_size = x[0].size
+    goes_by_steps = step_size >= WIDE_STEP and x.strides[-1] == x.itemsize
 
     def columns(start: int, stop: int) -> None:
         index = (*before, slice(start, stop))
-        ufunc.accumulate(x[index], axis=0, dtype=x.dtype, out=out[index])
+        if goes_by_steps:
+            _step_by_step(ufunc, x[index], out[index])
+        else:
+            ufunc.accumulate(x[index], axis=0, dtype=x.dtype, out=out[index])
 
-    parallel_ranges(x.shape[longest], columns, 64)
+    parallel_ranges(x.shape[longest], columns, STEP_GRAIN * x.shape[longest] // step_size if goes_by_steps else 64)
+
+
+def _step_by_step(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
+    """Each step as one call for all the elements beside each other: numpy's own way takes them one by one."""
+    np.copyto(out[0], x[0])
+    for step in range(1, len(x)):
+        ufunc(out[step - 1], x[step], out=out[step])
 
 
 @kernel("Cumsum", unit="vector", shape=same_as(0), dtypes=TYPES, estimate=per_element(1))
