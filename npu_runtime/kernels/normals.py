@@ -43,8 +43,8 @@ _SIN = tuple(map(_hex, ("-0x1.555545995a603p-3", "0x1.1107605230bc4p-7", "-0x1.9
 _HALF_PI = _hex("0x1.921fb54442d18p0")
 _QUADRANT_SCALE = _hex("0x1.45f306dc9c883p+23")  # 2^24 * 2 / pi
 _TWO_PI = 2.0 * np.pi
-CHUNK = 4096
-"""Blocks turned into normals at once: each temporary is then small enough for malloc to give the same memory again."""
+CHUNK = 16384
+"""Blocks turned into normals at once: of fewer, calls of numpy are so short that threads wait for Python's lock."""
 _MANTISSA, _ONE_BITS = (np.broadcast_to(np.uint32(bits), 4 * TILE) for bits in (0x7FFFFF, 0x3F800000))
 _ONE = np.broadcast_to(np.float32(1), 4 * TILE)
 N_MANTISSAS = 1 << 23

@@ -23,7 +23,7 @@ Slices = tuple[slice, slice, slice]
 ALL = slice(None)
 NO_TAP = -1
 LEAST_POSITIVE = float(np.finfo(np.float32).tiny)
-BAND_ELEMENTS = 1 << 18
+BAND_ELEMENTS = 1 << 19
 """Inputs that one step works on: of fewer, Python's share is too large, more do not stay in the cache."""
 
 

@@ -17,7 +17,7 @@ from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.precision import store, wide_buffer, widen
 from npu_runtime.kernels.shapes import broadcast_pair, same_as
 
-BLOCK_ELEMENTS = 1 << 17
+BLOCK_ELEMENTS = 1 << 18
 SAFE = -5.0, 60.0
 """Between which the largest logit of a block allows exponentials as they are: neither they nor their sums overflow."""
 LEAST_SUM = 1e-3

@@ -34,7 +34,7 @@ from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
 AREA = SIZE * SIZE
-BLOCK_BYTES = 2 << 20
+BLOCK_BYTES = 4 << 20
 """Of the transformed inputs and products of one block: more repays packing the filters, less stays in cache."""
 FEWEST_STACKED = 24
 """Tiles of a product that BLAS does not pack: with fewer, packing pays."""
