@@ -5,6 +5,8 @@ Source: TensorFlow's core/kernels/image/adjust_hue_op.cc, adjust_saturation_op.c
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from npu_runtime import dtypes as dt
@@ -12,12 +14,20 @@ from npu_runtime.cost.work import per_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.precision import store, widen
+from npu_runtime.kernels.parallel import parallel_ranges
+from npu_runtime.kernels.precision import compute_dtype, store
 from npu_runtime.kernels.shapes import same_as
 
 Array = np.ndarray
 FLOAT32 = frozenset({"float32"})
-ONE, SIX = np.float32(1), np.float32(6)
+ZERO, ONE, TWO, THREE, SIX = (np.float32(n) for n in (0, 1, 2, 3, 6))
+LINE_ELEMENTS = 1 << 10
+"""Added up side by side to the sum of an image's channels."""
+BLOCK_ELEMENTS = 1 << 15
+"""Done at a time, that all steps find them in a core's cache."""
+BLOCK_PIXELS = 1 << 14
+FAR = np.float32(3e38)
+Colours = tuple[Array, Array, Array]
 
 
 def _check_colours(images: Array, least_rank: int = 3) -> None:
@@ -37,89 +47,170 @@ def adjust_contrast(images: Array, contrast_factor: Array, /, *, out: Array | No
         raise InvalidArgument(f"input must be at least 3-D, got shape{shape_text(images.shape)}")
     if contrast_factor.ndim:
         raise InvalidArgument(f"contrast_factor must be scalar: {shape_text(contrast_factor.shape)}")
-    made = np.empty_like(images) if out is None else out
+    made = np.empty(images.shape, images.dtype) if out is None or not out.flags.c_contiguous else out
     if images.size:
-        mean = images.mean(axis=(-3, -2), keepdims=True, dtype=np.float32)
-        np.subtract(images, mean, out=made)
-        made *= contrast_factor
-        made += mean
-    return made
+        channels, n_elements = images.shape[-1], images.shape[-3] * images.shape[-2] * images.shape[-1]
+        before, after = images.reshape(-1, n_elements), made.reshape(-1, n_elements)
+        means = np.empty((len(before), channels), np.float32)
+
+        def average(start: int, stop: int) -> None:
+            for image in range(start, stop):
+                means[image] = _sums(before[image], channels) / np.float32(n_elements // channels)
+
+        def stretch(start: int, stop: int) -> None:
+            for block in range(start, stop):
+                image, first = block // n_blocks, block % n_blocks * step
+                part, mean = before[image, first : first + step], np.tile(means[image], step // channels)
+                _stretch(part, mean[: part.size], contrast_factor, after[image, first : first + step])
+
+        step = max(1, BLOCK_ELEMENTS // channels) * channels
+        n_blocks = -(-n_elements // step)
+        parallel_ranges(len(before), average, max(1, BLOCK_ELEMENTS // n_elements))
+        parallel_ranges(len(before) * n_blocks, stretch, max(1, BLOCK_ELEMENTS // n_elements))
+    return store(made, images.dtype, out)
+
+
+def _sums(image: Array, channels: int) -> Array:
+    """(C,) of pixels one behind the other, (H * W * C,): lines of many pixels first, for long inner loops."""
+    line = max(1, LINE_ELEMENTS // channels) * channels
+    n_whole = image.size // line * line
+    of_line = image[:n_whole].reshape(-1, line).sum(axis=0)
+    return of_line.reshape(-1, channels).sum(axis=0) + image[n_whole:].reshape(-1, channels).sum(axis=0)
+
+
+def _stretch(x: Array, mean: Array, factor: Array, out: Array) -> None:
+    np.subtract(x, mean, out=out)
+    out *= factor
+    out += mean
 
 
 @kernel("RGBToHSV", unit="vector", shape=same_as(0), dtypes=dt.FLOATS, estimate=per_element(10))
 def rgb_to_hsv(images: Array, /, *, out: Array | None = None) -> Array:
     """Hue in [0, 1), saturation and value of red, green and blue: (..., 3) -> (..., 3).  Source: TensorFlow op `RGBToHSV`."""
     _check_colours(images, 1)
-    return store(np.stack(_to_hsv(widen(images)), axis=-1), images.dtype, out)
+    return _recolour(images, _to_hsv, out)
 
 
-def _to_hsv(rgb: Array) -> tuple[Array, Array, Array]:
-    r, g, b = rgb[..., 0], rgb[..., 1], rgb[..., 2]
+def _recolour(images: Array, change: Callable[[Array, Array, Array], Colours], out: Array | None) -> Array:
+    """The three channels changed together, a block of pixels at a time; 16-bit floats computed in fp32."""
+    made = np.empty(images.shape, images.dtype) if out is None or not out.flags.c_contiguous else out
+    before, after = images.reshape(-1, 3), made.reshape(-1, 3)
+
+    def work(start: int, stop: int) -> None:
+        channels = np.ascontiguousarray(before[start:stop].T, compute_dtype(images.dtype))
+        with np.errstate(all="ignore"):
+            for channel, values in enumerate(change(*channels)):
+                after[start:stop, channel] = values
+
+    parallel_ranges(len(before), work, BLOCK_PIXELS)
+    return store(made, images.dtype, out)
+
+
+def _to_hsv(r: Array, g: Array, b: Array) -> Colours:
     value = np.maximum(np.maximum(r, g), b)
     spread = value - np.minimum(np.minimum(r, g), b)
-    with np.errstate(all="ignore"):
-        saturation = np.where(value > 0, spread / value, np.float32(0))
-        norm = ONE / (SIX * spread)
-        second, third = norm * (b - r) + np.float32(2) / SIX, norm * (r - g) + np.float32(4) / SIX
-        hue = np.where(r == value, norm * (g - b), np.where(g == value, second, third))
-    hue = np.where(spread > 0, hue, np.float32(0))
-    return np.where(hue < 0, hue + ONE, hue), saturation, value
+    saturation = np.where(value > 0, spread / value, ZERO)
+    norm = ONE / (SIX * spread)
+    second, third = norm * (b - r) + TWO / SIX, norm * (r - g) + np.float32(4) / SIX
+    hue = _chosen(r == value, norm * (g - b), _chosen(g == value, second, third))
+    hue = np.where(spread > 0, hue, ZERO)
+    hue += hue < 0
+    return hue, saturation, value
+
+
+def _chosen(mask: Array, x: Array, y: Array) -> Array:
+    """np.where of fp32 by their bits: where it branches at every element, masks of no pattern take it six times as long."""
+    bits, others = x.view(np.int32), y.view(np.int32)
+    differing = bits ^ others
+    differing &= -mask.astype(np.int32)
+    differing ^= others
+    return differing.view(np.float32)
 
 
 @kernel("HSVToRGB", unit="vector", shape=same_as(0), dtypes=dt.FLOATS, estimate=per_element(10))
 def hsv_to_rgb(images: Array, /, *, out: Array | None = None) -> Array:
     """Red, green and blue of hue, saturation and value: (..., 3) -> (..., 3).  Source: TensorFlow op `HSVToRGB`."""
     _check_colours(images, 1)
-    wide = widen(images)
-    hue, saturation, value = wide[..., 0] * SIX, wide[..., 1], wide[..., 2]
-    shares = [np.abs(hue - np.float32(3)) - ONE, np.float32(2) - np.abs(hue - np.float32(2)),
-              np.float32(2) - np.abs(hue - np.float32(4))]  # fmt: skip
-    rest = ONE - saturation
-    colours = [(rest + saturation * np.clip(share, np.float32(0), ONE)) * value for share in shares]
-    return store(np.stack(colours, axis=-1), images.dtype, out)
+    return _recolour(images, _to_rgb, out)
+
+
+def _to_rgb(hue: Array, saturation: Array, value: Array) -> Colours:
+    place, rest = hue * SIX, ONE - saturation
+
+    def colour(share: Array) -> Array:
+        np.minimum(np.maximum(share, ZERO, out=share), ONE, out=share)
+        share *= saturation
+        share += rest
+        share *= value
+        return share
+
+    four = np.float32(4)
+    return colour(np.abs(place - THREE) - ONE), colour(TWO - np.abs(place - TWO)), colour(TWO - np.abs(place - four))
 
 
 @kernel("AdjustHue", unit="vector", shape=same_as(0), dtypes=FLOAT32, estimate=per_element(10))
 def adjust_hue(images: Array, delta: Array, /, *, out: Array | None = None) -> Array:
     """The hue turned by delta, a part of the whole circle: (..., H, W, 3) fp32.  Source: TensorFlow op `AdjustHue`."""
     _check_colours(images)
-    r, g, b = images[..., 0], images[..., 1], images[..., 2]
-    low, high = np.minimum(np.minimum(r, g), b), np.maximum(np.maximum(r, g), b)
-    hue = np.mod(_sextant(r, g, b, low, high) + np.float32(delta) * SIX, SIX)
-    sextant = np.minimum(hue.astype(np.int32), 5)
-    share = hue - sextant
-    share = np.where(sextant % 2 == 1, ONE - share, share)
-    middle = low + share * (high - low)
-    made = _by_sextant(sextant, high, middle, low)
-    return store(made, images.dtype, out)
+    turn = np.float32(delta) * SIX
+
+    def change(r: Array, g: Array, b: Array) -> Colours:
+        low, high = np.minimum(np.minimum(r, g), b), np.maximum(np.maximum(r, g), b)
+        hue = _turned(_sextant(r, g, b, low, high), turn)
+        sextant = _whole(hue)
+        share = np.abs((sextant & 1) - (hue - sextant))
+        return _by_sextant(sextant, high, low + share * (high - low), low)
+
+    return _recolour(images, change, out)
+
+
+def _turned(hue: Array, turn: np.float32) -> Array:
+    """A hue of [0, 6) and a turn added up, in [0, 6) again; the remainder of a division takes ten times as long."""
+    turned = hue + turn
+    if not abs(turn) <= SIX:
+        return np.mod(turned, SIX)
+    turned += (turned < ZERO) * SIX
+    turned -= (turned >= SIX) * SIX
+    return turned
+
+
+def _whole(hue: Array) -> Array:
+    """The whole part, 0 to 5, of numbers of [0, 6]: int8."""
+    return np.clip(hue.astype(np.int32), 0, 5).astype(np.int8)
 
 
 def _sextant(r: Array, g: Array, b: Array, low: Array, high: Array) -> Array:
     """The hue as a number of [0, 6): its whole part says the order of the colours."""
-    order = np.where(r < g, np.where(b < r, 1, np.where(b > g, 3, 2)), np.where(b < g, 0, np.where(b > r, 4, 5)))
+    less, more = [(b < x).view(np.int8) for x in (r, g)], [(b > x).view(np.int8) for x in (r, g)]
+    rising, falling = 2 - less[0] + more[1], 5 - more[0] - 5 * less[1]
+    order = falling + (r < g).view(np.int8) * (rising - falling)
     middle = np.maximum(np.minimum(r, g), np.minimum(np.maximum(r, g), b))
-    with np.errstate(all="ignore"):
-        ratio = (middle - low) / (high - low)
-    hue = order + np.where(order % 2 == 0, ratio, ONE - ratio)
-    return np.where(high == low, np.float32(0), hue).astype(np.float32)
+    ratio = (middle - low) / (high - low)
+    return np.where(high == low, ZERO, order + np.abs((order & 1) - ratio))
 
 
-def _by_sextant(sextant: Array, high: Array, middle: Array, low: Array) -> Array:
-    """Red, green and blue, each the highest, middle or lowest value."""
-    red = np.choose(sextant, [high, middle, low, low, middle, high])
-    green = np.choose(sextant, [middle, high, high, middle, low, low])
-    blue = np.choose(sextant, [low, low, middle, high, high, middle])
-    return np.stack([red, green, blue], axis=-1)
+def _by_sextant(sextant: Array, high: Array, middle: Array, low: Array | np.float32) -> Colours:
+    """Red, green and blue, each the highest, middle or lowest value: by how far the sextant is from the colour's two."""
+    twice = 2 * sextant
+    farther = np.abs(twice - 5) - 3, 3 - np.abs(twice - 3), 3 - np.abs(twice - 7)
+    red, green, blue = (np.clip(middle + FAR * each, low, high) for each in farther)
+    return red, green, blue
 
 
 @kernel("AdjustSaturation", unit="vector", shape=same_as(0), dtypes=FLOAT32, estimate=per_element(20))
 def adjust_saturation(images: Array, scale: Array, /, *, out: Array | None = None) -> Array:
     """The saturation times scale, at most 1: (..., H, W, 3) fp32.  Source: TensorFlow op `AdjustSaturation`."""
     _check_colours(images)
-    hue, saturation, value = _to_hsv(images)
-    chroma = np.clip(saturation * np.float32(scale), np.float32(0), ONE) * value
-    place = hue * SIX
-    sextant = np.clip(place.astype(np.int32), 0, 5)
-    middle = chroma * (ONE - np.abs(np.mod(place, np.float32(2)) - ONE))
-    made = _by_sextant(sextant, chroma, middle, np.zeros_like(chroma)) + (value - chroma)[..., None]
-    return store(made, images.dtype, out)
+    factor = np.float32(scale)
+
+    def change(r: Array, g: Array, b: Array) -> Colours:
+        hue, saturation, value = _to_hsv(r, g, b)
+        chroma = np.clip(saturation * factor, ZERO, ONE) * value
+        place = hue * SIX
+        rest = place - TWO * np.floor(place / TWO)
+        least = value - chroma
+        middle = chroma * (ONE - np.abs(rest - ONE))
+        red, green, blue = _by_sextant(_whole(place), chroma, middle, ZERO)
+        return red + least, green + least, blue + least
+
+    return _recolour(images, change, out)
