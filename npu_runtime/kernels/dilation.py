@@ -11,12 +11,15 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.pooling import lowest
+from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.pooling import bands, lowest
 from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.windows import Axis, Layout, check_rank
 
 Array = np.ndarray
+BAND_ELEMENTS = 1 << 16
+"""Pixels of a channel read for the rows done at a time: they and their sums stay in a core's cache."""
 
 
 def _layout(strides: Sequence[int], rates: Sequence[int], padding: str) -> Layout:
@@ -40,14 +43,41 @@ def dilation_2d(images: Array, filter: Array, /, *, strides: Sequence[int], rate
 
     images: (N, H, W, C).  filter: (h, w, C).  Returns: (N, H', W', C).  Source: TensorFlow op `Dilation2D`.
     """
-    return _winners(images, filter, _layout(strides, rates, padding))[0]
+    rows, cols = _axes(images, filter, _layout(strides, rates, padding))
+    best = np.empty((len(images), rows.out, cols.out, images.shape[3]), images.dtype)
+    along_cols = np.repeat(filter[:, :, None], cols.out, axis=2)
+    todo = bands(len(images), rows, max(images[0, :1].size if images.size else 0, cols.out * best.shape[3]), BAND_ELEMENTS)
+
+    def work(start: int, stop: int) -> None:
+        for image, first, end in todo[start:stop]:
+            _largest_sums(images[image], along_cols, (rows, cols), first, best[image, first:end])
+
+    parallel_ranges(len(todo), work)
+    return best
+
+
+def _largest_sums(image: Array, filter: Array, axes: tuple[Axis, Axis], first: int, best: Array) -> None:
+    """Rows of outputs from `first`.  filter: (h, w, W', C), as often as outputs, so that lines are added as a whole."""
+    rows, cols = axes
+    best[...] = lowest(best.dtype)
+    for row, col in np.ndindex(rows.kernel, cols.kernel):
+        out_rows, in_rows = rows.tap(row, first, first + len(best))
+        out_cols, in_cols = cols.tap(col, 0, cols.out)
+        winners, pixels = best[out_rows, out_cols], image[in_rows, in_cols]
+        sums = np.add(pixels, filter[row, col, : pixels.shape[1]], out=scratch("dilation.sums", pixels.shape, best.dtype))
+        np.fmax(winners, sums, out=winners)
+
+
+def _axes(images: Array, filter: Array, layout: Layout) -> tuple[Axis, Axis]:
+    check_rank("input", images.shape)
+    check_rank("filter", filter.shape, 3)
+    rows, cols = layout.axes(images.shape[1:3], filter.shape[:2])
+    return rows, cols
 
 
 def _winners(images: Array, filter: Array, layout: Layout) -> tuple[Array, Array, tuple[Axis, Axis]]:
     """(largest sums, which tap they are from, axes)."""
-    check_rank("input", images.shape)
-    check_rank("filter", filter.shape, 3)
-    rows, cols = layout.axes(images.shape[1:3], filter.shape[:2])
+    rows, cols = _axes(images, filter, layout)
     best = np.full((len(images), rows.out, cols.out, images.shape[3]), lowest(images.dtype), images.dtype)
     taps = np.zeros(best.shape, np.int32)
     for tap in range(rows.kernel * cols.kernel):
