@@ -11,6 +11,8 @@ INTEGERS = ("int8", "uint8", "int16", "int32", "int64")
 OPS = ["Sum", "Mean", "Prod", "Max", "Min", "EuclideanNorm"]
 AXES = [(0,), (1,), (2,), (-1,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
 NAN = np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan], [-np.inf, 2.0, np.inf], [np.nan, 5.0, 7.0]], np.float32)
+LONG_NAN = arr(2, 2100, 64)
+LONG_NAN[0, 5, 3], LONG_NAN[1, 2099, 60], LONG_NAN[1, 7] = np.nan, np.nan, np.inf
 
 
 def _axes(op: str, dtype: str = "float32") -> list[Case]:
@@ -51,6 +53,8 @@ CASES = [
     case("Max", arr(300, 701), i32(0), id="large0"),
     case("Max", arr(300, 701), i32(1), id="large1"),
     case("Min", arr(9, 30, 7, 40), i32(1, 3), id="large0"),
+    *[case(op, x, i32(1), id=f"middle-{k}") for op in ("Max", "Min")
+      for k, x in enumerate((LONG_NAN, arr(3, 140, 256), arr(2, 5001, 30), arr(2, 2500, 64, dtype="int32")))],
     case("Any", arr(300, 701, dtype="bool"), i32(1), id="large0"),
     *[case(op, arr(4, 5, dtype=t), i32(1), id=t) for op in OPS for t in ("float16", "bfloat16")],
     *[case(op, arr(300, 40, dtype=t, low=0, high=1), i32(0), id=f"long-{t}")
