@@ -13,10 +13,13 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import rows as pixel_rows
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.precision import store
 from npu_runtime.kernels.shapes import constant_ints
 
 Array = np.ndarray
+BLOCK_ELEMENTS = 1 << 16
+"""Of crops made at a time, so that their corners stay in a core's cache."""
 IMAGE_TYPES = {"T": dt.NUMBERS - {"bfloat16"}}
 
 
@@ -85,7 +88,9 @@ def _check_image(image: Array, crop: tuple[int, ...]) -> None:
 
 def _pixels(image: Array, box_ind: Array, rows: Array, cols: Array) -> Array:
     """(boxes, crop height, crop width, C) fp32."""
-    return image[box_ind[:, None, None], rows[:, :, None], cols[:, None, :]].astype(np.float32, copy=False)
+    numbers = _numbers(box_ind, rows, cols, image.shape).reshape(len(rows), rows.shape[1], cols.shape[1])
+    pixels = image.reshape(image.shape[0] * image.shape[1] * image.shape[2], image.shape[3])
+    return np.take(pixels, numbers, axis=0, mode="clip").astype(np.float32, copy=False)
 
 
 def _crops_shape(image: Spec, boxes: Spec, box_ind: Spec, crop_size: Spec, /, **attrs: Any) -> Shape:
@@ -111,16 +116,37 @@ def crop_and_resize(
     if not np.isfinite(boxes).all():
         raise InvalidArgument("Boxes contains at least one element that is not finite")
     rows, cols = _both(boxes.reshape(-1, 4), image.shape, crop)
-    if method == "nearest":
-        made = _pixels(image, box_ind, rows.nearest, cols.nearest)
-    else:
-        corners = [_pixels(image, box_ind, r, c) for r in (rows.lower, rows.upper) for c in (cols.lower, cols.upper)]
-        across, down = cols.lerp[:, None, :, None], rows.lerp[:, :, None, None]
-        top = corners[0] + (corners[1] - corners[0]) * across
-        bottom = corners[2] + (corners[3] - corners[2]) * across
-        made = top + (bottom - top) * down
-    made[~_inside(rows, cols)] = extrapolation_value
-    return store(made, made.dtype, out)
+    made = np.empty((len(boxes), *crop, image.shape[3]), np.float32) if out is None else out
+    crop_images = _nearest_crops if method == "nearest" else _bilinear_crops
+
+    def work(start: int, stop: int) -> None:
+        of_rows, of_cols = (Samples(*(each[start:stop] for each in axis)) for axis in (rows, cols))
+        part = made[start:stop]
+        crop_images(image, box_ind[start:stop], of_rows, of_cols, part)
+        part[~_inside(of_rows, of_cols)] = extrapolation_value
+
+    parallel_ranges(len(made), work, max(1, BLOCK_ELEMENTS // max(1, made[:1].size)))
+    return made
+
+
+def _nearest_crops(image: Array, box_ind: Array, rows: Samples, cols: Samples, out: Array) -> None:
+    out[...] = _pixels(image, box_ind, rows.nearest, cols.nearest)
+
+
+def _bilinear_crops(image: Array, box_ind: Array, rows: Samples, cols: Samples, out: Array) -> None:
+    along_cols = np.repeat(cols.lerp[:, None, :, None], image.shape[3], axis=3)
+
+    def along(places: Array) -> Array:
+        left, right = _pixels(image, box_ind, places, cols.lower), _pixels(image, box_ind, places, cols.upper)
+        right -= left
+        right *= along_cols
+        right += left
+        return right
+
+    top, bottom = along(rows.lower), along(rows.upper)
+    bottom -= top
+    bottom *= rows.lerp[:, :, None, None]
+    np.add(top, bottom, out=out)
 
 
 def _inside(rows: Samples, cols: Samples) -> Array:

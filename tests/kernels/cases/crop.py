@@ -17,6 +17,9 @@ FORWARD = [case("CropAndResize", IMAGE, BOXES, WHOSE, i32(*crop), method=method,
            for crop in CROPS for method, value in (("bilinear", 0.0), ("nearest", 1.5))] + [
     case("CropAndResize", arr(2, 6, 8, 2, dtype=dtype, low=-90, high=90), BOXES, WHOSE, i32(3, 4), id=dtype) for dtype in TYPES
 ] + [
+    case("CropAndResize", arr(3, 9, 8, 24), arr(40, 4, low=-0.1, high=1.2), np.arange(40, dtype=np.int32) % 3, i32(11, 13),
+         method=method, id=f"blocks-{method}") for method in ("bilinear", "nearest")
+] + [
     case("CropAndResize", IMAGE, NO_BOXES, i32([]), i32(3, 3), id="no boxes"),
     case("CropAndResize", arr(2, 6, 8, 0), BOXES, WHOSE, i32(3, 3), id="no channels"),
 ]  # fmt: skip
