@@ -17,6 +17,8 @@ def _convert(out: np.ndarray, x: np.ndarray) -> None:
     """C's conversion: towards zero to an integer, what is not zero (NaN too) is true, rounded to a narrower float."""
     if out.dtype == bool:
         np.not_equal(x, x.dtype.type(0), out=out)
+    elif x.dtype in NARROW and out.dtype == np.float32:
+        to_float32(x, out)
     elif x.dtype in NARROW:
         np.copyto(out, to_float32(x), casting="unsafe")
     elif out.dtype in NARROW and x.dtype != np.float32:

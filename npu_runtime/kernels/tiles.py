@@ -38,11 +38,14 @@ _HALF = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
 _BITS: dict[int, np.dtype] = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 
-def to_float32(x: np.ndarray) -> np.ndarray:
+def to_float32(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """The values of a 16-bit float array in fp32."""
     if x.dtype == np.float16:
-        return np.asarray(_HALF.take(x.view(np.uint16)))
-    return x.astype(np.float32)
+        return np.asarray(_HALF.take(x.view(np.uint16), out=out, mode="clip"))  # all are inside; "raise" looks once more
+    if out is None:
+        return x.astype(np.float32)
+    np.copyto(out, x, casting="unsafe")
+    return out
 
 
 def filled(value: float, like: np.ndarray) -> np.ndarray | float:

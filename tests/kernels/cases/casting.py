@@ -26,6 +26,8 @@ CASES = [
     case("Cast", scalar(2.5), DstT="int32", id="scalar"),
     case("Cast", arr(0, 3), DstT="int32", id="empty"),
     case("Cast", arr(70001), DstT="float16", id="large-float16"),
+    *[case("Cast", arr(200_003, dtype=t), DstT="float32", id=f"large-{t}") for t in ("float16", "bfloat16")],
+    case("Cast", np.arange(1 << 16, dtype=np.uint16).view(np.float16), DstT="float32", id="every-float16"),
     case("Cast", arr(70001, dtype="int32", low=-1000, high=1000), DstT="float32", id="large-int32"),
     case("Cast", arr(300, 301, low=-1000, high=1000), DstT="int32", id="large-float32"),
 ]
