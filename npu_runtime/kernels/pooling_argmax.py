@@ -13,6 +13,7 @@ from npu_runtime.cost.work import n_elements
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.pooling import pool_layout, pool_shape, refuse_depth_pool
 from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import same_as
@@ -48,29 +49,29 @@ def max_pool_with_argmax(
     layout, extents = pool_layout(ksize, strides, padding, "NHWC")
     rows, cols = layout.axes(images.shape[1:3], extents)
     shape = (len(images), rows.out, cols.out, images.shape[3])
-    best, places = np.zeros(shape, images.dtype), np.full(shape, -1, np.int64)
-    numbers = _numbers(images.shape, include_batch_in_index)
-    for row_tap in range(rows.kernel):
-        for col_tap in range(cols.kernel):
-            _offer(images, numbers, (rows, row_tap), (cols, col_tap), best, places)
-    return best, places.astype(dt.to_numpy(Targmax), copy=False)
+    best, places = np.zeros(shape, images.dtype), np.empty(shape, dt.to_numpy(Targmax))
+    numbers = np.arange(math.prod(images.shape[1:]), dtype=np.int64).reshape(images.shape[1:])
+
+    def work(start: int, stop: int) -> None:
+        for image in range(start, stop):
+            found = _winners(images[image], numbers, rows, cols, best[image])
+            places[image] = found + image * numbers.size if include_batch_in_index else found
+
+    parallel_ranges(len(images), work)
+    return best, places
 
 
-def _numbers(shape: tuple[int, ...], with_batch: bool) -> Array:
-    """The flat place of every element: (N, H, W, C) int64."""
-    inside = np.arange(math.prod(shape[1:]), dtype=np.int64).reshape(shape[1:])
-    images = np.arange(shape[0], dtype=np.int64) * (inside.size if with_batch else 0)
-    return inside + images[:, None, None, None]
-
-
-def _offer(images: Array, numbers: Array, row: tuple[Axis, int], col: tuple[Axis, int], best: Array, places: Array) -> None:
-    """Let one tap of every window take the place of a smaller element."""
-    out_rows, in_rows = row[0].tap(row[1], 0, row[0].out)
-    out_cols, in_cols = col[0].tap(col[1], 0, col[0].out)
-    values, winners, found = images[:, in_rows, in_cols], best[:, out_rows, out_cols], places[:, out_rows, out_cols]
-    is_better = (winners < values) | (found < 0)
-    np.copyto(winners, values, where=is_better)
-    np.copyto(found, numbers[:, in_rows, in_cols], where=is_better)
+def _winners(image: Array, numbers: Array, rows: Axis, cols: Axis, best: Array) -> Array:
+    """Which of an image's elements are the largest, which go to `best`: (H', W', C) int64."""
+    found = np.full(best.shape, -1, np.int64)
+    for row_tap, col_tap in np.ndindex(rows.kernel, cols.kernel):
+        out_rows, in_rows = rows.tap(row_tap, 0, rows.out)
+        out_cols, in_cols = cols.tap(col_tap, 0, cols.out)
+        values, winners, theirs = image[in_rows, in_cols], best[out_rows, out_cols], found[out_rows, out_cols]
+        is_better = (winners < values) | (theirs < 0)
+        np.copyto(winners, values, where=is_better)
+        np.maximum(theirs, numbers[in_rows, in_cols] * is_better, out=theirs)
+    return found
 
 
 @kernel("MaxPoolGradWithArgmax", unit="vector", shape=same_as(0), dtypes={"T": dt.NUMBERS, "Targmax": dt.INDICES},
