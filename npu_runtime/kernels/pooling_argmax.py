@@ -50,20 +50,22 @@ def max_pool_with_argmax(
     rows, cols = layout.axes(images.shape[1:3], extents)
     shape = (len(images), rows.out, cols.out, images.shape[3])
     best, places = np.zeros(shape, images.dtype), np.empty(shape, dt.to_numpy(Targmax))
-    numbers = np.arange(math.prod(images.shape[1:]), dtype=np.int64).reshape(images.shape[1:])
+    n_elements = math.prod(images.shape[1:])
+    narrow = np.int32 if n_elements <= np.iinfo(np.int32).max else np.int64
+    numbers = np.arange(n_elements, dtype=narrow).reshape(images.shape[1:])
 
     def work(start: int, stop: int) -> None:
         for image in range(start, stop):
             found = _winners(images[image], numbers, rows, cols, best[image])
-            places[image] = found + image * numbers.size if include_batch_in_index else found
+            places[image] = found.astype(np.int64) + image * n_elements if include_batch_in_index else found
 
     parallel_ranges(len(images), work)
     return best, places
 
 
 def _winners(image: Array, numbers: Array, rows: Axis, cols: Axis, best: Array) -> Array:
-    """Which of an image's elements are the largest, which go to `best`: (H', W', C) int64."""
-    found = np.full(best.shape, -1, np.int64)
+    """Which of an image's elements are the largest, which go to `best`: (H', W', C) of the numbers' type."""
+    found = np.full(best.shape, -1, numbers.dtype)
     for row_tap, col_tap in np.ndindex(rows.kernel, cols.kernel):
         out_rows, in_rows = rows.tap(row_tap, 0, rows.out)
         out_cols, in_cols = cols.tap(col_tap, 0, cols.out)
