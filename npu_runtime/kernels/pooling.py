@@ -15,6 +15,7 @@ from npu_runtime.cost.work import n_elements
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.folding import fold
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.precision import compute_dtype
 from npu_runtime.kernels.shapes import constant_ints
@@ -141,7 +142,9 @@ def _run(x: np.ndarray, layout: Layout, extents: tuple[int, int], out: np.ndarra
     shape = layout.original_shape(len(x), rows.out, cols.out, image.shape[3])
     result = np.empty(shape, x.dtype) if out is None else out
     target = layout.channels_last(result)
-    if is_max:
+    if x.dtype == np.float32 and image.flags.c_contiguous and _is_whole(rows) and _is_whole(cols):
+        _over_images(image.reshape(len(image), rows.extent * cols.extent, image.shape[3]), target, is_max)
+    elif is_max:
         is_integer = x.dtype.kind in "iu"
         finish = None if is_integer else _at_least(lowest(x.dtype))
         pool(image, rows, cols, np.maximum if is_integer else np.fmax, lowest(compute_dtype(x.dtype)), target, finish)
@@ -149,6 +152,21 @@ def _run(x: np.ndarray, layout: Layout, extents: tuple[int, int], out: np.ndarra
         share = reciprocal_counts(rows, cols)
         pool(image, rows, cols, np.add, 0, target, lambda block, first, last: np.multiply(block, share[first:last], out=block))
     return result
+
+
+def _is_whole(axis: Axis) -> bool:
+    return (axis.out, axis.kernel, axis.before) == (1, axis.extent, 0)
+
+
+def _over_images(x: np.ndarray, out: np.ndarray, is_max: bool) -> None:
+    """One window of a whole image, as a reduction.  x: (N, pixels, C).  out: (N, 1, 1, C)."""
+    results = np.empty((len(x), x.shape[2]), x.dtype)
+    fold(np.fmax if is_max else np.add, x, results)
+    if is_max:
+        _at_least(lowest(x.dtype))(results, 0, 1)
+    else:
+        results *= np.float32(1.0 / x.shape[1])
+    np.copyto(out, results[:, None, None])
 
 
 def _at_least(floor: np.float32) -> Finish:
