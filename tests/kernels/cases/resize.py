@@ -42,9 +42,9 @@ MORE = [
 ]  # fmt: skip
 BANDS = [
     forward(op, arr(*shape), size, mode) for op in ("ResizeBilinear", "ResizeNearestNeighbor") for mode in MODES
-    for shape, size in (((1, 40, 30, 24), (90, 61)), ((1, 200, 30, 24), (70, 50)))
+    for shape, size in (((1, 40, 30, 96), (90, 61)), ((1, 200, 30, 96), (70, 50)))
 ] + [
-    backward("ResizeNearestNeighborGrad", arr(1, *size, 24), (70, 50), mode)
+    backward("ResizeNearestNeighborGrad", arr(1, *size, 96), (70, 50), mode)
     for size in ((140, 100), (150, 90), (60, 101)) for mode in MODES
 ]  # fmt: skip
 
