@@ -38,10 +38,8 @@ def fold(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
         _fold_joined(ufunc, x, out, WIDEST // n_after)
     elif n_after < WIDE and n_reduced >= 4 * (WIDE // n_after):
         _fold_joined(ufunc, x, out, WIDE // n_after)
-    elif n_reduced >= 2 * BLOCK:
-        _fold_blocks(ufunc, x, out)
     else:
-        _each(n_before, x.size, lambda start, stop: ufunc.reduce(x[start:stop], axis=1, out=out[start:stop], dtype=x.dtype))
+        _fold_blocks(ufunc, x, out)
 
 
 def _each(n: int, size: int, body: Body) -> None:
@@ -84,7 +82,7 @@ def _fold_joined(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray, n_joined: int)
 
 
 def _fold_blocks(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
-    """Blocks of rows one by one, side by side over the threads, then the results of the blocks."""
+    """Blocks of rows one by one, side by side over the threads, then the results of the blocks; too few rows at once."""
     n_before, n_reduced, n_after = x.shape
     n_blocks = n_reduced // BLOCK
     if n_blocks < 2:
@@ -99,16 +97,12 @@ def _fold_blocks(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
     def over_batch(start: int, stop: int) -> None:
         ufunc.reduce(blocks[start:stop], axis=2, out=partial[start:stop], dtype=x.dtype)
 
-    if n_blocks:
-        _each(n_blocks, x.size, over_blocks) if n_blocks > n_before else _each(n_before, x.size, over_batch)
+    _each(n_blocks, x.size, over_blocks) if n_blocks > n_before else _each(n_before, x.size, over_batch)
     _combine(ufunc, partial, x[:, n_blocks * BLOCK :], out)
 
 
 def _combine(ufunc: np.ufunc, partial: np.ndarray, tail: np.ndarray, out: np.ndarray) -> None:
     """The partial results over axis 1, and the rows that filled no block."""
-    if not partial.shape[1]:
-        ufunc.reduce(tail, axis=1, out=out, dtype=out.dtype)
-        return
     fold(ufunc, partial, out)
     if tail.shape[1]:
         ufunc(out, ufunc.reduce(tail, axis=1, dtype=out.dtype), out=out)

@@ -14,6 +14,7 @@ from npu_runtime.cost.work import per_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.columns import repeated
 from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.precision import compute_dtype, store
 from npu_runtime.kernels.shapes import same_as
@@ -60,7 +61,7 @@ def adjust_contrast(images: Array, contrast_factor: Array, /, *, out: Array | No
         def stretch(start: int, stop: int) -> None:
             for block in range(start, stop):
                 image, first = block // n_blocks, block % n_blocks * step
-                part, mean = before[image, first : first + step], np.tile(means[image], step // channels)
+                part, mean = before[image, first : first + step], repeated(means[image], step // channels)
                 _stretch(part, mean[: part.size], contrast_factor, after[image, first : first + step])
 
         step = max(1, BLOCK_ELEMENTS // channels) * channels

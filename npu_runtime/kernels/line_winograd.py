@@ -227,7 +227,8 @@ def _add_products(sums: np.ndarray, x: np.ndarray, dy: np.ndarray, rows: Axis, c
     """Add what the outputs of a block give.  sums: (size, kernel columns * C, K)."""
     size, line, images = len(sums), line_of(cols), slice(block.first, block.last)
     bands = cut(tiles_of(rows, size), block.top, block.bottom)
-    n_pixels = cols.kernel if sums[0].size <= MOST_WHOLE else 1
+    is_whole = sums[0].size <= MOST_WHOLE
+    n_pixels = cols.kernel if is_whole else 1
     width = n_pixels * x.shape[3]
     plan = _plan(block.last - block.first, bands, cols, width * dy.shape[3], FEWEST_SUMMED, n_pixels)
     inputs = transformed(x[images], bands, line, "inputs", (size, plan.pixels), "line points")
@@ -236,7 +237,6 @@ def _add_products(sums: np.ndarray, x: np.ndarray, dy: np.ndarray, rows: Axis, c
     gradients = transformed(dy[images], outputs, behind, "taps", (size, plan.pixels), "line gradients")
     products = scratch("line sums", (size, plan.stacks, width, dy.shape[3]))
     for col in range(cols.kernel):
-        is_whole = n_pixels > 1
         seen = _rows(inputs, col, plan, n_pixels)
         np.matmul(seen.swapaxes(2, 3), _rows(gradients, col if is_whole else 0, plan), out=products)
         target = sums if is_whole else sums[:, col * width : (col + 1) * width]

@@ -143,7 +143,7 @@ def _run(x: np.ndarray, layout: Layout, extents: tuple[int, int], out: np.ndarra
     result = np.empty(shape, x.dtype) if out is None else out
     target = layout.channels_last(result)
     if x.dtype == np.float32 and image.flags.c_contiguous and _is_whole(rows) and _is_whole(cols):
-        _over_images(image.reshape(len(image), rows.extent * cols.extent, image.shape[3]), target, is_max)
+        _reduce_images(image.reshape(len(image), rows.extent * cols.extent, image.shape[3]), target, is_max)
     elif is_max:
         is_integer = x.dtype.kind in "iu"
         finish = None if is_integer else _at_least(lowest(x.dtype))
@@ -158,7 +158,7 @@ def _is_whole(axis: Axis) -> bool:
     return (axis.out, axis.kernel, axis.before) == (1, axis.extent, 0)
 
 
-def _over_images(x: np.ndarray, out: np.ndarray, is_max: bool) -> None:
+def _reduce_images(x: np.ndarray, out: np.ndarray, is_max: bool) -> None:
     """One window of a whole image, as a reduction.  x: (N, pixels, C).  out: (N, 1, 1, C)."""
     results = np.empty((len(x), x.shape[2]), x.dtype)
     fold(np.fmax if is_max else np.add, x, results)

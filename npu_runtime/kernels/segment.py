@@ -228,6 +228,12 @@ def _check_vectors(indices: Array, segment_ids: Array) -> None:
         raise InvalidArgument("segment_ids and indices should have same size.")
 
 
+def entry_weights(name: str, segment_ids: np.ndarray, grad: np.ndarray) -> np.ndarray:
+    """What each entry's row of its segment's gradient is multiplied by: (n,) of the gradient's type."""
+    scale = 1.0 / DIVISORS[name](np.bincount(segment_ids, minlength=grad.shape[0]).astype(np.float64))
+    return scale.astype(grad.dtype)[segment_ids]
+
+
 def _register_gradient(name: str) -> None:
     def gradient(grad: Array, indices: Array, segment_ids: Array, output_dim0: Array, /, *, out: Array | None = None) -> Array:
         _check_vectors(indices, segment_ids)
@@ -237,8 +243,7 @@ def _register_gradient(name: str) -> None:
         if made.size == 0 or indices.size == 0:
             return made
         _check_gradient(grad, indices, segment_ids, count)
-        scale = 1.0 / DIVISORS[name](np.bincount(segment_ids, minlength=grad.shape[0]).astype(np.float64))
-        weights = scale.astype(grad.dtype)[segment_ids]
+        weights = entry_weights(name, segment_ids, grad)
         rows.combine_picked(np.add, made.reshape(count, inner), indices, grad.reshape(-1, inner), segment_ids, weights)
         return made
 

@@ -11,7 +11,7 @@ from npu_runtime.cost.work import per_input_element
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import rows
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.segment import DIVISORS, SPARSE, _check_gradient, _check_vectors
+from npu_runtime.kernels.segment import DIVISORS, SPARSE, _check_gradient, _check_vectors, entry_weights
 
 Array = np.ndarray
 
@@ -28,8 +28,7 @@ def _register(name: str) -> None:
         if indices.size:
             _check_gradient(grad, indices, segment_ids, int(dense_output_dim0))
             inner = math.prod(grad.shape[1:])
-            scale = 1.0 / DIVISORS[name](np.bincount(segment_ids, minlength=grad.shape[0]).astype(np.float64))
-            weights = scale.astype(grad.dtype)[segment_ids]
+            weights = entry_weights(name, segment_ids, grad)
             source = grad.reshape(grad.shape[0], inner)
             rows.combine_picked(np.add, made.reshape(len(named), inner), places, source, segment_ids, weights)
         return made, named
