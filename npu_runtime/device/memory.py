@@ -11,6 +11,19 @@ from npu_runtime import dtypes as dt
 from npu_runtime.errors import ResourceExhausted
 
 _ALIGNMENT_BYTES = 64
+"""A line of the cache, and the widest vector of a processor: numpy takes twice as long to store across two lines."""
+
+
+def allocate(n_bytes: int) -> np.ndarray:
+    """(n_bytes,) uint8, uninitialised, from the beginning of a cache line on.  Raises: MemoryError."""
+    raw = np.empty(n_bytes + _ALIGNMENT_BYTES, np.uint8)
+    start = -raw.ctypes.data % _ALIGNMENT_BYTES
+    return raw[start : start + n_bytes]
+
+
+def allocate_array(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The same as an array of some shape and type without references to objects.  Raises: MemoryError."""
+    return allocate(math.prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
 
 
 class Arena:
@@ -18,14 +31,12 @@ class Arena:
 
     def __init__(self, n_bytes: int) -> None:
         try:
-            raw = np.empty(n_bytes + _ALIGNMENT_BYTES, np.uint8)
+            self._bytes = allocate(n_bytes)
         except MemoryError:
             raise ResourceExhausted(
                 f"this machine has no {n_bytes / 1e9:.2f} GB for the simulated device; use a smaller batch"
             ) from None
         self.n_bytes = n_bytes
-        start = -raw.ctypes.data % _ALIGNMENT_BYTES
-        self._bytes = raw[start : start + n_bytes]
 
     def view(self, offset_bytes: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
         """The array of this shape and TensorFlow type at an offset."""

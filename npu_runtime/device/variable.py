@@ -8,9 +8,10 @@ from threading import RLock
 
 import numpy as np
 
+from npu_runtime.device.memory import allocate_array
 from npu_runtime.errors import FailedPrecondition
 
-_OWN_REFERENCES = 2  # the attribute itself and getrefcount's argument
+_OWN_REFERENCES = 2  # the array's attribute itself and getrefcount's argument
 
 _numbers = itertools.count()
 
@@ -52,7 +53,7 @@ class Variable:
         """Set the value; `value` is copied, into the old buffer where that is allowed."""
         array = self._array
         if array is None or array.shape != value.shape or not self._may_write_in_place(3):
-            self._array = np.array(value, dtype=self.dtype, order="C")
+            self._array = self._copied(value)
         else:
             np.copyto(array, value)
 
@@ -60,12 +61,21 @@ class Variable:
         """The buffer to update in place; copied first when a reader still holds the old value (resource variables)."""
         self.read()
         if not self._may_write_in_place(2) and self._array is not None:
-            self._array = self._array.copy()
+            self._array = self._copied(self._array)
         return self.read()
 
     def reset(self) -> None:
         self._array = None
 
+    def _copied(self, value: np.ndarray) -> np.ndarray:
+        """In memory of its own that begins with a cache line."""
+        made = allocate_array(value.shape, self.dtype)
+        np.copyto(made, value, casting="unsafe")
+        return made
+
     def _may_write_in_place(self, own_references: int) -> bool:
-        """Views keep a reference to their base, so a count above our own means that a reader is alive."""
-        return self.is_ref or sys.getrefcount(self._array) <= own_references
+        """Views keep a reference to the memory of the array, so a count above our own means that a reader is alive."""
+        array = self._array
+        if self.is_ref or array is None:
+            return True
+        return sys.getrefcount(array) <= own_references + 1 and sys.getrefcount(array.base) <= _OWN_REFERENCES

@@ -29,10 +29,10 @@ class Epilogue(Protocol):
 
 PRODUCTS = dt.FLOATS | {"int32", "int64"}
 _BYTES = frozenset({"int8", "uint8"})
-ROWS = 512
-"""Rows (or columns) of a product that one thread computes at a time: enough to repay packing the other operand."""
-COLUMNS = 256
-"""Columns at a time where a product is wide: the other operand is the smaller one, and a late worker still gets its share."""
+ROWS = 2048
+"""Rows of a product that one thread computes at a time: each piece packs the other operand once more."""
+COLUMNS = 1536
+"""Columns at a time where a product is wide."""
 STACKED_ROWS = 4096
 """The same where the other operand is not packed, as the rows are multiplied in smaller pieces."""
 SMALL_PRODUCT = 1_000_000 if blas_architecture().lower() in ("skylakex", "cooperlake", "sapphirerapids") else 0

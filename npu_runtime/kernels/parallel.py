@@ -23,6 +23,7 @@ from threadpoolctl import ThreadpoolController
 
 from npu_runtime.device import float_status
 from npu_runtime.device.denormals import flush_in_this_thread
+from npu_runtime.device.memory import allocate
 
 Body = Callable[[int, int], object]
 MAX_THREADS = 16
@@ -264,6 +265,6 @@ def scratch(name: str, shape: tuple[int, ...], dtype: np.dtype | type = np.float
     n_bytes = dtype.itemsize * math.prod(shape)
     buffer = _thread.scratch.get(name)
     if buffer is None or buffer.nbytes < n_bytes:
-        buffer = _thread.scratch[name] = np.empty(n_bytes, np.uint8)
+        buffer = _thread.scratch[name] = allocate(n_bytes)
     view = _thread.views[name] = buffer[:n_bytes].view(dtype).reshape(shape)
     return view

@@ -12,7 +12,8 @@ import tensorflow.compat.v1 as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npu_runtime.device.memory import Arena, ArenaPool
+from npu_runtime.device.memory import Arena, ArenaPool, allocate_array
+from npu_runtime.device.variable import Variable
 from npu_runtime.session import run_log
 from tests.runtime.device import device_of, device_session
 
@@ -90,3 +91,31 @@ def test_buffers_that_are_alive_together_do_not_touch() -> None:
         (memory,) = {id(r.program.memory): r.program.memory for plan in plans for r in plan.runners.values()}.values()
     starts = sorted(set(memory.offsets_bytes.values()))
     assert len(starts) > 1 and min(np.diff(starts)) > 16 * 16 * 4
+
+
+@given(st.lists(st.integers(0, 70), max_size=3), st.sampled_from([np.bool_, np.int8, np.float16, np.float32, np.int64]))
+def test_memory_begins_with_a_cache_line(extents: list[int], type_: type) -> None:
+    made = allocate_array(tuple(extents), np.dtype(type_))
+    assert made.shape == tuple(extents) and made.dtype == type_ and made.flags.c_contiguous
+    assert made.size == 0 or made.ctypes.data % 64 == 0
+
+
+@given(st.booleans(), st.booleans())
+def test_a_resource_variable_is_written_in_place_only_where_nobody_reads(holds_a_view: bool, is_assigned: bool) -> None:
+    variable = Variable("v", np.dtype(np.float32), is_ref=False)
+    variable.assign(np.arange(6, dtype=np.float32))
+    address = variable.read().ctypes.data
+    held = variable.read()[2:] if holds_a_view else variable.read()
+    kept = held.copy()
+    for _ in range(2):
+        if is_assigned:
+            variable.assign(np.full(6, 7, np.float32))
+        else:
+            variable.writable()[...] = 7
+        np.testing.assert_array_equal(held, kept)
+        np.testing.assert_array_equal(variable.read(), 7)
+    elsewhere = variable.read().ctypes.data
+    assert elsewhere != address and elsewhere % 64 == 0
+    del held
+    variable.writable()[...] = 8
+    assert variable.read().ctypes.data == elsewhere, "copied although nobody holds the old value"
