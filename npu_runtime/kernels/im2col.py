@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -75,13 +76,34 @@ def framed(x: np.ndarray, rows: Axis, cols: Axis, block: Block, must_copy: bool 
     y0, x0 = max(top, 0), max(left, 0)
     y1, x1 = max(min(bottom, rows.extent), y0), max(min(right, cols.extent), x0)
     frame = scratch("frame", (block.last - block.first, bottom - top, right - left, x.shape[3]), x.dtype)
-    frame[:, : y0 - top] = 0
-    frame[:, y1 - top :] = 0
-    frame[:, :, : x0 - left] = 0
-    frame[:, :, x1 - left :] = 0
+    _margins.clear(frame, (y0 - top, y1 - top, x0 - left, x1 - left))
     if y1 > y0 and x1 > x0:
         frame[:, y0 - top : y1 - top, x0 - left : x1 - left] = x[images, y0:y1, x0:x1]
     return frame
+
+
+class _Margins(threading.local):
+    """Of this thread's last frame: they stay zero, as nobody writes to a frame, until one of another shape or place is asked for.
+
+    Four short calls of numpy less for most frames, each of which would give up Python's lock.
+    """
+
+    frame: np.ndarray | None = None
+    inside: tuple[int, int, int, int] = (0, 0, 0, 0)
+
+    def clear(self, frame: np.ndarray, inside: tuple[int, int, int, int]) -> None:
+        """Zeros around what is inside: rows and columns, from and to."""
+        if self.frame is frame and self.inside == inside:
+            return
+        top, bottom, left, right = inside
+        frame[:, :top] = 0
+        frame[:, bottom:] = 0
+        frame[:, :, :left] = 0
+        frame[:, :, right:] = 0
+        self.frame, self.inside = frame, inside
+
+
+_margins = _Margins()
 
 
 def window_view(frame: np.ndarray, rows: Axis, cols: Axis, n_rows: int) -> np.ndarray:

@@ -29,10 +29,11 @@ class Epilogue(Protocol):
 
 PRODUCTS = dt.FLOATS | {"int32", "int64"}
 _BYTES = frozenset({"int8", "uint8"})
-ROWS = 2048
-"""Rows of a product that one thread computes at a time: each piece packs the other operand once more."""
-COLUMNS = 1536
-"""Columns at a time where a product is wide."""
+ROWS = 1024
+"""Rows of a product that one thread computes at a time: each piece packs the other operand once more, so that two pieces are
+the fastest for two threads; but where there are more threads they want a piece each."""
+COLUMNS = 768
+"""Columns at a time where a product is wide, for the same reasons."""
 STACKED_ROWS = 4096
 """The same where the other operand is not packed, as the rows are multiplied in smaller pieces."""
 SMALL_PRODUCT = 1_000_000 if blas_architecture().lower() in ("skylakex", "cooperlake", "sapphirerapids") else 0

@@ -21,7 +21,7 @@ from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.blank import has_blank_windows
 from npu_runtime.kernels.conv import choose_algorithm, conv2d, conv_shape, placeholder
 from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input, phases
-from npu_runtime.kernels.windows import Layout
+from npu_runtime.kernels.windows import Axis, Layout
 from tests.kernels import oracle
 from tests.kernels.cases.conv import FEW_CHANNELS, ONE_CHANNEL, SMALL_IMAGES, WINOGRAD
 from tests.kernels.cases.conv_gradients import gradients
@@ -373,3 +373,25 @@ def test_gradient_of_another_size_is_an_invalid_argument() -> None:
         conv2d_backprop_filter(
             arr(1, 5, 5, 3), np.array([3, 3, 3, 2], np.int32), arr(1, 5, 4, 2), strides=[1, 1, 1, 1], padding="SAME"
         )
+
+
+@st.composite
+def frames(draw: st.DrawFn) -> tuple[tuple[int, int], Axis, Axis, im2col.Block]:
+    """Images and what some block of outputs reads of them: few sizes, so that one frame often follows another of its shape."""
+    extents = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    rows, cols = (Axis(n, draw(st.integers(1, 3)), 1, 1, draw(st.integers(-1, 2)), draw(st.integers(1, 4))) for n in extents)
+    top = draw(st.integers(0, rows.out - 1))
+    return extents, rows, cols, im2col.Block(0, 2, top, draw(st.integers(top + 1, rows.out)))
+
+
+@given(st.lists(frames(), min_size=2, max_size=20))
+@settings(deadline=None)
+def test_frames_that_follow_each_other_have_zeros_around_their_own_part(
+    todo: list[tuple[tuple[int, int], Axis, Axis, im2col.Block]],
+) -> None:
+    for index, (extents, rows, cols, block) in enumerate(todo):
+        x = np.full((2, *extents, 3), index + 1, np.float32)
+        edges = [axis.reach(*part) for axis, part in ((rows, (block.top, block.bottom)), (cols, (0, cols.out)))]
+        far = np.pad(x, ((0, 0), (9, 9), (9, 9), (0, 0)))
+        wanted = far[:, edges[0][0] + 9 : edges[0][1] + 9, edges[1][0] + 9 : edges[1][1] + 9]
+        np.testing.assert_array_equal(im2col.framed(x, rows, cols, block, must_copy=True), wanted)
