@@ -89,11 +89,11 @@ def max_gradient(
 
     def work(start: int, stop: int) -> None:
         for band in itertools.chain.from_iterable(groups[start:stop]):
-            values, gradient = widen(x[band.images, band.inputs]), dy[band.images, band.outputs]
+            values, gradient = widen(x[band.images, band.inputs]), widen(dy[band.images, band.outputs])
             kept = None if passed is None else passed[band.images, band.outputs]
             target = dx[band.images, band.inputs]
             if values.dtype == np.float32:
-                if do_tile and _route_tiles(values, y[band.images, band.outputs], gradient, band.rows, cols, target, kept):
+                if do_tile and _route_tiles(values, widen(y[band.images, band.outputs]), gradient, band.rows, cols, target, kept):
                     continue
                 if _route_by_axes(values, gradient, band, cols, target, kept):
                     continue

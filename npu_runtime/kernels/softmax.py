@@ -47,7 +47,7 @@ def softmax_rows(x: np.ndarray, out: np.ndarray) -> None:
         np.exp(x, out=powers)
         sums = row_sums(powers)
         if sums.min() >= LEAST_SUM:
-            np.multiply(powers, 1.0 / sums, out=out)
+            np.divide(powers, sums, out=out)  # exactly 1 where the others vanish, which their product with 1 / sum need not be
             return
     shift_rows(x, powers)
     np.exp(powers, out=powers)

@@ -59,4 +59,10 @@ MORE = [
     case("MaxPoolGradV2", *max_grad(arr(2, 7, 6, 3), "", **SAME).inputs, i32(1, 3, 2, 1), i32(1, 2, 2, 1), padding="SAME"),
 ]  # fmt: skip
 
-CASES = BY_SHAPE + TIES + MORE
+HALVES = [
+    tied(case("MaxPool", arr(2, 6, 8, channels, dtype=dtype), id=f"{dtype}-{channels}-{kernel}-{stride}",
+              ksize=[1, kernel, kernel, 1], strides=[1, stride, stride, 1], padding="VALID"))
+    for dtype in ("float16", "bfloat16") for channels in (1, 2, 4) for kernel, stride in ((2, 2), (3, 2), (3, 1))
+]  # fmt: skip
+
+CASES = BY_SHAPE + TIES + MORE + HALVES
