@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from npu_runtime.device import float_status
+from npu_runtime.device.denormals import flushed
 from npu_runtime.errors import DeviceError
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.order import topological
@@ -24,8 +25,12 @@ MAX_ELEMENTS = 1 << 20
 
 @graph_pass(provides=("shapes", "constants"))
 def fold_constants(graph: Graph) -> int:
-    """Infer shapes and fold in one walk, as each makes the other possible; returns the number of nodes folded."""
-    return sum(_visit(graph, node) for node in topological(device_nodes(graph)))
+    """Infer shapes and fold in one walk, as each makes the other possible; returns the number of nodes folded.
+
+    Kernels compute as they do in a step: denormals are zero on every thread, overflow and NaN are values.
+    """
+    with flushed(), np.errstate(all="ignore"):
+        return sum(_visit(graph, node) for node in topological(device_nodes(graph)))
 
 
 def _visit(graph: Graph, node: Node) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from npu_runtime import dtypes as dt
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 
 ALIGNMENT_BYTES = 64
@@ -67,9 +68,15 @@ def _last_uses(order: Sequence[Node], keep: Mapping[Value, int], ends: Mapping[s
 
 
 def may_alias(node: Node) -> bool:
-    """Whether an output may be a view of an input: everything but kernels that fill a buffer given to them."""
+    """Whether an output may be a view of an input: everything but kernels that fill buffers given to them for all outputs."""
     made = all_kernels().get(node.op)
-    return node.host_reason is None and (made is None or not made.takes_out)
+    is_filled = made is not None and made.takes_out and all(_has_buffer(spec) for spec in node.outputs)
+    return node.host_reason is None and not is_filled
+
+
+def _has_buffer(spec: Spec) -> bool:
+    """Whether the plan can give a result a place: not if its size is known in a step only."""
+    return spec.is_complete and spec.value is None and bool(dt.itemsize_bytes(spec.dtype))
 
 
 def _buffers(graph: Graph, order: Sequence[Node], last_use: Mapping[Value, int], ends: Mapping[str, int]) -> list[_Buffer]:
@@ -77,12 +84,12 @@ def _buffers(graph: Graph, order: Sequence[Node], last_use: Mapping[Value, int],
     origins: dict[Value, frozenset[Value]] = {}
     for position, node in enumerate(order):
         made = all_kernels().get(node.op)
+        inherited: frozenset[Value] = frozenset().union(*(origins.get(v, frozenset()) for v in node.inputs))
         for index, spec in enumerate(node.outputs):
             value = Value(node.name, index)
-            origins[value] = frozenset([value])
-            if node.host_reason is not None or made is None or not made.takes_out:
-                origins[value] = frozenset().union(*(origins.get(v, frozenset()) for v in node.inputs))
-            elif spec.is_complete and spec.value is None and dt.itemsize_bytes(spec.dtype):
+            is_filled = node.host_reason is None and made is not None and made.takes_out and _has_buffer(spec)
+            origins[value] = frozenset([value]) if is_filled else inherited
+            if is_filled:
                 n_bytes = spec.n_bytes
                 shares = _reusable(graph, node, position, planned, origins, last_use) if index == 0 else None
                 end = max(last_use.get(value, position), ends.get(node.name, position))

@@ -34,13 +34,6 @@ ROWS = [
         for shape in ((5,), (2, 3, 4), (2, 3, 4, 5), (0, 4), (3, 0), (1, 1), (300, 401), (5000, 10), (2, 70000))
     ],
     case("Softmax", arr(50, 1) * 3, id="one class", rtol=0.0, atol=0.0),
-    case(
-        "Softmax",
-        np.stack([np.linspace(-40, 40, 33), np.full(33, -60.0)], 1).astype("f"),
-        id="one class alone",
-        rtol=0.0,
-        atol=1e-17,
-    ),
     case("Softmax", HARD[2:], id="hard"),  # a NaN spoils its whole row; oneDNN's kernel zeroes that row's other values
     case("LogSoftmax", HARD, id="hard"),
 ]
