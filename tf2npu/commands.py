@@ -21,11 +21,12 @@ from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
 from tf2npu.refusal import Refusal
-from tf2npu.report import as_json, as_text, folder
+from tf2npu.report import as_json, as_text, folder, rule_list
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
 from tf2npu.rules import plugin_problems, plugins
+from tf2npu.session_options import why_unknown
 
 if TYPE_CHECKING:
     from tf2npu.scanner.facts import Seen
@@ -124,6 +125,9 @@ def _key_and_value(pair: str) -> tuple[str, str]:
     key, equals, value = pair.partition("=")
     if not equals or not key:
         raise Refusal(f"--option {pair}: write KEY=VALUE")
+    reason = why_unknown(key)
+    if reason:
+        raise Refusal(f"--option {pair}: {reason}")
     return key, value
 
 
@@ -168,7 +172,15 @@ def _config(
         raise Refusal(f"--main {config.main}: no such file in {src}")
     if plugins.installed():
         plugin_problems()  # said on stderr also where every result comes from the cache
+    _check_ids(config)
     return config
+
+
+def _check_ids(config: Config) -> None:
+    """Raises: Refusal for ids that pick no rule, with which nothing would be looked for, or what is unwanted would stay."""
+    unknown = [name for name in sorted(config.select | config.ignore) if not rule_list.entries(name, "en")]
+    if unknown:
+        raise Refusal(f"no rule has the id {unknown[0]}; `tf2npu rules` lists them")
 
 
 def _converted(request: Request) -> Conversion:

@@ -84,14 +84,14 @@ def _hand_over(options: dict[str, str], soc: str | None, all_sessions: bool, str
 
 
 def _prepare() -> str | None:
-    """Import npu_bridge, which gives TensorFlow its TF1 meaning; say what is wrong when it cannot be done."""
+    """Import npu_bridge, which gives TensorFlow its TF1 meaning; say what is wrong with it or with the options."""
     try:
         npu_bridge = importlib.import_module("npu_bridge")
     except ImportError as error:
         return str(error)
     if not hasattr(npu_bridge, "_tf1"):
         return f"the npu_bridge of {npu_bridge.__file__} is the real one: run the script with python"
-    return None
+    return importlib.import_module("npu_bridge._launch_settings").problem()
 
 
 def _run_file(path: str) -> None:

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 FIELD_NAMES = {"b": "bool", "i": "int", "s": "text, through tf.compat.as_bytes"}
+LAUNCHERS = ("device_defaults", "dump_graph", "fusion", "host_fallback", "overflow", "soc", "track_nan")
+"""Options of the simulated device alone, which only `tf2npu run --option` gives."""
 _OF_THE_ESTIMATOR = {"job", "task_index", "min_group_size"}
 # What NPURunConfig writes of deprecated options when nobody asked for them.
 _ESTIMATORS_OWN = {"enable_data_pre_proc": True, "dynamic_graph_execute_mode": "dynamic_execute", "dynamic_input": False}
@@ -80,10 +82,17 @@ def problems(given: Given) -> Iterator[Problem]:
             yield from _of_others(option, value, given)
 
 
-def _unknown(name: str, option: Option | None) -> str:
+def why_unknown(name: str) -> str | None:
+    """What is wrong with the name of an option that is given to the launcher; None for one that exists."""
+    option = table().get(name)
+    is_known = name in LAUNCHERS or (option is not None and option.status != "unknown")
+    return None if is_known else _unknown(name, option, LAUNCHERS)
+
+
+def _unknown(name: str, option: Option | None, others: tuple[str, ...] = ()) -> str:
     if option is not None and option.instead:
         return f"there is no session option {name!r}; did you mean {option.instead!r}?"
-    known = [n for n, o in table().items() if o.status != "unknown"]
+    known = [*others, *(n for n, o in table().items() if o.status != "unknown")]
     similar = get_close_matches(name, known, 1)
     return f"there is no session option {name!r}" + (f"; did you mean {similar[0]!r}?" if similar else "")
 

@@ -255,6 +255,8 @@ def test_select_and_ignore(tool, project, tmp_path):
         (["convert", ".", "o", "--distributed", "mpi"], "'mpi' is not one of"),
         (["convert", ".", "o", "--format", "xml"], "'xml' is not one of"),
         (["convert", ".", "o", "--select", "frob"], "neither a rule id"),
+        (["convert", ".", "o", "--select", "NPU101,NPU777"], "no rule has the id NPU777"),
+        (["scan", ".", "--ignore", "NPU888"], "no rule has the id NPU888"),
         (["convert", ".", "o", "--main", "missing.py"], "missing.py"),
         (["convert", ".", "o", "--jobs", "0"], "0"),
         (["convert", "-", "o"], "OUT must be absent"),

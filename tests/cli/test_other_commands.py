@@ -112,12 +112,25 @@ class TestRun:
         return calls
 
     def test_all_after_the_script_is_the_scripts(self, tool, asked):
-        words = ["--devices", "2", "--soc", "Ascend910B", "--option", "a=1", "--option", "b=x=y", "--strict", "--report", "r"]
+        words = [
+            "--devices",
+            "2",
+            "--soc",
+            "Ascend910B",
+            "--option",
+            "track_nan=log",
+            "--option",
+            "dump_graph=x=y",
+            "--strict",
+            "--report",
+            "r",
+        ]
         done = tool("run", *words, "train.py", "--devices", "9", "-m", "--help", "--", "--strict")
         assert done.code == 7  # the script's own
         assert asked == [
             (["--devices", "9", "-m", "--help", "--", "--strict"],
-             {"module": None, "script": "train.py", "devices": 2, "soc": "Ascend910B", "options": {"a": "1", "b": "x=y"},
+             {"module": None, "script": "train.py", "devices": 2, "soc": "Ascend910B",
+              "options": {"track_nan": "log", "dump_graph": "x=y"},
               "all_sessions": False, "strict": True, "report": Path("r")})
         ]  # fmt: skip
 
@@ -134,6 +147,12 @@ class TestRun:
     def test_wrong_use_is_exit_2(self, tool, asked, words):
         assert tool("run", *words).code == 2
         assert asked == []
+
+    @pytest.mark.parametrize(("name", "meant"), [("precison_mode", "precision_mode"), ("overflw", "overflow"), ("foo", "")])
+    def test_an_option_that_does_not_exist_is_refused(self, tool, asked, name, meant):
+        done = tool("run", "--option", f"{name}=x", "train.py")
+        assert (done.code, done.err.count("\n"), asked) == (2, 1, [])
+        assert f"there is no session option '{name}'" in done.err and (f"did you mean '{meant}'?" in done.err) == bool(meant)
 
     def test_a_python_without_tensorflow_is_told_what_it_needs(self, tool, monkeypatch):
         monkeypatch.setattr("sys.version_info", (3, 13, 0, "final", 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -9,6 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from npu_runtime.config import RuntimeConfig
+from tf2npu.session_options import LAUNCHERS
 
 TF2NPU = Path(sys.executable).with_name("tf2npu")
 
@@ -125,8 +129,16 @@ def test_options_reach_the_runtime(script):
 
 
 def test_a_wrong_option_is_one_clear_message(script):
-    done = launch("--option", "host_fallback=perhaps", "--all-sessions", script(OPTIONS))
-    assert done.returncode == 1 and "host_fallback" in done.stderr and "allow, error" in done.stderr
+    wrong = {"host_fallback=perhaps": "allow, error", "precision_mode=half": "force_fp16", "soc=Ascend999": "Ascend910A"}
+    for option, known in wrong.items():
+        done = launch("--option", option, "--all-sessions", script(OPTIONS))
+        assert (done.returncode, done.stdout) == (2, ""), "before the script begins"
+        assert option.split("=")[1] in done.stderr and known in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_launchers_own_options_are_those_of_the_runtime():
+    own = {field.name for field in dataclasses.fields(RuntimeConfig)} - {"precision", "parameters"}
+    assert set(LAUNCHERS) == own
 
 
 TRAINING = """

@@ -205,11 +205,41 @@ def variable_in_pipeline(call: Call) -> None:
         call.unsupported("A variable must not be part of the input pipeline: use a constant or a placeholder.")
 
 
+_DEVICE_LISTS = (
+    "tensorflow.python.client.device_lib.list_local_devices",
+    "tensorflow.config.experimental.list_physical_devices",
+)
+
+
+@rule(
+    id="NPU919",
+    title="Device list helper",
+    matches=_DEVICE_LISTS,
+    why="Code that counts GPUs finds none on an NPU host and may take another path.",
+    source="tf.config of TensorFlow 1.15",
+    examples=(
+        Example.same(
+            "n = len(tf.config.experimental.list_physical_devices('GPU'))", level="info", write="n = 0  # an NPU host has none"
+        ),
+        Example.same(
+            "from tensorflow.python.client import device_lib\n"
+            "gpus = [d.name for d in device_lib.list_local_devices() if d.device_type == 'GPU']",
+            level="info",
+            write="gpus = []  # an NPU host has none",
+        ),
+        Example.same("def list_local_devices():\n    return [1]\nn = len(list_local_devices())", note="the user's own"),
+    ),
+)
+def device_list_call(call: Call) -> None:
+    """Reports a look at the devices of the host."""
+    call.info("There is no GPU on an NPU host, so this list is shorter: check what the program does then.")
+
+
 @rule(
     id="NPU919",
     title="Device list helper",
     on="reference",
-    matches=("tensorflow.python.client.device_lib.list_local_devices", "tensorflow.config.experimental.list_physical_devices"),
+    matches=_DEVICE_LISTS,
     why="Code that counts GPUs finds none on an NPU host and may take another path.",
     source="tf.config of TensorFlow 1.15",
     examples=(

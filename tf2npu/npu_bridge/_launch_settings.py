@@ -1,0 +1,16 @@
+"""What `tf2npu run` was told about the device, looked at before the script begins."""
+
+from __future__ import annotations
+
+from npu_runtime.config import load_config
+from npu_runtime.device.chip import load_chip
+from npu_runtime.errors import DeviceError
+
+
+def problem() -> str | None:
+    """Why no session could run with the launcher's options; None when they are right."""
+    try:
+        load_chip(load_config({}).soc)
+    except DeviceError as error:
+        return str(error.message)
+    return None
