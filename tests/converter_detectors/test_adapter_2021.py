@@ -143,3 +143,12 @@ def test_a_remark_that_names_a_helper_says_what_to_write_there() -> None:
 def test_the_import_of_an_entry_script_does_not_promise_a_patched_session() -> None:
     text = convert("if __name__ == '__main__':\n    tf.app.run()\n").after.decode()
     assert text.startswith("import npu_bridge.npu_init  # noqa: F401  brings NpuOptimizer\n")
+
+
+def test_a_config_that_asks_horovod_stays_where_it_is() -> None:
+    config = "tf.ConfigProto(gpu_options=tf.GPUOptions(visible_device_list=str(hvd.local_rank())))"
+    code = f"import horovod.tensorflow as hvd\nhvd.init()\nif __name__ == '__main__':\n    s = tf.Session(config={config})\n"
+    result = convert(code, distributed="horovod")
+    text = result.after.decode()
+    assert f"tf.Session(config={config.replace('hvd.local_rank()', 'get_local_rank_id()')})" in text
+    assert "hvd" not in text and any("Make the config in a line before" in f.message for f in result.findings)

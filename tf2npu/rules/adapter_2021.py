@@ -216,6 +216,8 @@ def _can_move(call: Call, statement: Any, value: Any) -> bool:
         return True
     if not isinstance(value, (cst.Name, cst.Attribute)) and call.resolve(value) != "tensorflow.ConfigProto()":
         return False
+    if _names_horovod(call, value):  # in a copy it would be neither converted nor seen as a use of the import
+        return False
     bound = []
     if isinstance(statement, cst.With):
         bound = [call.source(item.asname.name) for item in statement.items if item.asname is not None]
@@ -223,6 +225,11 @@ def _can_move(call: Call, statement: Any, value: Any) -> bool:
     return ("\n" not in text or isinstance(value, cst.Call)) and not any(
         re.search(rf"\b{re.escape(name)}\b", text) for name in bound
     )
+
+
+def _names_horovod(call: Call, node: cst.CSTNode) -> bool:
+    is_name = isinstance(node, (cst.Name, cst.Attribute)) and (call.resolve(node) or "").startswith("horovod.")
+    return is_name or any(_names_horovod(call, child) for child in node.children)
 
 
 def _tensorflow(call: Call) -> str | None:

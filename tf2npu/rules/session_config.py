@@ -7,7 +7,7 @@ import libcst as cst
 from tf2npu.config import Config, Target
 from tf2npu.rules.adapter_2021 import guide_session
 from tf2npu.rules.base import Example, rule
-from tf2npu.scanner.sites import Call
+from tf2npu.scanner.sites import Call, Site
 
 _POSITION = {
     "tensorflow.Session": 2,
@@ -87,6 +87,51 @@ def session_config(call: Call) -> None:
     else:
         call.wrap_in_call(config.value, wrapper)
     return call.fixed("The config is extended by what puts the session on the NPU.")
+
+
+_CLASSES = tuple(name for name in _POSITION if name.rpartition(".")[2][0].isupper() and "()" not in name)
+_ASKING = ("isinstance", "issubclass", "hasattr", "getattr")
+
+
+@rule(
+    id="NPU101",
+    title="Session config",
+    on="reference",
+    matches=_CLASSES,
+    why="A session class that is passed on, chosen or extended is called somewhere else, with a config that is not seen here.",
+    source="npu_bridge.npu_init.npu_config_proto",
+    examples=(
+        Example.same(
+            "import functools\nimport tensorflow as tf\nmake = functools.partial(tf.Session, config=c)",
+            note="called elsewhere",
+            level="manual",
+        ),
+        Example.same("make = tf.Session if plain else tf.InteractiveSession", note="one is chosen", level="manual"),
+        Example.same("class Mine(tf.Session):\n    pass", note="a class of its own", level="manual"),
+        Example.same("def f(make=tf.Session):\n    return make()", note="a default", level="manual"),
+        Example.same("ok = isinstance(s, tf.Session)", note="only asked for"),
+        Example.same("def train(s: tf.Session):\n    s.run(x)", note="an annotation"),
+        Example.same("run = tf.Session.run", note="one of its methods"),
+    ),
+)
+def session_reference(site: Site) -> None:
+    """Reports a session class that is not called but passed on, chosen or extended."""
+    parent = site.script.walked.parents.get(id(site.node))
+    if site.is_alias() or isinstance(parent, (cst.Attribute, cst.AssignTarget)):
+        return
+    for ancestor in site.script.walked.ancestors(site.node):
+        if isinstance(ancestor, (cst.Annotation, cst.ExceptHandler, cst.Decorator, cst.Comparison)) or _only_asks(ancestor):
+            return
+        if isinstance(ancestor, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+            break
+    site.manual(
+        "The session class is passed on, chosen or extended here: pass config=npu_config_proto(...) where it is called. "
+        "Importing npu_bridge.npu_init in the entry script covers its sessions as well."
+    )
+
+
+def _only_asks(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in _ASKING
 
 
 def is_npu_config(call: Call, value: object) -> bool:
