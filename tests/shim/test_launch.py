@@ -136,6 +136,13 @@ def test_a_wrong_option_is_one_clear_message(script):
         assert option.split("=")[1] in done.stderr and known in done.stderr and "Traceback" not in done.stderr
 
 
+def test_a_script_that_never_reaches_the_device_is_told(script):
+    done = launch(script(OPTIONS))
+    assert done.returncode == 0 and "no session ran on the device: those made at " in done.stderr
+    assert "script.py:5 stayed on TensorFlow" in done.stderr and "--all-sessions" in done.stderr
+    assert "no session ran" not in launch("--all-sessions", script(OPTIONS)).stderr
+
+
 def test_the_launchers_own_options_are_those_of_the_runtime():
     own = {field.name for field in dataclasses.fields(RuntimeConfig)} - {"precision", "parameters"}
     assert set(LAUNCHERS) == own

@@ -44,6 +44,8 @@ _CREATED = "_npu_created_at"
 _opening = Lock()
 _original: dict[str, Callable[..., Any]] = {}
 _open_sessions: weakref.WeakSet[Any] = weakref.WeakSet()
+_stayed: dict[str, None] = {}
+"""Where sessions were made that ran on TensorFlow, as their config does not name the optimizer."""
 _is_shut_down = False
 
 
@@ -63,6 +65,7 @@ def uninstall() -> None:
         setattr(tf_session.BaseSession, name, function)
     _original.clear()
     _open_sessions.clear()
+    _stayed.clear()
     atexit.unregister(_print_log)
 
 
@@ -70,11 +73,20 @@ def _print_log() -> None:
     """The run log, on stderr at the end of the process; whole when TF2NPU_LOG is "full"."""
     log = run_log()
     lines = log.digest() + (log.summary() if os.environ.get(LOG_VARIABLE) in ("full", "debug") else [])
-    if lines:
-        lines += _without_effect()
+    lines += _without_effect() if lines else _none_on_device()
     lines += _still_open()
     if lines:
         print("\n".join(f"npu_runtime: {line}" for line in lines), file=sys.stderr)
+
+
+def _none_on_device() -> list[str]:
+    """A line for a process that meant to use the device and did not: a script that was not converted, or not whole."""
+    if not _stayed:
+        return []
+    return [
+        f"no session ran on the device: those made at {', '.join(sorted(_stayed))} stayed on TensorFlow, as their config does "
+        "not name the NpuOptimizer; convert the script, or run it with --all-sessions"
+    ]
 
 
 def _without_effect() -> list[str]:
@@ -124,6 +136,7 @@ def _open_device(session: Any) -> DeviceSession | None:
     parameters = parameters_of(session._config)
     if parameters is None:
         if os.environ.get(ALL_SESSIONS_VARIABLE) != "1":
+            _stayed[getattr(session, _CREATED, "") or "an unknown line"] = None
             return None
         parameters = {}
     if parameters.get("use_off_line") is False:
