@@ -214,6 +214,20 @@ _DEVICE_LISTS = (
 @rule(
     id="NPU919",
     title="Device list helper",
+    on="reference",
+    matches=_DEVICE_LISTS,
+    why="Code that counts GPUs finds none on an NPU host and may take another path.",
+    source="tf.config of TensorFlow 1.15",
+    examples=(
+        Example.same(
+            "f = tf.config.experimental.list_physical_devices", level="info", write="n_gpus = 0  # an NPU host has none"
+        ),
+        Example.same("def check_available_gpus():\n    return [1]\ng = check_available_gpus()", note="the user's own"),
+    ),
+)
+@rule(
+    id="NPU919",
+    title="Device list helper",
     matches=_DEVICE_LISTS,
     why="Code that counts GPUs finds none on an NPU host and may take another path.",
     source="tf.config of TensorFlow 1.15",
@@ -228,25 +242,6 @@ _DEVICE_LISTS = (
             write="gpus = []  # an NPU host has none",
         ),
         Example.same("def list_local_devices():\n    return [1]\nn = len(list_local_devices())", note="the user's own"),
-    ),
-)
-def device_list_call(call: Call) -> None:
-    """Reports a look at the devices of the host."""
-    call.info("There is no GPU on an NPU host, so this list is shorter: check what the program does then.")
-
-
-@rule(
-    id="NPU919",
-    title="Device list helper",
-    on="reference",
-    matches=_DEVICE_LISTS,
-    why="Code that counts GPUs finds none on an NPU host and may take another path.",
-    source="tf.config of TensorFlow 1.15",
-    examples=(
-        Example.same(
-            "f = tf.config.experimental.list_physical_devices", level="info", write="n_gpus = 0  # an NPU host has none"
-        ),
-        Example.same("def check_available_gpus():\n    return [1]\ng = check_available_gpus()", note="the user's own"),
     ),
 )
 def device_list(site: Site) -> None:
