@@ -36,7 +36,8 @@ def run_script(
     """Run a script or module on the simulated device and give its exit code; 2 when it cannot even be started.
 
     argv: the script's own arguments.  soc: name of a chip.  options: session options that win over the script's.
-    all_sessions: sessions without the NpuOptimizer entry go to the device too.  strict: what a host would refuse is refused.
+    all_sessions: sessions without the NpuOptimizer entry go to the device too.  strict: what a host would refuse is refused, and
+    a run of which nothing reached the device.
     report: folder of a migration report, into which the run goes.
     """
     problem = _why_not(module, script, devices) or (run_report.why_not(report) if report is not None else None)
@@ -56,6 +57,8 @@ def run_script(
         code = _exit_code(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
     else:
         code = _exit_code(lambda: _run_file(name))
+    if strict and code == 0:
+        code = _exit_code(_refuse_without_device)
     if report is not None:
         run_report.merge(report, name, code)
     return code
@@ -134,6 +137,13 @@ def _exit_code(run: Callable[[], object]) -> int:
         sys.excepthook(type(error), error, error.__traceback__)
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     return 0
+
+
+def _refuse_without_device() -> None:
+    """End a strict run that succeeded on TensorFlow alone; the closing lines of the run log say why."""
+    hooks = sys.modules.get("npu_bridge._session_hooks")
+    if hooks is not None and hooks.none_on_device():
+        sys.exit("tf2npu run: --strict: no session ran on the device")
 
 
 def _users_part(trace: TracebackType | None) -> TracebackType | None:

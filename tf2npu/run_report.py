@@ -43,7 +43,8 @@ def merge(place: Path, script: str, exit_code: int) -> None:
         return
     report = _load(place)
     document = hooks.run_document()
-    document["sessions_left_open"] = [_short(line) for line in document["sessions_left_open"]]
+    for kind in ("sessions_left_open", "sessions_on_tensorflow"):
+        document[kind] = [_short(line) for line in document[kind]]
     report.run = {"script": script, "exit_code": exit_code, **document}
     formats = [name for name, file in _FILES.items() if (place / file).is_file()]
     folder.write(report, place, [*formats, "json"], keep=True)
