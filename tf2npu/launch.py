@@ -71,6 +71,15 @@ def _why_not(module: str | None, script: str | Path | None, devices: int) -> str
         return "name either a script or a module"
     if script is not None and not os.path.exists(script):
         return f"can't open file {str(script)!r}: no such file"
+    return _why_no_script(Path(script)) if script is not None else None
+
+
+def _why_no_script(script: Path) -> str | None:
+    """Why Python would stumble over what was named."""
+    if script.suffix == ".ipynb":
+        return f"{script} is a notebook: open it in Jupyter, where its import of npu_bridge prepares the process"
+    if script.is_dir() and not (script / "__main__.py").is_file():
+        return f"{script} is a folder without a __main__.py: name a script in it, or a module with -m MODULE"
     return None
 
 

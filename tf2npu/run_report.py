@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.report import as_json, folder
 from tf2npu.report.model import Report
 
@@ -20,6 +21,9 @@ def why_not(place: Path) -> str:
     try:
         _load(place)
     except OSError:
+        inner = place / REPORT_FOLDER
+        if (inner / "report.json").is_file():
+            return f"--report {place}: there is no report.json; there is one in {inner}"
         return f"--report {place}: there is no report.json; `tf2npu convert SRC OUT --report {place}` writes one"
     except as_json.NotAReport as error:
         return f"--report {place}: report.json cannot be read: {error}"

@@ -88,6 +88,7 @@ def test_exit_codes_and_tracebacks_are_pythons(script, source):
 def test_what_cannot_start(script, tmp_path):
     for words, message in (
         (["missing.py"], "no such file"), (["--devices", "2", script("1")], "one rank"),
+        ([script("{}", "train.ipynb")], "open it in Jupyter"), ([tmp_path], "a folder without a __main__.py"),
     ):  # fmt: skip
         done = launch(*words, cwd=tmp_path)
         assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
@@ -235,6 +236,10 @@ def test_a_run_goes_into_the_report(script, tmp_path):
 def test_a_report_that_is_not_there_is_told_before_the_run(script, tmp_path):
     done = launch("--report", "nowhere", script("print('ran')"), cwd=tmp_path)
     assert done.returncode == 2 and "there is no report.json" in done.stderr and done.stdout == ""
+    (tmp_path / "out" / "tf2npu-report").mkdir(parents=True)
+    (tmp_path / "out" / "tf2npu-report" / "report.json").write_text("{}")
+    done = launch("--report", "out", script("print('ran')"), cwd=tmp_path)
+    assert done.returncode == 2 and "there is one in out/tf2npu-report" in done.stderr
 
 
 def test_strict_refuses_what_a_host_refuses(script):
