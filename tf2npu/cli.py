@@ -172,7 +172,14 @@ def report(report_file: Path, formats: list[str], folder: Path | None, prefix: s
 
 
 @cli.command(cls=RunCommand, context_settings={"allow_interspersed_args": False})
-@click.option("--devices", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Number of devices.")
+@click.option(
+    "--devices",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Devices, a process each.",
+)
 @click.option("--soc", metavar="NAME", help="Chip to simulate.")
 @click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Session option; may be repeated.")
 @click.option("--all-sessions", is_flag=True, help="Run every session on the device, also without NpuOptimizer.")

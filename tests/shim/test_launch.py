@@ -87,7 +87,7 @@ def test_exit_codes_and_tracebacks_are_pythons(script, source):
 
 def test_what_cannot_start(script, tmp_path):
     for words, message in (
-        (["missing.py"], "no such file"), (["--devices", "2", script("1")], "one rank"),
+        (["missing.py"], "no such file"), (["--devices", "0", script("1")], "--devices"),
         ([script("{}", "train.ipynb")], "open it in Jupyter"), ([tmp_path], "a folder without a __main__.py"),
     ):  # fmt: skip
         done = launch(*words, cwd=tmp_path)
