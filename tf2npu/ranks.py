@@ -24,6 +24,9 @@ GRACE_SECONDS = 10.0
 IN_MEMORY = "/dev/shm"
 """Where Linux keeps files in memory."""
 ENOUGH_BYTES = 2 << 30
+ALONE = (
+    "the ranks called no collective operation: each has worked for itself; tf2npu convert --distributed makes them train together"
+)
 _PROGRAM = "import sys; sys.path[0] = sys.prefix; from tf2npu.cli import main; main()"
 """As the installed command: nothing in the current folder takes the place of a library."""
 
@@ -40,7 +43,10 @@ def run_ranks(words: Sequence[str], n_ranks: int, report: Path | None) -> int:
         ranks = [_Rank(number, n_ranks, [*_reporting(report, number), *words], shared) for number in range(n_ranks)]
         try:
             with _forwarding(ranks):
-                return _wait(ranks, coordinator.leave)
+                code = _wait(ranks, coordinator.leave)
+            if not code and not coordinator.n_calls:
+                print(f"tf2npu run: {ALONE}", file=sys.stderr)
+            return code
         finally:
             for rank in ranks:
                 rank.stop(signal.SIGKILL)

@@ -20,7 +20,7 @@ DEFAULT_SECONDS = 1800.0
 class Coordinator:
     """Listens until it is closed; ranks are told apart by what they say of themselves, strangers have not the key.
 
-    folder: for files that large arrays go through, best one in memory.
+    folder: for files that large arrays go through, best one in memory.  n_calls: whether anybody has called anything.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,6 +32,7 @@ class Coordinator:
         self._changed = Condition()
         self._meetings: dict[tuple[int, ...], Meeting] = {}
         self._seconds = float(os.environ.get("HCCL_EXEC_TIMEOUT") or DEFAULT_SECONDS)
+        self.n_calls = 0
         self._is_closed = False
         self._numbers = count()
         Thread(target=self._accept, name="coordinator", daemon=True).start()
@@ -64,6 +65,7 @@ class Coordinator:
                 meeting = self._meetings.setdefault(ranks, Meeting(ranks, self._ended, self._changed))
             while True:
                 call, packed = connection.recv()
+                self.n_calls += 1
                 error, result = meeting.attend(rank, call, inbox.unpack(packed), self._seconds)
                 connection.send((error, outbox.pack([] if result is None else [result])))
         except (EOFError, OSError):

@@ -214,6 +214,37 @@ def test_keras_starts_from_the_weights_of_rank_0_and_averages(script):  # noqa: 
     assert len(made) == 2 and all(a.tobytes() == b.tobytes() for a, b in zip(*made, strict=True))
 
 
+MIRRORED = """
+import json
+import numpy as np
+import tensorflow as tf
+strategy = tf.distribute.MirroredStrategy()
+x = np.arange(32, dtype=np.float32).reshape(16, 2) / 16
+data = tf.data.Dataset.from_tensor_slices((x, np.full([16, 1], 3.0, 'f'))).repeat().batch(4, drop_remainder=True)
+with strategy.scope():
+    start = tf.constant_initializer([[1.0], [-1.0]])
+    dense = tf.keras.layers.Dense(1, input_shape=(2,), use_bias=False, kernel_initializer=start)
+    model = tf.keras.Sequential([dense])
+    model.compile(tf.keras.optimizers.SGD(0.2), 'mse')
+model.fit(data, steps_per_epoch=8, epochs=1, verbose=0)
+print(json.dumps([value.tolist() for value in model.get_weights()]))
+"""
+
+
+def test_a_converted_strategy_with_what_its_finding_says(script, tmp_path):  # noqa: F811
+    """Keras divides the loss by the ranks inside a scope: with the advised factor the steps are those of the mean gradient."""
+    script(MIRRORED, "src/train.py")
+    convert = [TF2NPU, "convert", "src", "out", "--distributed", "tf"]
+    done = subprocess.run(convert, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "multiply the learning rate by get_rank_size()" in done.stdout
+    path = tmp_path / "out" / "train.py"
+    path.write_text(path.read_text().replace("SGD(0.2)", "SGD(0.2 * get_rank_size())"))
+    done = launch("--devices", "2", path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    for (made,) in variables(done.stdout):
+        np.testing.assert_allclose(made, horovod_by_hand(), rtol=1e-5)
+
+
 class TestWhatGoesWrong:
     """Each is told by the line that is wrong; nobody waits for ever."""
 
@@ -280,5 +311,6 @@ print("to stderr", file=sys.stderr)
         f"{f'[rank {rank}] ' if rank else ''}['{rank}', '3', '{rank}', '{rank}'] ['--epochs', '2'] ['0', '1', '2']"
         for rank in range(3)
     )
+    assert "the ranks called no collective operation: each has worked for itself" in done.stderr
     said = [line for line in done.stderr.splitlines() if "to stderr" in line]
     assert sorted(said) == ["[rank 1] to stderr", "[rank 2] to stderr", "to stderr"]
