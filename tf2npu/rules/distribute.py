@@ -81,14 +81,14 @@ def strategy(call: Call) -> None:
         return call.unsupported("This strategy is not supported on NPUs; npu_strategy.NPUStrategy() trains data parallel.")
     call.replace(call.node, f"{call.need('npu_strategy')}.NPUStrategy()")
     call.fixed(
-        "NPUStrategy: one replica a process; how many there are is told by RANK_SIZE. A batch of the dataset is that of one rank now, "
-        "not of all replicas."
+        "NPUStrategy: one replica a process; how many there are is told by RANK_SIZE. A batch of the dataset is that of one rank "
+        "now, not of all replicas."
     )
     if _compiles_keras(call):
         call.manual(
-            "In the scope of a strategy Keras divides the loss by the number of ranks, and the wrapped optimizer averages the gradients "
-            "after that: a step of SGD is as many times too small. Build and compile the model outside of the scope, which a process "
-            "with one replica does not need, or multiply the learning rate by get_rank_size()."
+            "In the scope of a strategy Keras divides the loss by the number of ranks, and the wrapped optimizer averages the "
+            "gradients after that: a step of SGD is as many times too small. Build and compile the model outside of the scope, "
+            "which a process with one replica does not need, or multiply the learning rate by get_rank_size()."
         )
     return None
 
