@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from tf2npu.config import Config
-from tf2npu.convert import convert_source
+from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
 from tf2npu.findings import Level
 
 HVD = Config(distributed="horovod")
@@ -78,3 +78,107 @@ def test_comments_of_a_removed_import_hide_nothing() -> None:
     after = convert_source(source, "m.py", Config(distributed="horovod")).after.decode()
     assert ast.unparse(ast.parse(after).body[-1]) == "def f():\n    None\n    return 1"
     assert "# why" in after
+
+
+SETTINGS = (
+    ("c = hvd.Compression.fp16 if small else hvd.Compression.none", "c = None", "compression=c"),
+    ("c = hvd.Compression.fp16 if small else None", "c = None", "compression=c"),
+    ("if small: c = hvd.Compression.fp16\nelse: c = hvd.Compression.none", "if small: c = None\nelse: c = None", "compression=c"),
+    ("c = getattr(hvd.Compression, kind)", "c = None", "compression=c"),
+    (
+        "c = {'fp16': hvd.Compression.fp16, 'none': hvd.Compression.none}[kind]",
+        "c = {'fp16': None, 'none': None}[kind]",
+        "compression=c",
+    ),
+    ("self.op = hvd.Adasum if adasum else hvd.Average", "self.op = None", "op=self.op"),
+    ("def f(op=hvd.Sum): return op\nx = f(hvd.Average)", "def f(op=None): return op\nx = f(None)", "op=x"),
+    ("c = hvd.Compression.fp16\nlog(c)", "c = None\nlog(c)", "compression=c"),
+)
+
+
+@pytest.mark.parametrize(("before", "wanted", "argument"), SETTINGS)
+def test_a_setting_that_is_kept_in_a_name_goes_and_the_result_needs_no_horovod(before: str, wanted: str, argument: str) -> None:
+    """The argument went, and the line that made it kept an import on which the script stopped."""
+    source = PROGRAM.format(before).replace("AdamOptimizer(0.1))", f"AdamOptimizer(0.1), {argument})")
+    result = convert_source(source, "train.py", HVD)
+    text = result.after.decode()
+    assert wanted in text and "hvd" not in text and "horovod" not in text
+    assert any(f.rule == "NPU404" and f.message.startswith(f"{argument} was removed") for f in result.findings)
+    compile(text, "train.py", "exec")
+    assert convert_source(text, "train.py", HVD).after == result.after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "c = hvd.Compression.fp16\ng, context = c.compress(g)",
+        "op = hvd.Average\nif op == hvd.Average: lr = 1",
+        "op = hvd.Adasum\ng = hvd.allreduce(g, op=op)",
+        "class Mine(hvd.Compression): pass",
+        "g = hvd.alltoall(g, hvd.Compression.none)",
+    ],
+)
+def test_a_setting_that_something_else_needs_stays_with_its_import(line: str) -> None:
+    result = convert_source(PROGRAM.format(line), "train.py", HVD)
+    text = result.after.decode()
+    assert line in text and "import horovod.tensorflow as hvd\n" in text
+    assert any(f.rule == "NPU408" and f.level is Level.UNSUPPORTED for f in result.findings)
+    (told,) = [f for f in result.findings if f.rule == "NPU401"]
+    assert told.level is Level.MANUAL and "On a host without Horovod it fails" in told.message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ("g, op=hvd.Average", "npu_allreduce(g)"),
+        ("g, op=hvd.Sum, name='g'", "npu_allreduce(g, reduction='sum')"),
+        ("g, average=False, compression=hvd.Compression.none", "npu_allreduce(g, reduction='sum')"),
+        ("tensor=g, compression=hvd.Compression.fp16, device_dense='/cpu:0'", "npu_allreduce(values=g)"),
+    ],
+)
+def test_an_allreduce_with_a_reduction_or_compression(arguments: str, wanted: str) -> None:
+    result = convert_source(PROGRAM.format(f"g = hvd.allreduce({arguments})"), "train.py", HVD)
+    assert f"g = {wanted}\n" in result.after.decode() and "horovod" not in result.after.decode()
+    levels = {f.level for f in result.findings if f.rule == "NPU405"}
+    assert (Level.UNSUPPORTED in levels) == ("fp16" in arguments)
+
+
+@pytest.mark.parametrize("arguments", ["g, True, op=hvd.Sum", "g, op=hvd.Adasum", "g, op=op", "g, True, '/cpu:0'"])
+def test_an_allreduce_of_another_kind_stays(arguments: str) -> None:
+    result = convert_source(PROGRAM.format(f"g = hvd.allreduce({arguments})"), "train.py", HVD)
+    assert f"g = hvd.allreduce({arguments})\n" in result.after.decode()
+    assert any(f.rule == "NPU405" and f.level is Level.UNSUPPORTED for f in result.findings)
+
+
+@pytest.mark.parametrize(("used", "stays"), [("print(size(), abs(1))", False), ("print(size(), join())", True)])
+def test_a_star_import_goes_with_the_last_name_that_comes_from_it(used: str, stays: bool) -> None:
+    source = f"import tensorflow as tf\nfrom horovod.tensorflow import *\ninit()\n{used}\n"
+    result = convert_source(source, "train.py", HVD)
+    assert ("from horovod.tensorflow import *" in result.after.decode()) == stays
+    (told,) = [f for f in result.findings if f.rule == "NPU401"]
+    assert (": join." in told.message) == stays
+
+
+def test_an_import_from_which_another_file_takes_the_name_stays() -> None:
+    """It went, and the other file stopped at its own import."""
+    files = {
+        "dist.py": "import horovod.tensorflow as hvd\n",
+        "train.py": "import tensorflow as tf\nfrom dist import hvd\nhvd.init()\nprint(hvd.size())\n",
+        "model.py": "import tensorflow as tf\nimport horovod.tensorflow as hvd\nprint(hvd.size())\n",
+    }
+    project = ProjectFacts.merge([gather_facts(path, text.encode()) for path, text in files.items()])
+    results = {path: convert_file(path, text.encode(), HVD, project) for path, text in files.items()}
+    assert results["dist.py"].after.decode() == files["dist.py"]
+    (told,) = results["dist.py"].findings
+    assert told.level is Level.MANUAL and "train.py" in told.message
+    assert "horovod" not in results["model.py"].after.decode()
+
+
+@pytest.mark.parametrize("mode", ["none", "horovod"])
+def test_horovod_for_native_keras_is_told_what_to_import(mode: str) -> None:
+    source = "import keras\nimport horovod.keras as hvd\nopt = hvd.DistributedOptimizer(keras.optimizers.Adam(1))\n"
+    result = convert_source(source, "m.py", Config(distributed=mode))
+    assert result.after.decode() == source
+    told = [f for f in result.findings if f.rule == "NPU303" and f.span.line == 2]
+    assert [f.level for f in told] == [Level.UNSUPPORTED] and "import horovod.tensorflow.keras" in told[0].message
+    assert len([f for f in result.findings if f.rule == "NPU401"]) == (mode == "none")

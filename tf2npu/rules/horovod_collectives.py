@@ -6,8 +6,10 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.horovod import HVD, SOURCE, WHY, is_on, names_of, short_name
+from tf2npu.rules.horovod import HVD, SOURCE, WHY, is_on, names_of, report_removed, short_name
 from tf2npu.scanner.sites import Call, Site
+
+_REMOVED = ("compression", "device_dense", "device_sparse")
 
 
 @rule(
@@ -36,35 +38,51 @@ def collectives(call: Call) -> None:
     if not is_on(call):
         return
     kind = call.name.rpartition(".")[2]
-    allowed = {"allreduce": {"average"}, "allgather": set(), "broadcast": {"root_rank"}}[kind] | {"tensor", "name"}
+    allowed = {"allreduce": {"average", "op", *_REMOVED}, "allgather": set(), "broadcast": {"root_rank"}}[kind]
     keywords = {arg.keyword.value for arg in call.args if arg.keyword is not None}
     tensor = call.arg("tensor", 0)
-    is_known = not call.has_star_args and not keywords - allowed and sum(not _is_name(a) for a in call.args) <= 2
-    if tensor is None or not is_known or _averages_by_horovod(call):
+    is_known = not call.has_star_args and keywords <= allowed | {"tensor", "name"} and _n_positional(call) <= 2
+    if tensor is None or not is_known or _is_reduced_otherwise(call):
         call.unsupported(f"This form of {kind} has no counterpart; see npu_allreduce and hccl_ops.")
         return
     {"allreduce": _allreduce, "allgather": _allgather, "broadcast": _broadcast}[kind](call, tensor)
     call.fixed("The collective runs on the NPU.")
 
 
-def _is_name(arg: cst.Arg) -> bool:
-    return arg.keyword is not None and arg.keyword.value == "name"
+def _n_positional(call: Call) -> int:
+    return sum(arg.keyword is None for arg in call.args)
 
 
-def _averages_by_horovod(call: Call) -> bool:
-    """Whether the import of Horovod is the answer to the question if to average."""
-    average = call.value("average", 1)
+def _is_reduced_otherwise(call: Call) -> bool:
+    """Whether a sum or a mean is not what is asked for, or the import of Horovod is the answer to which of them."""
+    average, op = call.value("average", 1), call.value("op")
+    if op is not None and (average is not None or _reduction_of(call, op) is None):
+        return True
     return isinstance(average, cst.Name) and (call.resolve(average) or "").startswith("horovod.")
+
+
+def _reduction_of(call: Call, op: cst.BaseExpression) -> str | None:
+    name = call.resolve(op) if isinstance(op, (cst.Name, cst.Attribute)) else None
+    return {"Average": "mean", "Sum": "sum", "None": "mean"}.get((name or "").rpartition(".")[2])
 
 
 def _allreduce(call: Call, tensor: cst.Arg) -> None:
     call.replace_callee(call.need("npu_allreduce"))
     if tensor.keyword is not None:
         call.rename_keyword(tensor, "values")
-    average = call.arg("average", 1)
+    average, op = call.arg("average", 1), call.arg("op")
     if average is not None:
         _reduction(call, average)
-    _drop_name(call)
+    removed = [arg for arg in call.args if arg.keyword is not None and arg.keyword.value in (*_REMOVED, "name")]
+    if op is not None and _reduction_of(call, op.value) == "sum":
+        call.replace_range(call.script.tree.span(op)[0], call.script.tree.span(op.value)[1], "reduction='sum'")
+    elif op is not None:
+        removed.append(op)
+    if removed:
+        call.remove_args(removed)
+    for arg in removed:
+        if arg is not op and arg is not call.arg("name"):
+            report_removed(call, arg)
 
 
 def _reduction(call: Call, average: cst.Arg) -> None:
@@ -174,8 +192,6 @@ _ADVICE = {
         "Write tf.keras.callbacks.LearningRateScheduler(lambda epoch, lr: initial_lr * multiplier(epoch)), one for all the "
         "ranges of epochs."
     ),
-    "Compression.fp16": "The NPU sends gradients as they are: leave the compression out.",
-    "Compression.none": "The NPU sends gradients as they are: leave the compression out.",
     "broadcast_variables": (
         "Build tf.group(*[tf.assign(v, b) for v, b in zip(variables, hccl_ops.broadcast(variables, root_rank=0))]) and run it "
         "after the initialiser, or use NPUBroadcastGlobalVariablesHook."

@@ -11,7 +11,7 @@ from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.facts import FileFacts, Seen
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
-from tf2npu.scanner.names import canonical, is_framework, is_tensorflow
+from tf2npu.scanner.names import canonical, is_framework, is_tensorflow, root_of
 
 
 @dataclass
@@ -35,6 +35,9 @@ class ProjectFacts:
     returns: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, function) -> qualified name of what it gives
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     with_horovod: frozenset[str] = frozenset()  # files that import Horovod, directly or through the project
+    borrowers: dict[tuple[str, str], str] = field(
+        default_factory=dict
+    )  # (file, name of Horovod) -> a file that imports it from there
     for_tensorflow2: dict[str, str] = field(default_factory=dict)  # file -> the TensorFlow 2 script that imports it
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
 
@@ -52,6 +55,7 @@ class ProjectFacts:
         project.keras_nets = _spread(nets, edges) - inside  # an Estimator runs the models it is made of itself
         project.training = _spread({p for p, f in files.items() if f.trains and p in project.reaching}, edges) & project.reaching
         project.with_horovod = _spread({p for p, f in files.items() if f.has_horovod}, edges)
+        project.borrowers = project._find_borrowers()
         project.for_tensorflow2 = project._used_by_tensorflow2(edges)
         functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
         calls = [(p, call) for p, f in files.items() for call in f.calls]
@@ -281,6 +285,18 @@ class ProjectFacts:
         """Whether a dotted import refers to the project's own code."""
         parts = dotted.split(".")
         return any(self.find_module(path, level, ".".join(parts[:n])) is not None for n in range(len(parts), 0, -1))
+
+    def _find_borrowers(self) -> dict[tuple[str, str], str]:
+        lenders = {path for path, facts in self.files.items() if facts.has_horovod}
+        found: dict[tuple[str, str], str] = {}
+        for path, facts in self.files.items() if lenders else ():
+            for level, dotted in facts.imports:
+                module, _, name = dotted.rpartition(".")
+                lender = self.find_module(path, level, module) if module or level else None
+                if lender in lenders and lender != path:
+                    source = self.files[lender].exports.get(name, (0, ""))
+                    found |= {(lender, name): path} if source[0] == 0 and root_of(source[1]) == "horovod" else {}
+        return found
 
     def _imported_files(self, facts: FileFacts) -> frozenset[str]:
         found = (self.find_module(facts.path, level, module) for level, module in facts.imports)

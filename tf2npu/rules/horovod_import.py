@@ -1,0 +1,164 @@
+"""The import of Horovod, which goes once nothing uses it any more."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import replace
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.findings import Finding, Level
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.horovod import HVD, SOURCE, WHY
+from tf2npu.rules.resources import is_eager
+from tf2npu.scanner.names import root_of
+from tf2npu.scanner.sites import Site
+from tf2npu.scanner.walk import dotted_name
+
+_ALWAYS_THERE = "# the collectives of the NPU are always there"
+_STAYS = "The import stays, because this still needs it: {}. On a host without Horovod it fails: replace this, and convert again."
+
+
+@rule(
+    id="NPU401",
+    title="Horovod",
+    on="import",
+    why=WHY,
+    source=SOURCE,
+    examples=(
+        Example(
+            "import horovod.tensorflow as hvd\nimport tensorflow as tf\nn = hvd.size()",
+            "from npu_bridge.npu_init import get_npu_rank_size\nimport tensorflow as tf\nn = get_npu_rank_size()",
+            config=HVD,
+        ),
+        Example.same(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()",
+            note="without --distributed horovod",
+            level="manual",
+        ),
+        Example.same("hvd_args.size = 3", note="another object"),
+    ),
+)
+def horovod_import(site: Site) -> None:
+    """Takes the import of Horovod out once nothing uses it any more."""
+    aliases = _horovod_aliases(site.node)
+    if not aliases:
+        return
+    site.name = "horovod"
+    mode = site.script.config.distributed
+    if mode == "horovod" and is_eager(site.script):
+        site.manual("Take eager execution out and convert again: ranks work together in a graph. The code stays as it is.")
+    elif mode == "horovod" and not _is_native(site.node):  # which NPU303 tells about
+        _take_out(site, aliases)
+    elif mode != "horovod":
+        site.manual("Horovod found: convert with --distributed horovod to train on several NPUs. The code stays as it is.")
+
+
+def _take_out(site: Site, aliases: list[tuple[Any, str]]) -> None:
+    names = {local for _, local in aliases}
+    borrowers = [site.script.project.borrowers.get((site.script.path, name), "") for name in names]
+    is_in_way = _is_guarded(site) and ("" in names or len(site.node.names) > 1)
+    if any(borrowers) or is_in_way:
+        why = ", ".join(sorted(filter(None, borrowers))) or "its name in a try or an if"
+        site.manual(_STAYS.format(why))
+        return
+    uses = _references(site, names)
+    if _is_guarded(site):
+        parents = site.script.walked.parents
+        uses = [use for use in uses if not (isinstance(use, cst.Name) and _is_test(parents.get(id(use)), use))]
+        _write_instead(site, f"{aliases[0][1]} = True", _ALWAYS_THERE)
+        site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
+    else:
+        _remove_aliases(site, [alias for alias, _ in aliases])
+        site.fixed("Horovod is no longer used.")
+    _only_without(site, uses)
+
+
+def _is_native(node: Any) -> bool:
+    """Whether a statement imports what Horovod has for native Keras, and nothing else."""
+    modules = [node.module] if isinstance(node, cst.ImportFrom) else [alias.name for alias in node.names]
+    return all(f"{dotted_name(module)}.".startswith("horovod.keras.") for module in modules)
+
+
+def _horovod_aliases(node: Any) -> list[tuple[Any, str]]:
+    if isinstance(node.names, cst.ImportStar):
+        return [(None, "")] if root_of(dotted_name(node.module)) == "horovod" else []
+    if isinstance(node, cst.ImportFrom):
+        if node.module is None or node.relative or root_of(dotted_name(node.module)) != "horovod":
+            return []
+        chosen = list(node.names)
+    else:
+        chosen = [alias for alias in node.names if root_of(dotted_name(alias.name)) == "horovod"]
+    return [(a, a.asname.name.value if a.asname else root_of(dotted_name(a.name))) for a in chosen]
+
+
+def _is_guarded(site: Site) -> bool:
+    return any(isinstance(a, (cst.Try, cst.If)) for a in site.script.walked.ancestors(site.node))
+
+
+def _is_test(parent: Any, node: cst.Name) -> bool:
+    if isinstance(parent, (cst.If, cst.IfExp)):
+        return parent.test is node
+    if isinstance(parent, cst.Comparison):
+        return len(parent.comparisons) == 1 and isinstance(parent.comparisons[0].operator, (cst.Is, cst.IsNot))
+    return isinstance(parent, (cst.BooleanOperation, cst.UnaryOperation))
+
+
+def _references(site: Site, names: set[str]) -> list[Any]:
+    """References that start with one of the imported names ("" is a star's); not those to another thing of that name."""
+    script, found = site.script, []
+    for node, scope in script.walked.references:
+        root = dotted_name(node).partition(".")[0]
+        owner = scope.lookup_scope(root)
+        may_be_of_star = "" in names and owner is None and not hasattr(builtins, root)
+        is_of_star = may_be_of_star and (script.name_of(node, scope) or "").startswith("horovod.")
+        if is_of_star or (root in names and owner in (None, site.scope, script.module_scope)):
+            found.append(node)
+    return found
+
+
+def _only_without(site: Site, uses: list[Any]) -> None:
+    """Have the import stay when one of its uses does."""
+    fix, script = site.fix, site.script
+    fix.must_go = [(*script.tree.span(node), dotted_name(node).partition(".")[0]) for node in uses]
+
+    def stays(left: list[tuple[int, int]]) -> list[Finding]:
+        used = ", ".join(sorted({script.text[start:end] for start, end in left}))
+        return [replace(fixed, level=Level.MANUAL, message=_STAYS.format(used)) for fixed in fixes]
+
+    fixes, fix.otherwise = fix.findings, stays
+
+
+def _write_instead(site: Site, new: str, note: str = "") -> None:
+    """`new` in the place of a small statement, with its comments; what follows on its line stays, and no comment hides it.
+
+    note: a comment of ours, where there is room for it.
+    """
+    script = site.script
+    start, end = script.tree.span(site.node)
+    comments = script.comments(start, end)
+    end = start + len(script.text[start:end].rstrip("; \t"))
+    if not script.text[end : script.lines.line_end(end)].strip():
+        new = "  ".join([new, *(comments or ([note] if note else []))])
+    elif comments:
+        head, _, last = new.rpartition(" ")
+        lines = "".join(f"  {comment}{script.newline_at(start)}" for comment in comments)
+        new = f"{head} ({'None' if last == 'pass' else last}{lines})".lstrip()
+    site.replace_range(start, end, new)
+
+
+def _remove_aliases(site: Site, removed: list[Any]) -> None:
+    node = site.node
+    kept = [] if None in removed else [alias for alias in node.names if alias not in removed]
+    if kept:
+        first, last = node.names[0], node.names[-1]
+        start, end = site.script.tree.span(first)[0], site.script.tree.span(last.asname or last.name)[1]
+        site.replace_range(start, end, ", ".join(_alias_text(site, alias) for alias in kept))
+        return
+    if not site.delete_statement(node):
+        _write_instead(site, "pass")
+
+
+def _alias_text(site: Site, alias: Any) -> str:
+    return site.source(alias).rstrip(", \t")
