@@ -51,6 +51,11 @@ def horovod_import(site: Site) -> None:
         site.manual("Take eager execution out and convert again: ranks work together in a graph. The code stays as it is.")
     elif mode == "horovod" and not _is_native(site.node):  # which NPU303 tells about
         _take_out(site, aliases)
+    elif mode == "tf":
+        site.manual(
+            "Horovod found, which --distributed tf does not convert: take it out, or convert with --distributed horovod. With "
+            "both, gradients would be averaged twice."
+        )
     elif mode != "horovod":
         site.manual("Horovod found: convert with --distributed horovod to train on several NPUs. The code stays as it is.")
 

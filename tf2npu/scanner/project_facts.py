@@ -35,6 +35,7 @@ class ProjectFacts:
     returns: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, function) -> qualified name of what it gives
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     with_horovod: frozenset[str] = frozenset()  # files that import Horovod, directly or through the project
+    of_horovod: frozenset[str] = frozenset()  # files that cannot be loaded without Horovod, and what only those import
     borrowers: dict[tuple[str, str], str] = field(
         default_factory=dict
     )  # (file, name of Horovod) -> a file that imports it from there
@@ -67,6 +68,7 @@ class ProjectFacts:
         scripts = {path for path, f in files.items() if f.starts_horovod and path not in imported}
         project.starting = (project.entries | scripts) & project.with_horovod
         project.started = project.starting | _imported_by(project.starting, edges)
+        project.of_horovod = project._only_with_horovod(edges)
         nothing: dict[str, Any] = {"functions": {}, "calls": (), "returns": {}, "run_targets": ()}  # nine tenths of the memory
         known: dict[Any, Any] = {}
         project.files = {path: replace(f, **nothing, **_with_shared_names(f, known)) for path, f in files.items()}
@@ -82,6 +84,7 @@ class ProjectFacts:
         inside = facts.has_estimator and not facts.runs_keras
         whole.keras_nets |= {path} if (facts.uses_keras_net and not inside) or targets & self.keras_nets else set()
         whole.with_horovod |= {path} if facts.has_horovod or targets & self.with_horovod else set()
+        whole.of_horovod |= {path} if facts.needs_horovod or targets & self.of_horovod & self.with_horovod else set()
         whole.training |= {path} if facts.trains or targets & self.training else set()
         whole.entries |= {path} if whole._is_entry(facts, False) else set()
         starts = path in whole.with_horovod and (path in whole.entries or facts.starts_horovod)
@@ -285,6 +288,11 @@ class ProjectFacts:
         """Whether a dotted import refers to the project's own code."""
         parts = dotted.split(".")
         return any(self.find_module(path, level, ".".join(parts[:n])) is not None for n in range(len(parts), 0, -1))
+
+    def _only_with_horovod(self, edges: dict[str, frozenset[str]]) -> frozenset[str]:
+        needing = _spread({path for path, facts in self.files.items() if facts.needs_horovod}, edges)
+        others = self.entries - needing
+        return needing | (_imported_by(needing, edges) - others - _imported_by(others, edges))
 
     def _find_borrowers(self) -> dict[tuple[str, str], str]:
         lenders = {path for path, facts in self.files.items() if facts.has_horovod}
