@@ -182,3 +182,90 @@ def test_horovod_for_native_keras_is_told_what_to_import(mode: str) -> None:
     told = [f for f in result.findings if f.rule == "NPU303" and f.span.line == 2]
     assert [f.level for f in told] == [Level.UNSUPPORTED] and "import horovod.tensorflow.keras" in told[0].message
     assert len([f for f in result.findings if f.rule == "NPU401"]) == (mode == "none")
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("score = hvd.allreduce(score, 'score')", "npu_allreduce(tf.constant(value, tf.float32))"),
+        ("scores = hvd.allgather(score)", "hccl_ops.allgather(tf.constant(value)"),
+        ("score = hvd.broadcast(score, 0)", "hccl_ops.broadcast([tf.constant(value)], root_rank)[0]"),
+        ("f = hvd.broadcast_global_variables", "npu_hook.broadcast_global_variables(root_rank)"),
+    ],
+)
+def test_functions_for_keras_that_give_a_value_are_not_taken_for_ops(line: str, wanted: str) -> None:
+    """They were made into ops that nobody runs; a name for the value was taken for the question whether to average."""
+    source = f"import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\n{line}\n"
+    result = convert_source(source, "train.py", HVD)
+    assert result.after.decode() == source
+    told = [f.message for f in result.findings if f.rule in ("NPU405", "NPU407")]
+    assert len(told) == 1 and wanted in told[0] and "get_session().run(" in told[0]
+
+
+def test_a_broadcast_for_keras_is_run_as_it_was() -> None:
+    source = "import tensorflow.compat.v1 as tf1\nimport horovod.tensorflow.keras as hvd\nhvd.broadcast_global_variables(0)\n"
+    text = convert_source(source, "train.py", HVD).after.decode()
+    assert text.endswith("tf1.keras.backend.get_session().run(npu_hook.broadcast_global_variables(0))\n")
+    assert convert_source(text, "train.py", HVD).after.decode() == text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("if use:\n    import horovod.tensorflow as hvd\nn = hvd.size() if use else 1", "n = get_npu_rank_size() if use else 1"),
+        ("if use:\n    from horovod.tensorflow import rank, size as n_ranks\nn = rank()", "n = get_npu_rank_id()"),
+    ],
+)
+def test_an_import_under_a_condition_that_nobody_asks_for_goes(before: str, after: str) -> None:
+    """It became a flag, which says nothing where no code asks whether it is there."""
+    text = convert_source(f"import tensorflow as tf\n{before}\n", "m.py", HVD).after.decode()
+    assert text.endswith(f"if use:\n    pass\n{after}\n")
+
+
+def test_several_names_of_a_tried_import_become_flags() -> None:
+    source = "try:\n    from horovod.tensorflow import rank, size\nexcept ImportError:\n    rank = None\nif rank:\n    pass\n"
+    text = convert_source(source, "m.py", HVD).after.decode()
+    assert "    rank = size = True  # the collectives" in text
+
+
+HANDED_ON = {
+    "run.py": """import tensorflow as tf
+import optimization
+def main(use):
+    if use:
+        import horovod.tensorflow as hvd
+        hvd.init()
+    return optimization.create(0.1, hvd if use else None)
+""",
+    "optimization.py": """import tensorflow as tf
+def create(lr, hvd=None, small=False):
+    opt = tf.train.AdamOptimizer(lr)
+    if hvd is not None and hvd.size() > 1:
+        from horovod.tensorflow.compression import Compression
+        opt = hvd.DistributedOptimizer(opt, compression=Compression.fp16 if small else Compression.none)
+    return opt
+""",
+}
+
+
+def test_horovod_that_is_handed_to_a_function_is_known_by_its_name_and_uses() -> None:
+    project = ProjectFacts.merge([gather_facts(path, text.encode()) for path, text in HANDED_ON.items()])
+    results = {path: convert_file(path, text.encode(), HVD, project) for path, text in HANDED_ON.items()}
+    text = results["optimization.py"].after.decode()
+    assert "if hvd is not None and get_npu_rank_size() > 1:\n        opt = npu_distributed_optimizer_wrapper(opt)\n" in text
+    assert "horovod" not in text
+    (told,) = [f for f in results["run.py"].findings if f.rule == "NPU401"]
+    assert told.level is Level.MANUAL and "hvd = True" in told.message
+    assert "import horovod.tensorflow as hvd" in results["run.py"].after.decode()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import tensorflow as tf\ndef f(lib, opt):\n    return lib.DistributedOptimizer(opt)\n",
+        "import tensorflow as tf\nimport byteps.tensorflow as hvd\nopt = hvd.DistributedOptimizer(opt)\n",
+        "import tensorflow as tf\ndef f(hvd, m):\n    m = tf.keras.Model()\n    return hvd.size()\n",
+    ],
+)
+def test_what_may_be_something_else_is_not_taken_for_horovod(source: str) -> None:
+    assert convert_source(source, "m.py", HVD).after.decode() == source

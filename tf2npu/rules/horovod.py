@@ -14,6 +14,7 @@ from tf2npu.scanner.sites import Call, Site, parameter_of
 
 HVD = Config(distributed="horovod")
 _MODULES = ("horovod.tensorflow", "horovod.tensorflow.keras")
+KERAS = "horovod.tensorflow.keras."
 SOURCE = "npu_bridge.npu_init and hccl.manage.api; horovod.tensorflow 0.19"
 WHY = "Horovod's collectives run on GPUs; those of the NPU are reached through npu_bridge."
 _RANKS = {

@@ -6,9 +6,15 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.horovod import HVD, SOURCE, WHY, is_on, names_of, report_removed, short_name
+from tf2npu.rules.horovod import HVD, KERAS, SOURCE, WHY, is_on, names_of, report_removed, short_name
 from tf2npu.scanner.sites import Call, Site
 
+# What does at once what the functions for Keras do, which run their op themselves.
+_AT_ONCE = {
+    "allreduce": "tf.keras.backend.get_session().run(npu_allreduce(tf.constant(value, tf.float32)))",
+    "allgather": "tf.keras.backend.get_session().run(hccl_ops.allgather(tf.constant(value), get_npu_rank_size()))",
+    "broadcast": "tf.keras.backend.get_session().run(hccl_ops.broadcast([tf.constant(value)], root_rank)[0])",
+}
 _REMOVED = ("compression", "device_dense", "device_sparse")
 
 
@@ -30,23 +36,30 @@ _REMOVED = ("compression", "device_dense", "device_sparse")
             config=HVD,
         ),
         Example.same("import horovod.tensorflow as hvd\ng = hvd.allreduce(t)", note="without --distributed horovod"),
+        Example.same(
+            "import horovod.tensorflow.keras as hvd\nscore = hvd.allreduce(score)",
+            note="not an op but its value",
+            level="unsupported",
+            config=HVD,
+        ),
         Example.same("import my_ranks as hvd\ng = hvd.allreduce(t)", note="not Horovod's", config=HVD),
     ),
 )
 def collectives(call: Call) -> None:
     """Uses the NPU's collectives on tensors."""
     if not is_on(call):
-        return
+        return None
     kind = call.name.rpartition(".")[2]
+    if call.name.startswith(KERAS):
+        return call.unsupported(f"This one returns the value itself: write {_AT_ONCE[kind]}.")
     allowed = {"allreduce": {"average", "op", *_REMOVED}, "allgather": set(), "broadcast": {"root_rank"}}[kind]
     keywords = {arg.keyword.value for arg in call.args if arg.keyword is not None}
     tensor = call.arg("tensor", 0)
     is_known = not call.has_star_args and keywords <= allowed | {"tensor", "name"} and _n_positional(call) <= 2
     if tensor is None or not is_known or _is_reduced_otherwise(call):
-        call.unsupported(f"This form of {kind} has no counterpart; see npu_allreduce and hccl_ops.")
-        return
+        return call.unsupported(f"This form of {kind} has no counterpart; see npu_allreduce and hccl_ops.")
     {"allreduce": _allreduce, "allgather": _allgather, "broadcast": _broadcast}[kind](call, tensor)
-    call.fixed("The collective runs on the NPU.")
+    return call.fixed("The collective runs on the NPU.")
 
 
 def _n_positional(call: Call) -> int:
@@ -153,12 +166,21 @@ def broadcast_of_all_passed_on(site: Site) -> None:
             "sess.run(npu_hook.broadcast_global_variables(root_rank=0))",
             config=HVD,
         ),
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\nhvd.broadcast_global_variables(0)",
+            "from npu_bridge.estimator.npu import npu_hook\nimport tensorflow as tf\n"
+            "tf.keras.backend.get_session().run(npu_hook.broadcast_global_variables(0))",
+            note="the function for Keras runs the op itself",
+            config=HVD,
+        ),
         Example.same("import mine as hvd\nhvd.broadcast_global_variables(0)", note="not Horovod's", config=HVD),
     ),
 )
 def broadcast_of_all(call: Call) -> None:
     """Broadcasts the variables of one rank."""
     _broadcast_all(call, call.node.func)
+    if call.fix.changes and call.name.startswith(KERAS):
+        call.wrap(call.node, f"{call.script.tensorflow_name}.keras.backend.get_session().run(", ")")
     if call.fix.changes and call.script.config.target.adapter == "2021" and not call.has_star_args:
         call.add_keyword(f"index={call.need('get_npu_rank_id')}()")  # which that release asks for
 
@@ -166,6 +188,8 @@ def broadcast_of_all(call: Call) -> None:
 def _broadcast_all(site: Site, function: cst.BaseExpression) -> None:
     if not is_on(site):
         return None
+    if site.name.startswith(KERAS) and not (isinstance(site, Call) and site.script.tensorflow_name):
+        return site.manual("Write tf.keras.backend.get_session().run(npu_hook.broadcast_global_variables(root_rank)).")
     if site.script.config.target.adapter == "2021" and not isinstance(site, Call):
         return site.manual("Write lambda root: npu_hook.broadcast_global_variables(root, get_rank_id()).")
     if site.script.imported_as("npu_bridge.estimator.npu:npu_hook") != "npu_hook" and site.scope.lookup("npu_hook"):

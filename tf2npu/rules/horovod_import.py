@@ -18,6 +18,10 @@ from tf2npu.scanner.walk import dotted_name
 
 _ALWAYS_THERE = "# the collectives of the NPU are always there"
 _STAYS = "The import stays, because this still needs it: {}. On a host without Horovod it fails: replace this, and convert again."
+_HANDED_ON = (
+    "The import stays, because {} is handed on. On a host without Horovod it fails: write {} = True in its place once nothing "
+    "that gets it calls Horovod."
+)
 
 
 @rule(
@@ -63,21 +67,22 @@ def horovod_import(site: Site) -> None:
 def _take_out(site: Site, aliases: list[tuple[Any, str]]) -> None:
     names = {local for _, local in aliases}
     borrowers = [site.script.project.borrowers.get((site.script.path, name), "") for name in names]
-    is_in_way = _is_guarded(site) and ("" in names or len(site.node.names) > 1)
-    if any(borrowers) or is_in_way:
-        why = ", ".join(sorted(filter(None, borrowers))) or "its name in a try or an if"
-        site.manual(_STAYS.format(why))
+    if any(borrowers):
+        site.manual(_STAYS.format(", ".join(sorted(filter(None, borrowers)))))
         return
-    uses = _references(site, names)
-    if _is_guarded(site):
-        parents = site.script.walked.parents
-        uses = [use for use in uses if not (isinstance(use, cst.Name) and _is_test(parents.get(id(use)), use))]
-        _write_instead(site, f"{aliases[0][1]} = True", _ALWAYS_THERE)
-        site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
-    else:
+    uses, parents = _references(site, names), site.script.walked.parents
+    tests = [use for use in uses if isinstance(use, cst.Name) and _is_test(parents.get(id(use)), use)]
+    if not _is_guarded(site) or not (tests or _is_tried(site)):
         _remove_aliases(site, [alias for alias, _ in aliases])
         site.fixed("Horovod is no longer used.")
-    _only_without(site, uses)
+    elif "" in names or len(site.node.names) > len(aliases):
+        site.manual(_STAYS.format("its name in a try or an if"))
+        return
+    else:
+        uses = [use for use in uses if use not in tests]
+        _write_instead(site, " = ".join([*(local for _, local in aliases), "True"]), _ALWAYS_THERE)
+        site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
+    _only_without(site, uses, names)
 
 
 def _is_native(node: Any) -> bool:
@@ -102,6 +107,10 @@ def _is_guarded(site: Site) -> bool:
     return any(isinstance(a, (cst.Try, cst.If)) for a in site.script.walked.ancestors(site.node))
 
 
+def _is_tried(site: Site) -> bool:
+    return any(isinstance(a, cst.Try) for a in site.script.walked.ancestors(site.node))
+
+
 def _is_test(parent: Any, node: cst.Name) -> bool:
     if isinstance(parent, (cst.If, cst.IfExp)):
         return parent.test is node
@@ -123,14 +132,16 @@ def _references(site: Site, names: set[str]) -> list[Any]:
     return found
 
 
-def _only_without(site: Site, uses: list[Any]) -> None:
+def _only_without(site: Site, uses: list[Any], names: set[str]) -> None:
     """Have the import stay when one of its uses does."""
     fix, script = site.fix, site.script
     fix.must_go = [(*script.tree.span(node), dotted_name(node).partition(".")[0]) for node in uses]
 
     def stays(left: list[tuple[int, int]]) -> list[Finding]:
-        used = ", ".join(sorted({script.text[start:end] for start, end in left}))
-        return [replace(fixed, level=Level.MANUAL, message=_STAYS.format(used)) for fixed in fixes]
+        used = sorted({script.text[start:end] for start, end in left})
+        is_handed_on = len(used) == 1 and used[0] in names
+        message = _HANDED_ON.format(*used, *used) if is_handed_on else _STAYS.format(", ".join(used))
+        return [replace(fixed, level=Level.MANUAL, message=message) for fixed in fixes]
 
     fixes, fix.otherwise = fix.findings, stays
 

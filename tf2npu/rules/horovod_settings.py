@@ -17,6 +17,7 @@ _SETTINGS = frozenset({
     *(f"{name}.{kind}" for name in _COMPRESSION for kind in ("none", "fp16")),
     *names_of("Average", "Sum", "Adasum", "Min", "Max", "Product"),
 })  # fmt: skip
+_TAKING = ("DistributedOptimizer", "DistributedGradientTape", "allreduce", "load_model")
 _NO_SUCH_SETTING = "The NPU averages gradients as they are and has no such setting: leave it out."
 
 
@@ -51,7 +52,7 @@ _NO_SUCH_SETTING = "The NPU averages gradients as they are and has no such setti
 )
 def setting(site: Site) -> None:
     """Puts None in the place of a setting of Horovod that is kept or handed on; what takes it no longer does."""
-    if not is_on(site) or not _is_imported(site):
+    if not is_on(site) or not _is_of_horovod(site):
         return
     whole = _whole(site)
     around = _around(site, whole)
@@ -63,10 +64,10 @@ def setting(site: Site) -> None:
         _only_without(site, _uses(site, around))
 
 
-def _is_imported(site: Site) -> bool:
-    """Whether this is what an import gives, and no name that the script gave it."""
+def _is_of_horovod(site: Site) -> bool:
+    """Whether this is said of Horovod itself, and not of a name that the script gave to a setting."""
     bindings = site.scope.lookup(dotted_name(site.node).partition(".")[0])
-    return all(binding.kind == "import" for binding in bindings)
+    return all(binding.kind != "value" for binding in bindings)
 
 
 def _whole(site: Site) -> Any:
@@ -103,15 +104,20 @@ def _around(site: Site, node: Any) -> Any:
     while isinstance(parent, (cst.IfExp, cst.BooleanOperation)) and getattr(parent, "test", None) is not node:
         node, parent = parent, parents.get(id(parent))
     if isinstance(parent, cst.Arg):
-        call = parents.get(id(parent))
-        name = site.resolve(call.func) if isinstance(call, cst.Call) else None
-        return None if name is not None and name.startswith(("horovod.", "builtins.")) else parent
+        return None if _is_for_horovod(site, parents.get(id(parent))) else parent
     if isinstance(parent, cst.Assign) and all(_is_name(target.target) for target in parent.targets):
         return parent
     if isinstance(parent, cst.AnnAssign) and _is_name(parent.target):
         return parent
     is_taken = isinstance(parent, (cst.Param, cst.DictElement, cst.Element, cst.Return))
     return parent if is_taken and getattr(parent, "key", None) is not node else None
+
+
+def _is_for_horovod(site: Site, call: Any) -> bool:
+    """Whether a call is one of Horovod's, also by a name that is not known to be Horovod, or one that asks for the value."""
+    name = (site.resolve(call.func) if isinstance(call, cst.Call) else None) or ""
+    last = dotted_name(call.func).rpartition(".")[2] if isinstance(call, cst.Call) else ""
+    return name.startswith(("horovod.", "builtins.")) or (not name and last in _TAKING)
 
 
 def _is_name(node: cst.CSTNode) -> bool:

@@ -100,6 +100,24 @@ def _put_on_npu(call: Call, keyword: str, config: cst.Arg | None) -> None:
     return call.fixed("The config is extended by what puts the session on the NPU.")
 
 
+@rule(
+    id="NPU101",
+    title="Session config",
+    matches=("tensorflow.train.MonitoredSession",),
+    why="Without a session creator its config is made inside, where the adapter of 2021 does not reach it.",
+    source="tf.train.MonitoredSession of TensorFlow 1.15: ChiefSessionCreator by default",
+    examples=(
+        Example.same("s = tf.train.MonitoredSession()", note="the import covers it"),
+        Example.same("s = tf.train.MonitoredSession()", level="manual", config=Config(target=Target(adapter="2021"))),
+    ),
+)
+def monitored_session(call: Call) -> None:
+    """Reports a monitored session that makes its config itself, for the adapter that does not patch sessions."""
+    creator = call.value("session_creator", 0)
+    if call.script.config.target.adapter == "2021" and (creator is None or call.resolve(creator) == "None"):
+        call.manual("It makes its config itself: pass session_creator=tf.train.ChiefSessionCreator(config=npu_config_proto()).")
+
+
 _CLASSES = tuple(
     name
     for name in _POSITION
