@@ -136,7 +136,7 @@ def _converted(script: Script) -> Outcome:
         return Outcome(text, [], _sorted([left_alone, *others]), asker.uses.result())
     dropping = {id(fix): reason for fix in fixes if (reason := _reason_to_keep(script, fix))}
     dropped, fixes = [f for f in fixes if id(f) in dropping], [f for f in fixes if id(f) not in dropping]
-    composition = select_compatible([f for f in fixes if f.changes or f.symbols])
+    composition = select_compatible([f for f in fixes if f.changes or f.symbols or f.must_go])
     kept = composition.kept
     import_fix = _import_fix(script, kept)
     edits = to_edits(([import_fix] if import_fix else []) + kept)
@@ -376,7 +376,7 @@ class _Asker:
     def _run(self, rule: Rule, site: Site) -> None:
         rule.check(site)
         fix = within_adapter(site)
-        if not fix.changes and not fix.findings:
+        if not fix.changes and not fix.findings and not fix.must_go:
             return
         span = self.script.span(*fix.site)
         pragmas = self.script.pragmas

@@ -8,7 +8,7 @@ import pytest
 
 from tf2npu.config import Config
 from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
-from tf2npu.findings import Level
+from tf2npu.findings import FileResult, Level
 
 HVD = Config(distributed="horovod")
 PROGRAM = """import tensorflow as tf
@@ -159,19 +159,51 @@ def test_a_star_import_goes_with_the_last_name_that_comes_from_it(used: str, sta
     assert (": join." in told.message) == stays
 
 
-def test_an_import_from_which_another_file_takes_the_name_stays() -> None:
-    """It went, and the other file stopped at its own import."""
-    files = {
-        "dist.py": "import horovod.tensorflow as hvd\n",
-        "train.py": "import tensorflow as tf\nfrom dist import hvd\nhvd.init()\nprint(hvd.size())\n",
-        "model.py": "import tensorflow as tf\nimport horovod.tensorflow as hvd\nprint(hvd.size())\n",
-    }
+def project_of(files: dict[str, str]) -> dict[str, FileResult]:
     project = ProjectFacts.merge([gather_facts(path, text.encode()) for path, text in files.items()])
-    results = {path: convert_file(path, text.encode(), HVD, project) for path, text in files.items()}
-    assert results["dist.py"].after.decode() == files["dist.py"]
+    return {path: convert_file(path, text.encode(), HVD, project) for path, text in files.items()}
+
+
+LENDER = "import horovod.tensorflow as hvd\n"
+START = "hvd.init()\nprint(hvd.size())\n"
+
+
+@pytest.mark.parametrize("taken", ["from dist import hvd", "from dist import *"])
+def test_a_name_that_another_file_takes_stays_in_the_place_of_the_import(taken: str) -> None:
+    """The import went, and the other file stopped at its own."""
+    files = {
+        "dist.py": LENDER,
+        "train.py": f"import tensorflow as tf\n{taken}\n{START}",
+        "model.py": f"import tensorflow as tf\n{LENDER}{START}",
+    }
+    results = project_of(files)
+    assert results["dist.py"].after.decode().startswith("hvd = True")
     (told,) = results["dist.py"].findings
-    assert told.level is Level.MANUAL and "train.py" in told.message
-    assert "horovod" not in results["model.py"].after.decode()
+    assert told.level is Level.FIXED and "train.py" in told.message
+    assert taken in results["train.py"].after.decode() and "NPU401" not in {f.rule for f in results["train.py"].findings}
+    assert "hvd" not in results["model.py"].after.decode()
+    again = project_of({path: result.after.decode() for path, result in results.items()})
+    assert all(again[path].after == result.after for path, result in results.items())
+
+
+@pytest.mark.parametrize(
+    ("taken", "use"), [("from dist import hvd", "hvd.join"), ("from dist import *", "hvd.join"), ("import dist", "dist.hvd.join")]
+)
+def test_a_use_that_stays_is_told_in_the_file_that_takes_the_name(taken: str, use: str) -> None:
+    results = project_of({"dist.py": LENDER, "train.py": f"import tensorflow as tf\n{taken}\n{use}()\n"})
+    (told,) = [f for f in results["train.py"].findings if f.rule == "NPU401"]
+    assert told.level is Level.MANUAL and f": {use}." in told.message and told.span.line == 2
+
+
+def test_a_tried_import_that_another_file_takes_stays_a_flag() -> None:
+    lender = "try:\n    import horovod.tensorflow as hvd\nexcept ImportError:\n    hvd = None\n"
+    train = f"import tensorflow as tf\nfrom dist import hvd\nif hvd is not None:\n    {START.splitlines()[0]}\n"
+    results = project_of({"dist.py": lender, "train.py": train})
+    assert "    hvd = True  # the collectives" in results["dist.py"].after.decode()
+    assert "NPU401" not in {f.rule for f in results["train.py"].findings}
+    stays = project_of({"dist.py": f"{lender}def f():\n    hvd.join()\n", "train.py": train})["dist.py"]
+    (told,) = [f for f in stays.findings if f.rule == "NPU401"]
+    assert "each rank trains alone" in told.message and b"import horovod.tensorflow as hvd" in stays.after
 
 
 @pytest.mark.parametrize("mode", ["none", "horovod"])
@@ -249,8 +281,7 @@ def create(lr, hvd=None, small=False):
 
 
 def test_horovod_that_is_handed_to_a_function_is_known_by_its_name_and_uses() -> None:
-    project = ProjectFacts.merge([gather_facts(path, text.encode()) for path, text in HANDED_ON.items()])
-    results = {path: convert_file(path, text.encode(), HVD, project) for path, text in HANDED_ON.items()}
+    results = project_of(HANDED_ON)
     text = results["optimization.py"].after.decode()
     assert "if hvd is not None and get_npu_rank_size() > 1:\n        opt = npu_distributed_optimizer_wrapper(opt)\n" in text
     assert "horovod" not in text

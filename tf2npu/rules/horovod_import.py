@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -12,16 +11,22 @@ from tf2npu.findings import Finding, Level
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.horovod import HVD, SOURCE, WHY
 from tf2npu.rules.resources import is_eager
-from tf2npu.scanner.names import root_of
+from tf2npu.scanner.names import is_framework, root_of
+from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.walk import dotted_name
 
 _ALWAYS_THERE = "# the collectives of the NPU are always there"
 _STAYS = "The import stays, because this still needs it: {}. On a host without Horovod it fails: replace this, and convert again."
+_MISSED = (
+    "The import stays, because this still needs it: {}. On a host without Horovod the code around takes it for missing, and each "
+    "rank trains alone: replace this, and convert again."
+)
 _HANDED_ON = (
     "The import stays, because {} is handed on. On a host without Horovod it fails: write {} = True in its place once nothing "
     "that gets it calls Horovod."
 )
+_BORROWED = "This still needs Horovod, by way of another file: {}. Replace this, and convert again."
 
 
 @rule(
@@ -48,7 +53,7 @@ def horovod_import(site: Site) -> None:
     """Takes the import of Horovod out once nothing uses it any more."""
     aliases = _horovod_aliases(site.node)
     if not aliases:
-        return
+        return _look_at_borrowed(site)
     site.name = "horovod"
     mode = site.script.config.distributed
     if mode == "horovod" and is_eager(site.script):
@@ -64,25 +69,45 @@ def horovod_import(site: Site) -> None:
         site.manual("Horovod found: convert with --distributed horovod to train on several NPUs. The code stays as it is.")
 
 
+def _look_at_borrowed(site: Site) -> None:
+    """Report what still needs Horovod by the name that another file of the project imports."""
+    script, node = site.script, site.node
+    if script.config.distributed != "horovod" or script.path not in script.project.with_horovod or is_eager(script):
+        return
+    names = _names_of_project(node)
+    uses = _references(site, names) if names else []
+    needing = [n for n, scope in uses if (script.name_of(n, scope) or "").startswith("horovod") and not _is_asked(site, n)]
+    if needing:
+        site.name = "horovod"
+        _only_without(site, needing, set(), _BORROWED)
+
+
+def _told(site: Site, message: str) -> list[Finding]:
+    start, end = site.fix.site
+    before = site.script.text[start:end]
+    return [Finding(site.fix.rule, Level.MANUAL, site.script.span(start, end), message, site.name, before)]
+
+
 def _take_out(site: Site, aliases: list[tuple[Any, str]]) -> None:
     names = {local for _, local in aliases}
-    borrowers = [site.script.project.borrowers.get((site.script.path, name), "") for name in names]
-    if any(borrowers):
-        site.manual(_STAYS.format(", ".join(sorted(filter(None, borrowers)))))
-        return
-    uses, parents = _references(site, names), site.script.walked.parents
-    tests = [use for use in uses if isinstance(use, cst.Name) and _is_test(parents.get(id(use)), use)]
-    if not _is_guarded(site) or not (tests or _is_tried(site)):
+    known = site.script.project.borrowers
+    borrowers = sorted({known[site.script.path, name] for name in names if (site.script.path, name) in known})
+    uses = [use for use, _ in _references(site, names)]
+    tests = [use for use in uses if _is_asked(site, use)]
+    is_flag = _is_guarded(site) and bool(tests or _is_tried(site))
+    if not borrowers and not is_flag:
         _remove_aliases(site, [alias for alias, _ in aliases])
         site.fixed("Horovod is no longer used.")
     elif "" in names or len(site.node.names) > len(aliases):
-        site.manual(_STAYS.format("its name in a try or an if"))
-        return
+        return site.manual(_STAYS.format(", ".join(borrowers) or "its name in a try or an if"))
     else:
         uses = [use for use in uses if use not in tests]
         _write_instead(site, " = ".join([*(local for _, local in aliases), "True"]), _ALWAYS_THERE)
-        site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
-    _only_without(site, uses, names)
+        if is_flag:
+            site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
+        else:
+            site.fixed(f"Horovod is no longer used; its name stays, as {', '.join(borrowers)} imports it from here.")
+    return _only_without(site, uses, names, _MISSED if is_flag else _STAYS)
 
 
 def _is_native(node: Any) -> bool:
@@ -100,7 +125,22 @@ def _horovod_aliases(node: Any) -> list[tuple[Any, str]]:
         chosen = list(node.names)
     else:
         chosen = [alias for alias in node.names if root_of(dotted_name(alias.name)) == "horovod"]
-    return [(a, a.asname.name.value if a.asname else root_of(dotted_name(a.name))) for a in chosen]
+    return [(alias, _local(alias)) for alias in chosen]
+
+
+def _names_of_project(node: Any) -> set[str]:
+    """Local names that a statement gives to what may be the project's own; "" for a star."""
+    if isinstance(node.names, cst.ImportStar):
+        return {""} if node.relative or not is_framework(dotted_name(node.module)) else set()
+    if isinstance(node, cst.ImportFrom) and not node.relative and is_framework(dotted_name(node.module)):
+        return set()
+    own = [a for a in node.names if isinstance(node, cst.ImportFrom) or not is_framework(dotted_name(a.name))]
+    return {_local(alias) for alias in own}
+
+
+def _local(alias: Any) -> str:
+    """The name that an alias of an import statement binds."""
+    return str(alias.asname.name.value) if alias.asname else root_of(dotted_name(alias.name))
 
 
 def _is_guarded(site: Site) -> bool:
@@ -111,7 +151,11 @@ def _is_tried(site: Site) -> bool:
     return any(isinstance(a, cst.Try) for a in site.script.walked.ancestors(site.node))
 
 
-def _is_test(parent: Any, node: cst.Name) -> bool:
+def _is_asked(site: Site, node: Any) -> bool:
+    """Whether a name is only asked for, as in `if hvd:` and `hvd is not None`."""
+    parent = site.script.walked.parents.get(id(node))
+    if not isinstance(node, cst.Name):
+        return False
     if isinstance(parent, (cst.If, cst.IfExp)):
         return parent.test is node
     if isinstance(parent, cst.Comparison):
@@ -119,7 +163,7 @@ def _is_test(parent: Any, node: cst.Name) -> bool:
     return isinstance(parent, (cst.BooleanOperation, cst.UnaryOperation))
 
 
-def _references(site: Site, names: set[str]) -> list[Any]:
+def _references(site: Site, names: set[str]) -> list[tuple[Any, Scope]]:
     """References that start with one of the imported names ("" is a star's); not those to another thing of that name."""
     script, found = site.script, []
     for node, scope in script.walked.references:
@@ -128,22 +172,24 @@ def _references(site: Site, names: set[str]) -> list[Any]:
         may_be_of_star = "" in names and owner is None and not hasattr(builtins, root)
         is_of_star = may_be_of_star and (script.name_of(node, scope) or "").startswith("horovod.")
         if is_of_star or (root in names and owner in (None, site.scope, script.module_scope)):
-            found.append(node)
+            found.append((node, scope))
     return found
 
 
-def _only_without(site: Site, uses: list[Any], names: set[str]) -> None:
-    """Have the import stay when one of its uses does."""
+def _only_without(site: Site, uses: list[Any], names: set[str], message: str) -> None:
+    """Have the import stay when one of its uses does.  message: what to say then, with a slot for those."""
     fix, script = site.fix, site.script
     fix.must_go = [(*script.tree.span(node), dotted_name(node).partition(".")[0]) for node in uses]
 
     def stays(left: list[tuple[int, int]]) -> list[Finding]:
-        used = sorted({script.text[start:end] for start, end in left})
-        is_handed_on = len(used) == 1 and used[0] in names
-        message = _HANDED_ON.format(*used, *used) if is_handed_on else _STAYS.format(", ".join(used))
-        return [replace(fixed, level=Level.MANUAL, message=message) for fixed in fixes]
+        used = _texts(site, left)
+        return _told(site, _HANDED_ON.format(used, used) if used in names else message.format(used))
 
-    fixes, fix.otherwise = fix.findings, stays
+    fix.otherwise = stays
+
+
+def _texts(site: Site, ranges: list[tuple[int, int]]) -> str:
+    return ", ".join(sorted({site.script.text[start:end] for start, end in ranges}))
 
 
 def _write_instead(site: Site, new: str, note: str = "") -> None:

@@ -301,10 +301,16 @@ class ProjectFacts:
             for level, dotted in facts.imports:
                 module, _, name = dotted.rpartition(".")
                 lender = self.find_module(path, level, module) if module or level else None
-                if lender in lenders and lender != path:
-                    source = self.files[lender].exports.get(name, (0, ""))
-                    found |= {(lender, name): path} if source[0] == 0 and root_of(source[1]) == "horovod" else {}
-        return found
+                found |= {(lender, name): path} if lender in lenders and self._is_horovod(lender, name) else {}
+            for level, module in facts.stars:
+                lender = self.find_module(path, level, module) or ""
+                names = self.files[lender].exports if lender in lenders else {}
+                found |= {(lender, name): path for name in names if self._is_horovod(lender, name)}
+        return {key: path for key, path in found.items() if key[0] != path}
+
+    def _is_horovod(self, path: str, name: str) -> bool:
+        level, dotted = self.files[path].exports.get(name, (0, ""))
+        return level == 0 and root_of(dotted) == "horovod"
 
     def _imported_files(self, facts: FileFacts) -> frozenset[str]:
         found = (self.find_module(facts.path, level, module) for level, module in facts.imports)
