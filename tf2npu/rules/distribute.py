@@ -75,6 +75,8 @@ def _is_on(call: Call) -> bool:
 )
 def strategy(call: Call) -> None:
     """Uses NPUStrategy in the place of a mirrored strategy."""
+    if call.script.path in call.script.project.of_horovod:
+        return call.manual("Found beside Horovod: take one of them out, and convert again. The code stays as it is.")
     if not _is_on(call):
         return call.manual("Distribution found: convert with --distributed tf to train on several NPUs. The code stays as it is.")
     if call.name in _UNSUPPORTED:

@@ -28,8 +28,12 @@ _PRIVATE = ("tensorflow.python.ops.nccl_ops", "tensorflow.contrib.nccl", "tensor
 def nccl(call: Call) -> None:
     """Reports collectives of NCCL."""
     last = call.name.rpartition(".")[2]
-    if last == "NcclAllReduce":
-        call.unsupported("Leave cross_device_ops out: npu_strategy.NPUStrategy() averages gradients over HCCL.")
+    if last == "NcclAllReduce" and call.script.config.distributed == "tf":
+        call.unsupported("Take it out: npu_strategy.NPUStrategy() averages gradients over HCCL and takes no cross_device_ops.")
+    elif last == "NcclAllReduce":
+        call.unsupported(
+            "Convert with --distributed tf: npu_strategy.NPUStrategy(), without cross_device_ops, averages over HCCL."
+        )
     elif last == "broadcast":
         call.unsupported("Start one process on each NPU and write hccl_ops.broadcast([tensor], 0).")
     else:

@@ -75,6 +75,7 @@ class FileFacts:
     starts_horovod: bool = False  # starts Horovod at top level
     run_targets: tuple[Target, ...] = ()  # what it calls elsewhere when it is run
     dialect: str = ""  # "1" or "2" where a name that only one TensorFlow has tells what the file is written for
+    needs_horovod: bool = False  # imports Horovod whenever it is loaded, with no way round it
     is_python: bool = False  # Python's own parser takes it
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
@@ -186,7 +187,7 @@ class _Gatherer:
             ReturnGatherer(self.dotted, self.targets, has_stars).gather(module) if self.aliases or has_stars else {},
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
             *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
-            "1" if self.only_1 else "2" if self.only_2 else "",
+            "1" if self.only_1 else "2" if self.only_2 else "", any(map(_imports_horovod, module.body)),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -281,6 +282,12 @@ class _Gatherer:
         """Qualified name of a chain whose root is a known import."""
         root, parts = chain(node)
         return canonical(".".join([self.aliases[root], *parts])) if root in self.aliases else None
+
+
+def _imports_horovod(node: ast.stmt) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.level == 0 and root_of(node.module or "") == "horovod"
+    return isinstance(node, ast.Import) and any(root_of(alias.name) == "horovod" for alias in node.names)
 
 
 def _trains(call: ast.Call) -> bool:
