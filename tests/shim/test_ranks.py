@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.shim.data_parallel_scripts import HOROVOD, MIRRORED
 from tests.shim.test_launch import TF2NPU, launch, plain_environment, script  # noqa: F401
 
 MODEL = """
@@ -137,32 +138,6 @@ optimizer = InTwoSteps(0.1, 0.9)
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
-HOROVOD = """
-import json
-import numpy as np
-import tensorflow as tf
-import horovod.tensorflow as hvd
-
-hvd.init()
-config = tf.ConfigProto()
-config.gpu_options.visible_device_list = str(hvd.local_rank())
-data = tf.data.Dataset.from_tensor_slices(np.arange(32, dtype=np.float32).reshape(16, 2) / 16)
-features = data.shard(hvd.size(), hvd.rank()).repeat().batch(4, drop_remainder=True).make_one_shot_iterator().get_next()
-w = tf.Variable([[1.0 + hvd.rank()], [-1.0]])
-loss = tf.reduce_mean(tf.square(tf.matmul(features, w) - 3.0))
-optimizer = hvd.DistributedOptimizer(tf.train.GradientDescentOptimizer(0.1 * hvd.size()))
-step = tf.train.get_or_create_global_step()
-train = optimizer.minimize(loss, step)
-with tf.control_dependencies([train]):
-    last = w.read_value()
-hooks = [hvd.BroadcastGlobalVariablesHook(0), tf.train.StopAtStepHook(last_step=8)]
-with tf.train.MonitoredTrainingSession(hooks=hooks, config=config) as session:
-    while not session.should_stop():
-        value = session.run(last)
-print(json.dumps([value.tolist()]))
-"""
-
-
 def horovod_by_hand() -> np.ndarray:
     """Horovod's rule in numpy: the mean of both ranks' gradients, each of its own part."""
     data = np.arange(32, dtype=np.float32).reshape(16, 2) / 16
@@ -174,9 +149,9 @@ def horovod_by_hand() -> np.ndarray:
     return w
 
 
-def test_a_converted_horovod_script_trains_on_two_ranks(script, tmp_path):  # noqa: F811
-    (tmp_path / "src").mkdir()
-    script(HOROVOD, "src/train.py")
+@pytest.mark.parametrize("kind", HOROVOD)
+def test_a_converted_horovod_script_trains_on_two_ranks(script, tmp_path, kind):  # noqa: F811
+    script(HOROVOD[kind], "src/train.py")
     convert = [TF2NPU, "convert", "src", "out", "--distributed", "horovod"]
     subprocess.run(convert, cwd=tmp_path, capture_output=True, text=True, check=False)
     done = launch("--devices", "2", "--report", "out/tf2npu-report", "out/train.py", cwd=tmp_path)
@@ -212,23 +187,6 @@ def test_keras_starts_from_the_weights_of_rank_0_and_averages(script):  # noqa: 
     assert done.returncode == 0, done.stderr[-3000:]
     made = variables(done.stdout)
     assert len(made) == 2 and all(a.tobytes() == b.tobytes() for a, b in zip(*made, strict=True))
-
-
-MIRRORED = """
-import json
-import numpy as np
-import tensorflow as tf
-strategy = tf.distribute.MirroredStrategy()
-x = np.arange(32, dtype=np.float32).reshape(16, 2) / 16
-data = tf.data.Dataset.from_tensor_slices((x, np.full([16, 1], 3.0, 'f'))).repeat().batch(4, drop_remainder=True)
-with strategy.scope():
-    start = tf.constant_initializer([[1.0], [-1.0]])
-    dense = tf.keras.layers.Dense(1, input_shape=(2,), use_bias=False, kernel_initializer=start)
-    model = tf.keras.Sequential([dense])
-    model.compile(tf.keras.optimizers.SGD(0.2), 'mse')
-model.fit(data, steps_per_epoch=8, epochs=1, verbose=0)
-print(json.dumps([value.tolist() for value in model.get_weights()]))
-"""
 
 
 def test_a_converted_strategy_with_what_its_finding_says(script, tmp_path):  # noqa: F811
