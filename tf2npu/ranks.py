@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from threading import Thread
 from typing import IO, TextIO
@@ -146,13 +147,18 @@ def _share_cores(process: int, number: int, n_ranks: int) -> None:
 
 @contextmanager
 def _forwarding(ranks: Sequence[_Rank]) -> Iterator[None]:
-    """Hand on what asks this process to end. A terminal's interrupt reaches the ranks anyway, so here it is only outlived."""
+    """Hand on what asks this process to end.
+
+    A terminal's interrupt reaches the ranks anyway, but a rank that waits for another cannot follow it: the second one ends them.
+    """
+    interrupts = count(1)
 
     def hand_on(number: int, _: object) -> None:
-        for rank in ranks:
-            rank.stop(number)
+        if number == signal.SIGTERM or next(interrupts) > 1:
+            for rank in ranks:
+                rank.stop(signal.SIGTERM)
 
-    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, hand_on), signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN)}
+    before = {number: signal.signal(number, hand_on) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -272,3 +274,38 @@ print("to stderr", file=sys.stderr)
     assert "the ranks called no collective operation: each has worked for itself" in done.stderr
     said = [line for line in done.stderr.splitlines() if "to stderr" in line]
     assert sorted(said) == ["[rank 1] to stderr", "[rank 2] to stderr", "to stderr"]
+
+
+INTERRUPTED = """
+import time
+import tensorflow as tf
+from npu_bridge.npu_init import *
+from npu_bridge.hccl import hccl_ops
+v = tf.Variable(0.0)
+step = tf.assign_add(v, hccl_ops.allreduce(tf.constant(1.0), "sum"))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    try:
+        for i in range(3000):
+            session.run(step)
+            if i == 5:
+                print("running", flush=True)
+            time.sleep(0.01)
+    except KeyboardInterrupt:
+        print("stopped with", session.run(v) / 2 > 5)
+"""
+
+
+def test_an_interrupt_reaches_every_rank(script):  # noqa: F811
+    """The terminal's Ctrl-C goes to the whole group; the scripts end as they say, and nobody is left behind."""
+    command = [TF2NPU, "run", "--devices", "2", script(INTERRUPTED)]
+    started = subprocess.Popen(
+        command, env=plain_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+    while "running" not in started.stdout.readline():
+        assert started.poll() is None
+    time.sleep(0.5)
+    os.killpg(started.pid, signal.SIGINT)
+    rest, _ = started.communicate(timeout=60)
+    assert started.returncode == 0, rest
+    assert "\nstopped with True" in f"\n{rest}" and "[rank 1] stopped with True" in rest
