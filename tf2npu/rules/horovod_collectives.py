@@ -6,7 +6,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.horovod import HVD, KERAS, SOURCE, WHY, is_on, names_of, report_removed, short_name
+from tf2npu.rules.horovod import HVD, KERAS, SOURCE, WHY, is_on, is_told_by_use, names_of, report_removed, short_name
 from tf2npu.scanner.sites import Call, Site
 
 # What does at once what the functions for Keras do, which run their op themselves.
@@ -15,6 +15,7 @@ _AT_ONCE = {
     "allgather": "tf.keras.backend.get_session().run(hccl_ops.allgather(tf.constant(value), get_npu_rank_size()))",
     "broadcast": "tf.keras.backend.get_session().run(hccl_ops.broadcast([tf.constant(value)], root_rank)[0])",
 }
+_WHICH = "An op, or with Horovod for Keras its value: see npu_allreduce, hccl_ops and npu_hook.broadcast_global_variables."
 _REMOVED = ("compression", "device_dense", "device_sparse")
 
 
@@ -52,6 +53,8 @@ def collectives(call: Call) -> None:
     kind = call.name.rpartition(".")[2]
     if call.name.startswith(KERAS):
         return call.unsupported(f"This one returns the value itself: write {_AT_ONCE[kind]}.")
+    if is_told_by_use(call):
+        return call.manual(_WHICH)
     allowed = {"allreduce": {"average", "op", *_REMOVED}, "allgather": set(), "broadcast": {"root_rank"}}[kind]
     keywords = {arg.keyword.value for arg in call.args if arg.keyword is not None}
     tensor = call.arg("tensor", 0)
@@ -190,6 +193,8 @@ def _broadcast_all(site: Site, function: cst.BaseExpression) -> None:
         return None
     if site.name.startswith(KERAS) and not (isinstance(site, Call) and site.script.tensorflow_name):
         return site.manual("Write tf.keras.backend.get_session().run(npu_hook.broadcast_global_variables(root_rank)).")
+    if is_told_by_use(site):
+        return site.manual(_WHICH)
     if site.script.config.target.adapter == "2021" and not isinstance(site, Call):
         return site.manual("Write lambda root: npu_hook.broadcast_global_variables(root, get_rank_id()).")
     if site.script.imported_as("npu_bridge.estimator.npu:npu_hook") != "npu_hook" and site.scope.lookup("npu_hook"):
