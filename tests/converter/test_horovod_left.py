@@ -375,3 +375,12 @@ def test_whoever_only_asks_for_the_hook_is_left_alone() -> None:
     result = convert_source(source, "train.py", HVD)
     assert [f for f in result.findings if f.rule == "NPU404" and f.span.line == 4] == []
     assert "import horovod.tensorflow as hvd" in result.after.decode()
+
+
+def test_what_an_object_keeps_of_horovod_is_that_of_the_import_of_its_file() -> None:
+    source = (
+        "import tensorflow as tf\nimport horovod.tensorflow as hvd\nclass T:\n    def __init__(self):\n        self.hvd = hvd\n"
+        "    def f(self, hvd, g):\n        return self.hvd.allreduce(g), hvd.allreduce(g), hvd.size()\n"
+    )
+    text = convert_source(source, "m.py", HVD).after.decode()
+    assert "return npu_allreduce(g), npu_allreduce(g), get_npu_rank_size()" in text

@@ -55,6 +55,10 @@ def is_told_by_use(site: Site) -> bool:
     """Whether no import tells what Horovod this is, that of TensorFlow or that of Keras, and only its uses say it is one."""
     node = site.node.func if isinstance(site, Call) else site.node
     bindings = site.scope.lookup(dotted_name(node).partition(".")[0])
+    facts = site.script.project.files.get(site.script.path)
+    imported = {seen.api for kind, seen in facts.distribution if kind == "horovod"} if facts is not None else set()
+    if imported and not any(f"{api}.".startswith(KERAS) for api in imported):
+        return False
     return all(binding.kind in ("param", "other") for binding in bindings) and bool(bindings or not site.scope.module.stars)
 
 
