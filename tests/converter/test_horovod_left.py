@@ -384,3 +384,28 @@ def test_what_an_object_keeps_of_horovod_is_that_of_the_import_of_its_file() -> 
     )
     text = convert_source(source, "m.py", HVD).after.decode()
     assert "return npu_allreduce(g), npu_allreduce(g), get_npu_rank_size()" in text
+
+
+UNSAFE = Config(distributed="horovod", unsafe_fixes=True)
+
+
+def test_with_unsafe_fixes_a_question_about_libraries_gets_its_answer() -> None:
+    line = "scale = hvd.local_size() if hvd.nccl_built() or not hvd.mpi_enabled() else 1"
+    text = convert_source(PROGRAM.format(line), "train.py", UNSAFE).after.decode()
+    assert "scale = get_npu_local_rank_size() if False or not False else 1\n" in text and "horovod" not in text
+
+
+@pytest.mark.parametrize("line", ["assert hvd.mpi_built()", "ok = hvd.mpi_threads_supported()", "ask = hvd.nccl_built"])
+def test_no_answer_makes_a_program_stop(line: str) -> None:
+    result = convert_source(PROGRAM.format(line), "train.py", UNSAFE)
+    assert line in result.after.decode()
+    assert [f.level for f in result.findings if f.rule == "NPU406"] == [Level.MANUAL]
+
+
+def test_a_star_import_that_the_conversion_adds_says_nothing_about_horovod() -> None:
+    """Found by fuzzing: what was left alone the first time was converted the second time."""
+    config = Config(distributed="horovod", import_style="star")
+    source = "import tensorflow as tf\nopt = hvd.DistributedOptimizer(opt)\nop = hvd.broadcast_global_variables(0)\n"
+    text = convert_source(source, "m.py", config).after
+    assert b"from npu_bridge.npu_init import *" in text and b"op = hvd.broadcast_global_variables(0)" in text
+    assert convert_source(text, "m.py", config).after == text

@@ -13,6 +13,7 @@ from tf2npu.rules.names_that_go import only_without, uses_of_targets
 from tf2npu.rules.passed_on import passed_on
 from tf2npu.rules.resources import bracket_entry, is_eager, wants_keras_session, wants_resources
 from tf2npu.rules.start_lines import at_exit, start_lines
+from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site, parameter_of
 from tf2npu.scanner.walk import dotted_name
 
@@ -59,7 +60,10 @@ def is_told_by_use(site: Site) -> bool:
     imported = {seen.api for kind, seen in facts.distribution if kind == "horovod"} if facts is not None else set()
     if imported and not any(f"{api}.".startswith(KERAS) for api in imported):
         return False
-    return all(binding.kind in ("param", "other") for binding in bindings) and bool(bindings or not site.scope.module.stars)
+    stars = [
+        star.target for star in site.scope.module.stars if star.level or root_of(star.target) not in ("npu_bridge", "tensorflow")
+    ]
+    return all(binding.kind in ("param", "other") for binding in bindings) and bool(bindings or not stars)
 
 
 def short_name(name: str) -> str | None:

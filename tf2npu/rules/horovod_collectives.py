@@ -277,12 +277,16 @@ def without_counterpart(site: Site) -> None:
             level="unsupported",
             config=HVD,
         ),
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nscale = 4 if hvd.nccl_built() else 1",
+            "import tensorflow as tf\nscale = 4 if False else 1",
+            config=Config(distributed="horovod", unsafe_fixes=True),
+        ),
         Example.same(
-            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nscale = hvd.local_size() if hvd.nccl_built() else 1",
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nscale = 4 if hvd.nccl_built() else 1",
             note="the code chooses by how Horovod was built",
             level="manual",
-            config=Config(distributed="horovod", select=frozenset({"NPU406"})),
-            write="import tensorflow as tf\nscale = 1",
+            config=HVD,
         ),
     ),
 )
@@ -294,6 +298,21 @@ def call_without_counterpart(call: Call) -> None:
 def _advise(site: Site) -> None:
     name = short_name(site.name) or ""
     if is_on(site) and name in _BUILDS:
-        site.manual("The NPU uses none of the libraries of Horovod: write False, or take out the code that asks for them.")
+        _answer(site)
     elif is_on(site):
         site.unsupported(_ADVICE[name])
+
+
+def _answer(site: Site) -> None:
+    """What is said to a question about libraries, or with unsafe fixes the answer in its place; no assertion is made to fail."""
+    is_asserted = any(isinstance(ancestor, cst.Assert) for ancestor in site.script.walked.ancestors(site.node))
+    if not isinstance(site, Call) or is_asserted or site.name.endswith("threads_supported"):
+        site.manual("The NPU uses none of the libraries of Horovod: write False, or take out the code that asks for them.")
+    elif site.script.config.allows_unsafe("NPU406"):
+        site.replace(site.node, "False")
+        site.fixed("False in the place of a question about the libraries of Horovod: the NPU uses none of them.")
+    else:
+        site.manual(
+            "The NPU uses none of the libraries of Horovod: write False, or take out the code that asks for them. --unsafe-fixes "
+            "writes False."
+        )
