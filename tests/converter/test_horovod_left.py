@@ -226,6 +226,7 @@ def test_horovod_for_native_keras_is_told_what_to_import(mode: str) -> None:
         ("scores = hvd.allgather(score)", "hccl_ops.allgather(tf.constant(value)"),
         ("score = hvd.broadcast(score, 0)", "hccl_ops.broadcast([tf.constant(value)], root_rank)[0]"),
         ("f = hvd.broadcast_global_variables", "npu_hook.broadcast_global_variables(root_rank)"),
+        ("hvd.broadcast_global_variables(0)  # in a file without a model", "npu_hook.broadcast_global_variables(root_rank)"),
     ],
 )
 def test_functions_for_keras_that_give_a_value_are_not_taken_for_ops(line: str, wanted: str) -> None:
@@ -238,7 +239,10 @@ def test_functions_for_keras_that_give_a_value_are_not_taken_for_ops(line: str, 
 
 
 def test_a_broadcast_for_keras_is_run_as_it_was() -> None:
-    source = "import tensorflow.compat.v1 as tf1\nimport horovod.tensorflow.keras as hvd\nhvd.broadcast_global_variables(0)\n"
+    source = (
+        "import tensorflow.compat.v1 as tf1\nimport horovod.tensorflow.keras as hvd\nm = tf1.keras.Model()\n"
+        "hvd.broadcast_global_variables(0)\n"
+    )
     text = convert_source(source, "train.py", HVD).after.decode()
     assert text.endswith("tf1.keras.backend.get_session().run(npu_hook.broadcast_global_variables(0))\n")
     assert convert_source(text, "train.py", HVD).after.decode() == text
@@ -405,7 +409,25 @@ def test_no_answer_makes_a_program_stop(line: str) -> None:
 def test_a_star_import_that_the_conversion_adds_says_nothing_about_horovod() -> None:
     """Found by fuzzing: what was left alone the first time was converted the second time."""
     config = Config(distributed="horovod", import_style="star")
-    source = "import tensorflow as tf\nopt = hvd.DistributedOptimizer(opt)\nop = hvd.broadcast_global_variables(0)\n"
+    source = (
+        "import tensorflow as tf\ndef f(hvd, opt):\n    hvd.DistributedOptimizer(opt)\n"
+        "    return hvd.broadcast_global_variables(0)\n"
+    )
     text = convert_source(source, "m.py", config).after
-    assert b"from npu_bridge.npu_init import *" in text and b"op = hvd.broadcast_global_variables(0)" in text
+    assert b"from npu_bridge.npu_init import *" in text and b"return hvd.broadcast_global_variables(0)" in text
     assert convert_source(text, "m.py", config).after == text
+
+
+def test_a_name_that_nothing_binds_is_not_taken_for_horovod() -> None:
+    source = "import tensorflow as tf\nopt = hvd.DistributedOptimizer(opt)\nprint(hvd.rank())\n"
+    assert convert_source(source, "m.py", HVD).after.decode() == source
+
+
+def test_a_start_and_an_end_in_a_guard_leave_nothing_behind() -> None:
+    source = (
+        "import tensorflow as tf\nimport horovod.tensorflow as hvd\nif __name__ == '__main__':\n    hvd.init()\n"
+        "    print(hvd.rank())\n    hvd.shutdown()\n    print(1)\n"
+    )
+    text = convert_source(source, "m.py", HVD).after.decode()
+    assert "    try:\n        print(get_npu_rank_id())\n        print(1)\n    finally:\n" in text
+    assert convert_source(text, "m.py", HVD).after.decode() == text

@@ -167,8 +167,7 @@ def _start_here(call: Call) -> None:
     opening, closing = start_lines(call, True, False)
     lines = ["import atexit", *opening, *at_exit(closing)]
     below = script.newline_at(start) + script.text[script.lines.line_start(start) : start]
-    new = (below if is_alone else "; ").join(lines)
-    call.replace_range(start, end, "  ".join([new, below.join(comments)]) if comments else new)
+    call.replace_range(start, end, (below if is_alone else "; ").join([*comments, *lines]))
     return call.fixed("No script of this tree starts this code: the NPU's resources are started here, which must happen once.")
 
 

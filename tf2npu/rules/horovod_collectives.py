@@ -170,8 +170,9 @@ def broadcast_of_all_passed_on(site: Site) -> None:
             config=HVD,
         ),
         Example(
-            "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\nhvd.broadcast_global_variables(0)",
-            "from npu_bridge.estimator.npu import npu_hook\nimport tensorflow as tf\n"
+            "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\nm = tf.keras.Model()\n"
+            "hvd.broadcast_global_variables(0)",
+            "from npu_bridge.estimator.npu import npu_hook\nimport tensorflow as tf\nm = tf.keras.Model()\n"
             "tf.keras.backend.get_session().run(npu_hook.broadcast_global_variables(0))",
             note="the function for Keras runs the op itself",
             config=HVD,
@@ -191,7 +192,9 @@ def broadcast_of_all(call: Call) -> None:
 def _broadcast_all(site: Site, function: cst.BaseExpression) -> None:
     if not is_on(site):
         return None
-    if site.name.startswith(KERAS) and not (isinstance(site, Call) and site.script.tensorflow_name):
+    script = site.script
+    has_session = script.tensorflow_name and script.path in script.project.keras_nets  # else one would be asked for
+    if site.name.startswith(KERAS) and not (isinstance(site, Call) and has_session):
         return site.manual("Write tf.keras.backend.get_session().run(npu_hook.broadcast_global_variables(root_rank)).")
     if is_told_by_use(site):
         return site.manual(_WHICH)
