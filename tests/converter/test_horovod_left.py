@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from tf2npu.config import Config
+from tf2npu.config import Config, Target
 from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
-from tf2npu.findings import FileResult, Level
+from tf2npu.findings import FileResult, Level, Status
 
 HVD = Config(distributed="horovod")
 PROGRAM = """import tensorflow as tf
@@ -81,6 +81,8 @@ def test_comments_of_a_removed_import_hide_nothing() -> None:
 
 
 SETTINGS = (
+    ("def f(): return hvd.Average\ng = lambda: hvd.Sum", "def f(): return None\ng = lambda: None", "op=f()"),
+    ("c = (hvd.Compression.fp16  # why\n     if small else hvd.Compression.none)", "c = (None  # why\n)", "compression=c"),
     ("c = hvd.Compression.fp16 if small else hvd.Compression.none", "c = None", "compression=c"),
     ("c = hvd.Compression.fp16 if small else None", "c = None", "compression=c"),
     ("if small: c = hvd.Compression.fp16\nelse: c = hvd.Compression.none", "if small: c = None\nelse: c = None", "compression=c"),
@@ -116,6 +118,7 @@ def test_a_setting_that_is_kept_in_a_name_goes_and_the_result_needs_no_horovod(b
         "op = hvd.Adasum\ng = hvd.allreduce(g, op=op)",
         "class Mine(hvd.Compression): pass",
         "g = hvd.alltoall(g, hvd.Compression.none)",
+        "import functools\nf = functools.partial(hvd.DistributedOptimizer, compression=hvd.Compression.none)",
     ],
 )
 def test_a_setting_that_something_else_needs_stays_with_its_import(line: str) -> None:
@@ -223,6 +226,7 @@ def test_horovod_for_native_keras_is_told_what_to_import(mode: str) -> None:
         ("scores = hvd.allgather(score)", "hccl_ops.allgather(tf.constant(value)"),
         ("score = hvd.broadcast(score, 0)", "hccl_ops.broadcast([tf.constant(value)], root_rank)[0]"),
         ("f = hvd.broadcast_global_variables", "npu_hook.broadcast_global_variables(root_rank)"),
+        ("hvd.broadcast_global_variables(0)  # in a file without a model", "npu_hook.broadcast_global_variables(root_rank)"),
     ],
 )
 def test_functions_for_keras_that_give_a_value_are_not_taken_for_ops(line: str, wanted: str) -> None:
@@ -235,7 +239,10 @@ def test_functions_for_keras_that_give_a_value_are_not_taken_for_ops(line: str, 
 
 
 def test_a_broadcast_for_keras_is_run_as_it_was() -> None:
-    source = "import tensorflow.compat.v1 as tf1\nimport horovod.tensorflow.keras as hvd\nhvd.broadcast_global_variables(0)\n"
+    source = (
+        "import tensorflow.compat.v1 as tf1\nimport horovod.tensorflow.keras as hvd\nm = tf1.keras.Model()\n"
+        "hvd.broadcast_global_variables(0)\n"
+    )
     text = convert_source(source, "train.py", HVD).after.decode()
     assert text.endswith("tf1.keras.backend.get_session().run(npu_hook.broadcast_global_variables(0))\n")
     assert convert_source(text, "train.py", HVD).after.decode() == text
@@ -295,8 +302,132 @@ def test_horovod_that_is_handed_to_a_function_is_known_by_its_name_and_uses() ->
     [
         "import tensorflow as tf\ndef f(lib, opt):\n    return lib.DistributedOptimizer(opt)\n",
         "import tensorflow as tf\nimport byteps.tensorflow as hvd\nopt = hvd.DistributedOptimizer(opt)\n",
-        "import tensorflow as tf\ndef f(hvd, m):\n    m = tf.keras.Model()\n    return hvd.size()\n",
     ],
 )
 def test_what_may_be_something_else_is_not_taken_for_horovod(source: str) -> None:
     assert convert_source(source, "m.py", HVD).after.decode() == source
+
+
+@pytest.mark.parametrize("function", ["allreduce(x)", "broadcast(x, 0)", "broadcast_global_variables(0)"])
+def test_a_collective_of_horovod_that_is_handed_in_may_be_that_for_keras(function: str) -> None:
+    source = f"import tensorflow as tf\ndef f(hvd, x):\n    n = hvd.size()\n    return hvd.{function}\n"
+    result = convert_source(source, "m.py", HVD)
+    assert f"    n = get_npu_rank_size()\n    return hvd.{function}\n" in result.after.decode()
+    assert [f.level for f in result.findings if f.rule in ("NPU405", "NPU407")] == [Level.MANUAL]
+
+
+def test_names_from_the_modules_in_which_horovod_defines_them() -> None:
+    source = (
+        "import tensorflow as tf\nfrom horovod.tensorflow.mpi_ops import rank, size as n\n"
+        "from horovod.tensorflow import mpi_ops\nprint(rank(), n(), mpi_ops.local_rank())\n"
+    )
+    text = convert_source(source, "m.py", HVD).after.decode()
+    assert "horovod" not in text and "print(get_npu_rank_id(), get_npu_rank_size(), get_npu_local_rank_id())" in text
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("def f():\n    hvd.init(#one\n        (#two\n        ))\n", "#one\n    #two\n"),
+        ("def f():\n    x = 1; hvd.init(# why\n    )\n", "    x = 1; hvd.init(# why\n    )\n"),
+    ],
+)
+@pytest.mark.parametrize("adapter", ["current", "2021"])
+def test_comments_of_a_start_that_stands_for_itself(before: str, wanted: str, adapter: str) -> None:
+    """Found by fuzzing: statements in the place of the call stood in the parentheses of its comments."""
+    config = Config(distributed="horovod", target=Target(adapter=adapter))
+    result = convert_source(f"import tensorflow as tf\nimport horovod.tensorflow as hvd\n{before}", "m.py", config)
+    assert wanted in result.after.decode() and result.status is not Status.FAILED
+    compile(result.after, "m.py", "exec")
+
+
+def test_a_removed_argument_is_told_on_one_line() -> None:
+    source = PROGRAM.format("x = 1").replace("(0.1))", "(0.1), compression=(hvd.Compression.fp16\n    if x else y))")
+    told = [f.message for f in convert_source(source, "m.py", HVD).findings if f.rule == "NPU404"]
+    assert any(message.startswith("compression=(hvd.Compression.fp16 if x else y) was removed") for message in told)
+
+
+def test_a_name_for_the_optimizer_or_a_hook_goes_with_its_calls() -> None:
+    """The calls were converted, and the line that gave the name kept the import."""
+    before = "Hook = hvd.BroadcastGlobalVariablesHook\nh = Hook(0)\nwrap = hvd.DistributedOptimizer\nopt = wrap(opt, name='o')"
+    result = convert_source(PROGRAM.format(before), "train.py", HVD)
+    text = result.after.decode()
+    assert "Hook = NPUBroadcastGlobalVariablesHook\nh = NPUBroadcastGlobalVariablesHook(0, " in text and "hvd" not in text
+    assert "wrap = npu_distributed_optimizer_wrapper\nopt = npu_distributed_optimizer_wrapper(opt)\n" in text
+    assert convert_source(text, "train.py", HVD).after == result.after
+
+
+@pytest.mark.parametrize(
+    ("line", "symbol"),
+    [
+        ("wrap = hvd.DistributedOptimizer\nopt = wrap(opt, **kw)", "npu_distributed_optimizer_wrapper"),
+        ("wrap = hvd.DistributedOptimizer\nf(wrap)", "npu_distributed_optimizer_wrapper"),
+        ("f(hvd.DistributedOptimizer)", "npu_distributed_optimizer_wrapper"),
+        ("class H(hvd.BroadcastGlobalVariablesHook): pass", "NPUBroadcastGlobalVariablesHook"),
+        ("H = hvd.BroadcastGlobalVariablesHook if x else Mine", "NPUBroadcastGlobalVariablesHook"),
+    ],
+)
+def test_an_optimizer_or_hook_that_is_called_elsewhere_is_told(line: str, symbol: str) -> None:
+    result = convert_source(PROGRAM.format(line), "train.py", HVD)
+    assert line in result.after.decode() and "import horovod.tensorflow as hvd" in result.after.decode()
+    told = [f for f in result.findings if f.rule == "NPU404" and f.level is Level.MANUAL and symbol in f.message]
+    assert told
+
+
+def test_whoever_only_asks_for_the_hook_is_left_alone() -> None:
+    source = PROGRAM.format("ok = isinstance(h, hvd.BroadcastGlobalVariablesHook)")
+    result = convert_source(source, "train.py", HVD)
+    assert [f for f in result.findings if f.rule == "NPU404" and f.span.line == 4] == []
+    assert "import horovod.tensorflow as hvd" in result.after.decode()
+
+
+def test_what_an_object_keeps_of_horovod_is_that_of_the_import_of_its_file() -> None:
+    source = (
+        "import tensorflow as tf\nimport horovod.tensorflow as hvd\nclass T:\n    def __init__(self):\n        self.hvd = hvd\n"
+        "    def f(self, hvd, g):\n        return self.hvd.allreduce(g), hvd.allreduce(g), hvd.size()\n"
+    )
+    text = convert_source(source, "m.py", HVD).after.decode()
+    assert "return npu_allreduce(g), npu_allreduce(g), get_npu_rank_size()" in text
+
+
+UNSAFE = Config(distributed="horovod", unsafe_fixes=True)
+
+
+def test_with_unsafe_fixes_a_question_about_libraries_gets_its_answer() -> None:
+    line = "scale = hvd.local_size() if hvd.nccl_built() or not hvd.mpi_enabled() else 1"
+    text = convert_source(PROGRAM.format(line), "train.py", UNSAFE).after.decode()
+    assert "scale = get_npu_local_rank_size() if False or not False else 1\n" in text and "horovod" not in text
+
+
+@pytest.mark.parametrize("line", ["assert hvd.mpi_built()", "ok = hvd.mpi_threads_supported()", "ask = hvd.nccl_built"])
+def test_no_answer_makes_a_program_stop(line: str) -> None:
+    result = convert_source(PROGRAM.format(line), "train.py", UNSAFE)
+    assert line in result.after.decode()
+    assert [f.level for f in result.findings if f.rule == "NPU406"] == [Level.MANUAL]
+
+
+def test_a_star_import_that_the_conversion_adds_says_nothing_about_horovod() -> None:
+    """Found by fuzzing: what was left alone the first time was converted the second time."""
+    config = Config(distributed="horovod", import_style="star")
+    source = (
+        "import tensorflow as tf\ndef f(hvd, opt):\n    hvd.DistributedOptimizer(opt)\n"
+        "    return hvd.broadcast_global_variables(0)\n"
+    )
+    text = convert_source(source, "m.py", config).after
+    assert b"from npu_bridge.npu_init import *" in text and b"return hvd.broadcast_global_variables(0)" in text
+    assert convert_source(text, "m.py", config).after == text
+
+
+def test_a_name_that_nothing_binds_is_not_taken_for_horovod() -> None:
+    source = "import tensorflow as tf\nopt = hvd.DistributedOptimizer(opt)\nprint(hvd.rank())\n"
+    assert convert_source(source, "m.py", HVD).after.decode() == source
+
+
+def test_a_start_and_an_end_in_a_guard_leave_nothing_behind() -> None:
+    source = (
+        "import tensorflow as tf\nimport horovod.tensorflow as hvd\nif __name__ == '__main__':\n    hvd.init()\n"
+        "    print(hvd.rank())\n    hvd.shutdown()\n    print(1)\n"
+    )
+    text = convert_source(source, "m.py", HVD).after.decode()
+    assert "    try:\n        print(get_npu_rank_id())\n        print(1)\n    finally:\n" in text
+    assert convert_source(text, "m.py", HVD).after.decode() == text

@@ -89,3 +89,13 @@ def test_nccl_is_told_what_helps_in_the_mode_that_was_asked_for(mode: str, wante
     result = converted(Config(distributed=mode), train=source)["train.py"]
     (finding,) = [f for f in result.findings if f.rule == "NPU949"]
     assert finding.level is Level.UNSUPPORTED and finding.message.startswith(wanted)
+
+
+def test_a_program_that_imports_what_needs_horovod_only_when_asked_is_converted() -> None:
+    """As OpenNMT-tf does: its optimizer for Horovod is imported in the function that was told to use it."""
+    wrapper = "import horovod.tensorflow as hvd\nclass Wrapper(hvd.DistributedOptimizer):\n    pass\n"
+    model = MODEL.replace("return", "if use:\n        from wrapper import Wrapper\n        return Wrapper()\n    return")
+    results = converted(train=PLAIN, model=model, wrapper=wrapper)
+    assert "npu_distributed_optimizer_wrapper(tf.train.AdamOptimizer(0.1))" in results["model.py"].after.decode()
+    assert "hooks=npu_hooks_append()" in results["train.py"].after.decode()
+    assert results["wrapper.py"].after.decode() == wrapper

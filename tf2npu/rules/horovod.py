@@ -7,10 +7,15 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.config import Config
+from tf2npu.findings import Level
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.names_that_go import only_without, uses_of_targets
+from tf2npu.rules.passed_on import passed_on
 from tf2npu.rules.resources import bracket_entry, is_eager, wants_keras_session, wants_resources
 from tf2npu.rules.start_lines import at_exit, start_lines
+from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site, parameter_of
+from tf2npu.scanner.walk import dotted_name
 
 HVD = Config(distributed="horovod")
 _MODULES = ("horovod.tensorflow", "horovod.tensorflow.keras")
@@ -45,6 +50,20 @@ def names_of(*names: str) -> tuple[str, ...]:
 def is_on(site: Site) -> bool:
     """Whether Horovod is to be converted; in a program without a graph nothing of it can be."""
     return site.script.config.distributed == "horovod" and not is_eager(site.script)
+
+
+def is_told_by_use(site: Site) -> bool:
+    """Whether no import tells what Horovod this is, that of TensorFlow or that of Keras, and only its uses say it is one."""
+    node = site.node.func if isinstance(site, Call) else site.node
+    bindings = site.scope.lookup(dotted_name(node).partition(".")[0])
+    facts = site.script.project.files.get(site.script.path)
+    imported = {seen.api for kind, seen in facts.distribution if kind == "horovod"} if facts is not None else set()
+    if imported and not any(f"{api}.".startswith(KERAS) for api in imported):
+        return False
+    stars = [
+        star.target for star in site.scope.module.stars if star.level or root_of(star.target) not in ("npu_bridge", "tensorflow")
+    ]
+    return all(binding.kind in ("param", "other") for binding in bindings) and bool(bindings or not stars)
 
 
 def short_name(name: str) -> str | None:
@@ -140,14 +159,15 @@ def _start_here(call: Call) -> None:
     script = call.script
     statement: Any = script.walked.parents.get(id(call.node))
     line: Any = script.walked.parents.get(id(statement))
-    if not isinstance(statement, cst.Expr):
+    is_alone = isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
+    start, end = script.tree.span(call.node)
+    comments = script.comments(start, end)
+    if not isinstance(statement, cst.Expr) or (comments and not is_alone):
         return call.manual("No script of this tree starts this code: run init_resource() of npu_bridge.npu_init here.")
     opening, closing = start_lines(call, True, False)
     lines = ["import atexit", *opening, *at_exit(closing)]
-    start = script.tree.span(call.node)[0]
-    indent = script.text[script.lines.line_start(start) : start]
-    is_alone = isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
-    call.replace(call.node, (script.newline_at(start) + indent if is_alone else "; ").join(lines))
+    below = script.newline_at(start) + script.text[script.lines.line_start(start) : start]
+    call.replace_range(start, end, (below if is_alone else "; ").join([*comments, *lines]))
     return call.fixed("No script of this tree starts this code: the NPU's resources are started here, which must happen once.")
 
 
@@ -168,10 +188,60 @@ def resources(site: Site) -> None:
         site.fixed("The NPU's resources are started here and released when the run is over.")
 
 
+_WRAPPERS = {
+    "DistributedOptimizer": "npu_distributed_optimizer_wrapper",
+    "BroadcastGlobalVariablesHook": "NPUBroadcastGlobalVariablesHook",
+    "callbacks.BroadcastGlobalVariablesCallback": "NPUBroadcastGlobalVariablesCallback",
+}
+_TAKES = {
+    "npu_distributed_optimizer_wrapper": "which takes the optimizer alone",
+    "NPUBroadcastGlobalVariablesHook": "which takes root_rank and index=get_npu_rank_id()",
+    "NPUBroadcastGlobalVariablesCallback": "which takes root_rank",
+}
+
+
 @rule(
     id="NPU404",
     title="Horovod optimizer and broadcast",
-    matches=names_of("DistributedOptimizer", "BroadcastGlobalVariablesHook", "callbacks.BroadcastGlobalVariablesCallback"),
+    on="reference",
+    matches=names_of(*_WRAPPERS),
+    why=WHY,
+    source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper, NPUBroadcastGlobalVariablesHook",
+    examples=(
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nwrap = hvd.DistributedOptimizer\nopt = wrap(opt)",
+            "from npu_bridge.npu_init import npu_distributed_optimizer_wrapper\nimport tensorflow as tf\n"
+            "wrap = npu_distributed_optimizer_wrapper\nopt = npu_distributed_optimizer_wrapper(opt)",
+            config=HVD,
+        ),
+        Example.same(
+            "import horovod.tensorflow as hvd\nmake(wrap=hvd.DistributedOptimizer)",
+            note="called elsewhere",
+            level="manual",
+            config=HVD,
+        ),
+        Example.same("import horovod.tensorflow as hvd\nmake(wrap=hvd.DistributedOptimizer)", note="without the option"),
+    ),
+)
+def optimizer_and_broadcast_named(site: Site) -> None:
+    """Gives the name for one of them to that of the NPU, and reports one that is called elsewhere."""
+    if not is_on(site):
+        return
+    symbol = _WRAPPERS[short_name(site.name) or ""]
+    advice = f"It is called elsewhere: hand on {symbol} of npu_bridge.npu_init, {_TAKES[symbol]}."
+    if site.is_alias():
+        assign: Any = site.script.walked.parents.get(id(site.node))
+        site.replace(site.node, site.need(symbol))
+        site.fixed("Gradients and initial variables go through the NPU's collectives.")
+        only_without(site, uses_of_targets(site, assign), Level.MANUAL, lambda used: advice)
+    elif passed_on(site) is not None:
+        site.manual(advice)
+
+
+@rule(
+    id="NPU404",
+    title="Horovod optimizer and broadcast",
+    matches=names_of(*_WRAPPERS),
     why=WHY,
     source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper, NPUBroadcastGlobalVariablesHook",
     examples=(
@@ -208,20 +278,17 @@ def optimizer_and_broadcast(call: Call) -> None:
         call.remove_args(removed)
     for arg in removed:
         report_removed(call, arg)
-    if kind == "DistributedOptimizer":
-        call.replace_callee(call.need("npu_distributed_optimizer_wrapper"))
-    elif kind == "BroadcastGlobalVariablesHook":
-        call.replace_callee(call.need("NPUBroadcastGlobalVariablesHook"))
+    call.replace_callee(call.need(_WRAPPERS[short_name(call.name) or ""]))
+    if kind == "BroadcastGlobalVariablesHook":
         _index_after(call, kept)
-    else:
-        call.replace_callee(call.need("NPUBroadcastGlobalVariablesCallback"))
     call.fixed("Gradients and initial variables go through the NPU's collectives.")
 
 
 def report_removed(call: Call, arg: cst.Arg) -> None:
     """An argument that changes what is computed does not go without a word; a name or a device may."""
     name = parameter_of(call.node, arg, _POSITIONS.get(call.name, ("root_rank", "device")))
-    text = f"{name}={call.source(arg.value)}" if name else call.source(arg.value)
+    value = " ".join(call.source(arg.value).split())
+    text = f"{name}={value}" if name else value
     if _is_default(call, arg, name) or name in _HARMLESS:
         call.info(f"{text} was removed: the NPU's collectives have no such setting.")
     elif name in _CHANGES_VALUES:

@@ -6,7 +6,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.horovod import HVD, KERAS, SOURCE, WHY, is_on, names_of, report_removed, short_name
+from tf2npu.rules.horovod import HVD, KERAS, SOURCE, WHY, is_on, is_told_by_use, names_of, report_removed, short_name
 from tf2npu.scanner.sites import Call, Site
 
 # What does at once what the functions for Keras do, which run their op themselves.
@@ -15,6 +15,7 @@ _AT_ONCE = {
     "allgather": "tf.keras.backend.get_session().run(hccl_ops.allgather(tf.constant(value), get_npu_rank_size()))",
     "broadcast": "tf.keras.backend.get_session().run(hccl_ops.broadcast([tf.constant(value)], root_rank)[0])",
 }
+_WHICH = "An op, or with Horovod for Keras its value: see npu_allreduce, hccl_ops and npu_hook.broadcast_global_variables."
 _REMOVED = ("compression", "device_dense", "device_sparse")
 
 
@@ -52,6 +53,8 @@ def collectives(call: Call) -> None:
     kind = call.name.rpartition(".")[2]
     if call.name.startswith(KERAS):
         return call.unsupported(f"This one returns the value itself: write {_AT_ONCE[kind]}.")
+    if is_told_by_use(call):
+        return call.manual(_WHICH)
     allowed = {"allreduce": {"average", "op", *_REMOVED}, "allgather": set(), "broadcast": {"root_rank"}}[kind]
     keywords = {arg.keyword.value for arg in call.args if arg.keyword is not None}
     tensor = call.arg("tensor", 0)
@@ -167,8 +170,9 @@ def broadcast_of_all_passed_on(site: Site) -> None:
             config=HVD,
         ),
         Example(
-            "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\nhvd.broadcast_global_variables(0)",
-            "from npu_bridge.estimator.npu import npu_hook\nimport tensorflow as tf\n"
+            "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\nm = tf.keras.Model()\n"
+            "hvd.broadcast_global_variables(0)",
+            "from npu_bridge.estimator.npu import npu_hook\nimport tensorflow as tf\nm = tf.keras.Model()\n"
             "tf.keras.backend.get_session().run(npu_hook.broadcast_global_variables(0))",
             note="the function for Keras runs the op itself",
             config=HVD,
@@ -188,8 +192,12 @@ def broadcast_of_all(call: Call) -> None:
 def _broadcast_all(site: Site, function: cst.BaseExpression) -> None:
     if not is_on(site):
         return None
-    if site.name.startswith(KERAS) and not (isinstance(site, Call) and site.script.tensorflow_name):
+    script = site.script
+    has_session = script.tensorflow_name and script.path in script.project.keras_nets  # else one would be asked for
+    if site.name.startswith(KERAS) and not (isinstance(site, Call) and has_session):
         return site.manual("Write tf.keras.backend.get_session().run(npu_hook.broadcast_global_variables(root_rank)).")
+    if is_told_by_use(site):
+        return site.manual(_WHICH)
     if site.script.config.target.adapter == "2021" and not isinstance(site, Call):
         return site.manual("Write lambda root: npu_hook.broadcast_global_variables(root, get_rank_id()).")
     if site.script.imported_as("npu_bridge.estimator.npu:npu_hook") != "npu_hook" and site.scope.lookup("npu_hook"):
@@ -272,12 +280,16 @@ def without_counterpart(site: Site) -> None:
             level="unsupported",
             config=HVD,
         ),
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nscale = 4 if hvd.nccl_built() else 1",
+            "import tensorflow as tf\nscale = 4 if False else 1",
+            config=Config(distributed="horovod", unsafe_fixes=True),
+        ),
         Example.same(
-            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nscale = hvd.local_size() if hvd.nccl_built() else 1",
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nscale = 4 if hvd.nccl_built() else 1",
             note="the code chooses by how Horovod was built",
             level="manual",
-            config=Config(distributed="horovod", select=frozenset({"NPU406"})),
-            write="import tensorflow as tf\nscale = 1",
+            config=HVD,
         ),
     ),
 )
@@ -289,6 +301,21 @@ def call_without_counterpart(call: Call) -> None:
 def _advise(site: Site) -> None:
     name = short_name(site.name) or ""
     if is_on(site) and name in _BUILDS:
-        site.manual("The NPU uses none of the libraries of Horovod: write False, or take out the code that asks for them.")
+        _answer(site)
     elif is_on(site):
         site.unsupported(_ADVICE[name])
+
+
+def _answer(site: Site) -> None:
+    """What is said to a question about libraries, or with unsafe fixes the answer in its place; no assertion is made to fail."""
+    is_asserted = any(isinstance(ancestor, cst.Assert) for ancestor in site.script.walked.ancestors(site.node))
+    if not isinstance(site, Call) or is_asserted or site.name.endswith("threads_supported"):
+        site.manual("The NPU uses none of the libraries of Horovod: write False, or take out the code that asks for them.")
+    elif site.script.config.allows_unsafe("NPU406"):
+        site.replace(site.node, "False")
+        site.fixed("False in the place of a question about the libraries of Horovod: the NPU uses none of them.")
+    else:
+        site.manual(
+            "The NPU uses none of the libraries of Horovod: write False, or take out the code that asks for them. --unsafe-fixes "
+            "writes False."
+        )

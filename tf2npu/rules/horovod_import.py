@@ -7,9 +7,10 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.findings import Finding, Level
+from tf2npu.findings import Level
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.horovod import HVD, SOURCE, WHY
+from tf2npu.rules.names_that_go import only_without
 from tf2npu.rules.resources import is_eager
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.scopes import Scope
@@ -79,13 +80,7 @@ def _look_at_borrowed(site: Site) -> None:
     needing = [n for n, scope in uses if (script.name_of(n, scope) or "").startswith("horovod") and not _is_asked(site, n)]
     if needing:
         site.name = "horovod"
-        _only_without(site, needing, set(), _BORROWED)
-
-
-def _told(site: Site, message: str) -> list[Finding]:
-    start, end = site.fix.site
-    before = site.script.text[start:end]
-    return [Finding(site.fix.rule, Level.MANUAL, site.script.span(start, end), message, site.name, before)]
+        only_without(site, needing, Level.MANUAL, _BORROWED.format)
 
 
 def _take_out(site: Site, aliases: list[tuple[Any, str]]) -> None:
@@ -107,7 +102,9 @@ def _take_out(site: Site, aliases: list[tuple[Any, str]]) -> None:
             site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
         else:
             site.fixed(f"Horovod is no longer used; its name stays, as {', '.join(borrowers)} imports it from here.")
-    return _only_without(site, uses, names, _MISSED if is_flag else _STAYS)
+    message = _MISSED if is_flag else _STAYS
+    only_without(site, uses, Level.MANUAL, lambda used: _HANDED_ON.format(used, used) if used in names else message.format(used))
+    return None
 
 
 def _is_native(node: Any) -> bool:
@@ -174,22 +171,6 @@ def _references(site: Site, names: set[str]) -> list[tuple[Any, Scope]]:
         if is_of_star or (root in names and owner in (None, site.scope, script.module_scope)):
             found.append((node, scope))
     return found
-
-
-def _only_without(site: Site, uses: list[Any], names: set[str], message: str) -> None:
-    """Have the import stay when one of its uses does.  message: what to say then, with a slot for those."""
-    fix, script = site.fix, site.script
-    fix.must_go = [(*script.tree.span(node), dotted_name(node).partition(".")[0]) for node in uses]
-
-    def stays(left: list[tuple[int, int]]) -> list[Finding]:
-        used = _texts(site, left)
-        return _told(site, _HANDED_ON.format(used, used) if used in names else message.format(used))
-
-    fix.otherwise = stays
-
-
-def _texts(site: Site, ranges: list[tuple[int, int]]) -> str:
-    return ", ".join(sorted({site.script.text[start:end] for start, end in ranges}))
 
 
 def _write_instead(site: Site, new: str, note: str = "") -> None:

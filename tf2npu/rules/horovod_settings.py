@@ -6,13 +6,14 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.findings import Finding, Level
+from tf2npu.findings import Level
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.horovod import HVD, SOURCE, WHY, is_on, names_of
+from tf2npu.rules.names_that_go import only_without, target_names, uses_of_targets
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.walk import dotted_name
 
-_COMPRESSION = (*names_of("Compression"), "horovod.tensorflow.compression.Compression")
+_COMPRESSION = names_of("Compression")
 _SETTINGS = frozenset({
     *(f"{name}.{kind}" for name in _COMPRESSION for kind in ("none", "fp16")),
     *names_of("Average", "Sum", "Adasum", "Min", "Max", "Product"),
@@ -61,7 +62,10 @@ def setting(site: Site) -> None:
     site.replace(whole, "None")
     site.fixed("None in the place of a setting that the NPU's collectives do not have.")
     if isinstance(around, (cst.Assign, cst.AnnAssign)):
-        _only_without(site, _uses(site, around))
+        whole = [n for n in uses_of_targets(site, around) if dotted_name(n) in target_names(around)]
+        handed_on = [n for n in whole if isinstance(_around(site, n), cst.Arg)]
+        uses = [n for n in uses_of_targets(site, around) if n not in handed_on]
+        only_without(site, uses, Level.UNSUPPORTED, lambda used: _NO_SUCH_SETTING)
 
 
 def _is_of_horovod(site: Site) -> bool:
@@ -109,44 +113,19 @@ def _around(site: Site, node: Any) -> Any:
         return parent
     if isinstance(parent, cst.AnnAssign) and _is_name(parent.target):
         return parent
-    is_taken = isinstance(parent, (cst.Param, cst.DictElement, cst.Element, cst.Return))
+    is_taken = isinstance(parent, (cst.Param, cst.DictElement, cst.Element, cst.Return, cst.Lambda))
     return parent if is_taken and getattr(parent, "key", None) is not node else None
 
 
 def _is_for_horovod(site: Site, call: Any) -> bool:
     """Whether a call is one of Horovod's, also by a name that is not known to be Horovod, or one that asks for the value."""
-    name = (site.resolve(call.func) if isinstance(call, cst.Call) else None) or ""
-    last = dotted_name(call.func).rpartition(".")[2] if isinstance(call, cst.Call) else ""
+    if not isinstance(call, cst.Call):
+        return False
+    name, last = site.resolve(call.func) or "", dotted_name(call.func).rpartition(".")[2]
+    if name == "functools.partial":
+        name = site.resolve(call.args[0].value) or ""
     return name.startswith(("horovod.", "builtins.")) or (not name and last in _TAKING)
 
 
 def _is_name(node: cst.CSTNode) -> bool:
     return isinstance(node, (cst.Name, cst.Attribute)) and bool(dotted_name(node))
-
-
-def _uses(site: Site, assign: Any) -> list[Any]:
-    """Uses of what a setting is assigned to that cannot do with None."""
-    targets = [t.target for t in assign.targets] if isinstance(assign, cst.Assign) else [assign.target]
-    walked = site.script.walked
-    found = []
-    for name in map(dotted_name, targets):
-        root = name.partition(".")[0]
-        owner = site.scope.lookup_scope(root)
-        for node, scope in walked.references:
-            is_it = f"{dotted_name(node)}.".startswith(f"{name}.") and ("." in name or scope.lookup_scope(root) is owner)
-            is_bound = isinstance(walked.parents.get(id(node)), (cst.AssignTarget, cst.AnnAssign))
-            if is_it and not is_bound and (dotted_name(node) != name or not isinstance(_around(site, node), cst.Arg)):
-                found.append(node)
-    return found
-
-
-def _only_without(site: Site, uses: list[Any]) -> None:
-    """Have the setting stay when one of its uses does."""
-    fix, script = site.fix, site.script
-    fix.must_go = [(*script.tree.span(node), dotted_name(node).partition(".")[0]) for node in uses]
-    (fixed,) = fix.findings
-
-    def stays(left: list[tuple[int, int]]) -> list[Finding]:
-        return [Finding(fixed.rule, Level.UNSUPPORTED, fixed.span, _NO_SUCH_SETTING, fixed.api, fixed.before)]
-
-    fix.otherwise = stays

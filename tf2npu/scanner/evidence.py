@@ -45,6 +45,8 @@ def objects_by_use(walked: Walked) -> dict[tuple[int, str], str]:
             continue
         key = (id(scope.lookup_scope(root.value) or scope.module), root.value)
         kind = _kind(call, call.func)
+        if kind == HOROVOD and not any(binding.kind == "param" for binding in scope.lookup(root.value)):
+            kind = None
         if kind is not None:
             uses.setdefault(key, set()).add(kind)
         weak.setdefault(key, set()).add(call.func.attr.value)
@@ -69,7 +71,7 @@ def _kind(call: cst.Call, func: cst.Attribute) -> str | None:
         return DATASET if method in _SURE or _is_dataset_call(method, keywords, values) else None
     if not isinstance(func.value, cst.Name):
         return None
-    if method in _OF_HOROVOD:  # the library, handed to a function under the name that its users give it
+    if method in _OF_HOROVOD:  # handed to a function under the name that its users give it
         return HOROVOD if func.value.value == "hvd" else None
     if method in ("train", "evaluate", "predict"):
         return ESTIMATOR if "input_fn" in keywords or (values and _is_input_fn(values[0])) else None

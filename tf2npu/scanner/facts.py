@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -75,9 +76,14 @@ class FileFacts:
     starts_horovod: bool = False  # starts Horovod at top level
     run_targets: tuple[Target, ...] = ()  # what it calls elsewhere when it is run
     dialect: str = ""  # "1" or "2" where a name that only one TensorFlow has tells what the file is written for
-    needs_horovod: bool = False  # imports Horovod whenever it is loaded, with no way round it
+    loads: tuple[Target, ...] = ()  # what it imports whenever it is loaded, with no way round it
     is_python: bool = False  # Python's own parser takes it
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
+
+    @property
+    def needs_horovod(self) -> bool:
+        """Whether the file cannot be loaded without Horovod."""
+        return any(level == 0 and root_of(module) == "horovod" for level, module in self.loads)
 
     @property
     def has_horovod(self) -> bool:
@@ -187,7 +193,7 @@ class _Gatherer:
             ReturnGatherer(self.dotted, self.targets, has_stars).gather(module) if self.aliases or has_stars else {},
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
             *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
-            "1" if self.only_1 else "2" if self.only_2 else "", any(map(_imports_horovod, module.body)),
+            "1" if self.only_1 else "2" if self.only_2 else "", tuple(_loaded(module)),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -284,10 +290,15 @@ class _Gatherer:
         return canonical(".".join([self.aliases[root], *parts])) if root in self.aliases else None
 
 
-def _imports_horovod(node: ast.stmt) -> bool:
-    if isinstance(node, ast.ImportFrom):
-        return node.level == 0 and root_of(node.module or "") == "horovod"
-    return isinstance(node, ast.Import) and any(root_of(alias.name) == "horovod" for alias in node.names)
+def _loaded(module: ast.Module) -> Iterator[Target]:
+    """Modules that the statements of a module import, and the names, which may be modules."""
+    for node in module.body:
+        if isinstance(node, ast.Import):
+            yield from ((0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = node.module or ""
+            yield node.level, start
+            yield from ((node.level, f"{start}.{alias.name}" if start else alias.name) for alias in node.names)
 
 
 def _trains(call: ast.Call) -> bool:

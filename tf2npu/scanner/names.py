@@ -44,6 +44,8 @@ _PRIVATE = (
     (re.compile(r"tensorflow\.data\.DatasetV[12]$"), r"tensorflow.data.Dataset"),
     (re.compile(r"tensorflow\.ConfigProto\.Experimental$"), r"tensorflow.ConfigProto.Experimental"),
 )
+# Where Horovod defines what it exports.
+_WITHIN_HOROVOD = re.compile(r"^(horovod\.tensorflow)\.(?:mpi_ops|compression|functions)(?=\.)")
 _ROOTS = frozenset({
     "tensorflow",
     "tensorflow_core",
@@ -158,6 +160,8 @@ def canonical(name: str) -> str:
     """
     if name.startswith("npu_bridge."):
         return _canonical_npu(name)
+    if name.startswith("horovod."):
+        return _WITHIN_HOROVOD.sub(r"\1", name)
     if not name.startswith(("tensorflow", "tf_slim")):
         return name
     for prefix, replacement in _PREFIXES:

@@ -69,7 +69,13 @@ class ProjectFacts:
         project.starting = (project.entries | scripts) & project.with_horovod
         project.started = project.starting | _imported_by(project.starting, edges)
         project.of_horovod = project._only_with_horovod(edges)
-        nothing: dict[str, Any] = {"functions": {}, "calls": (), "returns": {}, "run_targets": ()}  # nine tenths of the memory
+        nothing: dict[str, Any] = {
+            "functions": {},
+            "calls": (),
+            "returns": {},
+            "run_targets": (),
+            "loads": (),
+        }  # nine tenths of the memory
         known: dict[Any, Any] = {}
         project.files = {path: replace(f, **nothing, **_with_shared_names(f, known)) for path, f in files.items()}
         return project
@@ -84,7 +90,9 @@ class ProjectFacts:
         inside = facts.has_estimator and not facts.runs_keras
         whole.keras_nets |= {path} if (facts.uses_keras_net and not inside) or targets & self.keras_nets else set()
         whole.with_horovod |= {path} if facts.has_horovod or targets & self.with_horovod else set()
-        whole.of_horovod |= {path} if facts.needs_horovod or targets & self.of_horovod & self.with_horovod else set()
+        whole.of_horovod |= (
+            {path} if facts.needs_horovod or whole._files_of(path, facts.loads) & self.of_horovod & self.with_horovod else set()
+        )
         whole.training |= {path} if facts.trains or targets & self.training else set()
         whole.entries |= {path} if whole._is_entry(facts, False) else set()
         starts = path in whole.with_horovod and (path in whole.entries or facts.starts_horovod)
@@ -290,7 +298,8 @@ class ProjectFacts:
         return any(self.find_module(path, level, ".".join(parts[:n])) is not None for n in range(len(parts), 0, -1))
 
     def _only_with_horovod(self, edges: dict[str, frozenset[str]]) -> frozenset[str]:
-        needing = _spread({path for path, facts in self.files.items() if facts.needs_horovod}, edges)
+        loading = {path: self._files_of(path, facts.loads) for path, facts in self.files.items()}
+        needing = _spread({path for path, facts in self.files.items() if facts.needs_horovod}, loading)
         others = self.entries - needing
         return needing | (_imported_by(needing, edges) - others - _imported_by(others, edges))
 
@@ -313,8 +322,12 @@ class ProjectFacts:
         return level == 0 and root_of(dotted) == "horovod"
 
     def _imported_files(self, facts: FileFacts) -> frozenset[str]:
-        found = (self.find_module(facts.path, level, module) for level, module in facts.imports)
-        return frozenset(path for path in found if path is not None)
+        return self._files_of(facts.path, facts.imports)
+
+    def _files_of(self, path: str, imports: Iterable[Target]) -> frozenset[str]:
+        """Files of the tree that imports in `path` refer to."""
+        found = (self.find_module(path, level, module) for level, module in imports)
+        return frozenset(file for file in found if file is not None)
 
 
 def _with_shared_names(facts: FileFacts, known: dict[Any, Any]) -> dict[str, Any]:

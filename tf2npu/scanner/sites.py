@@ -138,8 +138,9 @@ class Site:
         if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
             return False
         gone: set[int] = self.script.memo.setdefault("deleted statements", set())
-        if any(isinstance(a, cst.If) and "__main__" in self.source(a.test) for a in self.script.walked.ancestors(block)):
-            return False  # another fix may indent the lines of a guard, each by its start
+        guards = [a for a in self.script.walked.ancestors(line) if isinstance(a, cst.If) and "__main__" in self.source(a.test)]
+        if any(self._ends(line, guard) for guard in guards):
+            return False  # another fix may put lines behind the last one of a guard
         left = [s for s in getattr(block, "body", ()) if id(s) not in gone and s is not line]
         if not left and not isinstance(block, cst.Module):
             return False
@@ -147,6 +148,12 @@ class Site:
         start, end = self.script.tree.span(small)
         self.delete_range(start, end)
         return True
+
+    def _ends(self, line: cst.CSTNode, guard: cst.If) -> bool:
+        """Whether a statement line is the last one of what a condition guards, or there is only one line."""
+        end = self.script.tree.span(guard.body)[1]
+        is_only = len(getattr(guard.body, "body", ())) < 2
+        return is_only or not self.script.text[self.script.tree.span(line)[1] : end].strip()
 
     def is_alias(self) -> bool:
         """Whether this is only given another name, by which it is always meant: calls under that name are looked at there."""
