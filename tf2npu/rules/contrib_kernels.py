@@ -17,7 +17,7 @@ _INSTEAD = {
     "text.skip_gram_sample": "", "text.skip_gram_sample_with_text_vocab": "", "input_pipeline.obtain_next": "tf.data",
     "factorization.WALSModel": "", "factorization.WALSMatrixFactorization": "", "factorization.KMeans": "",
     "factorization.gmm": "", "tensor_forest.client.random_forest.TensorForestEstimator": "",
-    "tensor_forest.python.tensor_forest.RandomForestGraphs": "",
+    "tensor_forest.tensor_forest.RandomForestGraphs": "",
     "boosted_trees.estimator_batch.estimator.GradientBoostedDecisionTreeClassifier": "tf.estimator.BoostedTreesClassifier",
     "boosted_trees.estimator_batch.estimator.GradientBoostedDecisionTreeRegressor": "tf.estimator.BoostedTreesRegressor",
     "linear_optimizer.SDCAOptimizer": "", "linear_optimizer.SdcaModel": "",

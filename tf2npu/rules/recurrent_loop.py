@@ -12,7 +12,11 @@ _CELLS = tuple(f"tensorflow.{where}.{name}" for where in ("nn.rnn_cell", "contri
 @rule(
     id="NPU511",
     title="Recurrent loop",
-    matches=("tensorflow.nn.dynamic_rnn", "tensorflow.nn.bidirectional_dynamic_rnn"),
+    matches=(
+        "tensorflow.nn.dynamic_rnn",
+        "tensorflow.nn.bidirectional_dynamic_rnn",
+        "tensorflow.contrib.rnn.stack_bidirectional_dynamic_rnn",
+    ),
     why="A loop runs step by step; the NPU has one operator for a whole sequence.",
     source="npu_bridge.estimator.npu.npu_dynamic_rnn.DynamicRNN, DynamicGRUV2",
     examples=(
@@ -23,6 +27,11 @@ _CELLS = tuple(f"tensorflow.{where}.{name}" for where in ("nn.rnn_cell", "contri
             "y = DynamicRNN(8, dtype=tf.float32)(x)",
         ),
         Example.same("y, s = rnn.dynamic_rnn(cell, x)", note="not TensorFlow's"),
+        Example.same(
+            "import tensorflow as tf\nfrom tensorflow.python.ops import rnn\ny, s = rnn.dynamic_rnn(cell, x, dtype=tf.float32)",
+            note="where TensorFlow defines it",
+            level="info",
+        ),
     ),
 )
 def recurrent_loop(call: Call) -> None:

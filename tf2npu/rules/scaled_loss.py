@@ -16,7 +16,7 @@ _OPTIMIZERS = (
     *(f"tensorflow.train.{name}Optimizer" for name in ("Adadelta", "Adagrad", "AdagradDA", "Adam", "Ftrl", "GradientDescent",
       "Momentum", "ProximalAdagrad", "ProximalGradientDescent", "RMSProp")),
     *(f"tensorflow.contrib.opt.{name}Optimizer" for name in ("AdaMax", "AdamGS", "AddSign", "LARS", "LazyAdam",
-      "MovingAverage", "MultitaskOptimizerWrapper", "Nadam", "PowerSign", "RegAdagrad", "Shampoo", "VariableClipping")),
+      "MovingAverage", "Nadam", "PowerSign", "RegAdagrad", "Shampoo", "VariableClipping")),
     "tensorflow.contrib.opt.AdamWOptimizer", "tensorflow.contrib.opt.MomentumWOptimizer",
 )  # fmt: skip
 _LOSS_ARGUMENT = {
