@@ -15,33 +15,6 @@ _GUIDE = "TensorFlow adapter porting guide"
 _SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
 
 
-_QUEUES = (
-    "batch", "batch_join", "shuffle_batch", "shuffle_batch_join", "maybe_batch", "maybe_shuffle_batch",
-    "string_input_producer", "slice_input_producer", "range_input_producer", "input_producer", "start_queue_runners",
-    "QueueRunner",
-)  # fmt: skip
-
-
-@rule(
-    id="NPU911",
-    title="Queue input",
-    matches=tuple(f"tensorflow.train.{name}" for name in _QUEUES),
-    why="Queues stay on the host; with several threads their order, and so the run, cannot be repeated on the NPU.",
-    source=f"{_GUIDE}: tf.train.batch only with num_threads=1, tf.data otherwise",
-    examples=(
-        Example.same(
-            "q = tf.train.batch([a], 8)",
-            level="manual",
-            write="q = tf.data.Dataset.from_tensors(a).repeat().batch(8, drop_remainder=True)",
-        ),
-        Example.same("q = ds.train.batch(8)", note="another object's method"),
-    ),
-)
-def queue_input(call: Call) -> None:
-    """Reports input made with queue runners."""
-    call.manual("Use num_threads=1, or better tf.data: readers and queues are not supported on the NPU.")
-
-
 @rule(
     id="NPU912",
     title="Python code in the graph",
