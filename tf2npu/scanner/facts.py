@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -75,6 +76,7 @@ class FileFacts:
     starts_horovod: bool = False  # starts Horovod at top level
     run_targets: tuple[Target, ...] = ()  # what it calls elsewhere when it is run
     dialect: str = ""  # "1" or "2" where a name that only one TensorFlow has tells what the file is written for
+    closed: frozenset[str] = frozenset()  # attributes whose close() is used, or that a with statement closes
     is_python: bool = False  # Python's own parser takes it
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
@@ -186,7 +188,7 @@ class _Gatherer:
             ReturnGatherer(self.dotted, self.targets, has_stars).gather(module) if self.aliases or has_stars else {},
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
             *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
-            "1" if self.only_1 else "2" if self.only_2 else "",
+            "1" if self.only_1 else "2" if self.only_2 else "", frozenset(_closed(nodes)),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -281,6 +283,15 @@ class _Gatherer:
         """Qualified name of a chain whose root is a known import."""
         root, parts = chain(node)
         return canonical(".".join([self.aliases[root], *parts])) if root in self.aliases else None
+
+
+def _closed(nodes: list[ast.AST]) -> Iterator[str]:
+    """Attributes that are closed: `x.sess.close`, `with x.sess`."""
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "close" and isinstance(node.value, ast.Attribute):
+            yield node.value.attr
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            yield from (item.context_expr.attr for item in node.items if isinstance(item.context_expr, ast.Attribute))
 
 
 def _trains(call: ast.Call) -> bool:
