@@ -24,6 +24,7 @@ from tf2npu.scanner.facts import FileFacts, gather_facts, mentions_relevant_modu
 from tf2npu.scanner.imports import plan_import
 from tf2npu.scanner.newer_python import refused_by_newer_python
 from tf2npu.scanner.notebook import Notebook
+from tf2npu.scanner.notebook_json import read_notebook
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
@@ -63,7 +64,7 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     """
     takes_part = path in project.reaching or (path in project.reached and mentions_old_library(data))
     if not takes_part and not mentions_relevant_module(data):
-        return FileResult(path, Status.COPIED, before=data, after=data)
+        return FileResult(path, Status.COPIED, _why_nothing_was_seen(path, data), before=data, after=data)
     facts = project.files.get(path)
     try:
         if facts is not None and facts.is_too_deep:
@@ -74,6 +75,19 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     except Exception as error:  # a defect of ours must not stop the other files of a run
         message = f"{type(error).__name__}: {error}; this is a defect of tf2npu, the file is left as it was"
         return _failed(path, data, Span(1, 1, 1, 1), message)
+
+
+def _why_nothing_was_seen(path: str, data: bytes) -> list[Finding]:
+    """What keeps a notebook from being read, in which TensorFlow may not be found for that reason; or that it is empty."""
+    if not path.lower().endswith(".ipynb"):
+        return []
+    try:
+        read = read_notebook(data)
+    except SourceError as error:
+        span = Span(error.line, error.column, error.line, error.column + 1)
+        return [Finding("NPU900", Level.INFO, span, f"Not converted: {error}", doc="rules.md#npu900")]
+    message = "Not converted: the notebook has no cells."
+    return [] if read.n_cells else [Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message, doc="rules.md#npu900")]
 
 
 def _failed(path: str, data: bytes, span: Span, reason: str) -> FileResult:
