@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import libcst as cst
-
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.constants import text_of
-from tf2npu.scanner.sites import Call, Site, written_out
+from tf2npu.rules.environment import SETTERS, set_by_call, set_by_item
+from tf2npu.scanner.sites import Call, Site
 
 _TITLE = "Automatic mixed precision"
 _WHY = "The rewrite is for GPUs; on the NPU the graph engine chooses the precision."
@@ -48,7 +47,7 @@ def mixed_precision(call: Call) -> None:
 @rule(
     id="NPU507",
     title=_TITLE,
-    matches=("os.putenv", "os.environ.setdefault", "os.environ.update"),
+    matches=SETTERS,
     why=_WHY,
     source=_SOURCE,
     examples=(
@@ -65,13 +64,8 @@ def mixed_precision(call: Call) -> None:
 )
 def mixed_precision_by_call(call: Call) -> None:
     """Reports environment variables that switch on the mixed precision of GPUs."""
-    if call.name.endswith("update"):
-        first: Any = call.args[0].value if call.args and call.args[0].keyword is None else None
-        given = written_out(first) or {a.keyword.value: a.value for a in call.args if a.keyword is not None}
-        for name, value in given.items():
-            _report(call, name, value)
-    elif len(call.args) >= 2:
-        _report(call, text_of(call.args[0].value, call.scope), call.args[1].value)
+    for name, value in set_by_call(call):
+        _report(call, name, value)
 
 
 @rule(
@@ -96,19 +90,12 @@ def mixed_precision_by_call(call: Call) -> None:
 )
 def mixed_precision_by_item(site: Site) -> None:
     """Reports environment variables that switch on the mixed precision of GPUs, set as items of os.environ."""
-    parents = site.script.walked.parents
-    item: Any = parents.get(id(site.node))
-    target: Any = parents.get(id(item))
-    assign: Any = parents.get(id(target))
-    if isinstance(item, cst.Subscript) and isinstance(target, cst.AssignTarget) and isinstance(assign, cst.Assign):
-        index = item.slice[0].slice
-        if isinstance(index, cst.Index):
-            site.fix.site = site.script.tree.span(assign)
-            _report(site, text_of(index.value, site.scope), assign.value)
+    for name, value in set_by_item(site):
+        _report(site, name, value)
 
 
-def _report(site: Site, name: str | None, value: Any) -> None:
-    if name is None or not name.startswith(_VARIABLE) or text_of(value, site.scope) in _OFF:
+def _report(site: Site, name: str, value: Any) -> None:
+    if not name.startswith(_VARIABLE) or text_of(value, site.scope) in _OFF:
         return
     site.unsupported(
         f"{name} switches on the mixed precision of GPUs and does nothing on the NPU: take it out, set "
