@@ -54,6 +54,7 @@ def test_a_scaled_loss_is_reported(code: str) -> None:
         "batch_size = 128\ng = tf.gradients(loss * batch_size, v)",
         "scale = 1.0 / n_towers\ng = opt.compute_gradients(loss * scale)",
         "loss_scale = 0.1\nopt.minimize(loss * loss_scale)",
+        "loss_scale = 1\nif loss_scale != 1:\n    g = [(g / loss_scale, v) for g, v in opt.compute_gradients(loss * loss_scale)]",
         "loss = tf.reduce_mean(e) * 1024\ng = opt.compute_gradients(loss)",
         "opt.minimize(loss * tf.cast(n_samples, tf.float32))",
         "opt.minimize(policy_loss * reward_scale)",

@@ -22,7 +22,7 @@ _SESSIONS = (
 _LOOPS = (cst.For, cst.While, cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
 _FUNCTIONS = (cst.FunctionDef, cst.Lambda)
 # A loop with a graph or session of its own makes each op once for each.
-_NEW_GRAPH = re.compile(r"\b(?:Session|Graph|reset_default_graph|clear_session)\(")
+_NEW_GRAPH = re.compile(r"\b(?:Session|Graph|reset_default_graph|clear_session|test_session|cached_session)\(")
 _ASSIGNS = frozenset({"assign", "assign_add", "assign_sub", "initialized_value"})
 _MAKES_NOTHING = re.compile(
     r"tensorflow\.(?:(?:\w+\.)*get_\w+|(?:\w+\.)*\w*_variables|app|flags|logging|gfile|io\.gfile|errors|compat|keras|estimator"

@@ -40,6 +40,7 @@ class Division:
 
     node: cst.CSTNode
     divisor: Any
+    scope: Scope
     factor: str
     line: int
 
@@ -61,15 +62,18 @@ def scale_of(call: Call, loss: Any) -> str | None:
         for side in product.factors:
             factor = _without_cast(side)
             text = call.source(factor)
+            if _is_off(factor, product.scope):
+                continue
             is_undone = text in divided and not _COUNT.search(_last_name(factor))
             if is_undone or _is_scale(factor, product.scope) or (is_number_enough and _is_power_of_two(_number(factor))):
                 return text
     return None
 
 
-def is_named_scale(divisor: Any) -> bool:
-    """Whether a name says that it is a loss scale; `scale` alone can be anything."""
-    return _SCALE.search(_last_name(_without_cast(divisor))) is not None
+def is_by_loss_scale(division: Division) -> bool:
+    """Whether a divisor's name says that it is a loss scale; `scale` alone can be anything."""
+    factor = _without_cast(division.divisor)
+    return _SCALE.search(_last_name(factor)) is not None and not _is_off(factor, division.scope)
 
 
 def divisions_of_gradients(script: Script) -> list[Division]:
@@ -100,7 +104,7 @@ def _division(script: Script, gradient: Any, scope: Scope) -> Division | None:
     if divisor is None:
         return None
     line = script.span(*script.tree.span(parent)).line
-    return Division(parent, divisor, script.tree.source(_without_cast(divisor)), line)
+    return Division(parent, divisor, scope, script.tree.source(_without_cast(divisor)), line)
 
 
 def _as_used(script: Script, node: Any) -> tuple[Any, Any]:
@@ -181,9 +185,13 @@ def _is_scale(node: Any, scope: Scope) -> bool:
     if not (_SCALE.search(name) or _PLAIN_SCALE.search(name)):
         return False
     value = bound_value(node, scope)
-    number = _number(value)
-    is_average = isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Divide)
-    return not is_average and (number is None or number >= 2)
+    return not (isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Divide))
+
+
+def _is_off(node: Any, scope: Scope) -> bool:
+    """Whether a factor is known to be 1 or less: a scale that is switched off, or a weight."""
+    number = _number(node if isinstance(node, (cst.Integer, cst.Float)) else bound_value(node, scope))
+    return number is not None and number < 2
 
 
 def _without_cast(node: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.loss_products import Division, divisions_of_gradients, is_named_scale, scale_of
+from tf2npu.rules.loss_products import Division, divisions_of_gradients, is_by_loss_scale, scale_of
 from tf2npu.scanner.sites import Call, Site
 
 _TITLE = "Loss scaled by hand"
@@ -67,7 +67,7 @@ def scaled_loss(call: Call) -> None:
     if scale is None:
         return
     call.script.memo[_REPORTED] = True
-    divided = [d.line for d in divisions_of_gradients(call.script) if d.factor == scale or is_named_scale(d.divisor)]
+    divided = [d.line for d in divisions_of_gradients(call.script) if d.factor == scale or is_by_loss_scale(d)]
     again = f" The gradients are divided again in line {', '.join(map(str, dict.fromkeys(divided)))}." if divided else ""
     call.manual(_ADVICE + again)
 
@@ -106,7 +106,7 @@ def divided_gradients(site: Site) -> None:
     script = site.script
     if not script.uses_tensorflow or script.memo.get(_REPORTED):
         return
-    found: list[Division] = [d for d in divisions_of_gradients(script) if is_named_scale(d.divisor)]
+    found: list[Division] = [d for d in divisions_of_gradients(script) if is_by_loss_scale(d)]
     if found:
         site.fix.site = script.tree.span(found[0].node)
         site.manual(
