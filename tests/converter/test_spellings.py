@@ -29,6 +29,8 @@ from tf2npu.scanner.names import canonical
         ("tf_slim.data.dataset_data_provider.DatasetDataProvider",
          "tensorflow.contrib.slim.dataset_data_provider.DatasetDataProvider"),
         ("tensorflow.math.reduce_mean", "tensorflow.reduce_mean"),
+        ("tensorflow.python.framework.dtypes.float64", "tensorflow.float64"),
+        ("tensorflow.dtypes.complex64", "tensorflow.complex64"),
     ],
 )  # fmt: skip
 def test_a_spelling_is_brought_to_the_name_that_rules_know(spelling: str, name: str) -> None:

@@ -40,6 +40,10 @@ _PRIVATE = (
         ),
         r"tensorflow.data.\1",
     ),
+    (
+        re.compile(r"tensorflow\.(?:python\.framework\.)?dtypes\.((?:u?int|float|complex)\d+|bfloat16|half|double|bool|string)$"),
+        r"tensorflow.\1",
+    ),
     (re.compile(r"tensorflow\.layers\.core\.(\w+)$"), r"tensorflow.layers.\1"),
     (re.compile(r"tensorflow\.math\.(erf|tanh|sqrt|pow|multiply|is_finite|is_nan|is_inf)$"), r"tensorflow.\1"),
     (re.compile(r"tensorflow\.keras\.models\.(Model|Sequential)$"), r"tensorflow.keras.\1"),
