@@ -23,6 +23,8 @@ _OFF = ("", "0", "false", "False")
         "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite",
         "tensorflow.keras.mixed_precision.experimental.LossScaleOptimizer",
         "tensorflow.keras.mixed_precision.LossScaleOptimizer",
+        "tensorflow.keras.mixed_precision.experimental.Policy",
+        "tensorflow.keras.mixed_precision.experimental.set_policy",
     ),
     why=_WHY,
     source=_SOURCE,
@@ -33,11 +35,15 @@ _OFF = ("", "0", "false", "False")
             level="unsupported",
             write="o = NPULossScaleOptimizer(opt, FixedLossScaleManager(loss_scale=1024))",
         ),
+        Example.same("tf.keras.mixed_precision.experimental.set_policy('mixed_float16')", level="unsupported"),
+        Example.same("tf.keras.mixed_precision.experimental.set_policy('float32')", note="one type"),
         Example.same("o = tf.train.AdamOptimizer(1e-3)", note="no mixed precision"),
     ),
 )
 def mixed_precision(call: Call) -> None:
     """Reports mixed precision that is made for GPUs."""
+    if call.name.endswith("olicy") and call.args and not (text_of(call.args[0].value, call.scope) or "mixed").startswith("mixed"):
+        return
     call.unsupported(
         "Not supported on the NPU: take it out, set precision_mode='allow_mix_precision' in the session's options, "
         "and wrap the optimizer with NPULossScaleOptimizer."
