@@ -11,6 +11,7 @@ matrix product on as many threads. Winograd's algorithm takes fewer, so that a s
 
 from __future__ import annotations
 
+import argparse
 import math
 import statistics
 import subprocess
@@ -116,7 +117,7 @@ def main(names: list[str]) -> None:
     print("| model | TensorFlow CPU, ms a step | simulated device, ms a step | ratio | CPU | matrix products at numpy's peak |")
     print("|---|---|---|---|---|---|", flush=True)
     ratios = []
-    for name in names or list(MODELS):
+    for name in names:
         command = [sys.executable, "-m", "benchmarks.model_step_time", "--one", name]
         row = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
         print(row, end="", flush=True)
@@ -124,8 +125,16 @@ def main(names: list[str]) -> None:
     print(f"\ngeometric mean {math.prod(ratios) ** (1 / len(ratios)):.2f}")
 
 
+def asked(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.model_step_time", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=list(MODELS), default=list(MODELS), metavar="MODEL", help=", ".join(MODELS))
+    parser.add_argument("--one", action="store_true", help="measure in this process, print the line only")
+    return parser.parse_args(words)
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--one"]:
-        measure(sys.argv[2])
+    words = asked(sys.argv[1:])
+    if words.one:
+        measure(words.names[0])
     else:
-        main(sys.argv[1:])
+        main(words.names)

@@ -172,11 +172,18 @@ def report(report_file: Path, formats: list[str], folder: Path | None, prefix: s
 
 
 @cli.command(cls=RunCommand, context_settings={"allow_interspersed_args": False})
-@click.option("--devices", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Number of devices.")
+@click.option(
+    "--devices",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Devices, a process each.",
+)
 @click.option("--soc", metavar="NAME", help="Chip to simulate.")
 @click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Session option; may be repeated.")
 @click.option("--all-sessions", is_flag=True, help="Run every session on the device, also without NpuOptimizer.")
-@click.option("--strict", is_flag=True, help="Refuse what the real package refuses, instead of warning.")
+@click.option("--strict", is_flag=True, help="Refuse what the real package refuses, and runs without the device.")
 @click.option("--report", "report_folder", type=_path, metavar="DIR", help="Merge the run log into this report.")
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")
 @click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")

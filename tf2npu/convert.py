@@ -22,9 +22,9 @@ from tf2npu.scanner.dialect import dialect_of, is_either
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
 from tf2npu.scanner.facts import FileFacts, gather_facts, mentions_relevant_module
 from tf2npu.scanner.imports import plan_import
+from tf2npu.scanner.names import NPU_INIT
 from tf2npu.scanner.newer_python import refused_by_newer_python
-from tf2npu.scanner.notebook import Notebook
-from tf2npu.scanner.notebook_json import read_notebook
+from tf2npu.scanner.notebook import Notebook, why_nothing_was_seen
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
@@ -64,7 +64,7 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     """
     takes_part = path in project.reaching or (path in project.reached and mentions_old_library(data))
     if not takes_part and not mentions_relevant_module(data):
-        return FileResult(path, Status.COPIED, _why_nothing_was_seen(path, data), before=data, after=data)
+        return FileResult(path, Status.COPIED, why_nothing_was_seen(path, data), before=data, after=data)
     facts = project.files.get(path)
     try:
         if facts is not None and facts.is_too_deep:
@@ -75,19 +75,6 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     except Exception as error:  # a defect of ours must not stop the other files of a run
         message = f"{type(error).__name__}: {error}; this is a defect of tf2npu, the file is left as it was"
         return _failed(path, data, Span(1, 1, 1, 1), message)
-
-
-def _why_nothing_was_seen(path: str, data: bytes) -> list[Finding]:
-    """What keeps a notebook from being read, in which TensorFlow may not be found for that reason; or that it is empty."""
-    if not path.lower().endswith(".ipynb"):
-        return []
-    try:
-        read = read_notebook(data)
-    except SourceError as error:
-        span = Span(error.line, error.column, error.line, error.column + 1)
-        return [Finding("NPU900", Level.INFO, span, f"Not converted: {error}", doc="rules.md#npu900")]
-    message = "Not converted: the notebook has no cells."
-    return [] if read.n_cells else [Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message, doc="rules.md#npu900")]
 
 
 def _failed(path: str, data: bytes, span: Span, reason: str) -> FileResult:
@@ -149,7 +136,7 @@ def _converted(script: Script) -> Outcome:
         return Outcome(text, [], _sorted([left_alone, *others]), asker.uses.result())
     dropping = {id(fix): reason for fix in fixes if (reason := _reason_to_keep(script, fix))}
     dropped, fixes = [f for f in fixes if id(f) in dropping], [f for f in fixes if id(f) not in dropping]
-    composition = select_compatible([f for f in fixes if f.changes or f.symbols])
+    composition = select_compatible([f for f in fixes if f.changes or f.symbols or f.must_go])
     kept = composition.kept
     import_fix = _import_fix(script, kept)
     edits = to_edits(([import_fix] if import_fix else []) + kept)
@@ -296,8 +283,10 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
 
 
 def _import_fix(script: Script, kept: list[Fix]) -> Fix | None:
-    symbols = [symbol for fix in kept for symbol in fix.symbols]
-    side_effect = script.is_entry and script.uses_tensorflow and script.config.is_enabled(_IMPORT_RULE)
+    asked = [symbol for fix in kept for symbol in fix.symbols]
+    symbols = [symbol for symbol in asked if symbol[0] != NPU_INIT]
+    wants_it = (script.is_entry and script.uses_tensorflow) or len(symbols) < len(asked)
+    side_effect = wants_it and script.config.is_enabled(_IMPORT_RULE)
     uses = [use for fix in kept for _, scope in fix.symbols for use in _uses_at_top(script, fix, scope)]
     first_use = min(uses, default=len(script.text))
     changes = plan_import(script, symbols, side_effect, first_use) if symbols or side_effect else []
@@ -387,7 +376,7 @@ class _Asker:
     def _run(self, rule: Rule, site: Site) -> None:
         rule.check(site)
         fix = within_adapter(site)
-        if not fix.changes and not fix.findings:
+        if not fix.changes and not fix.findings and not fix.must_go:
             return
         span = self.script.span(*fix.site)
         pragmas = self.script.pragmas

@@ -12,7 +12,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
 
-from tf2npu import run_report
+from tf2npu import ranks, run_report
 
 USAGE = 2
 OPTIONS_VARIABLE = "TF2NPU_OPTIONS"  # JSON object, read by npu_runtime.config
@@ -35,16 +35,19 @@ def run_script(
 ) -> int:
     """Run a script or module on the simulated device and give its exit code; 2 when it cannot even be started.
 
-    argv: the script's own arguments.  soc: name of a chip.  options: session options that win over the script's.
-    all_sessions: sessions without the NpuOptimizer entry go to the device too.  strict: what a host would refuse is refused.
-    report: folder of a migration report, into which the run goes.
+    argv: the script's own arguments.  devices: how many, each with a process of its own, which is a rank.  soc: name of a chip.
+    options: session options that win over the script's.  all_sessions: sessions without the NpuOptimizer entry go to the device
+    too.  strict: what a host would refuse is refused, and a run of which nothing reached the device.  report: folder of a
+    migration report, into which the run goes.
     """
-    problem = _why_not(module, script, devices) or (run_report.why_not(report) if report is not None else None)
+    problem = _why_not(module, script) or (report and run_report.why_not(report)) or (devices > 1 and ranks.why_not())
     if problem:
         print(f"tf2npu run: {problem}", file=sys.stderr)
         return USAGE
     report = report.absolute() if report is not None else None  # the script may go elsewhere
     _hand_over(dict(options or {}), soc, all_sessions, strict)
+    if devices > 1:
+        return ranks.run_ranks(_words(module, script, argv, strict), devices, report)
     problem = _prepare()
     if problem:
         print(f"tf2npu run: {problem}", file=sys.stderr)
@@ -56,19 +59,34 @@ def run_script(
         code = _exit_code(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
     else:
         code = _exit_code(lambda: _run_file(name))
+    if strict and code == 0:
+        code = _exit_code(_refuse_without_device)
     if report is not None:
         run_report.merge(report, name, code)
     return code
 
 
-def _why_not(module: str | None, script: str | Path | None, devices: int) -> str | None:
-    if devices != 1:
-        return f"--devices {devices}: the simulated device runs one rank so far; leave --devices out"
+def _why_not(module: str | None, script: str | Path | None) -> str | None:
     if (module is None) == (script is None):
         return "name either a script or a module"
     if script is not None and not os.path.exists(script):
         return f"can't open file {str(script)!r}: no such file"
+    return _why_no_script(Path(script)) if script is not None else None
+
+
+def _why_no_script(script: Path) -> str | None:
+    """Why Python would stumble over what was named."""
+    if script.suffix == ".ipynb":
+        return f"{script} is a notebook: open it in Jupyter, where its import of npu_bridge prepares the process"
+    if script.is_dir() and not (script / "__main__.py").is_file():
+        return f"{script} is a folder without a __main__.py: name a script in it, or a module with -m MODULE"
     return None
+
+
+def _words(module: str | None, script: str | Path | None, argv: Sequence[str], strict: bool) -> list[str]:
+    """The command line of one rank; other options are in the environment by then."""
+    name = ["-m", module] if module is not None else [str(script)]
+    return [*(["--strict"] if strict else []), *name, *argv]
 
 
 def _hand_over(options: dict[str, str], soc: str | None, all_sessions: bool, strict: bool) -> None:
@@ -134,6 +152,13 @@ def _exit_code(run: Callable[[], object]) -> int:
         sys.excepthook(type(error), error, error.__traceback__)
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     return 0
+
+
+def _refuse_without_device() -> None:
+    """End a strict run that succeeded on TensorFlow alone; the closing lines of the run log say why."""
+    hooks = sys.modules.get("npu_bridge._session_hooks")
+    if hooks is not None and hooks.none_on_device():
+        sys.exit("tf2npu run: --strict: no session ran on the device")
 
 
 def _users_part(trace: TracebackType | None) -> TracebackType | None:

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.report import as_json, folder
 from tf2npu.report.model import Report
 
@@ -20,6 +21,9 @@ def why_not(place: Path) -> str:
     try:
         _load(place)
     except OSError:
+        inner = place / REPORT_FOLDER
+        if (inner / "report.json").is_file():
+            return f"--report {place}: there is no report.json; there is one in {inner}"
         return f"--report {place}: there is no report.json; `tf2npu convert SRC OUT --report {place}` writes one"
     except as_json.NotAReport as error:
         return f"--report {place}: report.json cannot be read: {error}"
@@ -43,7 +47,8 @@ def merge(place: Path, script: str, exit_code: int) -> None:
         return
     report = _load(place)
     document = hooks.run_document()
-    document["sessions_left_open"] = [_short(line) for line in document["sessions_left_open"]]
+    for kind in ("sessions_left_open", "sessions_on_tensorflow"):
+        document[kind] = [_short(line) for line in document[kind]]
     report.run = {"script": script, "exit_code": exit_code, **document}
     formats = [name for name, file in _FILES.items() if (place / file).is_file()]
     folder.write(report, place, [*formats, "json"], keep=True)

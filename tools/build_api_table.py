@@ -124,7 +124,9 @@ def _tried(rule: str, name: str, on: str) -> tuple[str, str]:
     owner, _, method = name.partition("().")
     made = "tensorflow.data.Dataset.range(9)" if owner == "tensorflow.data.Dataset" else f"{owner}()"
     use = f"made = {made}\nmade.{method}(8)" if method else (f"{name}(a, b)" if on == "call" else f"x = {name}")
-    imports = "import tensorflow\nimport horovod.tensorflow\nimport horovod.tensorflow.keras\nimport horovod.keras\n"
+    imports = "import tensorflow\n"
+    if name.startswith("horovod."):
+        imports += "import horovod.tensorflow\nimport horovod.tensorflow.keras\nimport horovod.keras\n"
     notes = {"none": "", "horovod": "with --distributed horovod", "tf": "with --distributed tf"}
     levels = {}
     for mode in notes:

@@ -189,3 +189,9 @@ class TestDoctor:
         )
         assert f"npu_bridge: {tmp_path / 'npu_bridge'} (not tf2npu's" in done.stdout
         assert "PYTHONPATH names its folder" in done.stdout
+
+
+def test_the_package_can_be_run_as_a_module(project, tmp_path):
+    call = [sys.executable, "-m", "tf2npu", "convert", str(project), str(tmp_path / "out"), "--jobs", "2"]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1) and "files: " in done.stdout and not done.stderr

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from tf2npu.config import Config
-from tf2npu.convert import convert_source
-from tf2npu.findings import Level
+from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
+from tf2npu.findings import FileResult, Level
 
 HVD = Config(distributed="horovod")
 PROGRAM = """import tensorflow as tf
@@ -78,3 +78,225 @@ def test_comments_of_a_removed_import_hide_nothing() -> None:
     after = convert_source(source, "m.py", Config(distributed="horovod")).after.decode()
     assert ast.unparse(ast.parse(after).body[-1]) == "def f():\n    None\n    return 1"
     assert "# why" in after
+
+
+SETTINGS = (
+    ("c = hvd.Compression.fp16 if small else hvd.Compression.none", "c = None", "compression=c"),
+    ("c = hvd.Compression.fp16 if small else None", "c = None", "compression=c"),
+    ("if small: c = hvd.Compression.fp16\nelse: c = hvd.Compression.none", "if small: c = None\nelse: c = None", "compression=c"),
+    ("c = getattr(hvd.Compression, kind)", "c = None", "compression=c"),
+    (
+        "c = {'fp16': hvd.Compression.fp16, 'none': hvd.Compression.none}[kind]",
+        "c = {'fp16': None, 'none': None}[kind]",
+        "compression=c",
+    ),
+    ("self.op = hvd.Adasum if adasum else hvd.Average", "self.op = None", "op=self.op"),
+    ("def f(op=hvd.Sum): return op\nx = f(hvd.Average)", "def f(op=None): return op\nx = f(None)", "op=x"),
+    ("c = hvd.Compression.fp16\nlog(c)", "c = None\nlog(c)", "compression=c"),
+)
+
+
+@pytest.mark.parametrize(("before", "wanted", "argument"), SETTINGS)
+def test_a_setting_that_is_kept_in_a_name_goes_and_the_result_needs_no_horovod(before: str, wanted: str, argument: str) -> None:
+    """The argument went, and the line that made it kept an import on which the script stopped."""
+    source = PROGRAM.format(before).replace("AdamOptimizer(0.1))", f"AdamOptimizer(0.1), {argument})")
+    result = convert_source(source, "train.py", HVD)
+    text = result.after.decode()
+    assert wanted in text and "hvd" not in text and "horovod" not in text
+    assert any(f.rule == "NPU404" and f.message.startswith(f"{argument} was removed") for f in result.findings)
+    compile(text, "train.py", "exec")
+    assert convert_source(text, "train.py", HVD).after == result.after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "c = hvd.Compression.fp16\ng, context = c.compress(g)",
+        "op = hvd.Average\nif op == hvd.Average: lr = 1",
+        "op = hvd.Adasum\ng = hvd.allreduce(g, op=op)",
+        "class Mine(hvd.Compression): pass",
+        "g = hvd.alltoall(g, hvd.Compression.none)",
+    ],
+)
+def test_a_setting_that_something_else_needs_stays_with_its_import(line: str) -> None:
+    result = convert_source(PROGRAM.format(line), "train.py", HVD)
+    text = result.after.decode()
+    assert line in text and "import horovod.tensorflow as hvd\n" in text
+    assert any(f.rule == "NPU408" and f.level is Level.UNSUPPORTED for f in result.findings)
+    (told,) = [f for f in result.findings if f.rule == "NPU401"]
+    assert told.level is Level.MANUAL and "On a host without Horovod it fails" in told.message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ("g, op=hvd.Average", "npu_allreduce(g)"),
+        ("g, op=hvd.Sum, name='g'", "npu_allreduce(g, reduction='sum')"),
+        ("g, average=False, compression=hvd.Compression.none", "npu_allreduce(g, reduction='sum')"),
+        ("tensor=g, compression=hvd.Compression.fp16, device_dense='/cpu:0'", "npu_allreduce(values=g)"),
+    ],
+)
+def test_an_allreduce_with_a_reduction_or_compression(arguments: str, wanted: str) -> None:
+    result = convert_source(PROGRAM.format(f"g = hvd.allreduce({arguments})"), "train.py", HVD)
+    assert f"g = {wanted}\n" in result.after.decode() and "horovod" not in result.after.decode()
+    levels = {f.level for f in result.findings if f.rule == "NPU405"}
+    assert (Level.UNSUPPORTED in levels) == ("fp16" in arguments)
+
+
+@pytest.mark.parametrize("arguments", ["g, True, op=hvd.Sum", "g, op=hvd.Adasum", "g, op=op", "g, True, '/cpu:0'"])
+def test_an_allreduce_of_another_kind_stays(arguments: str) -> None:
+    result = convert_source(PROGRAM.format(f"g = hvd.allreduce({arguments})"), "train.py", HVD)
+    assert f"g = hvd.allreduce({arguments})\n" in result.after.decode()
+    assert any(f.rule == "NPU405" and f.level is Level.UNSUPPORTED for f in result.findings)
+
+
+@pytest.mark.parametrize(("used", "stays"), [("print(size(), abs(1))", False), ("print(size(), join())", True)])
+def test_a_star_import_goes_with_the_last_name_that_comes_from_it(used: str, stays: bool) -> None:
+    source = f"import tensorflow as tf\nfrom horovod.tensorflow import *\ninit()\n{used}\n"
+    result = convert_source(source, "train.py", HVD)
+    assert ("from horovod.tensorflow import *" in result.after.decode()) == stays
+    (told,) = [f for f in result.findings if f.rule == "NPU401"]
+    assert (": join." in told.message) == stays
+
+
+def project_of(files: dict[str, str]) -> dict[str, FileResult]:
+    project = ProjectFacts.merge([gather_facts(path, text.encode()) for path, text in files.items()])
+    return {path: convert_file(path, text.encode(), HVD, project) for path, text in files.items()}
+
+
+LENDER = "import horovod.tensorflow as hvd\n"
+START = "hvd.init()\nprint(hvd.size())\n"
+
+
+@pytest.mark.parametrize("taken", ["from dist import hvd", "from dist import *"])
+def test_a_name_that_another_file_takes_stays_in_the_place_of_the_import(taken: str) -> None:
+    """The import went, and the other file stopped at its own."""
+    files = {
+        "dist.py": LENDER,
+        "train.py": f"import tensorflow as tf\n{taken}\n{START}",
+        "model.py": f"import tensorflow as tf\n{LENDER}{START}",
+    }
+    results = project_of(files)
+    assert results["dist.py"].after.decode().startswith("hvd = True")
+    (told,) = results["dist.py"].findings
+    assert told.level is Level.FIXED and "train.py" in told.message
+    assert taken in results["train.py"].after.decode() and "NPU401" not in {f.rule for f in results["train.py"].findings}
+    assert "hvd" not in results["model.py"].after.decode()
+    again = project_of({path: result.after.decode() for path, result in results.items()})
+    assert all(again[path].after == result.after for path, result in results.items())
+
+
+@pytest.mark.parametrize(
+    ("taken", "use"), [("from dist import hvd", "hvd.join"), ("from dist import *", "hvd.join"), ("import dist", "dist.hvd.join")]
+)
+def test_a_use_that_stays_is_told_in_the_file_that_takes_the_name(taken: str, use: str) -> None:
+    results = project_of({"dist.py": LENDER, "train.py": f"import tensorflow as tf\n{taken}\n{use}()\n"})
+    (told,) = [f for f in results["train.py"].findings if f.rule == "NPU401"]
+    assert told.level is Level.MANUAL and f": {use}." in told.message and told.span.line == 2
+
+
+def test_a_tried_import_that_another_file_takes_stays_a_flag() -> None:
+    lender = "try:\n    import horovod.tensorflow as hvd\nexcept ImportError:\n    hvd = None\n"
+    train = f"import tensorflow as tf\nfrom dist import hvd\nif hvd is not None:\n    {START.splitlines()[0]}\n"
+    results = project_of({"dist.py": lender, "train.py": train})
+    assert "    hvd = True  # the collectives" in results["dist.py"].after.decode()
+    assert "NPU401" not in {f.rule for f in results["train.py"].findings}
+    stays = project_of({"dist.py": f"{lender}def f():\n    hvd.join()\n", "train.py": train})["dist.py"]
+    (told,) = [f for f in stays.findings if f.rule == "NPU401"]
+    assert "each rank trains alone" in told.message and b"import horovod.tensorflow as hvd" in stays.after
+
+
+@pytest.mark.parametrize("mode", ["none", "horovod"])
+def test_horovod_for_native_keras_is_told_what_to_import(mode: str) -> None:
+    source = "import keras\nimport horovod.keras as hvd\nopt = hvd.DistributedOptimizer(keras.optimizers.Adam(1))\n"
+    result = convert_source(source, "m.py", Config(distributed=mode))
+    assert result.after.decode() == source
+    told = [f for f in result.findings if f.rule == "NPU303" and f.span.line == 2]
+    assert [f.level for f in told] == [Level.UNSUPPORTED] and "import horovod.tensorflow.keras" in told[0].message
+    assert len([f for f in result.findings if f.rule == "NPU401"]) == (mode == "none")
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("score = hvd.allreduce(score, 'score')", "npu_allreduce(tf.constant(value, tf.float32))"),
+        ("scores = hvd.allgather(score)", "hccl_ops.allgather(tf.constant(value)"),
+        ("score = hvd.broadcast(score, 0)", "hccl_ops.broadcast([tf.constant(value)], root_rank)[0]"),
+        ("f = hvd.broadcast_global_variables", "npu_hook.broadcast_global_variables(root_rank)"),
+    ],
+)
+def test_functions_for_keras_that_give_a_value_are_not_taken_for_ops(line: str, wanted: str) -> None:
+    """They were made into ops that nobody runs; a name for the value was taken for the question whether to average."""
+    source = f"import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\n{line}\n"
+    result = convert_source(source, "train.py", HVD)
+    assert result.after.decode() == source
+    told = [f.message for f in result.findings if f.rule in ("NPU405", "NPU407")]
+    assert len(told) == 1 and wanted in told[0] and "get_session().run(" in told[0]
+
+
+def test_a_broadcast_for_keras_is_run_as_it_was() -> None:
+    source = "import tensorflow.compat.v1 as tf1\nimport horovod.tensorflow.keras as hvd\nhvd.broadcast_global_variables(0)\n"
+    text = convert_source(source, "train.py", HVD).after.decode()
+    assert text.endswith("tf1.keras.backend.get_session().run(npu_hook.broadcast_global_variables(0))\n")
+    assert convert_source(text, "train.py", HVD).after.decode() == text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("if use:\n    import horovod.tensorflow as hvd\nn = hvd.size() if use else 1", "n = get_npu_rank_size() if use else 1"),
+        ("if use:\n    from horovod.tensorflow import rank, size as n_ranks\nn = rank()", "n = get_npu_rank_id()"),
+    ],
+)
+def test_an_import_under_a_condition_that_nobody_asks_for_goes(before: str, after: str) -> None:
+    """It became a flag, which says nothing where no code asks whether it is there."""
+    text = convert_source(f"import tensorflow as tf\n{before}\n", "m.py", HVD).after.decode()
+    assert text.endswith(f"if use:\n    pass\n{after}\n")
+
+
+def test_several_names_of_a_tried_import_become_flags() -> None:
+    source = "try:\n    from horovod.tensorflow import rank, size\nexcept ImportError:\n    rank = None\nif rank:\n    pass\n"
+    text = convert_source(source, "m.py", HVD).after.decode()
+    assert "    rank = size = True  # the collectives" in text
+
+
+HANDED_ON = {
+    "run.py": """import tensorflow as tf
+import optimization
+def main(use):
+    if use:
+        import horovod.tensorflow as hvd
+        hvd.init()
+    return optimization.create(0.1, hvd if use else None)
+""",
+    "optimization.py": """import tensorflow as tf
+def create(lr, hvd=None, small=False):
+    opt = tf.train.AdamOptimizer(lr)
+    if hvd is not None and hvd.size() > 1:
+        from horovod.tensorflow.compression import Compression
+        opt = hvd.DistributedOptimizer(opt, compression=Compression.fp16 if small else Compression.none)
+    return opt
+""",
+}
+
+
+def test_horovod_that_is_handed_to_a_function_is_known_by_its_name_and_uses() -> None:
+    results = project_of(HANDED_ON)
+    text = results["optimization.py"].after.decode()
+    assert "if hvd is not None and get_npu_rank_size() > 1:\n        opt = npu_distributed_optimizer_wrapper(opt)\n" in text
+    assert "horovod" not in text
+    (told,) = [f for f in results["run.py"].findings if f.rule == "NPU401"]
+    assert told.level is Level.MANUAL and "hvd = True" in told.message
+    assert "import horovod.tensorflow as hvd" in results["run.py"].after.decode()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import tensorflow as tf\ndef f(lib, opt):\n    return lib.DistributedOptimizer(opt)\n",
+        "import tensorflow as tf\nimport byteps.tensorflow as hvd\nopt = hvd.DistributedOptimizer(opt)\n",
+        "import tensorflow as tf\ndef f(hvd, m):\n    m = tf.keras.Model()\n    return hvd.size()\n",
+    ],
+)
+def test_what_may_be_something_else_is_not_taken_for_horovod(source: str) -> None:
+    assert convert_source(source, "m.py", HVD).after.decode() == source

@@ -85,7 +85,7 @@ def test_every_decision_is_about_something():
         ("horovod.tensorflow.rank", "horovod.tensorflow.rank", "converted"),
         ("horovod.tensorflow.keras.rank", "horovod.tensorflow.keras.rank", "converted"),
         ("horovod.keras.rank", "horovod.keras.rank", "manual"),
-        ("horovod.tensorflow.Compression.fp16", "horovod.tensorflow.Compression.fp16", "unsupported"),
+        ("horovod.tensorflow.Compression.fp16", "horovod.tensorflow.Compression.fp16", "converted"),
         ("horovod.tensorflow.alltoall", "horovod.tensorflow.alltoall", "unsupported"),
     ],
 )

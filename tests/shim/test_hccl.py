@@ -138,5 +138,7 @@ def test_misuse_of_collectives(graph, monkeypatch):
         with pytest.raises(error):
             call()
     monkeypatch.setenv("RANK_SIZE", "2")
-    with pytest.raises(RuntimeError, match="2 ranks"):
+    with pytest.raises(
+        RuntimeError, match="RANK_SIZE=2, but nobody has started the other ranks: `tf2npu run --devices 2 SCRIPT`"
+    ):
         hccl_ops.allreduce(x, "sum")

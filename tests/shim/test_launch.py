@@ -87,7 +87,8 @@ def test_exit_codes_and_tracebacks_are_pythons(script, source):
 
 def test_what_cannot_start(script, tmp_path):
     for words, message in (
-        (["missing.py"], "no such file"), (["--devices", "2", script("1")], "one rank"),
+        (["missing.py"], "no such file"), (["--devices", "0", script("1")], "--devices"),
+        ([script("{}", "train.ipynb")], "open it in Jupyter"), ([tmp_path], "a folder without a __main__.py"),
     ):  # fmt: skip
         done = launch(*words, cwd=tmp_path)
         assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
@@ -141,6 +142,31 @@ def test_a_script_that_never_reaches_the_device_is_told(script):
     assert done.returncode == 0 and "no session ran on the device: those made at " in done.stderr
     assert "script.py:5 stayed on TensorFlow" in done.stderr and "--all-sessions" in done.stderr
     assert "no session ran" not in launch("--all-sessions", script(OPTIONS)).stderr
+    strict = launch("--strict", script(OPTIONS))
+    assert (
+        strict.returncode == 1
+        and strict.stdout.splitlines()[1] == "2"
+        and "--strict: no session ran on the device" in strict.stderr
+    )
+    assert launch("--strict", script("print(1)")).returncode == 0
+
+
+BESIDE = """
+import tensorflow as tf
+with tf.Session() as early:
+    early.run(tf.constant(1.0) * 2.0)
+from npu_bridge.npu_init import *
+with tf.Session() as on_device:
+    on_device.run(tf.constant(1.0) + 2.0)
+"""
+
+
+def test_a_session_that_stays_on_tensorflow_beside_the_device_is_named(script, tmp_path):
+    path = script(BESIDE)
+    done = launch("--strict", path)
+    assert done.returncode == 0 and "no session ran" not in done.stderr
+    assert "sessions that stayed on TensorFlow, as their config names no NpuOptimizer: " in done.stderr
+    assert "script.py:3\n" in done.stderr and "script.py:6" not in done.stderr
 
 
 def test_the_launchers_own_options_are_those_of_the_runtime():
@@ -202,7 +228,7 @@ def test_a_run_goes_into_the_report(script, tmp_path):
     assert (run["script"], run["exit_code"], run["steps"], run["recompilations"]) == ("run.py", 3, 3, 1)
     assert run["device_share"] == 1.0 and run["host_nodes"][0]["reason"] == "text is host data"
     assert run["options_without_effect"] == [{"option": "hcom_parallel", "effect": "recorded"}]
-    assert run["sessions_left_open"] == ["run.py:9"]
+    assert run["sessions_left_open"] == ["run.py:9"] and run["sessions_on_tensorflow"] == []
     assert "run.py ended with exit code 3 after 3 runs in 1 session" in (tmp_path / "report" / "report.txt").read_text()
     assert "text is host data" in (tmp_path / "report" / "index.html").read_text()
 
@@ -210,6 +236,10 @@ def test_a_run_goes_into_the_report(script, tmp_path):
 def test_a_report_that_is_not_there_is_told_before_the_run(script, tmp_path):
     done = launch("--report", "nowhere", script("print('ran')"), cwd=tmp_path)
     assert done.returncode == 2 and "there is no report.json" in done.stderr and done.stdout == ""
+    (tmp_path / "out" / "tf2npu-report").mkdir(parents=True)
+    (tmp_path / "out" / "tf2npu-report" / "report.json").write_text("{}")
+    done = launch("--report", "out", script("print('ran')"), cwd=tmp_path)
+    assert done.returncode == 2 and "there is one in out/tf2npu-report" in done.stderr
 
 
 def test_strict_refuses_what_a_host_refuses(script):

@@ -10,7 +10,7 @@ import atexit
 import os
 import sys
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -36,6 +36,9 @@ ALL_SESSIONS_VARIABLE = "TF2NPU_ALL_SESSIONS"
 
 LOG_VARIABLE = "TF2NPU_LOG"
 """Set to "full" for a line on every program after the totals, to "debug" for the options of every session too."""
+
+SHOWN_PLACES = 5
+"""How many lines of the script a line of the log names."""
 
 _DEVICE = "_npu_device_session"
 _REQUESTS = "_npu_requests"
@@ -73,20 +76,32 @@ def _print_log() -> None:
     """The run log, on stderr at the end of the process; whole when TF2NPU_LOG is "full"."""
     log = run_log()
     lines = log.digest() + (log.summary() if os.environ.get(LOG_VARIABLE) in ("full", "debug") else [])
-    lines += _without_effect() if lines else _none_on_device()
+    lines += _some_on_device() + _without_effect() if lines else filter(None, [none_on_device()])
     lines += _still_open()
     if lines:
         print("\n".join(f"npu_runtime: {line}" for line in lines), file=sys.stderr)
 
 
-def _none_on_device() -> list[str]:
+def none_on_device() -> str:
     """A line for a process that meant to use the device and did not: a script that was not converted, or not whole."""
-    if not _stayed:
-        return []
-    return [
-        f"no session ran on the device: those made at {', '.join(sorted(_stayed))} stayed on TensorFlow, as their config does "
-        "not name the NpuOptimizer; convert the script, or run it with --all-sessions"
-    ]
+    if not _stayed or run_log().digest():
+        return ""
+    return (
+        f"no session ran on the device: those made at {_places(_stayed)} stayed on TensorFlow, as their config does not name "
+        "the NpuOptimizer; convert the script, or run it with --all-sessions"
+    )
+
+
+def _some_on_device() -> list[str]:
+    """A line for the sessions that ran on TensorFlow beside those of the device."""
+    return [f"  sessions that stayed on TensorFlow, as their config names no NpuOptimizer: {_places(_stayed)}"] if _stayed else []
+
+
+def _places(lines: Iterable[str]) -> str:
+    """Where sessions were made, not more than a reader wants."""
+    known = sorted(set(lines))
+    rest = f" and {len(known) - SHOWN_PLACES} more places" if len(known) > SHOWN_PLACES else ""
+    return ", ".join(known[:SHOWN_PLACES]) + rest
 
 
 def _without_effect() -> list[str]:
@@ -99,7 +114,8 @@ def run_document() -> dict[str, Any]:
     """What this process ran, for the report: the run log, options without effect, sessions that nobody closed."""
     ignored = [{"option": name, "effect": effect} for name, effect in sorted(_options.ignored.items())]
     places = sorted(getattr(session, _CREATED, "") for session in _open_sessions)
-    return {**run_log().document(), "options_without_effect": ignored, "sessions_left_open": places}
+    left = {"sessions_left_open": places, "sessions_on_tensorflow": sorted(_stayed)}
+    return {**run_log().document(), "options_without_effect": ignored, **left}
 
 
 def _still_open() -> list[str]:
@@ -107,7 +123,7 @@ def _still_open() -> list[str]:
     places = sorted(getattr(session, _CREATED, "") or "an unknown line" for session in _open_sessions)
     if not places:
         return []
-    return [f"{len(places)} session{'s' * (len(places) > 1)} still open at the end, made at {', '.join(dict.fromkeys(places))}"]
+    return [f"{len(places)} session{'s' * (len(places) > 1)} still open at the end, made at {_places(places)}"]
 
 
 def device_of(session: Any) -> DeviceSession | None:

@@ -133,7 +133,7 @@ class Report:
             return "No distributed training was found."
         found = "; ".join(_name_with_place(d) for d in self.distributions)
         if self.mode != "none":
-            return f"Distributed training found: {found}. Converted with --distributed {self.mode}."
+            return f"Distributed training found: {found}. Converted with --distributed {self.mode}; `tf2npu run --devices 2` tries it."
         rerun = " or ".join(f"`tf2npu convert SRC OUT --distributed {mode}`" for mode in self.possible_modes)
         if not rerun:
             return f"Distributed training found: {found}. It has no form on the NPU; converted for a single device."

@@ -11,6 +11,8 @@ RunDocument = dict[str, Any]
 def sentence(run: RunDocument) -> str:
     """How the run went, in one sentence."""
     n_sessions = len(run["sessions"])
+    if not n_sessions:
+        return f"{run['script']} ended with exit code {run['exit_code']}; no session ran on the device."
     sessions = f"{n_sessions} session{'' if n_sessions == 1 else 's'}"
     again = run["recompilations"]
     return (
@@ -27,5 +29,9 @@ def lines(run: RunDocument) -> list[str]:
         told.append(f"  on the host: {host['count']} nodes such as {host['example']}: {host['reason']}")
     for option in run["options_without_effect"]:
         told.append(f"  option without effect: {option['option']}: {option['effect']}")
+    told += [
+        f"  session on TensorFlow, as its config names no NpuOptimizer: made at {place or 'an unknown line'}"
+        for place in run.get("sessions_on_tensorflow", ())
+    ]
     told += [f"  session left open: made at {place or 'an unknown line'}" for place in run["sessions_left_open"]]
     return told

@@ -46,6 +46,7 @@ _HOOKS = {
 _VARIABLES = ("tensorflow.trainable_variables()", "tensorflow.global_variables()", "tensorflow.get_collection()")
 _CALLBACKS = {"fit": 5, "fit_generator": 4}
 _MODELS = ("tensorflow.keras.Model()", "tensorflow.keras.Sequential()")
+_COMPILES = tuple(f"{model}.compile" for model in _MODELS)
 
 
 def _is_on(call: Call) -> bool:
@@ -57,9 +58,16 @@ def _is_on(call: Call) -> bool:
     title="Distribution strategy",
     matches=(*_REPLACED, *_UNSUPPORTED),
     why="On NPUs each process holds one replica; NPUStrategy stands in for a strategy that mirrors variables on one host.",
-    source="npu_bridge.estimator.npu.npu_strategy.NPUStrategy",
+    source="npu_bridge.estimator.npu.npu_strategy.NPUStrategy; losses_utils.scale_loss_for_distribution of TensorFlow 1.15",
     examples=(
         Example("s = tf.distribute.MirroredStrategy(devices=['/gpu:0'])", "s = npu_strategy.NPUStrategy()", config=_TF),
+        Example(
+            "s = tf.distribute.MirroredStrategy()\nwith s.scope():\n    m = f()\n    m.compile(loss='mse')",
+            "s = npu_strategy.NPUStrategy()\nwith s.scope():\n    m = f()\n    m.compile(loss='mse')",
+            note="Keras divides by the number of ranks there",
+            level="manual",
+            config=_TF,
+        ),
         Example.same("s = tf.distribute.MirroredStrategy()", note="without --distributed tf", level="manual"),
         Example.same("s = tf.distribute.OneDeviceStrategy('/gpu:0')", config=_TF, level="unsupported"),
         Example.same("s = my.distribute.MirroredStrategy()", note="the user's own", config=_TF),
@@ -67,12 +75,35 @@ def _is_on(call: Call) -> bool:
 )
 def strategy(call: Call) -> None:
     """Uses NPUStrategy in the place of a mirrored strategy."""
+    if call.script.path in call.script.project.of_horovod:
+        return call.manual("Found beside Horovod: take one of them out, and convert again. The code stays as it is.")
     if not _is_on(call):
         return call.manual("Distribution found: convert with --distributed tf to train on several NPUs. The code stays as it is.")
     if call.name in _UNSUPPORTED:
         return call.unsupported("This strategy is not supported on NPUs; npu_strategy.NPUStrategy() trains data parallel.")
     call.replace(call.node, f"{call.need('npu_strategy')}.NPUStrategy()")
-    return call.fixed("NPUStrategy: one replica a process; how many there are is told by RANK_SIZE.")
+    call.fixed(
+        "NPUStrategy: one replica a process; how many there are is told by RANK_SIZE. A batch of the dataset is that of one rank "
+        "now, not of all replicas."
+    )
+    if _compiles_keras(call):
+        call.manual(
+            "In the scope of a strategy Keras divides the loss by the number of ranks, and the wrapped optimizer averages the "
+            "gradients after that: a step of SGD is as many times too small. Build and compile the model outside of the scope, "
+            "which a process with one replica does not need, or multiply the learning rate by get_rank_size()."
+        )
+    return None
+
+
+def _compiles_keras(call: Call) -> bool:
+    """Whether the script compiles a Keras model, as far as a call's name and arguments tell."""
+    for node, _ in call.script.walked.calls:
+        if call.resolve(node.func) in _COMPILES:
+            return True
+        is_method = isinstance(node.func, cst.Attribute) and node.func.attr.value == "compile"
+        if is_method and {"loss", "optimizer"} & {arg.keyword.value for arg in node.args if arg.keyword}:
+            return True
+    return False
 
 
 @rule(
@@ -264,7 +295,7 @@ def _append(call: Call, arg: cst.Arg | None, keyword: str, helper: str) -> None:
 @rule(
     id="NPU417",
     title="Keras compile",
-    matches=tuple(f"{model}.compile" for model in _MODELS),
+    matches=_COMPILES,
     why="Every rank computes gradients of its own data; they have to be averaged before they are applied.",
     source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper",
     examples=(

@@ -7,6 +7,7 @@ import re
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.passed_on import passed_on
 from tf2npu.scanner.sites import Call, Site, is_atom
 
 _SOURCE = "npu_bridge.estimator.npu_ops.dropout(x, keep_prob, noise_shape, seed, name); tf.nn.dropout of TensorFlow 1.15"
@@ -88,10 +89,8 @@ def _to_keep_prob(call: Call, rate: cst.Arg) -> None:
 )
 def dropout_reference(site: Site) -> None:
     """Reports `tf.nn.dropout` that is not called but passed on."""
-    parent = site.script.walked.parents.get(id(site.node))
-    if site.is_alias() or isinstance(parent, (cst.Attribute, cst.AssignTarget)):
-        return
-    site.manual("tf.nn.dropout is passed on here; where it is called, use npu_ops.dropout(x, keep_prob).")
+    if passed_on(site) is not None:
+        site.manual("tf.nn.dropout is passed on here; where it is called, use npu_ops.dropout(x, keep_prob).")
 
 
 @rule(

@@ -15,6 +15,7 @@ from tf2npu.rules.estimator_plan import (
     parameter,
     removed_from_copy,
 )
+from tf2npu.rules.passed_on import passed_on
 from tf2npu.scanner.sites import Call, Site
 
 _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_start_from")
@@ -83,20 +84,9 @@ def estimator(call: Call) -> None:
 )
 def estimator_reference(site: Site) -> None:
     """Reports an Estimator class that is not called but passed on."""
-    parent = site.script.walked.parents.get(id(site.node))
-    if site.is_alias() or isinstance(parent, (cst.Attribute, cst.AssignTarget)):
-        return
-    for ancestor in site.script.walked.ancestors(site.node):
-        if isinstance(ancestor, (cst.Annotation, cst.ExceptHandler, cst.Decorator)) or _asks_for_class(ancestor):
-            return
-        if isinstance(ancestor, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
-            is_base = isinstance(ancestor, cst.ClassDef)
-            return None if is_base else site.manual(_PASSED_ON)
-
-
-def _asks_for_class(node: cst.CSTNode) -> bool:
-    asking = ("isinstance", "issubclass", "super", "hasattr", "getattr")
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in asking
+    statement = passed_on(site)
+    if statement is not None and not isinstance(statement, cst.ClassDef):
+        site.manual(_PASSED_ON)
 
 
 _PASSED_ON = (

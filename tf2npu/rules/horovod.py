@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import libcst as cst
 
 from tf2npu.config import Config
-from tf2npu.findings import Finding, Level
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.resources import bracket_entry, is_eager, wants_keras_session, wants_resources
 from tf2npu.rules.start_lines import at_exit, start_lines
-from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site, parameter_of
-from tf2npu.scanner.walk import dotted_name
 
 HVD = Config(distributed="horovod")
 _MODULES = ("horovod.tensorflow", "horovod.tensorflow.keras")
+KERAS = "horovod.tensorflow.keras."
 SOURCE = "npu_bridge.npu_init and hccl.manage.api; horovod.tensorflow 0.19"
 WHY = "Horovod's collectives run on GPUs; those of the NPU are reached through npu_bridge."
 _RANKS = {
@@ -27,7 +24,6 @@ _RANKS = {
     "local_size": "get_npu_local_rank_size",
 }
 _CHANGES_VALUES = ("compression", "op", "sparse_as_dense", "backward_passes_per_step", "gradient_predivide_factor")
-_ALWAYS_THERE = "# the collectives of the NPU are always there"
 # Parameters by position.
 _POSITIONS = {
     "horovod.tensorflow.DistributedOptimizer": (
@@ -57,136 +53,6 @@ def short_name(name: str) -> str | None:
         if name.startswith(module + "."):
             return name[len(module) + 1 :]
     return None
-
-
-@rule(
-    id="NPU401",
-    title="Horovod",
-    on="import",
-    why=WHY,
-    source=SOURCE,
-    examples=(
-        Example(
-            "import horovod.tensorflow as hvd\nimport tensorflow as tf\nn = hvd.size()",
-            "from npu_bridge.npu_init import get_npu_rank_size\nimport tensorflow as tf\nn = get_npu_rank_size()",
-            config=HVD,
-        ),
-        Example.same(
-            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()",
-            note="without --distributed horovod",
-            level="manual",
-        ),
-        Example.same("hvd_args.size = 3", note="another object"),
-    ),
-)
-def horovod_import(site: Site) -> None:
-    """Takes the import of Horovod out once nothing uses it any more."""
-    node = site.node
-    aliases = _horovod_aliases(node)
-    if not aliases:
-        return
-    site.name = "horovod"
-    if site.script.config.distributed != "horovod":
-        site.manual("Horovod found: convert with --distributed horovod to train on several NPUs. The code stays as it is.")
-        return
-    if is_eager(site.script):
-        site.manual("Take eager execution out and convert again: ranks work together in a graph. The code stays as it is.")
-        return
-    if isinstance(node.names, cst.ImportStar) or (_is_guarded(site) and len(node.names) > 1):
-        why = "its name in a try or an if"
-        site.manual(f"The import stays, because this still needs it: {why}.")
-        return
-    uses = _references(site, {local for _, local in aliases})
-    if _is_guarded(site):
-        parents = site.script.walked.parents
-        uses = [use for use in uses if not (isinstance(use, cst.Name) and _is_test(parents.get(id(use)), use))]
-        _write_instead(site, f"{aliases[0][1]} = True", _ALWAYS_THERE)
-        site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
-    else:
-        _remove_aliases(site, [alias for alias, _ in aliases])
-        site.fixed("Horovod is no longer used.")
-    _only_without(site, uses)
-
-
-def _horovod_aliases(node: Any) -> list[tuple[Any, str]]:
-    if isinstance(node.names, cst.ImportStar):
-        return [(None, "")] if root_of(dotted_name(node.module)) == "horovod" else []
-    if isinstance(node, cst.ImportFrom):
-        if node.module is None or node.relative or root_of(dotted_name(node.module)) != "horovod":
-            return []
-        chosen = list(node.names)
-    else:
-        chosen = [alias for alias in node.names if root_of(dotted_name(alias.name)) == "horovod"]
-    return [(a, a.asname.name.value if a.asname else root_of(dotted_name(a.name))) for a in chosen]
-
-
-def _is_guarded(site: Site) -> bool:
-    return any(isinstance(a, (cst.Try, cst.If)) for a in site.script.walked.ancestors(site.node))
-
-
-def _is_test(parent: Any, node: cst.Name) -> bool:
-    if isinstance(parent, (cst.If, cst.IfExp)):
-        return parent.test is node
-    if isinstance(parent, cst.Comparison):
-        return len(parent.comparisons) == 1 and isinstance(parent.comparisons[0].operator, (cst.Is, cst.IsNot))
-    return isinstance(parent, (cst.BooleanOperation, cst.UnaryOperation))
-
-
-def _references(site: Site, names: set[str]) -> list[Any]:
-    """References that start with one of the imported names; not those to another thing of that name."""
-    found = []
-    for node, scope in site.script.walked.references:
-        root = dotted_name(node).partition(".")[0]
-        if root in names and scope.lookup_scope(root) in (None, site.scope, site.script.module_scope):
-            found.append(node)
-    return found
-
-
-def _only_without(site: Site, uses: list[Any]) -> None:
-    """Have the import stay when one of its uses does."""
-    fix, script = site.fix, site.script
-    fix.must_go = [(*script.tree.span(node), dotted_name(node).partition(".")[0]) for node in uses]
-
-    def stays(left: list[tuple[int, int]]) -> list[Finding]:
-        used = ", ".join(sorted({script.text[start:end] for start, end in left}))
-        message = f"The import stays, because this still needs it: {used}."
-        return [replace(fixed, level=Level.MANUAL, message=message) for fixed in fixes]
-
-    fixes, fix.otherwise = fix.findings, stays
-
-
-def _write_instead(site: Site, new: str, note: str = "") -> None:
-    """`new` in the place of a small statement, with its comments; what follows on its line stays, and no comment hides it.
-
-    note: a comment of ours, where there is room for it.
-    """
-    script = site.script
-    start, end = script.tree.span(site.node)
-    comments = script.comments(start, end)
-    end = start + len(script.text[start:end].rstrip("; \t"))
-    if not script.text[end : script.lines.line_end(end)].strip():
-        new = "  ".join([new, *(comments or ([note] if note else []))])
-    elif comments:
-        head, _, last = new.rpartition(" ")
-        lines = "".join(f"  {comment}{script.newline_at(start)}" for comment in comments)
-        new = f"{head} ({'None' if last == 'pass' else last}{lines})".lstrip()
-    site.replace_range(start, end, new)
-
-
-def _remove_aliases(site: Site, removed: list[Any]) -> None:
-    node = site.node
-    kept = [alias for alias in node.names if alias not in removed]
-    if kept:
-        first, last = node.names[0], node.names[-1]
-        start, end = site.script.tree.span(first)[0], site.script.tree.span(last.asname or last.name)[1]
-        site.replace_range(start, end, ", ".join(_alias_text(site, alias) for alias in kept))
-        return
-    if not site.delete_statement(node):
-        _write_instead(site, "pass")
-
-
-def _alias_text(site: Site, alias: Any) -> str:
-    return site.source(alias).rstrip(", \t")
 
 
 @rule(
@@ -341,7 +207,7 @@ def optimizer_and_broadcast(call: Call) -> None:
     if removed:
         call.remove_args(removed)
     for arg in removed:
-        _report_removed(call, arg)
+        report_removed(call, arg)
     if kind == "DistributedOptimizer":
         call.replace_callee(call.need("npu_distributed_optimizer_wrapper"))
     elif kind == "BroadcastGlobalVariablesHook":
@@ -352,7 +218,7 @@ def optimizer_and_broadcast(call: Call) -> None:
     call.fixed("Gradients and initial variables go through the NPU's collectives.")
 
 
-def _report_removed(call: Call, arg: cst.Arg) -> None:
+def report_removed(call: Call, arg: cst.Arg) -> None:
     """An argument that changes what is computed does not go without a word; a name or a device may."""
     name = parameter_of(call.node, arg, _POSITIONS.get(call.name, ("root_rank", "device")))
     text = f"{name}={call.source(arg.value)}" if name else call.source(arg.value)

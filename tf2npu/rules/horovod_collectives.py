@@ -6,8 +6,16 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.horovod import HVD, SOURCE, WHY, is_on, names_of, short_name
+from tf2npu.rules.horovod import HVD, KERAS, SOURCE, WHY, is_on, names_of, report_removed, short_name
 from tf2npu.scanner.sites import Call, Site
+
+# What does at once what the functions for Keras do, which run their op themselves.
+_AT_ONCE = {
+    "allreduce": "tf.keras.backend.get_session().run(npu_allreduce(tf.constant(value, tf.float32)))",
+    "allgather": "tf.keras.backend.get_session().run(hccl_ops.allgather(tf.constant(value), get_npu_rank_size()))",
+    "broadcast": "tf.keras.backend.get_session().run(hccl_ops.broadcast([tf.constant(value)], root_rank)[0])",
+}
+_REMOVED = ("compression", "device_dense", "device_sparse")
 
 
 @rule(
@@ -28,43 +36,66 @@ from tf2npu.scanner.sites import Call, Site
             config=HVD,
         ),
         Example.same("import horovod.tensorflow as hvd\ng = hvd.allreduce(t)", note="without --distributed horovod"),
+        Example.same(
+            "import horovod.tensorflow.keras as hvd\nscore = hvd.allreduce(score)",
+            note="not an op but its value",
+            level="unsupported",
+            config=HVD,
+        ),
         Example.same("import my_ranks as hvd\ng = hvd.allreduce(t)", note="not Horovod's", config=HVD),
     ),
 )
 def collectives(call: Call) -> None:
     """Uses the NPU's collectives on tensors."""
     if not is_on(call):
-        return
+        return None
     kind = call.name.rpartition(".")[2]
-    allowed = {"allreduce": {"average"}, "allgather": set(), "broadcast": {"root_rank"}}[kind] | {"tensor", "name"}
+    if call.name.startswith(KERAS):
+        return call.unsupported(f"This one returns the value itself: write {_AT_ONCE[kind]}.")
+    allowed = {"allreduce": {"average", "op", *_REMOVED}, "allgather": set(), "broadcast": {"root_rank"}}[kind]
     keywords = {arg.keyword.value for arg in call.args if arg.keyword is not None}
     tensor = call.arg("tensor", 0)
-    is_known = not call.has_star_args and not keywords - allowed and sum(not _is_name(a) for a in call.args) <= 2
-    if tensor is None or not is_known or _averages_by_horovod(call):
-        call.unsupported(f"This form of {kind} has no counterpart; see npu_allreduce and hccl_ops.")
-        return
+    is_known = not call.has_star_args and keywords <= allowed | {"tensor", "name"} and _n_positional(call) <= 2
+    if tensor is None or not is_known or _is_reduced_otherwise(call):
+        return call.unsupported(f"This form of {kind} has no counterpart; see npu_allreduce and hccl_ops.")
     {"allreduce": _allreduce, "allgather": _allgather, "broadcast": _broadcast}[kind](call, tensor)
-    call.fixed("The collective runs on the NPU.")
+    return call.fixed("The collective runs on the NPU.")
 
 
-def _is_name(arg: cst.Arg) -> bool:
-    return arg.keyword is not None and arg.keyword.value == "name"
+def _n_positional(call: Call) -> int:
+    return sum(arg.keyword is None for arg in call.args)
 
 
-def _averages_by_horovod(call: Call) -> bool:
-    """Whether the import of Horovod is the answer to the question if to average."""
-    average = call.value("average", 1)
+def _is_reduced_otherwise(call: Call) -> bool:
+    """Whether a sum or a mean is not what is asked for, or the import of Horovod is the answer to which of them."""
+    average, op = call.value("average", 1), call.value("op")
+    if op is not None and (average is not None or _reduction_of(call, op) is None):
+        return True
     return isinstance(average, cst.Name) and (call.resolve(average) or "").startswith("horovod.")
+
+
+def _reduction_of(call: Call, op: cst.BaseExpression) -> str | None:
+    name = call.resolve(op) if isinstance(op, (cst.Name, cst.Attribute)) else None
+    return {"Average": "mean", "Sum": "sum", "None": "mean"}.get((name or "").rpartition(".")[2])
 
 
 def _allreduce(call: Call, tensor: cst.Arg) -> None:
     call.replace_callee(call.need("npu_allreduce"))
     if tensor.keyword is not None:
         call.rename_keyword(tensor, "values")
-    average = call.arg("average", 1)
+    average, op = call.arg("average", 1), call.arg("op")
     if average is not None:
         _reduction(call, average)
-    _drop_name(call)
+    removed = [arg for arg in call.args if arg.keyword is not None and arg.keyword.value in (*_REMOVED, "name")]
+    if op is not None and _reduction_of(call, op.value) == "sum":
+        call.replace_range(call.script.tree.span(op)[0], call.script.tree.span(op.value)[1], "reduction='sum'")
+    elif op is not None:
+        removed.append(op)
+    if removed:
+        call.remove_args(removed)
+    for arg in removed:
+        if arg is not op and arg is not call.arg("name"):
+            report_removed(call, arg)
 
 
 def _reduction(call: Call, average: cst.Arg) -> None:
@@ -135,12 +166,21 @@ def broadcast_of_all_passed_on(site: Site) -> None:
             "sess.run(npu_hook.broadcast_global_variables(root_rank=0))",
             config=HVD,
         ),
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\nhvd.broadcast_global_variables(0)",
+            "from npu_bridge.estimator.npu import npu_hook\nimport tensorflow as tf\n"
+            "tf.keras.backend.get_session().run(npu_hook.broadcast_global_variables(0))",
+            note="the function for Keras runs the op itself",
+            config=HVD,
+        ),
         Example.same("import mine as hvd\nhvd.broadcast_global_variables(0)", note="not Horovod's", config=HVD),
     ),
 )
 def broadcast_of_all(call: Call) -> None:
     """Broadcasts the variables of one rank."""
     _broadcast_all(call, call.node.func)
+    if call.fix.changes and call.name.startswith(KERAS):
+        call.wrap(call.node, f"{call.script.tensorflow_name}.keras.backend.get_session().run(", ")")
     if call.fix.changes and call.script.config.target.adapter == "2021" and not call.has_star_args:
         call.add_keyword(f"index={call.need('get_npu_rank_id')}()")  # which that release asks for
 
@@ -148,6 +188,8 @@ def broadcast_of_all(call: Call) -> None:
 def _broadcast_all(site: Site, function: cst.BaseExpression) -> None:
     if not is_on(site):
         return None
+    if site.name.startswith(KERAS) and not (isinstance(site, Call) and site.script.tensorflow_name):
+        return site.manual("Write tf.keras.backend.get_session().run(npu_hook.broadcast_global_variables(root_rank)).")
     if site.script.config.target.adapter == "2021" and not isinstance(site, Call):
         return site.manual("Write lambda root: npu_hook.broadcast_global_variables(root, get_rank_id()).")
     if site.script.imported_as("npu_bridge.estimator.npu:npu_hook") != "npu_hook" and site.scope.lookup("npu_hook"):
@@ -174,8 +216,6 @@ _ADVICE = {
         "Write tf.keras.callbacks.LearningRateScheduler(lambda epoch, lr: initial_lr * multiplier(epoch)), one for all the "
         "ranges of epochs."
     ),
-    "Compression.fp16": "The NPU sends gradients as they are: leave the compression out.",
-    "Compression.none": "The NPU sends gradients as they are: leave the compression out.",
     "broadcast_variables": (
         "Build tf.group(*[tf.assign(v, b) for v, b in zip(variables, hccl_ops.broadcast(variables, root_rank=0))]) and run it "
         "after the initialiser, or use NPUBroadcastGlobalVariablesHook."

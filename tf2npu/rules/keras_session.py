@@ -96,6 +96,12 @@ def clear_session(call: Call) -> None:
             level="unsupported",
             write="from tensorflow.keras.models import Sequential",
         ),
+        Example.same(
+            "import horovod.keras as hvd",
+            note="goes with native Keras",
+            level="unsupported",
+            write="import horovod.tensorflow.keras as hvd",
+        ),
         Example.same("from tensorflow.keras.models import load_model", note="tf.keras"),
     ),
 )
@@ -106,9 +112,14 @@ def native_keras(site: Site) -> None:
         modules = [dotted_name(alias.name) for alias in node.names]
     else:
         modules = [dotted_name(node.module)] if node.module is not None and not node.relative else []
-    if any(root_of(m) == "keras" or m.startswith("horovod.keras") for m in modules):
-        site.name = modules[0]
+    site.name = next(iter(modules), "")
+    if any(root_of(m) == "keras" for m in modules):
         site.unsupported("Native Keras does not run on the NPU; import the same names from tensorflow.keras.")
+    elif any(f"{m}.".startswith("horovod.keras.") for m in modules):
+        site.unsupported(
+            "horovod.keras is for native Keras, which does not run on the NPU: import horovod.tensorflow.keras and "
+            "tensorflow.keras, and convert again."
+        )
 
 
 @rule(

@@ -28,8 +28,14 @@ _PRIVATE = ("tensorflow.python.ops.nccl_ops", "tensorflow.contrib.nccl", "tensor
 def nccl(call: Call) -> None:
     """Reports collectives of NCCL."""
     last = call.name.rpartition(".")[2]
-    if last == "NcclAllReduce":
-        call.unsupported("Leave cross_device_ops out: npu_strategy.NPUStrategy() averages gradients over HCCL.")
+    if last == "NcclAllReduce" and call.script.config.distributed == "tf":
+        call.unsupported(
+            "Take it out: npu_strategy.NPUStrategy() takes no cross_device_ops; the wrapped optimizer averages over HCCL."
+        )
+    elif last == "NcclAllReduce":
+        call.unsupported(
+            "Convert with --distributed tf and leave it out: then the wrapped optimizer averages gradients over HCCL."
+        )
     elif last == "broadcast":
         call.unsupported("Start one process on each NPU and write hccl_ops.broadcast([tensor], 0).")
     else:

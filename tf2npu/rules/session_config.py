@@ -7,6 +7,7 @@ import libcst as cst
 from tf2npu.config import Config, Target
 from tf2npu.rules.adapter_2021 import guide_session
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.passed_on import passed_on
 from tf2npu.scanner.sites import Call, Site
 
 _POSITION = {
@@ -29,6 +30,7 @@ _POSITION = {
     "tensorflow.contrib.training.evaluate_once": None,
     "tensorflow.contrib.training.evaluate_repeatedly": None,
 }
+_PARTIAL = "functools.partial"
 _KEYWORD = {name: "session_config" for name in _POSITION if name.startswith("tensorflow.contrib.slim.")}
 
 
@@ -70,11 +72,20 @@ def session_config(call: Call) -> None:
     if call.script.config.target.adapter == "2021":
         return guide_session(call, keyword, _POSITION[call.name], tuple(_POSITION))
     if call.has_unknown_args:
-        return call.manual(
-            f"The config may come out of *args or **kwargs: pass {keyword}=npu_config_proto(...) by hand. "
-            "Importing npu_bridge.npu_init in the entry script covers this session as well."
-        )
-    config = call.arg(keyword, _POSITION[call.name]) or call.spread_arg(keyword)
+        return _not_seen(call, keyword)
+    _put_on_npu(call, keyword, call.arg(keyword, _POSITION[call.name]) or call.spread_arg(keyword))
+
+
+def _not_seen(call: Call, keyword: str) -> None:
+    call.need_npu_init()
+    call.manual(
+        f"The config may come out of *args or **kwargs: pass {keyword}=npu_config_proto(...) by hand. "
+        "Importing npu_bridge.npu_init covers this session as well."
+    )
+
+
+def _put_on_npu(call: Call, keyword: str, config: cst.Arg | None) -> None:
+    """Pass `npu_config_proto(config)`."""
     if config is None:
         wrapper = call.need("npu_config_proto")
         call.add_keyword(f"{keyword}={wrapper}()")
@@ -89,23 +100,113 @@ def session_config(call: Call) -> None:
     return call.fixed("The config is extended by what puts the session on the NPU.")
 
 
-_CLASSES = tuple(name for name in _POSITION if name.rpartition(".")[2][0].isupper() and "()" not in name)
-_ASKING = ("isinstance", "issubclass", "hasattr", "getattr")
+@rule(
+    id="NPU101",
+    title="Session config",
+    matches=("tensorflow.train.MonitoredSession",),
+    why="Without a session creator its config is made inside, where the adapter of 2021 does not reach it.",
+    source="tf.train.MonitoredSession of TensorFlow 1.15: ChiefSessionCreator by default",
+    examples=(
+        Example.same("s = tf.train.MonitoredSession()", note="the import covers it"),
+        Example.same("s = tf.train.MonitoredSession()", level="manual", config=Config(target=Target(adapter="2021"))),
+    ),
+)
+def monitored_session(call: Call) -> None:
+    """Reports a monitored session that makes its config itself, for the adapter that does not patch sessions."""
+    creator = call.value("session_creator", 0)
+    if call.script.config.target.adapter == "2021" and (creator is None or call.resolve(creator) == "None"):
+        call.manual("It makes its config itself: pass session_creator=tf.train.ChiefSessionCreator(config=npu_config_proto()).")
+
+
+_CLASSES = tuple(
+    name
+    for name in _POSITION
+    if name.rpartition(".")[2][0].isupper() and "()" not in name and not name.endswith("TrainingSession")
+)
+_PASSED_ON = "The session class is passed on, chosen or extended here: pass config=npu_config_proto(...) where it is called."
+_AND_COVERED = (
+    "The session class is passed on, chosen or extended here: pass config=npu_config_proto(...) where it is called. Importing "
+    "npu_bridge.npu_init covers its sessions as well."
+)
+
+
+@rule(
+    id="NPU101",
+    title="Session config",
+    matches=tuple(f"{name}.__init__" for name in _CLASSES),
+    why="The base class makes the session; the config it gets must put it on the NPU.",
+    source="npu_bridge.npu_init.npu_config_proto",
+    examples=(
+        Example(
+            "class My(tf.Session):\n    def __init__(self, c):\n        super().__init__(config=c)",
+            "class My(tf.Session):\n    def __init__(self, c):\n        super().__init__(config=npu_config_proto(c))",
+        ),
+        Example(
+            "class A(tf.Session):\n    def __init__(self):\n        tf.Session.__init__(self, 'm')",
+            "class A(tf.Session):\n    def __init__(self):\n        tf.Session.__init__(self, 'm', config=npu_config_proto())",
+        ),
+        Example.same(
+            "class My(tf.Session):\n    def __init__(self, *args):\n        super().__init__(*args)",
+            note="the config may be in args",
+            level="manual",
+        ),
+        Example.same("class My(Base):\n    def __init__(self, c):\n        super().__init__(config=c)", note="not TensorFlow's"),
+    ),
+)
+def session_subclass(call: Call) -> None:
+    """Wraps the config that a class of one's own hands to the session class it extends."""
+    is_explicit = not isinstance(call.node.func, cst.Attribute) or not isinstance(call.node.func.value, cst.Call)
+    position = (_POSITION[call.name.removesuffix(".__init__")] or 0) + is_explicit
+    if call.script.config.target.adapter == "2021":
+        return guide_session(call, "config", position, tuple(f"{name}.__init__" for name in _CLASSES))
+    if call.has_unknown_args:
+        return _not_seen(call, "config")
+    return _put_on_npu(call, "config", call.arg("config", position) or call.spread_arg("config"))
+
+
+@rule(
+    id="NPU101",
+    title="Session config",
+    matches=(_PARTIAL,),
+    why="What functools.partial makes opens a session with the config that is given here.",
+    source="npu_bridge.npu_init.npu_config_proto; functools.partial",
+    examples=(
+        Example(
+            "import functools\nimport tensorflow as tf\nmake = functools.partial(tf.Session, config=c)",
+            "import functools\nfrom npu_bridge.npu_init import npu_config_proto\nimport tensorflow as tf\n"
+            "make = functools.partial(tf.Session, config=npu_config_proto(c))",
+        ),
+        Example.same(
+            "import functools\nimport tensorflow as tf\nmake = functools.partial(tf.Session, graph=g)",
+            note="the config may come with the call",
+            level="manual",
+        ),
+        Example.same("import functools\nmake = functools.partial(Session, config=c)", note="not TensorFlow's"),
+    ),
+)
+def session_partial(call: Call) -> None:
+    """Wraps the config that functools.partial keeps for a session."""
+    made = call.resolve(call.args[0].value) if call.args and not call.args[0].star else None
+    if made not in _POSITION:
+        return None
+    keyword, position = _KEYWORD.get(made, "config"), _POSITION[made]
+    position = None if position is None else position + 1
+    config = call.arg(keyword, position) or call.spread_arg(keyword)
+    if config is None or call.has_unknown_args:
+        return _report_class(call)
+    if call.script.config.target.adapter == "2021":
+        return guide_session(call, keyword, position, (_PARTIAL,))
+    return _put_on_npu(call, keyword, config)
 
 
 @rule(
     id="NPU101",
     title="Session config",
     on="reference",
-    matches=_CLASSES,
+    matches=(*_CLASSES, "tensorflow.train.MonitoredTrainingSession"),
     why="A session class that is passed on, chosen or extended is called somewhere else, with a config that is not seen here.",
     source="npu_bridge.npu_init.npu_config_proto",
     examples=(
-        Example.same(
-            "import functools\nimport tensorflow as tf\nmake = functools.partial(tf.Session, config=c)",
-            note="called elsewhere",
-            level="manual",
-        ),
         Example.same("make = tf.Session if plain else tf.InteractiveSession", note="one is chosen", level="manual"),
         Example.same("class Mine(tf.Session):\n    pass", note="a class of its own", level="manual"),
         Example.same("def f(make=tf.Session):\n    return make()", note="a default", level="manual"),
@@ -115,23 +216,29 @@ _ASKING = ("isinstance", "issubclass", "hasattr", "getattr")
     ),
 )
 def session_reference(site: Site) -> None:
-    """Reports a session class that is not called but passed on, chosen or extended."""
-    parent = site.script.walked.parents.get(id(site.node))
-    if site.is_alias() or isinstance(parent, (cst.Attribute, cst.AssignTarget)):
+    """Reports a session class that is not called but passed on, chosen or extended, and imports what covers its sessions."""
+    statement = passed_on(site)
+    if statement is None or _is_looked_at_elsewhere(site, statement):
         return
-    for ancestor in site.script.walked.ancestors(site.node):
-        if isinstance(ancestor, (cst.Annotation, cst.ExceptHandler, cst.Decorator, cst.Comparison)) or _only_asks(ancestor):
-            return
-        if isinstance(ancestor, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
-            break
-    site.manual(
-        "The session class is passed on, chosen or extended here: pass config=npu_config_proto(...) where it is called. "
-        "Importing npu_bridge.npu_init in the entry script covers its sessions as well."
-    )
+    _report_class(site)
 
 
-def _only_asks(node: cst.CSTNode) -> bool:
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in _ASKING
+def _is_looked_at_elsewhere(site: Site, statement: cst.CSTNode) -> bool:
+    """Whether the call that gets the class, or that of its `__init__` in the class that extends it, is looked at by itself."""
+    script = site.script
+    arg = script.walked.parents.get(id(site.node))
+    call = script.walked.parents.get(id(arg)) if isinstance(arg, cst.Arg) else None
+    if isinstance(call, cst.Call) and call.args[0] is arg and site.resolve(call.func) == _PARTIAL:
+        return True
+    inside = script.calls_in(*script.tree.span(statement)) if isinstance(statement, cst.ClassDef) else ()
+    return any(script.name_of(node.func, scope) == f"{site.name}.__init__" for node, scope in inside)
+
+
+def _report_class(site: Site) -> None:
+    if site.script.config.target.adapter == "2021":
+        return site.manual(_PASSED_ON)
+    site.need_npu_init()
+    return site.manual(_AND_COVERED)
 
 
 def is_npu_config(call: Call, value: object) -> bool:

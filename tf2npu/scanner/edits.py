@@ -41,7 +41,8 @@ class Fix:
     findings: list[Finding] = field(default_factory=list)
     site: tuple[int, int] = (0, 0)
     symbols: list[tuple[str, object]] = field(default_factory=list)  # npu_bridge names used, with the scope of use
-    must_go: list[tuple[int, int, str]] = field(default_factory=list)  # ranges that other fixes replace by text without this name
+    # Ranges that other fixes replace by text without this name; a fix without changes may watch them, too.
+    must_go: list[tuple[int, int, str]] = field(default_factory=list)
     otherwise: Callable[[list[tuple[int, int]]], list[Finding]] = lambda left: []  # what to say of those that stay, if any does
 
 

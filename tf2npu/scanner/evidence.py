@@ -1,4 +1,4 @@
-"""What a name must hold, told by how it is used: methods and arguments that only datasets, Estimators or Keras models have.
+"""What a name must hold, told by how it is used: methods and arguments that only datasets, Estimators or models have, or Horovod.
 
 Asked only where nothing else tells what a name is: a parameter, the result of an unknown function, a name of another cell.
 """
@@ -15,6 +15,7 @@ from tf2npu.scanner.walk import Walked, dotted_name
 
 ESTIMATOR = "tensorflow.estimator.Estimator()"
 MODEL = "tensorflow.keras.Model()"
+HOROVOD = "horovod.tensorflow"
 _SURE = frozenset({"padded_batch", "make_one_shot_iterator", "make_initializable_iterator"})
 _KEYWORDS = {
     "batch": ({"drop_remainder"},), "shard": ({"num_shards", "index"},), "map": ({"num_parallel_calls"},),
@@ -25,7 +26,11 @@ _TRANSFORMATIONS = frozenset({"map_and_batch", "shuffle_and_repeat", "parallel_i
 _FIT_KEYWORDS = frozenset({"epochs", "steps_per_epoch", "validation_data", "validation_split"})
 _OPTIMIZER_NAME = re.compile(r"(sgd|rmsprop|adagrad|adadelta|adam|adamax|nadam|ftrl)$", re.IGNORECASE)
 _INPUT_FN = re.compile(r"(\w+_)?input_fn$")
-_METHODS = DATASET_METHODS | _SURE | {"train", "evaluate", "predict", "compile", "fit", "fit_generator"}
+_OF_HOROVOD = frozenset({
+    "DistributedOptimizer", "BroadcastGlobalVariablesHook", "broadcast_global_variables", "init", "rank", "local_rank", "size",
+    "local_size",
+})  # fmt: skip
+_METHODS = DATASET_METHODS | _SURE | _OF_HOROVOD | {"train", "evaluate", "predict", "compile", "fit", "fit_generator"}
 
 
 def objects_by_use(walked: Walked) -> dict[tuple[int, str], str]:
@@ -64,6 +69,8 @@ def _kind(call: cst.Call, func: cst.Attribute) -> str | None:
         return DATASET if method in _SURE or _is_dataset_call(method, keywords, values) else None
     if not isinstance(func.value, cst.Name):
         return None
+    if method in _OF_HOROVOD:  # the library, handed to a function under the name that its users give it
+        return HOROVOD if func.value.value == "hvd" else None
     if method in ("train", "evaluate", "predict"):
         return ESTIMATOR if "input_fn" in keywords or (values and _is_input_fn(values[0])) else None
     if method == "compile":

@@ -77,6 +77,7 @@ class FileFacts:
     run_targets: tuple[Target, ...] = ()  # what it calls elsewhere when it is run
     dialect: str = ""  # "1" or "2" where a name that only one TensorFlow has tells what the file is written for
     closed: frozenset[str] = frozenset()  # attributes whose close() is used, or that a with statement closes
+    needs_horovod: bool = False  # imports Horovod whenever it is loaded, with no way round it
     is_python: bool = False  # Python's own parser takes it
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
@@ -189,6 +190,7 @@ class _Gatherer:
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
             *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
             "1" if self.only_1 else "2" if self.only_2 else "", frozenset(_closed(nodes)),
+            any(map(_imports_horovod, module.body)),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -292,6 +294,12 @@ def _closed(nodes: list[ast.AST]) -> Iterator[str]:
             yield node.value.attr
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             yield from (item.context_expr.attr for item in node.items if isinstance(item.context_expr, ast.Attribute))
+
+
+def _imports_horovod(node: ast.stmt) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.level == 0 and root_of(node.module or "") == "horovod"
+    return isinstance(node, ast.Import) and any(root_of(alias.name) == "horovod" for alias in node.names)
 
 
 def _trains(call: ast.Call) -> bool:

@@ -106,6 +106,19 @@ class Notebook:
         return self.bom + "".join(parts).encode("utf-8")
 
 
+def why_nothing_was_seen(path: str, data: bytes) -> list[Finding]:
+    """What keeps a notebook from being read, in which TensorFlow may not be found for that reason; or that it is empty."""
+    if not path.lower().endswith(".ipynb"):
+        return []
+    try:
+        read = read_notebook(data)
+    except SourceError as error:
+        span = Span(error.line, error.column, error.line, error.column + 1)
+        return [Finding("NPU900", Level.INFO, span, f"Not converted: {error}", doc="rules.md#npu900")]
+    message = "Not converted: the notebook has no cells."
+    return [] if read.n_cells else [Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message, doc="rules.md#npu900")]
+
+
 def _edited(cell: Cell, edits: list[Edit]) -> str:
     text, parts, position = cell.text, [], 0
     for edit in edits:

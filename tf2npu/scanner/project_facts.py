@@ -11,7 +11,7 @@ from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.facts import FileFacts, Seen
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
-from tf2npu.scanner.names import canonical, is_framework, is_tensorflow
+from tf2npu.scanner.names import canonical, is_framework, is_tensorflow, root_of
 
 
 @dataclass
@@ -35,6 +35,10 @@ class ProjectFacts:
     returns: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, function) -> qualified name of what it gives
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     with_horovod: frozenset[str] = frozenset()  # files that import Horovod, directly or through the project
+    of_horovod: frozenset[str] = frozenset()  # files that cannot be loaded without Horovod, and what only those import
+    borrowers: dict[tuple[str, str], str] = field(
+        default_factory=dict
+    )  # (file, name of Horovod) -> a file that imports it from there
     for_tensorflow2: dict[str, str] = field(default_factory=dict)  # file -> the TensorFlow 2 script that imports it
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
 
@@ -52,6 +56,7 @@ class ProjectFacts:
         project.keras_nets = _spread(nets, edges) - inside  # an Estimator runs the models it is made of itself
         project.training = _spread({p for p, f in files.items() if f.trains and p in project.reaching}, edges) & project.reaching
         project.with_horovod = _spread({p for p, f in files.items() if f.has_horovod}, edges)
+        project.borrowers = project._find_borrowers()
         project.for_tensorflow2 = project._used_by_tensorflow2(edges)
         functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
         calls = [(p, call) for p, f in files.items() for call in f.calls]
@@ -63,6 +68,7 @@ class ProjectFacts:
         scripts = {path for path, f in files.items() if f.starts_horovod and path not in imported}
         project.starting = (project.entries | scripts) & project.with_horovod
         project.started = project.starting | _imported_by(project.starting, edges)
+        project.of_horovod = project._only_with_horovod(edges)
         nothing: dict[str, Any] = {"functions": {}, "calls": (), "returns": {}, "run_targets": ()}  # nine tenths of the memory
         known: dict[Any, Any] = {}
         project.files = {path: replace(f, **nothing, **_with_shared_names(f, known)) for path, f in files.items()}
@@ -78,6 +84,7 @@ class ProjectFacts:
         inside = facts.has_estimator and not facts.runs_keras
         whole.keras_nets |= {path} if (facts.uses_keras_net and not inside) or targets & self.keras_nets else set()
         whole.with_horovod |= {path} if facts.has_horovod or targets & self.with_horovod else set()
+        whole.of_horovod |= {path} if facts.needs_horovod or targets & self.of_horovod & self.with_horovod else set()
         whole.training |= {path} if facts.trains or targets & self.training else set()
         whole.entries |= {path} if whole._is_entry(facts, False) else set()
         starts = path in whole.with_horovod and (path in whole.entries or facts.starts_horovod)
@@ -285,6 +292,29 @@ class ProjectFacts:
         """Whether a dotted import refers to the project's own code."""
         parts = dotted.split(".")
         return any(self.find_module(path, level, ".".join(parts[:n])) is not None for n in range(len(parts), 0, -1))
+
+    def _only_with_horovod(self, edges: dict[str, frozenset[str]]) -> frozenset[str]:
+        needing = _spread({path for path, facts in self.files.items() if facts.needs_horovod}, edges)
+        others = self.entries - needing
+        return needing | (_imported_by(needing, edges) - others - _imported_by(others, edges))
+
+    def _find_borrowers(self) -> dict[tuple[str, str], str]:
+        lenders = {path for path, facts in self.files.items() if facts.has_horovod}
+        found: dict[tuple[str, str], str] = {}
+        for path, facts in self.files.items() if lenders else ():
+            for level, dotted in facts.imports:
+                module, _, name = dotted.rpartition(".")
+                lender = self.find_module(path, level, module) if module or level else None
+                found |= {(lender, name): path} if lender in lenders and self._is_horovod(lender, name) else {}
+            for level, module in facts.stars:
+                lender = self.find_module(path, level, module) or ""
+                names = self.files[lender].exports if lender in lenders else {}
+                found |= {(lender, name): path for name in names if self._is_horovod(lender, name)}
+        return {key: path for key, path in found.items() if key[0] != path}
+
+    def _is_horovod(self, path: str, name: str) -> bool:
+        level, dotted = self.files[path].exports.get(name, (0, ""))
+        return level == 0 and root_of(dotted) == "horovod"
 
     def _imported_files(self, facts: FileFacts) -> frozenset[str]:
         found = (self.find_module(facts.path, level, module) for level, module in facts.imports)

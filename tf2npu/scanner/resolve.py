@@ -12,7 +12,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.evidence import MODEL, objects_by_use
+from tf2npu.scanner.evidence import HOROVOD, MODEL, objects_by_use
 from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework, root_of
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.returns import returned
@@ -151,6 +151,8 @@ class Resolver:
         facts = self.project.files.get(self.path)
         if facts is not None and any(level == 0 and root_of(module) == "keras" for level, module in facts.imports):
             found = {key: kind for key, kind in found.items() if kind != MODEL}  # it may be a model of that package
+        if self.path in self.project.keras_nets:
+            found = {key: kind for key, kind in found.items() if kind != HOROVOD}  # or Horovod for Keras, which gives values
         return found
 
     def _from_stars(self, name: str, scope: Scope) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -29,7 +30,8 @@ class Script:
         self.path = path
         self.tree = tree
         self.text = tree.text
-        self.config = config
+        is_left = config.distributed == "tf" and path in project.of_horovod  # its gradients would be averaged twice
+        self.config = replace(config, distributed="none") if is_left else config
         self.project = project
         self.lines = LineIndex(tree.text)
         self.walked: Walked = walk(tree.module)

@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.findings import Finding, Level
 from tf2npu.scanner.edits import Change, Fix
+from tf2npu.scanner.names import NPU_INIT
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.walk import dotted_name
@@ -67,6 +68,10 @@ class Site:
     def need_module(self, module: str, name: str) -> None:
         """Have `from module import name` added, for what importing it does."""
         self.fix.symbols.append((f"{module}:{name}", self.scope))
+
+    def need_npu_init(self) -> None:
+        """Have `npu_bridge.npu_init` imported, which puts every later session of the process on the NPU."""
+        self.fix.symbols.append((NPU_INIT, self.scope))
 
     def replace(self, node: cst.CSTNode, new: str) -> None:
         """Replace a node by text; comments inside it are kept behind the text."""

@@ -1,14 +1,19 @@
-"""Collective operations as graph operations; with one rank each is an identity with the right container type."""
+"""Collective operations as graph operations.
+
+With one rank each is an identity with the right container type, which any TensorFlow can run; with several it is a node that only
+the device can run (`_several_ranks`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
-from hccl._groups import WORLD, group_size
+from hccl._groups import WORLD, group_size, members, world_rank
 from npu_bridge._ops.composite import mark
-from npu_bridge._refuse import refuse, refused
+from npu_bridge._refuse import refused
+from npu_bridge.hccl import _several_ranks
 
 REDUCTIONS = ("min", "max", "prod", "sum")
 DTYPES = (tf.int8, tf.int16, tf.int32, tf.int64, tf.float16, tf.float32, tf.bfloat16)
@@ -27,20 +32,21 @@ def _check_reduction(reduction: str) -> None:
         raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}")
 
 
-def _one_rank(call: str, group: str) -> None:
-    size = group_size(group)
-    if size > 1:
-        reason = f"the group {group!r} has {size} ranks; the simulated device runs one rank (RANK_SIZE=1) so far"
-        refuse(f"hccl_ops.{call}", reason)
-
-
-def _collective(npu_op: str, tensor: Any, check_dtype: bool = True, **attributes: int | str) -> tf.Tensor:
+def _checked(npu_op: str, tensor: Any) -> tf.Tensor:
     value = tf.convert_to_tensor(tensor)
-    if check_dtype and value.dtype.base_dtype not in DTYPES:
+    if value.dtype.base_dtype not in DTYPES:
         names = ", ".join(dtype.name for dtype in DTYPES)
         raise TypeError(f"{npu_op} of {value.name}: dtype {value.dtype.name} is not one of {names}")
+    return value
+
+
+def _collective(npu_op: str, value: tf.Tensor, group: str, shape: Any = None, **attributes: int | str) -> tf.Tensor:
+    """shape: of the result, where it is not that of `value`."""
+    if group_size(group) > 1:
+        shape = value.shape if shape is None else shape
+        return _several_ranks.collective(npu_op, [value], shape, members(group), group=group, **attributes)
     result = tf.identity(value, name=npu_op)
-    mark(result.op, npu_op, **attributes)
+    mark(result.op, npu_op, group=group, **attributes)
     return result
 
 
@@ -51,16 +57,24 @@ def allreduce(tensor: Any, reduction: str, fusion: int = 1, fusion_id: int = -1,
     """
     _check_reduction(reduction)
     _check_fusion(fusion, fusion_id, (0, 1, 2))
-    _one_rank("allreduce", group)
-    return _collective("HcomAllReduce", tensor, reduction=reduction, fusion=fusion, fusion_id=fusion_id, group=group)
+    value = _checked("HcomAllReduce", tensor)
+    return _collective("HcomAllReduce", value, group, reduction=reduction, fusion=fusion, fusion_id=fusion_id)
 
 
 def allgather(tensor: Any, rank_size: int, group: str = WORLD, fusion: int = 0, fusion_id: int = -1) -> tf.Tensor:
     """Join ``tensor`` of every rank along the first axis; the first dimension grows by ``rank_size``."""
     _check_fusion(fusion, fusion_id, (0, 2))
-    _one_rank("allgather", group)
     _check_rank_size(rank_size, group)
-    return _collective("HcomAllGather", tensor, rank_size=rank_size, group=group)
+    value = _checked("HcomAllGather", tensor)
+    return _collective("HcomAllGather", value, group, _rows(value, lambda n: n * rank_size), rank_size=rank_size)
+
+
+def _rows(value: tf.Tensor, change: Callable[[int], int]) -> tf.TensorShape:
+    """The shape of a tensor with another first dimension."""
+    if value.shape.rank is None:
+        return value.shape
+    first, *rest = value.shape.as_list()
+    return tf.TensorShape([None if first is None else change(first), *rest])
 
 
 def _check_rank_size(rank_size: int, group: str) -> None:
@@ -71,18 +85,18 @@ def _check_rank_size(rank_size: int, group: str) -> None:
 def broadcast(tensor: Sequence[Any], root_rank: int, fusion: int = 2, fusion_id: int = 0, group: str = WORLD) -> list[tf.Tensor]:
     """Give every rank the root's values: a list of tensors in, a list of tensors out."""
     _check_fusion(fusion, fusion_id, (0, 2))
-    _one_rank("broadcast", group)
     if not isinstance(tensor, list | tuple):
         raise TypeError(f"broadcast takes a list of tensors, got {type(tensor).__name__}")
-    return [_collective("HcomBroadcast", value, False, root_rank=root_rank, group=group) for value in tensor]
+    _check_peer("root_rank", root_rank, group)
+    return [_collective("HcomBroadcast", tf.convert_to_tensor(value), group, root_rank=root_rank) for value in tensor]
 
 
 def reduce(tensor: Any, reduction: str, root_rank: int, fusion: int = 0, fusion_id: int = -1, group: str = WORLD) -> tf.Tensor:
     """Combine ``tensor`` over the ranks; the result is on the root."""
     _check_reduction(reduction)
     _check_fusion(fusion, fusion_id, (0, 2))
-    _one_rank("reduce", group)
-    return _collective("HcomReduce", tensor, reduction=reduction, root_rank=root_rank, group=group)
+    _check_peer("root_rank", root_rank, group)
+    return _collective("HcomReduce", _checked("HcomReduce", tensor), group, reduction=reduction, root_rank=root_rank)
 
 
 def reduce_scatter(
@@ -91,9 +105,10 @@ def reduce_scatter(
     """Combine ``tensor`` over the ranks and give each an equal part of its first axis."""
     _check_reduction(reduction)
     _check_fusion(fusion, fusion_id, (0, 2))
-    _one_rank("reduce_scatter", group)
     _check_rank_size(rank_size, group)
-    return _collective("HcomReduceScatter", tensor, reduction=reduction, rank_size=rank_size, group=group)
+    value = _checked("HcomReduceScatter", tensor)
+    shape = _rows(value, lambda n: n // rank_size)
+    return _collective("HcomReduceScatter", value, group, shape, reduction=reduction, rank_size=rank_size)
 
 
 def _mailbox(group: str, sr_tag: int, dtype: tf.DType) -> tf.FIFOQueue:
@@ -101,26 +116,31 @@ def _mailbox(group: str, sr_tag: int, dtype: tf.DType) -> tf.FIFOQueue:
 
 
 def send(tensor: Any, sr_tag: int, dest_rank: int, group: str = WORLD) -> tf.Operation:
-    """Send ``tensor`` under a tag; on one rank the only destination is rank 0, oneself."""
-    _one_rank("send", group)
-    _check_peer("dest_rank", dest_rank)
+    """Send ``tensor`` under a tag to a rank of the group; with one rank that is oneself."""
+    _check_peer("dest_rank", dest_rank, group)
     value = tf.convert_to_tensor(tensor)
+    if group_size(group) > 1:
+        pair = [world_rank(), members(group)[dest_rank]]
+        return _several_ranks.collective("HcomSend", [value], value.shape, pair, sr_tag=sr_tag, group=group).op
     operation = _mailbox(group, sr_tag, value.dtype.base_dtype).enqueue([value], name="HcomSend")
     return mark(operation, "HcomSend", sr_tag=sr_tag, group=group)
 
 
 def receive(shape: Sequence[int], data_type: tf.DType, sr_tag: int, src_rank: int, group: str = WORLD) -> tf.Tensor:
     """Wait for the tensor that was sent under the tag."""
-    _one_rank("receive", group)
-    _check_peer("src_rank", src_rank)
+    _check_peer("src_rank", src_rank, group)
+    if group_size(group) > 1:
+        pair = [members(group)[src_rank], world_rank()]
+        like = tf.zeros(shape, data_type)
+        return _several_ranks.collective("HcomReceive", [like], like.shape, pair, sr_tag=sr_tag, group=group)
     value = _mailbox(group, sr_tag, tf.as_dtype(data_type)).dequeue(name="HcomReceive")
     value.set_shape(shape)
     return value
 
 
-def _check_peer(name: str, rank: int) -> None:
-    if rank != 0:
-        raise ValueError(f"{name} is {rank}, but the only rank is 0")
+def _check_peer(name: str, rank: int, group: str) -> None:
+    if not 0 <= rank < group_size(group):
+        raise ValueError(f"{name} is {rank}, but the ranks of the group {group!r} are 0 to {group_size(group) - 1}")
 
 
 def all_to_all_v(
@@ -130,11 +150,12 @@ def all_to_all_v(
 
     send_data: [n].  counts and displacements: int64 [rank size], in elements.  Returns: [sum of what was received].
     """
-    _one_rank("all_to_all_v", group)
-    start, count = (tf.cast(tf.convert_to_tensor(v), tf.int32)[0] for v in (send_displacements, send_counts))
-    at = tf.cast(tf.convert_to_tensor(recv_displacements), tf.int32)[0]
-    part = tf.convert_to_tensor(send_data)[start : start + count]
-    return _collective("HcomAllToAllV", tf.pad(part, [[at, 0]]), False, group=group)
+    places = [tf.cast(v, tf.int64) for v in (send_counts, send_displacements, recv_counts, recv_displacements)]
+    data = tf.convert_to_tensor(send_data)
+    if group_size(group) > 1:
+        return _several_ranks.collective("HcomAllToAllV", [data, *places], [None], members(group), group=group)
+    (count, start), at = (tf.cast(v, tf.int32)[0] for v in places[:2]), tf.cast(places[3], tf.int32)[0]
+    return _collective("HcomAllToAllV", tf.pad(data[start : start + count], [[at, 0]]), group)
 
 
 def all_to_all_v_c(
@@ -142,9 +163,11 @@ def all_to_all_v_c(
 ) -> tf.Tensor:
     """As ``all_to_all_v`` with the counts of all pairs as a square matrix, parts following each other."""
     _check_fusion(fusion, fusion_id, (0, 2))
-    _one_rank("all_to_all_v_c", group)
-    count = tf.cast(tf.reshape(send_count_matrix, [-1]), tf.int32)[0]
-    return _collective("HcomAllToAllVC", tf.convert_to_tensor(send_data)[:count], False, group=group)
+    data, counts = tf.convert_to_tensor(send_data), tf.cast(send_count_matrix, tf.int64)
+    if group_size(group) > 1:
+        return _several_ranks.collective("HcomAllToAllVC", [data, counts], [None], members(group), group=group)
+    count = tf.cast(tf.reshape(counts, [-1]), tf.int32)[0]
+    return _collective("HcomAllToAllVC", data[:count], group)
 
 
 _REMOTE = "remote memory access between hosts is not simulated"

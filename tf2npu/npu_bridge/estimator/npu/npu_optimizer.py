@@ -90,9 +90,22 @@ class NPUDistributedOptimizer(tf.train.Optimizer):
         util.add_grads_and_vars(gradients, size)
         return [(None if grad is None else reduce(grad, util.get_gid_by_grad(grad)), var) for grad, var in gradients]
 
-    def apply_gradients(self, *args: Any, **kwargs: Any) -> tf.Operation:
-        """Apply gradients with the inner optimizer."""
-        return self._optimizer.apply_gradients(*args, **kwargs)
+    def apply_gradients(self, grads_and_vars: Any, *args: Any, **kwargs: Any) -> tf.Operation:
+        """Apply gradients with the inner optimizer; with sharding each rank its own, then all get the others' variables."""
+        if not self._is_weight_update_sharding or _rank_size() <= 1:
+            return self._optimizer.apply_gradients(grads_and_vars, *args, **kwargs)
+        pairs = [(grad, var) for grad, var in grads_and_vars if grad is not None]
+        owners = [util.get_gid_by_weight(var) for _, var in pairs]
+        own = [pair for pair, owner in zip(pairs, owners, strict=True) if owner == int(os.environ["DEVICE_ID"])]
+        with tf.control_dependencies([grad for grad, _ in pairs]):  # every rank takes part in every reduction
+            applied = self._optimizer.apply_gradients(own, *args, **kwargs)
+        with tf.control_dependencies([applied]):
+            return tf.group(
+                *[
+                    tf.assign(var, hccl_ops.broadcast([var.read_value()], owner)[0])
+                    for (_, var), owner in zip(pairs, owners, strict=True)
+                ]
+            )
 
     def get_slot(self, *args: Any, **kwargs: Any) -> tf.Variable | None:
         """A slot of the inner optimizer."""

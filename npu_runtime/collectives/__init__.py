@@ -1,0 +1,1 @@
+"""Collective operations over several ranks, each a process with a simulated device of its own."""

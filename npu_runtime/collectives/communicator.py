@@ -1,0 +1,74 @@
+"""One rank's side of collective operations."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache
+from multiprocessing.connection import Client
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from npu_runtime.collectives.call import ADDRESS_VARIABLE, Call
+from npu_runtime.collectives.mailing import Inbox, Outbox
+from npu_runtime.errors import FailedPrecondition
+
+
+class Communicator:
+    """Lines to the coordinator, one for each group, made when the group is first used.
+
+    address: as Coordinator has it.  rank: this process' number in the world.
+    """
+
+    def __init__(self, address: str, rank: int) -> None:
+        self._address, self._rank = address, rank
+        self._lines: dict[tuple[int, ...], _Line] = {}
+        self._locks: dict[tuple[int, ...], Lock] = defaultdict(Lock)
+
+    def exchange(self, call: Call, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Bring arrays to a call and wait for what this rank gets.
+
+        Raises: FailedPrecondition when the ranks do not fit together, one has ended, or the coordinator is gone.
+        """
+        with self._locks[call.ranks]:
+            try:
+                if call.ranks not in self._lines:
+                    self._lines[call.ranks] = _Line(self._address, self._rank, call.ranks)
+                error, result = self._lines[call.ranks].ask(call, arrays)
+            except (EOFError, OSError) as gone:
+                raise FailedPrecondition(f"{call}: the other ranks cannot be reached any more: {gone or 'hung up'}") from None
+        if result is None:
+            raise FailedPrecondition(error)
+        return result
+
+
+class _Line:
+    """A connection for one group and the memory beside it."""
+
+    def __init__(self, address: str, rank: int, ranks: tuple[int, ...]) -> None:
+        place, key, folder = address.split("|", 2)
+        self._connection = Client(place, authkey=bytes.fromhex(key))
+        self._inbox = Inbox()
+        self._outbox = Outbox(Path(folder), f"rank{rank}-of-{'-'.join(map(str, ranks))}")
+        self._connection.send((rank, ranks))
+
+    def ask(self, call: Call, arrays: Sequence[np.ndarray]) -> tuple[str, np.ndarray | None]:
+        """An error, and the result where there is none; copied, as the memory is used again."""
+        self._connection.send((call, self._outbox.pack(arrays)))
+        error, packed = self._connection.recv()
+        return error, next((np.array(view) for view in self._inbox.unpack(packed)), None)
+
+
+@cache
+def communicator() -> Communicator:
+    """That of this process, from its environment.
+
+    Raises: FailedPrecondition where nobody has started several ranks.
+    """
+    address = os.environ.get(ADDRESS_VARIABLE)
+    if not address:
+        raise FailedPrecondition("several ranks are started by `tf2npu run --devices N`; this process is alone")
+    return Communicator(address, int(os.environ.get("RANK_ID") or 0))
