@@ -24,7 +24,7 @@ from tf2npu.scanner.facts import FileFacts, gather_facts, mentions_relevant_modu
 from tf2npu.scanner.imports import plan_import
 from tf2npu.scanner.names import NPU_INIT
 from tf2npu.scanner.newer_python import refused_by_newer_python
-from tf2npu.scanner.notebook import Notebook
+from tf2npu.scanner.notebook import Notebook, why_nothing_was_seen
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
@@ -64,7 +64,7 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     """
     takes_part = path in project.reaching or (path in project.reached and mentions_old_library(data))
     if not takes_part and not mentions_relevant_module(data):
-        return FileResult(path, Status.COPIED, before=data, after=data)
+        return FileResult(path, Status.COPIED, why_nothing_was_seen(path, data), before=data, after=data)
     facts = project.files.get(path)
     try:
         if facts is not None and facts.is_too_deep:

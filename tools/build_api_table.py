@@ -14,15 +14,18 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import spellings
+
 from tf2npu.config import Config
 from tf2npu.convert import convert_source
 from tf2npu.findings import Level
 from tf2npu.rules import rule_parts
-from tf2npu.scanner.names import canonical
+from tf2npu.scanner.names import by_pattern, canonical, with_public_prefix
 
 HERE = Path(__file__).parent
 RAW = HERE / "api_table"
 DATA = HERE.parent / "tf2npu" / "api_support" / "data"
+SPELLINGS = HERE.parent / "tf2npu" / "scanner" / "spellings.csv"
 PAGE = HERE.parent / "docs" / "api_contradictions.md"
 COLUMNS = ("name", "kind", "verdict", "rule", "source", "note", "aliases", "bases", "members")
 
@@ -83,7 +86,7 @@ def read_inventory(path: Path) -> list[Entry]:
 
 def _one_keras(name: str) -> str:
     """Keras under its private path is looked up under the public one."""
-    return canonical(name) if name.startswith("tensorflow.python.keras.") else name
+    return by_pattern(with_public_prefix(name)) if name.startswith("tensorflow.python.keras.") else name
 
 
 def qualified(name: str) -> str:
@@ -365,7 +368,10 @@ def files() -> dict[Path, str]:
     """Text of everything that is written."""
     judge = Judge()
     table = as_csv(COLUMNS, rows(judge))
+    matched = {name for part in rule_parts() for name in part.matches if part.on in ("call", "reference")}
+    names = spellings.rows(read_inventory(RAW / "tensorflow_1_15.tsv"), matched)
     return {
+        SPELLINGS: as_csv(spellings.COLUMNS, names),
         DATA / "apis.csv": table,
         DATA / "signatures.csv": as_csv(("name", "signature"), sorted(dict(signatures()).items())),
         PAGE: contradictions_page(judge),

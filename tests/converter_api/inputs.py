@@ -17,4 +17,5 @@ def _loaded(name: str):
     return module
 
 
+_loaded("spellings")  # which the script imports from its own folder
 build_api_table = _loaded("build_api_table")

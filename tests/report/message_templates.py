@@ -20,7 +20,7 @@ from tf2npu.rules import all_rules
 PACKAGE = Path(__file__).parents[2] / "tf2npu"
 FINDINGS = (
     *sorted((PACKAGE / "rules").glob("*.py")), PACKAGE / "convert.py", PACKAGE / "file_notes.py", PACKAGE / "python2.py",
-    *(PACKAGE / "scanner" / name for name in ("source.py", "tree.py", "notebook.py", "python2.py", "pragmas.py", "edits.py")),
+    *(PACKAGE / "scanner" / f"{n}.py" for n in ("source", "tree", "notebook", "notebook_json", "python2", "pragmas", "edits")),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
 )  # fmt: skip
 _RENDERERS = ("model", "as_text", "as_html", "as_annotations", "apis", "code_table")

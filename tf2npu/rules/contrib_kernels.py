@@ -6,6 +6,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.sites import Call
 
 _WITH_GPU = "-"
+_OF_MEMORY = "memory"
 _CELL = "tf.nn.rnn_cell.{} with tf.nn.dynamic_rnn, or npu_rnn's DynamicRNN,"
 # API below tf.contrib -> what to do in its place.
 _INSTEAD = {
@@ -17,11 +18,11 @@ _INSTEAD = {
     "text.skip_gram_sample": "", "text.skip_gram_sample_with_text_vocab": "", "input_pipeline.obtain_next": "tf.data",
     "factorization.WALSModel": "", "factorization.WALSMatrixFactorization": "", "factorization.KMeans": "",
     "factorization.gmm": "", "tensor_forest.client.random_forest.TensorForestEstimator": "",
-    "tensor_forest.python.tensor_forest.RandomForestGraphs": "",
+    "tensor_forest.tensor_forest.RandomForestGraphs": "",
     "boosted_trees.estimator_batch.estimator.GradientBoostedDecisionTreeClassifier": "tf.estimator.BoostedTreesClassifier",
     "boosted_trees.estimator_batch.estimator.GradientBoostedDecisionTreeRegressor": "tf.estimator.BoostedTreesRegressor",
     "linear_optimizer.SDCAOptimizer": "", "linear_optimizer.SdcaModel": "",
-    "memory_stats.BytesInUse": "", "memory_stats.BytesLimit": "", "memory_stats.MaxBytesInUse": "",
+    "memory_stats.BytesInUse": _OF_MEMORY, "memory_stats.BytesLimit": _OF_MEMORY, "memory_stats.MaxBytesInUse": _OF_MEMORY,
     "fused_conv.fused_conv2d_bias_activation": "tf.nn.conv2d, tf.nn.bias_add and tf.nn.relu, which the NPU fuses,",
     "fused_conv.python.ops.fused_conv2d_bias_activation_op.fused_conv2d_bias_activation":
         "tf.nn.conv2d, tf.nn.bias_add and tf.nn.relu, which the NPU fuses,",
@@ -45,6 +46,7 @@ _INSTEAD = {
             level="manual",
             write="y = mine.resample(x, warp)  # tf.gather_nd at the four corners and a weighted sum",
         ),
+        Example.same("n = sess.run(tf.contrib.memory_stats.MaxBytesInUse())", level="manual", write="n = 0  # see npu-smi info"),
         Example.same("cell = tf.contrib.rnn.LSTMBlockCell(64)", level="manual", write="cell = tf.nn.rnn_cell.LSTMCell(64)"),
         Example.same("y = tf.contrib.layers.batch_norm(x)", note="made of ordinary ops"),
         Example.same("y = mine.resampler.resampler(x, warp)", note="not TensorFlow's"),
@@ -56,6 +58,8 @@ def contrib_kernel(call: Call) -> None:
     instead = _INSTEAD[name]
     if instead == _WITH_GPU:
         call.unsupported("TensorRT builds engines for NVIDIA's GPUs: leave it out, and use the graph as it is.")
+    elif instead == _OF_MEMORY:
+        call.manual("It asks for the memory of a GPU: leave it out. `npu-smi info` shows what is in use on an NPU.")
     elif instead:
         call.manual(f"The NPU has no such op: write {instead} in its place. In an input pipeline it stays on the host as it is.")
     else:

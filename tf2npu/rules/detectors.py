@@ -15,33 +15,6 @@ _GUIDE = "TensorFlow adapter porting guide"
 _SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
 
 
-_QUEUES = (
-    "batch", "batch_join", "shuffle_batch", "shuffle_batch_join", "maybe_batch", "maybe_shuffle_batch",
-    "string_input_producer", "slice_input_producer", "range_input_producer", "input_producer", "start_queue_runners",
-    "QueueRunner",
-)  # fmt: skip
-
-
-@rule(
-    id="NPU911",
-    title="Queue input",
-    matches=tuple(f"tensorflow.train.{name}" for name in _QUEUES),
-    why="Queues stay on the host; with several threads their order, and so the run, cannot be repeated on the NPU.",
-    source=f"{_GUIDE}: tf.train.batch only with num_threads=1, tf.data otherwise",
-    examples=(
-        Example.same(
-            "q = tf.train.batch([a], 8)",
-            level="manual",
-            write="q = tf.data.Dataset.from_tensors(a).repeat().batch(8, drop_remainder=True)",
-        ),
-        Example.same("q = ds.train.batch(8)", note="another object's method"),
-    ),
-)
-def queue_input(call: Call) -> None:
-    """Reports input made with queue runners."""
-    call.manual("Use num_threads=1, or better tf.data: readers and queues are not supported on the NPU.")
-
-
 @rule(
     id="NPU912",
     title="Python code in the graph",
@@ -67,19 +40,25 @@ def python_function(call: Call) -> None:
         )
 
 
+# What trains, or makes what trains; names of modes and keys and the preparation of data work as they are.
+_CONTRIB_LEARN = (
+    "Estimator", "Experiment", "RunConfig", "BaseEstimator", "SKCompat", "SVM", "KMeansClustering", "DynamicRnnEstimator",
+    *(f"{kind}{what}" for kind in ("DNN", "Linear", "DNNLinearCombined") for what in ("Classifier", "Regressor", "Estimator")),
+    "LogisticRegressor", "ModelFnOps", "InputFnOps", "ExportStrategy", "learn_runner.run", "learn_runner.tune",
+)  # fmt: skip
+
+
 @rule(
     id="NPU913",
     title="contrib.learn",
-    matches=tuple(
-        f"tensorflow.contrib.learn.{name}"
-        for name in ("Estimator", "Experiment", "RunConfig", "DNNClassifier", "DNNRegressor", "LinearClassifier")
-    ),
+    matches=tuple(f"tensorflow.contrib.learn.{name}" for name in _CONTRIB_LEARN),
     why="It is the forerunner of tf.estimator and knows neither the NPU's config nor its hooks.",
     source=f"{_GUIDE}: tf.contrib.learn is not supported",
     examples=(
         Example.same("e = tf.contrib.learn.DNNClassifier([1])", level="unsupported",
             write="e = tf.estimator.DNNClassifier([1], feature_columns)"),
         Example.same("e = tf.contrib.layers.fully_connected(x, 3)", note="another part of contrib"),
+        Example.same("is_training = mode == tf.contrib.learn.ModeKeys.TRAIN", note="a constant"),
     ),
 )  # fmt: skip
 def contrib_learn(call: Call) -> None:
@@ -247,3 +226,50 @@ _DEVICE_LISTS = (
 def device_list(site: Site) -> None:
     """Reports a look at the devices of the host."""
     site.info("There is no GPU on an NPU host, so this list is shorter: check what the program does then.")
+
+
+_GPU_QUESTIONS = tuple(
+    f"tensorflow.test.{name}"
+    for name in ("is_gpu_available", "is_built_with_cuda", "is_built_with_gpu_support", "gpu_device_name")
+)
+
+
+@rule(
+    id="NPU919",
+    title="Device list helper",
+    matches=_GPU_QUESTIONS,
+    why="Code that counts GPUs finds none on an NPU host and may take another path.",
+    source="tf.test of TensorFlow 1.15",
+    examples=(
+        Example.same("if tf.test.is_gpu_available():\n    x = f(x)", level="info"),
+        Example.same("assert tf.test.is_gpu_available()", note="ends the program", level="manual", write="assert True"),
+        Example.same("def is_gpu_available():\n    return True\nok = is_gpu_available()", note="the user's own"),
+        Example.same("s = tf.test.mock.patch('x')", note="another part of tf.test"),
+    ),
+)
+def gpu_question(call: Call) -> None:
+    """Reports questions whether there is a GPU, above all where the program ends when there is none."""
+    if _ends_without(call):
+        call.manual("There is no GPU on an NPU host, so the program ends here: take this out.")
+    else:
+        answer = "this is empty" if call.name.endswith("gpu_device_name") else "this is False"
+        call.info(f"There is no GPU on an NPU host, so {answer}: check what the program does then.")
+
+
+_DENIED = re.compile(r"not\b|.*(?:==\s*(?:''|\"\"|False)|is\s+False)\s*$|.*!=\s*['\"]/")
+
+
+def _ends_without(call: Call) -> bool:
+    """Whether an assert, or an if that raises or exits, hangs on the answer."""
+    below: cst.CSTNode = call.node
+    for ancestor in call.script.walked.ancestors(call.node):
+        if isinstance(ancestor, cst.Assert):
+            return True
+        if isinstance(ancestor, cst.If):
+            block: Any = ancestor.body if _DENIED.match(call.source(ancestor.test)) else ancestor.orelse
+            is_asked = below is ancestor.test and not isinstance(block, (cst.If, type(None)))
+            return is_asked and re.search(r"\braise\b|\bexit\(", call.source(block)) is not None
+        if isinstance(ancestor, cst.BaseStatement):
+            return False
+        below = ancestor
+    return False

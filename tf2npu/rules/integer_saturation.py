@@ -15,7 +15,7 @@ _SMALL = {"uint8": (0, 255), "int8": (-128, 127), "uint16": (0, 65535), "int16":
 @rule(
     id="NPU937",
     title="Cast to a small integer",
-    matches=("tensorflow.cast", "tensorflow.dtypes.cast"),
+    matches=("tensorflow.cast",),
     why="Out of range, the NPU saturates (300 becomes 255) where a CPU wraps (300 becomes 44).",
     source="TensorFlow adapter porting guide: uint8 overflow; C++ conversion rules of TensorFlow's CPU kernel",
     examples=(

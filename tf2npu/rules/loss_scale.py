@@ -140,31 +140,3 @@ def _to_manager(call: Call, value: cst.BaseExpression) -> bool:
         call.replace(value, f"{manager}(init_loss_scale=2**15, incr_every_n_steps=2000)")
         return True
     return call.resolve(value) in _MANAGERS
-
-
-@rule(
-    id="NPU507",
-    title="Automatic mixed precision",
-    matches=(
-        "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite",
-        "tensorflow.keras.mixed_precision.experimental.LossScaleOptimizer",
-        "tensorflow.keras.mixed_precision.LossScaleOptimizer",
-    ),
-    why="The rewrite is for GPUs; on the NPU the graph engine chooses the precision.",
-    source="TensorFlow adapter porting guide: mixed precision, precision_mode",
-    examples=(
-        Example.same(
-            "o = tf.train.experimental.enable_mixed_precision_graph_rewrite(opt)",
-            note="left",
-            level="unsupported",
-            write="o = NPULossScaleOptimizer(opt, FixedLossScaleManager(loss_scale=1024))",
-        ),
-        Example.same("o = tf.train.AdamOptimizer(1e-3)", note="no mixed precision"),
-    ),
-)
-def mixed_precision(call: Call) -> None:
-    """Reports mixed precision that is made for GPUs."""
-    call.unsupported(
-        "Not supported on the NPU: take it out, set precision_mode='allow_mix_precision' in the session's options, "
-        "and wrap the optimizer with NPULossScaleOptimizer."
-    )

@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
 
 _SET_SESSION = ("tensorflow.keras.backend.set_session", "keras.backend.set_session")
@@ -41,6 +42,11 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
             "def make():\n    return tf.Session(config=npu_config_proto())\nwith make() as s:\n    s.run(x)", note="closed"
         ),
         Example.same("with tf.Session(config=npu_config_proto()) as s:\n    s.run(x)", note="closed by with"),
+        Example.same(
+            "class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())\n"
+            "m = M()\nm.s.close()",
+            note="closed by who has the object",
+        ),
     ),
 )
 def unclosed_session(call: Call) -> None:
@@ -71,8 +77,43 @@ def _open_target(call: Call, assign: cst.Assign) -> str:
     target = call.source(assign.targets[0].target)
     text = call.script.text
     name = re.escape(target)
-    seen_to = rf"\b{name}\.close\b|\b(?:return|yield|with) {name}(?![\w.(\[])|(?:enter_context|closing)\({name}\)"
-    return "" if re.search(seen_to, text) else target
+    seen_to = rf"\b(?:return|yield|with) {name}(?![\w.(\[])|(?:enter_context|closing)\({name}\)"
+    if target.startswith("self.") and target.count(".") == 1:
+        return "" if re.search(seen_to, text) or _is_attribute_closed(call, target[len("self.") :]) else target
+    return "" if re.search(rf"\b{name}\.close\b|{seen_to}", text) else target
+
+
+def _is_attribute_closed(call: Call, name: str) -> bool:
+    """Whether a method, or whoever has the object that holds the session, closes it; also in a file that imports this one."""
+    script = call.script
+    owner = call.scope.enclosing_class
+    numbers = [n for n, (_, _, own) in enumerate(script.walked.classes) if own is owner]
+    for node, scope in script.walked.references:
+        held: Any = node.value if isinstance(node, cst.Attribute) and node.attr.value == "close" else None
+        if isinstance(held, cst.Attribute) and held.attr.value == name:
+            holder = script.name_of(held.value, scope)
+            if holder is None or not holder.startswith("user:") or _is_one_of(script, holder, numbers):
+                return True
+    in_with = rf"(?:\bwith |enter_context\(|closing\()[\w.\[\]]+\.{re.escape(name)}(?![\w.(\[])"
+    return re.search(in_with, script.text) is not None or script.project.is_closed_by_importer(script.path, name)
+
+
+def _is_one_of(script: Script, holder: str, numbers: list[int]) -> bool:
+    """Whether an object is of a class of this file, given by its numbers, or of one that is derived from it or its base."""
+    number = int(holder[5:].removesuffix("()"))
+    related = {number} | {n for n in numbers if _derives(script, n, number)}
+    return any(n in related or _derives(script, number, n) for n in numbers)
+
+
+def _derives(script: Script, number: int, other: int) -> bool:
+    seen = [number]
+    for n in seen:
+        node, outer, _ = script.walked.classes[n]
+        for arg in node.bases:
+            base = script.name_of(arg.value, outer) or ""
+            if base.startswith("user:") and int(base[5:]) not in seen:
+                seen.append(int(base[5:]))
+    return other in seen
 
 
 def _given_by_a_function(call: Call) -> None:

@@ -77,6 +77,7 @@ class FileFacts:
     run_targets: tuple[Target, ...] = ()  # what it calls elsewhere when it is run
     dialect: str = ""  # "1" or "2" where a name that only one TensorFlow has tells what the file is written for
     loads: tuple[Target, ...] = ()  # what it imports whenever it is loaded, with no way round it
+    closed: frozenset[str] = frozenset()  # attributes whose close() is used, or that a with statement closes
     is_python: bool = False  # Python's own parser takes it
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
@@ -193,7 +194,7 @@ class _Gatherer:
             ReturnGatherer(self.dotted, self.targets, has_stars).gather(module) if self.aliases or has_stars else {},
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
             *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
-            "1" if self.only_1 else "2" if self.only_2 else "", tuple(_loaded(module)),
+            "1" if self.only_1 else "2" if self.only_2 else "", tuple(_loaded(module)), frozenset(_closed(nodes)),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -299,6 +300,15 @@ def _loaded(module: ast.Module) -> Iterator[Target]:
             start = node.module or ""
             yield node.level, start
             yield from ((node.level, f"{start}.{alias.name}" if start else alias.name) for alias in node.names)
+
+
+def _closed(nodes: list[ast.AST]) -> Iterator[str]:
+    """Attributes that are closed: `x.sess.close`, `with x.sess`."""
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "close" and isinstance(node.value, ast.Attribute):
+            yield node.value.attr
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            yield from (item.context_expr.attr for item in node.items if isinstance(item.context_expr, ast.Attribute))
 
 
 def _trains(call: ast.Call) -> bool:

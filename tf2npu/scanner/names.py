@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from functools import lru_cache
+from pathlib import Path
 
 # TF1 names stay bare ("tensorflow.nn.dropout"); compat.v2 names keep their prefix, because they mean something else.
 _PREFIXES = (
@@ -37,6 +39,10 @@ _PRIVATE = (
             r"tensorflow\.data\.experimental\.(Dataset|Iterator|\w+LineDataset|TFRecordDataset|FixedLengthRecordDataset)\b"
         ),
         r"tensorflow.data.\1",
+    ),
+    (
+        re.compile(r"tensorflow\.(?:python\.framework\.)?dtypes\.((?:u?int|float|complex)\d+|bfloat16|half|double|bool|string)$"),
+        r"tensorflow.\1",
     ),
     (re.compile(r"tensorflow\.layers\.core\.(\w+)$"), r"tensorflow.layers.\1"),
     (re.compile(r"tensorflow\.math\.(erf|tanh|sqrt|pow|multiply|is_finite|is_nan|is_inf)$"), r"tensorflow.\1"),
@@ -156,7 +162,8 @@ def is_tensorflow(name: str) -> bool:
 def canonical(name: str) -> str:
     """The one spelling of a dotted name under which rules and tables know it.
 
-    Source: module layout of TensorFlow 1.15 (`tensorflow/python`, `tensorflow_estimator/python`).
+    Source: module layout of TensorFlow 1.15 (`tensorflow/python`, `tensorflow_estimator/python`); spellings.csv, which
+    `tools/build_api_table.py` writes from the inventory of that release.
     """
     if name.startswith("npu_bridge."):
         return _canonical_npu(name)
@@ -164,14 +171,37 @@ def canonical(name: str) -> str:
         return _WITHIN_HOROVOD.sub(r"\1", name)
     if not name.startswith(("tensorflow", "tf_slim")):
         return name
+    name = with_public_prefix(name)
+    return _spellings().get(name) or by_pattern(name)
+
+
+def with_public_prefix(name: str) -> str:
+    """A TensorFlow name with those packages that are wholly known under another name brought to that."""
     for prefix, replacement in _PREFIXES:
         if name == prefix or name.startswith(prefix + "."):
             name = replacement + name[len(prefix) :]
+    return name
+
+
+def by_pattern(name: str) -> str:
+    """The public name of what is defined in a private module, told by the module alone: also for names of other releases."""
     for pattern, replacement in _PRIVATE:
         changed, count = pattern.subn(replacement, name)
         if count:
             return changed
     return name
+
+
+@lru_cache(maxsize=1)
+def _spellings() -> dict[str, str]:
+    """Spelling -> the name that rules know."""
+    found = {}
+    with (Path(__file__).parent / "spellings.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for pair in row["names"].split():
+                name, _, other = pair.partition("=")
+                found[f"{row['module']}.{name}"] = f"{row['public']}.{other or name}"
+    return found
 
 
 def _canonical_npu(name: str) -> str:

@@ -6,9 +6,9 @@ import dataclasses
 import json
 import re
 from dataclasses import dataclass
-from json.decoder import JSONDecodeError, JSONDecoder
 
 from tf2npu.findings import Edit, Finding, Level, Span
+from tf2npu.scanner.notebook_json import literals, read_notebook
 from tf2npu.scanner.source import SourceError
 from tf2npu.scanner.tree import parse, python_parses
 
@@ -17,8 +17,7 @@ _ASSIGNED_MAGIC = re.compile(r"^([ \t]*[\w.,\[\] ]+=[ \t]*)([%!][^\n]*)$", re.MU
 _CELL_MAGIC = re.compile(r"\s*%%(\w+)")
 # Cell magics whose body is still Python of this notebook.
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
-_DECODER = JSONDecoder()
-_SPACE = re.compile(r"[ \t\r\n]*")
+_LANGUAGES = frozenset({"", "python", "python2", "python3", "ipython"})
 
 
 @dataclass(frozen=True)
@@ -36,22 +35,19 @@ class Notebook:
     """A notebook of any 4.x format.
 
     code: Python of all code cells, magics blanked out at equal length.  skipped: cells that are not Python, with the reason.
-    broken: cells that do not parse.
+    broken: cells that do not parse.  other_language: what the notebook is written in, "" for Python.
     Raises: SourceError when it is not a notebook.
     """
 
     def __init__(self, data: bytes) -> None:
-        try:
-            self.bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
-            self.json = data[len(self.bom) :].decode("utf-8")
-            found = _code_cells(self.json)
-        except (UnicodeDecodeError, JSONDecodeError, RecursionError) as error:
-            raise SourceError(f"not a readable notebook: {error}") from None
+        read = read_notebook(data)
+        self.bom, self.json = read.bom, read.text
         self.cells: list[Cell] = []
-        self.skipped: list[tuple[int, str]] = []
+        self.skipped: list[tuple[int, str]] = list(read.odd)
         self.broken: list[tuple[int, SourceError]] = []
         self.code = ""
-        for index, start, end, text in found:
+        self.other_language = read.language if read.language.lower() not in _LANGUAGES else ""
+        for index, start, end, text in read.sources if not self.other_language else ():
             self._add(index, start, end, text)
 
     def _add(self, index: int, start: int, end: int, text: str) -> None:
@@ -91,6 +87,9 @@ class Notebook:
         for index, error in self.broken:
             span = Span(error.line, error.column, error.line, error.column + 1)
             broken.append(Finding("NPU900", Level.MANUAL, span, f"Cell {index} not converted: {error}", cell=index))
+        if self.other_language:
+            message = f"Not converted: the notebook is written in {self.other_language}."
+            return [Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message)]
         return skipped + broken
 
     def with_edits(self, edits: list[Edit]) -> bytes:
@@ -105,6 +104,19 @@ class Notebook:
                 position = cell.end
         parts.append(self.json[position:])
         return self.bom + "".join(parts).encode("utf-8")
+
+
+def why_nothing_was_seen(path: str, data: bytes) -> list[Finding]:
+    """What keeps a notebook from being read, in which TensorFlow may not be found for that reason; or that it is empty."""
+    if not path.lower().endswith(".ipynb"):
+        return []
+    try:
+        read = read_notebook(data)
+    except SourceError as error:
+        span = Span(error.line, error.column, error.line, error.column + 1)
+        return [Finding("NPU900", Level.INFO, span, f"Not converted: {error}", doc="rules.md#npu900")]
+    message = "Not converted: the notebook has no cells."
+    return [] if read.n_cells else [Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message, doc="rules.md#npu900")]
 
 
 def _edited(cell: Cell, edits: list[Edit]) -> str:
@@ -131,80 +143,15 @@ def _rewrite(old: str, before: str, after: str) -> str:
     is_ascii = old.isascii()
     if not old.startswith("["):
         return json.dumps(after, ensure_ascii=is_ascii)
-    literals = _literals(old)
-    known = {json.loads(literal): literal for literal in literals}
+    written = literals(old)
+    known = {json.loads(literal): literal for literal in written}
     lines = [known.get(line) or json.dumps(line, ensure_ascii=is_ascii) for line in after.splitlines(keepends=True)]
     separator = ", "
-    if len(literals) > 1:
-        first_end = old.index(literals[0]) + len(literals[0])
-        separator = old[first_end : old.index(literals[1], first_end)]
+    if len(written) > 1:
+        first_end = old.index(written[0]) + len(written[0])
+        separator = old[first_end : old.index(written[1], first_end)]
     elif "\n" in old:
-        separator = "," + old[1 : old.index(literals[0])]
-    head = old[: old.index(literals[0])]
-    tail = old[old.rindex(literals[-1]) + len(literals[-1]) :]
+        separator = "," + old[1 : old.index(written[0])]
+    head = old[: old.index(written[0])]
+    tail = old[old.rindex(written[-1]) + len(written[-1]) :]
     return head + separator.join(lines) + tail
-
-
-def _literals(array: str) -> list[str]:
-    found, position = [], 0
-    while (quote := array.find('"', position)) >= 0:
-        _, position = _DECODER.raw_decode(array, quote)
-        found.append(array[quote:position])
-    return found
-
-
-def _code_cells(text: str) -> list[tuple[int, int, int, str]]:
-    """Index, range of the `source` value and joined source of every code cell with source."""
-    decoder = JSONDecoder()
-    top = _members(text, _skip(text, 0), decoder)
-    if "cells" not in top:
-        raise JSONDecodeError("no cells of a version 4 notebook", text, 0)
-    found = []
-    for index, start in enumerate(_items(text, top["cells"][0], decoder)):
-        cell = _members(text, start, decoder)
-        kind = cell.get("cell_type")
-        if kind is None or json.loads(text[kind[0] : kind[1]]) != "code" or "source" not in cell:
-            continue
-        begin, end = cell["source"]
-        source = json.loads(text[begin:end])
-        joined = source if isinstance(source, str) else "".join(source)
-        if joined:
-            found.append((index, begin, end, joined))
-    return found
-
-
-def _skip(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return match.end() if match else position
-
-
-def _members(text: str, position: int, decoder: JSONDecoder) -> dict[str, tuple[int, int]]:
-    """Ranges of the values of a JSON object."""
-    if text[position : position + 1] != "{":
-        raise JSONDecodeError("an object was expected", text, position)
-    found: dict[str, tuple[int, int]] = {}
-    position = _skip(text, position + 1)
-    while text[position : position + 1] == '"':
-        key, position = _DECODER.raw_decode(text, position)
-        start = _skip(text, _skip(text, position) + 1)
-        _, end = decoder.raw_decode(text, start)
-        found[key] = (start, end)
-        position = _skip(text, end)
-        if text[position : position + 1] == ",":
-            position = _skip(text, position + 1)
-    return found
-
-
-def _items(text: str, position: int, decoder: JSONDecoder) -> list[int]:
-    """Where the elements of a JSON array start."""
-    if text[position : position + 1] != "[":
-        raise JSONDecodeError("an array was expected", text, position)
-    found: list[int] = []
-    position = _skip(text, position + 1)
-    while position < len(text) and text[position] != "]":
-        found.append(position)
-        _, end = decoder.raw_decode(text, position)
-        position = _skip(text, end)
-        if text[position : position + 1] == ",":
-            position = _skip(text, position + 1)
-    return found

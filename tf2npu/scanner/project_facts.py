@@ -103,6 +103,10 @@ class ProjectFacts:
         whole.input_uses = self.input_uses | spread_roles(functions, calls, whole._find_function)
         return whole
 
+    def is_closed_by_importer(self, path: str, attribute: str) -> bool:
+        """Whether a file that imports `path` closes what an object holds in this attribute."""
+        return any(attribute in f.closed and path in self._imported_files(f) for p, f in self.files.items() if p != path)
+
     @property
     def distribution_kinds(self) -> tuple[str, ...]:
         """Kinds of distribution seen anywhere: horovod, tf, parameter-server."""

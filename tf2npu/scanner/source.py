@@ -10,6 +10,9 @@ from dataclasses import dataclass
 # PEP 263: the cookie stands in a comment on the first or second line.
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|$)")
+# What git leaves in a file where two versions of a part could not be merged.
+MERGE_MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: .*)?$", re.MULTILINE)
+UNRESOLVED = "an unresolved merge: this line is a conflict marker; resolve it first"
 _LINE_START = re.compile(r"\r\n|\r|\n")
 
 

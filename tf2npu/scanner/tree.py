@@ -20,7 +20,7 @@ import libcst as cst
 from tf2npu.scanner.emit import record
 from tf2npu.scanner.line_map import LineMap, line_map, plainly_indented
 from tf2npu.scanner.python2 import OLD_EXCEPT, explain_python2
-from tf2npu.scanner.source import SourceError
+from tf2npu.scanner.source import MERGE_MARKER, UNRESOLVED, SourceError
 
 T = TypeVar("T")
 _NOTHING: AbstractContextManager[None] = nullcontext()
@@ -213,6 +213,8 @@ def error_of_python(text: str, own: SyntaxError, line: int = 1, column: int = 1)
 
 def _said(text: str, line: int, column: int, reason: str) -> SourceError:
     lines = text.splitlines()
+    if 0 < line <= len(lines) and MERGE_MARKER.match(lines[line - 1]):
+        return SourceError(UNRESOLVED, line)
     construct = explain_python2(lines[line - 1]) if 0 < line <= len(lines) else ""
     if construct:
         return SourceError(f"Python 2 source: {construct}; make it run on Python 3 first", line, column)

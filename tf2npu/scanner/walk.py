@@ -49,6 +49,7 @@ class Walked:
     lambdas: list[tuple[cst.Lambda, Scope, Scope]] = field(default_factory=list)
     classes: list[tuple[cst.ClassDef, Scope, Scope]] = field(default_factory=list)
     attribute_assigns: list[tuple[cst.Attribute, cst.BaseExpression, Scope]] = field(default_factory=list)
+    aug_assigns: list[tuple[cst.AugAssign, Scope]] = field(default_factory=list)
     imports: list[tuple[cst.Import | cst.ImportFrom, Scope]] = field(default_factory=list)
     ifs: list[tuple[cst.If, Scope]] = field(default_factory=list)
     strings: list[cst.BaseExpression] = field(default_factory=list)
@@ -248,6 +249,7 @@ class _Walker:
             self.target(node.target, scope, node.value)
 
     def aug_assign(self, node: cst.AugAssign, scope: Scope) -> None:
+        self.found.aug_assigns.append((node, scope))
         self.visit(node.value, scope, node)
         self.found.parents[id(node.target)] = node
         self.target(node.target, scope, None)

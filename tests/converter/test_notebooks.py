@@ -1,0 +1,114 @@
+"""Notebooks that cannot be read are named with the reason and stay as they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tf2npu.cli import cli
+from tf2npu.convert import convert_source
+from tf2npu.findings import Level, Status
+
+CODE = ["import tensorflow as tf\n", "with tf.Session() as sess:\n", "    pass"]
+
+
+def cell(source: Any, kind: str = "code") -> dict[str, Any]:
+    return {"cell_type": kind, "metadata": {}, "source": source}
+
+
+def notebook(*cells: Any, **others: Any) -> str:
+    return json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 2, **others}, indent=1)
+
+
+GOOD = notebook(cell(CODE))
+OLD = {"nbformat": 3, "metadata": {}, "worksheets": [{"cells": [{"cell_type": "code", "input": CODE, "language": "python"}]}]}
+CONFLICT = GOOD.replace(
+    ' "metadata": {},\n "nbformat"',
+    '<<<<<<< HEAD\n "metadata": {"a": 1},\n=======\n "metadata": {},\n>>>>>>> theirs\n "nbformat"',
+)
+UNREADABLE = {
+    "conflict": (CONFLICT, CONFLICT[: CONFLICT.index("<<<<")].count("\n") + 1, "an unresolved merge"),
+    "conflict_behind": (GOOD + "\n<<<<<<< HEAD\n=======\n>>>>>>> b\n", GOOD.count("\n") + 2, "an unresolved merge"),
+    "version_3": (json.dumps(OLD), 1, "a notebook of format 3, which is older than 4"),
+    "cut_off": (GOOD[:-3], GOOD[:-3].count("\n") + 1, "broken JSON (Expecting value)"),
+    "one_comma_more": (GOOD.replace('"nbformat": 4,', '"nbformat": 4,,'), GOOD[: GOOD.index('"nbformat": 4')].count("\n") + 1,
+                       "broken JSON"),
+    "two_documents": (GOOD + "{}", GOOD.count("\n") + 1, "broken JSON (Extra data)"),
+    "a_list": (f"[{GOOD}]", 1, "its JSON is no object with cells"),
+    "no_list_of_cells": (GOOD.replace('"cells"', '"cell"'), 1, "it has no list of cells"),
+    "nested": ('{"cells":' + "[" * 20_000 + "]" * 20_000 + ', "tensorflow": 1}', 1, "nested too deeply"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_an_unreadable_notebook_is_named_with_line_and_reason(name: str) -> None:
+    text, line, words = UNREADABLE[name]
+    result = convert_source(text, "n.ipynb")
+    (finding,) = result.findings
+    assert result.status is Status.FAILED and result.after == text.encode()
+    assert (finding.rule, finding.level, finding.span.line) == ("NPU900", Level.SKIPPED, line)
+    assert words in finding.message and "defect" not in finding.message
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "the file is empty"),
+        (b" \n", "the file is empty"),
+        (b"{", "broken JSON"),
+        (notebook().encode(), "the notebook has no cells"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 3\n", "a pointer of Git LFS"),
+        (GOOD.encode("utf-16"), "not encoded in UTF-8"),
+        (b'{"cells": [], "a": "\xe9"}', "byte 0xe9 is not valid utf-8"),
+    ],
+)
+def test_where_tensorflow_cannot_be_found_for_that_reason_it_is_said_too(data: bytes, words: str) -> None:
+    result = convert_source(data, "n.ipynb")
+    (finding,) = result.findings
+    assert result.after == data and result.status is Status.COPIED
+    assert finding.level is Level.INFO and words in finding.message
+
+
+@pytest.mark.parametrize("source", [None, 3, ["import tensorflow", 1], {}])
+def test_a_cell_whose_source_is_no_text_is_left_alone(source: Any) -> None:
+    result = convert_source(notebook(cell(source), cell(CODE)), "n.ipynb")
+    assert result.status is Status.CONVERTED
+    assert [(f.cell, f.level) for f in result.findings if f.rule == "NPU900"] == [(0, Level.SKIPPED)]
+    assert json.loads(result.after)["cells"][0]["source"] == source
+
+
+def test_a_notebook_of_another_language_is_left_alone() -> None:
+    text = notebook(cell("library(tensorflow)\nx <- tf$Session()"), metadata={"kernelspec": {"language": "R", "name": "ir"}})
+    result = convert_source(text, "n.ipynb")
+    assert result.after == text.encode()
+    assert [(f.level, f.message) for f in result.findings] == [(Level.INFO, "Not converted: the notebook is written in R.")]
+
+
+@pytest.mark.parametrize("text", [notebook(cell("# about nothing", "markdown")), notebook(cell("print(1)")), notebook(cell([]))])
+def test_a_notebook_without_tensorflow_needs_no_word(text: str) -> None:
+    result = convert_source(text, "n.ipynb")
+    assert result.status is Status.COPIED and not result.findings
+
+
+def test_a_conflict_in_a_cell_is_named_as_one_and_the_others_are_converted() -> None:
+    conflict = "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> theirs"
+    result = convert_source(notebook(cell(conflict), cell(CODE)), "n.ipynb")
+    assert result.status is Status.CONVERTED
+    assert ["an unresolved merge" in f.message for f in result.findings if f.cell == 0] == [True]
+
+
+def test_a_folder_of_them_is_reported_and_copied(tmp_path: Path) -> None:
+    source, out = tmp_path / "src", tmp_path / "out"
+    source.mkdir()
+    for name, (text, _, _) in UNREADABLE.items():
+        (source / f"{name}.ipynb").write_text(text)
+    (source / "empty.ipynb").write_text("")
+    result = CliRunner().invoke(cli, ["convert", str(source), str(out), "--no-cache", "--jobs", "1"])
+    assert result.exit_code == 3 and "Traceback" not in result.output
+    assert all((out / path.name).read_bytes() == path.read_bytes() for path in source.iterdir())
+    report = json.loads((out / "tf2npu-report" / "report.json").read_text())
+    assert {f["path"] for f in report["files"] if f["findings"]} == {path.name for path in source.iterdir()}

@@ -1,0 +1,32 @@
+"""What hangs on the answer whether there is a GPU."""
+
+from __future__ import annotations
+
+import pytest
+
+from tf2npu.convert import convert_source
+
+TF = "import tensorflow as tf\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "level"),
+    [
+        ("assert tf.test.is_gpu_available()", "manual"),
+        ("assert tf.test.gpu_device_name() == '/device:GPU:0'", "manual"),
+        ("if not tf.test.is_gpu_available():\n    raise RuntimeError('no GPU')", "manual"),
+        ("if not tf.test.is_built_with_cuda(): exit(1)", "manual"),
+        ("if tf.test.gpu_device_name() != '/device:GPU:0':\n    raise SystemError('GPU not found')", "manual"),
+        ("if tf.test.gpu_device_name() == '':\n    import sys\n    sys.exit()", "manual"),
+        ("if tf.test.is_gpu_available():\n    f()\nelse:\n    raise RuntimeError('no GPU')", "manual"),
+        ("from tensorflow.python.framework import test_util\nassert test_util.is_gpu_available()", "manual"),
+        ("if tf.test.is_gpu_available():\n    raise RuntimeError('a GPU')", "info"),
+        ("if not tf.test.is_gpu_available():\n    print('slow')", "info"),
+        ("if x:\n    ok = tf.test.is_gpu_available()\nelse:\n    raise ValueError(x)", "info"),
+        ("layer = A if tf.test.is_gpu_available() else B", "info"),
+        ("print(tf.test.gpu_device_name())", "info"),
+    ],
+)
+def test_a_program_that_ends_there_needs_a_change(code: str, level: str) -> None:
+    (finding,) = [f for f in convert_source(TF + code, "m.py").findings if f.rule == "NPU919"]
+    assert finding.level.value == level

@@ -1,0 +1,64 @@
+"""Who closes a session that an object holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from tf2npu.config import Config
+from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
+
+HOLDER = """import tensorflow as tf
+class M(object):
+    def __init__(self):
+        self.sess = tf.Session(config=npu_config_proto())
+"""
+
+
+def lines(text: str) -> list[int]:
+    return [f.span.line for f in convert_source(text, "m.py").findings if f.rule == "NPU910"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "    def stop(self):\n        self.sess.close()\n",
+        "m = M()\nm.sess.close()\n",
+        "def main():\n    m = M()\n    try:\n        m.run()\n    finally:\n        m.sess.close()\n",
+        "for m in [M(), M()]:\n    m.sess.close()\n",
+        "import atexit\nm = M()\natexit.register(m.sess.close)\n",
+        "m = M()\nwith m.sess:\n    pass\n",
+        "class N(M):\n    def stop(self):\n        self.sess.close()\n",
+        "class App(object):\n    def __init__(self):\n        self.m = M()\n    def stop(self):\n        self.m.sess.close()\n",
+    ],
+)
+def test_whoever_has_the_object_may_close_it(code: str) -> None:
+    assert lines(HOLDER + code) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "m = M()\nm.sess.run(x)\n",
+        "m = M()\nm.session.close()\n",
+        "class Other(object):\n def __init__(self, s):\n  self.sess = s\n def stop(self):\n  self.sess.close()\n",
+        "m = M()\nprint(m.sess.closed)\n",
+    ],
+)
+def test_something_else_that_is_closed_does_not_count(code: str) -> None:
+    assert lines(HOLDER + code) == [4]
+
+
+@pytest.mark.parametrize(
+    ("user", "n_findings"),
+    [
+        ("from model import M\nm = M()\nm.sess.close()\n", 0),
+        ("import model\nwith model.M().sess as s:\n    s.run(1)\n", 0),
+        ("from model import M\nm = M()\nm.file.close()\n", 1),
+        ("import other\nother.thing.sess.close()\n", 1),
+    ],
+)
+def test_a_file_that_imports_the_class_may_close_it(user: str, n_findings: int) -> None:
+    files = {"model.py": HOLDER.encode(), "main.py": user.encode()}
+    project = ProjectFacts.merge(gather_facts(path, data) for path, data in files.items())
+    findings = convert_file("model.py", files["model.py"], Config(), project).findings
+    assert sum(f.rule == "NPU910" for f in findings) == n_findings

@@ -1,0 +1,109 @@
+"""Mixed precision that is made for GPUs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.constants import text_of
+from tf2npu.rules.environment import SETTERS, set_by_call, set_by_item
+from tf2npu.scanner.sites import Call, Site
+
+_TITLE = "Automatic mixed precision"
+_WHY = "The rewrite is for GPUs; on the NPU the graph engine chooses the precision."
+_SOURCE = "TensorFlow adapter porting guide: mixed precision, precision_mode"
+_VARIABLE = "TF_ENABLE_AUTO_MIXED_PRECISION"
+_OFF = ("", "0", "false", "False")
+
+
+@rule(
+    id="NPU507",
+    title=_TITLE,
+    matches=(
+        "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite",
+        "tensorflow.keras.mixed_precision.experimental.LossScaleOptimizer",
+        "tensorflow.keras.mixed_precision.LossScaleOptimizer",
+        "tensorflow.keras.mixed_precision.experimental.Policy",
+        "tensorflow.keras.mixed_precision.experimental.set_policy",
+    ),
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example.same(
+            "o = tf.train.experimental.enable_mixed_precision_graph_rewrite(opt)",
+            note="left",
+            level="unsupported",
+            write="o = NPULossScaleOptimizer(opt, FixedLossScaleManager(loss_scale=1024))",
+        ),
+        Example.same("tf.keras.mixed_precision.experimental.set_policy('mixed_float16')", level="unsupported"),
+        Example.same("tf.keras.mixed_precision.experimental.set_policy('float32')", note="one type"),
+        Example.same("o = tf.train.AdamOptimizer(1e-3)", note="no mixed precision"),
+    ),
+)
+def mixed_precision(call: Call) -> None:
+    """Reports mixed precision that is made for GPUs."""
+    if call.name.endswith("olicy") and call.args and not (text_of(call.args[0].value, call.scope) or "mixed").startswith("mixed"):
+        return
+    call.unsupported(
+        "Not supported on the NPU: take it out, set precision_mode='allow_mix_precision' in the session's options, "
+        "and wrap the optimizer with NPULossScaleOptimizer."
+    )
+
+
+@rule(
+    id="NPU507",
+    title=_TITLE,
+    matches=SETTERS,
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example.same("import os\nimport tensorflow as tf\nos.putenv('TF_ENABLE_AUTO_MIXED_PRECISION', '1')", level="unsupported"),
+        Example.same(
+            "import os\nimport tensorflow as tf\nos.environ.update({'TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE': '1'})",
+            level="unsupported",
+        ),
+        Example.same(
+            "import os\nimport tensorflow as tf\nos.environ.setdefault('TF_ENABLE_AUTO_MIXED_PRECISION', '0')", note="off"
+        ),
+        Example.same("import os\nimport tensorflow as tf\nos.environ.update({'TF_CPP_MIN_LOG_LEVEL': '3'})", note="another one"),
+    ),
+)
+def mixed_precision_by_call(call: Call) -> None:
+    """Reports environment variables that switch on the mixed precision of GPUs."""
+    for name, value in set_by_call(call):
+        _report(call, name, value)
+
+
+@rule(
+    id="NPU507",
+    title=_TITLE,
+    on="reference",
+    matches=("os.environ",),
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example.same(
+            "import os\nimport tensorflow as tf\nos.environ['TF_ENABLE_AUTO_MIXED_PRECISION'] = '1'",
+            level="unsupported",
+            write="import tensorflow as tf\nconfig = tf.ConfigProto()\n"
+            "npu_optimizer = config.graph_options.rewrite_options.custom_optimizers.add()\n"
+            "npu_optimizer.name = 'NpuOptimizer'\n"
+            "npu_optimizer.parameter_map['precision_mode'].s = tf.compat.as_bytes('allow_mix_precision')",
+        ),
+        Example.same("import os\nimport tensorflow as tf\nos.environ['TF_ENABLE_AUTO_MIXED_PRECISION'] = '0'", note="off"),
+        Example.same("import os\nimport tensorflow as tf\nx = os.environ['TF_ENABLE_AUTO_MIXED_PRECISION']", note="read"),
+    ),
+)
+def mixed_precision_by_item(site: Site) -> None:
+    """Reports environment variables that switch on the mixed precision of GPUs, set as items of os.environ."""
+    for name, value in set_by_item(site):
+        _report(site, name, value)
+
+
+def _report(site: Site, name: str, value: Any) -> None:
+    if not name.startswith(_VARIABLE) or text_of(value, site.scope) in _OFF:
+        return
+    site.unsupported(
+        f"{name} switches on the mixed precision of GPUs and does nothing on the NPU: take it out, set "
+        "precision_mode='allow_mix_precision' in the session's options, and wrap the optimizer with NPULossScaleOptimizer."
+    )

@@ -1,0 +1,79 @@
+"""Which spellings of TensorFlow 1.15's APIs have to be brought to the name under which the converter's rules know them.
+
+All come from the inventory of the real package: the modules that TensorFlow is written in, and public names that share an object
+with a name that a rule matches. Names that nothing tells apart from another object are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from tf2npu.scanner.names import by_pattern, with_public_prefix
+
+COLUMNS = ("module", "public", "names")
+# Modules that only hand on what another one defines; the inventory has the names of that one.
+_HANDING_ON = {
+    "tensorflow.python.ops.gradients": ("tensorflow.python.ops.gradients_impl",),
+    "tensorflow.python.ops.image_ops": ("tensorflow.python.ops.image_ops_impl",),
+    "tensorflow.python.ops.losses.losses": ("tensorflow.python.ops.losses.losses_impl",),
+    "tensorflow.python.ops.metrics": ("tensorflow.python.ops.metrics_impl",),
+    "tensorflow.python.ops.rnn_cell": ("tensorflow.python.ops.rnn_cell_impl",),
+    "tensorflow.python.ops.functional_ops": ("tensorflow.python.ops.map_fn",),
+    "tensorflow.contrib.rnn.python.ops.core_rnn": ("tensorflow.python.ops.rnn",),
+    "tensorflow.contrib.rnn.python.ops.core_rnn_cell": ("tensorflow.python.ops.rnn_cell_impl",),
+    "tensorflow.estimator.tpu.python.tpu.tpu_estimator": ("tensorflow_estimator.python.estimator.tpu.tpu_estimator",),
+    "tensorflow.estimator.tpu.python.tpu.tpu_config": ("tensorflow_estimator.python.estimator.tpu.tpu_config",),
+    "tensorflow.estimator.tpu.python.tpu.tpu_optimizer": ("tensorflow.python.tpu.tpu_optimizer",),
+    "tensorflow.python.saved_model.builder": ("tensorflow.python.saved_model.builder_impl",),
+    "tensorflow.python.saved_model.loader": ("tensorflow.python.saved_model.loader_impl",),
+    "tensorflow.python.training.queue_runner": ("tensorflow.python.training.queue_runner_impl",),
+    "tensorflow.python.training.learning_rate_decay": ("tensorflow.python.keras.optimizer_v2.legacy_learning_rate_decay",),
+    "tensorflow.python.training.saver": ("tensorflow.python.training.checkpoint_management",),
+}
+_OTHER_MEANING = ("tensorflow.compat.v2.", "tensorflow.raw_ops.")
+
+
+class Named(Protocol):
+    """An object of the inventory: public names, first one first, and those of the modules below tensorflow.python."""
+
+    kind: str
+    names: list[str]
+    private: list[str]
+
+
+def rows(entries: Iterable[Named], matched: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Module, public module, and names, those that differ as `private=public`.  matched: the names that rules look for."""
+    found = _spellings(entries, matched)
+    for module, sources in _HANDING_ON.items():
+        for name, public in list(found.items()):
+            head, _, last = name.rpartition(".")
+            if head in sources:
+                found.setdefault(f"{module}.{last}", public)
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for name, public in sorted(found.items()):
+        if name not in matched and by_pattern(name) != public and name != public:
+            head, _, last = name.rpartition(".")
+            public_head, _, public_last = public.rpartition(".")
+            grouped.setdefault((head, public_head), []).append(last if last == public_last else f"{last}={public_last}")
+    return ((module, public, " ".join(names)) for (module, public), names in sorted(grouped.items()))
+
+
+def _spellings(entries: Iterable[Named], matched: set[str]) -> dict[str, str]:
+    """Spelling -> name, of private modules always, of public ones where only the other name is matched by a rule."""
+    found: dict[str, str] = {}
+    entries = list(entries)
+    taken = {with_public_prefix(name) for entry in entries for name in entry.names}
+    for entry in sorted(entries, key=lambda e: e.names):
+        public = [name for name in entry.names if not name.startswith(_OTHER_MEANING) and ".python." not in name]
+        public = public or [name for name in entry.names if name.startswith("tensorflow.compat.v2.")][:1]
+        if entry.kind not in ("class", "function") or not public:
+            continue
+        known = [by_pattern(with_public_prefix(name)) for name in public]
+        wanted = [name for name in known if name in matched] or known
+        for name in sorted({with_public_prefix(name) for name in entry.private} - taken):
+            usual = by_pattern(name)
+            found.setdefault(name, usual if usual in wanted else wanted[0])
+        if wanted[0] in matched:
+            found.update({name: wanted[0] for name in known if name not in matched})
+    return found
