@@ -431,3 +431,10 @@ def test_a_start_and_an_end_in_a_guard_leave_nothing_behind() -> None:
     text = convert_source(source, "m.py", HVD).after.decode()
     assert "    try:\n        print(get_npu_rank_id())\n        print(1)\n    finally:\n" in text
     assert convert_source(text, "m.py", HVD).after.decode() == text
+
+
+def test_a_generator_beside_the_index_gets_parentheses() -> None:
+    """Found by a property test: the result did not parse, and the file stayed as it was."""
+    source = "import tensorflow as tf\nimport horovod.tensorflow as hvd\nh = hvd.BroadcastGlobalVariablesHook(x for x in r)\n"
+    text = convert_source(source, "m.py", HVD).after.decode()
+    assert "h = NPUBroadcastGlobalVariablesHook((x for x in r), index=get_npu_rank_id())\n" in text

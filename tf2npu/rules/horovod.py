@@ -312,4 +312,5 @@ def _index_after(call: Call, root: cst.Arg | None) -> None:
     if root is None:
         call.add_keyword(f"root_rank=0, {index}")
     else:
+        call.enclose_generator()
         call.insert(call.script.tree.span(root.value)[1], f", {index}")
