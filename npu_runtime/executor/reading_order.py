@@ -1,10 +1,11 @@
-"""Before: steps in the order of creation.  After: no variable changes before all have read it who need not wait for the change.
+"""Before: steps in the order of creation.  After: no variable changes before they have read it who could do so sooner.
 
 minimize(loss); gradients(loss, weights)      run together, the gradients are those of the weights that the step began with
 
-Nothing orders such a read and such a write, so either order is right. TensorFlow reads first where an update takes some time to
-be computed, as a read is ready when a run begins. What one run shows of a step (a second network on the same weights, a moving
-average, the copy for a target network) is then the same here.
+Nothing orders such a read and such a write, so either order is right. On TensorFlow comes first what is ready first, which here
+is what has fewer nodes before it: a read of a resource variable, and mostly of a ref variable, rather than an update. What one
+run shows of a step (a second network on the same weights, a moving average, a copy for a target network) is then the same. A ref
+variable that is read late is read late: a batch norm's second set of statistics finds what the first has left.
 """
 
 from __future__ import annotations
@@ -40,9 +41,13 @@ class _Stretch:
         self.looks: dict[str, frozenset[Key]] = {}
         """By name, the variables whose content a node takes in."""
         self.writes: dict[str, frozenset[Key]] = {}
+        self.depths: dict[str, int] = {}
+        """By name, how many nodes at least run one after another up to this one."""
 
     def add(self, node: Node, reads: frozenset[Key], writes: frozenset[Key]) -> None:
         self.nodes.append(node)
+        before = max((self.depths.get(name, 0) for name in predecessors(node)), default=0)
+        self.depths[node.name] = before + (node.op not in PASSING)
         if reads and node.op not in PASSING:
             self.looks[node.name] = frozenset(key for key in reads - writes if _takes_in(node, key))
         if writes:
@@ -64,12 +69,13 @@ class _Stretch:
         return [(i, key) for i, node in enumerate(nodes) for key in self.writes.get(node.name, ()) if last.get(key, -1) > i]
 
     def _too_early(self, nodes: Sequence[Node], after: Mapping[str, Iterable[str]]) -> set[str]:
-        """Writers before a look that does not wait for them, and the later writers of the same, whose order stays."""
+        """Writers before a look that could be sooner, and the later writers of the same, whose order stays."""
         found: set[str] = set()
         for position, key in self._hasty(nodes):
-            waiting = reached([nodes[position].name], after)
-            later = nodes[position + 1 :]
-            if any(key in self.looks.get(node.name, ()) and node.name not in waiting for node in later):
+            writer = nodes[position].name
+            looking = {node.name for node in nodes[position + 1 :] if key in self.looks.get(node.name, ())}
+            sooner = {name for name in looking if self.depths[name] <= self.depths[writer]}
+            if sooner - reached([writer], after):
                 found |= {node.name for node in nodes[position:] if key in self.writes.get(node.name, ())}
         return found
 

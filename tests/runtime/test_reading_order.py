@@ -106,3 +106,16 @@ def test_writes_of_one_variable_keep_their_order(use_resource: bool) -> None:
         session.run(value.initializer)
         assert session.run([*writes, beside])[-1] == 10.0
         assert session.run(value) == 7.0
+
+
+def test_a_ref_variable_that_is_read_late_is_read_late() -> None:
+    """As TensorFlow does: the second update has farther to go, and finds what the first has left."""
+    average = tf.get_variable("average", initializer=8.0, use_resource=False)
+    x = tf.placeholder(tf.float32, [4])
+    soon = tf.assign_sub(average, (average - tf.reduce_mean(x)) * 0.5)
+    far = tf.tanh(tf.sin(tf.exp(tf.tanh(tf.square(x)))))
+    late = tf.assign_sub(average, (average - tf.reduce_mean(far) * 0.0) * 0.5)
+    with device_session() as session:
+        session.run(average.initializer)
+        session.run([soon.op, late.op], {x: np.ones(4)})
+        assert session.run(average) == (8.0 + 1.0) / 2 / 2
