@@ -119,3 +119,13 @@ def test_a_ref_variable_that_is_read_late_is_read_late() -> None:
         session.run(average.initializer)
         session.run([soon.op, late.op], {x: np.ones(4)})
         assert session.run(average) == (8.0 + 1.0) / 2 / 2
+
+
+def test_initializers_that_are_run_again_see_each_other() -> None:
+    weights = tf.get_variable("w", [3], initializer=tf.random_normal_initializer(), use_resource=False)
+    shadow = tf.Variable(weights.initialized_value(), use_resource=False)
+    for make in (tf.Session, device_session):
+        with make() as session:
+            for _ in range(3):
+                session.run(tf.global_variables_initializer())
+                np.testing.assert_array_equal(*session.run([weights, shadow]))
