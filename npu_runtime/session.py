@@ -34,6 +34,7 @@ from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.run import Runner
 from npu_runtime.executor.touching import variable_key
+from npu_runtime.executor.watch import timeout_ms
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.text import Remark, to_text
@@ -312,7 +313,7 @@ class DeviceSession:
         fetches = _read_outside(graph, inside)
         targets = [name for name in call.nodes if name not in loops or graph[name].op == "Exit"]
         names = [f"{value.node}:{value.output}" for value in fetches]
-        return HostBinding(self._host.function(list(feeds), names, targets), tuple(feeds.values()), tuple(fetches))
+        return HostBinding(self._host.function(list(feeds), names, targets, timeout_ms), tuple(feeds.values()), tuple(fetches))
 
     def _variable(self, node: Node) -> Variable:
         key = variable_key(node)

@@ -8,7 +8,7 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,7 +26,7 @@ from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
 from tf2npu.rules import plugin_problems, plugins
-from tf2npu.session_options import why_unknown
+from tf2npu.session_options import of_text, why_unknown
 
 if TYPE_CHECKING:
     from tf2npu.scanner.facts import Seen
@@ -121,14 +121,17 @@ def run(words: list[str], *, module: str | None, pairs: tuple[str, ...], report:
     return run_script(words, module=module, script=script, options=settings, report=report, **options)
 
 
-def _key_and_value(pair: str) -> tuple[str, str]:
+def _key_and_value(pair: str) -> tuple[str, Any]:
     key, equals, value = pair.partition("=")
     if not equals or not key:
         raise Refusal(f"--option {pair}: write KEY=VALUE")
     reason = why_unknown(key)
     if reason:
         raise Refusal(f"--option {pair}: {reason}")
-    return key, value
+    try:
+        return key, of_text(key, value)
+    except ValueError as error:
+        raise Refusal(f"--option {pair}: {error}") from None
 
 
 def _request(

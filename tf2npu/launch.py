@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
+from typing import Any
 
 from tf2npu import ranks, run_report
 
@@ -28,7 +29,7 @@ def run_script(
     script: str | Path | None = None,
     devices: int = 1,
     soc: str | None = None,
-    options: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
     all_sessions: bool = False,
     strict: bool = False,
     report: Path | None = None,
@@ -89,7 +90,7 @@ def _words(module: str | None, script: str | Path | None, argv: Sequence[str], s
     return [*(["--strict"] if strict else []), *name, *argv]
 
 
-def _hand_over(options: dict[str, str], soc: str | None, all_sessions: bool, strict: bool) -> None:
+def _hand_over(options: dict[str, Any], soc: str | None, all_sessions: bool, strict: bool) -> None:
     """Put the launcher's options into the environment, where this process and its children find them."""
     if soc is not None:
         options["soc"] = soc

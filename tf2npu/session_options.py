@@ -19,6 +19,7 @@ from typing import Any
 FIELD_NAMES = {"b": "bool", "i": "int", "s": "text, through tf.compat.as_bytes"}
 LAUNCHERS = ("device_defaults", "dump_graph", "fusion", "host_fallback", "overflow", "soc", "track_nan")
 """Options of the simulated device alone, which only `tf2npu run --option` gives."""
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _OF_THE_ESTIMATOR = {"job", "task_index", "min_group_size"}
 # What NPURunConfig writes of deprecated options when nobody asked for them.
 _ESTIMATORS_OWN = {"enable_data_pre_proc": True, "dynamic_graph_execute_mode": "dynamic_execute", "dynamic_input": False}
@@ -87,6 +88,33 @@ def why_unknown(name: str) -> str | None:
     option = table().get(name)
     is_known = name in LAUNCHERS or (option is not None and option.status != "unknown")
     return None if is_known else _unknown(name, option, LAUNCHERS)
+
+
+def of_text(name: str, text: str) -> Any:
+    """The value that a text given to the launcher means, in the type of the option's field.
+
+    Options of the simulated device alone stay text.  Raises: ValueError, which says what the option takes.
+    """
+    option = table().get(name)
+    if option is None or name in LAUNCHERS:
+        return text
+    value = _of_field(option, text)
+    problem = why_not(option, value)
+    if problem:
+        raise ValueError(problem)
+    return value
+
+
+def _of_field(option: Option, text: str) -> Any:
+    if option.field == "i":
+        if not re.fullmatch(r"-?\d+", text):
+            raise ValueError("use a whole number")
+        return int(text)
+    if option.field == "b":
+        if text.lower() not in _TRUTH:
+            raise ValueError("use true or false")
+        return _TRUTH[text.lower()]
+    return text
 
 
 def _unknown(name: str, option: Option | None, others: tuple[str, ...] = ()) -> str:

@@ -16,6 +16,7 @@ from npu_runtime.executor.holding import holding, variable_inputs, writes_variab
 from npu_runtime.executor.loop import LoopRunner
 from npu_runtime.executor.overlap import Overlap, plan_overlap
 from npu_runtime.executor.program import HostFunction, HostStep, Program, Task
+from npu_runtime.executor.reading_order import reads_first
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
@@ -94,8 +95,8 @@ class _Builder:
         return self.program
 
     def _may_overlap(self) -> bool:
-        """Not where a step may be dead, nor where the order tells which overflows the float status shows."""
-        return self.loop is None and not (self.parts.has_branches or any(n.op.endswith("FloatStatus") for n in self.graph))
+        """Not where a step may be dead."""
+        return not (self._is_order_meant() or self.parts.has_branches)
 
     def _order(self) -> list[HostCall | Node]:
         """Host calls and device nodes by segments; sources are no steps, yet what waits for one waits for its controls."""
@@ -106,11 +107,18 @@ class _Builder:
                 by_time.setdefault(self.parts.times[node.name], []).append(node)
         for time in sorted({call.time for call in self.parts.calls} | set(by_time)):
             order += [call for call in self.parts.calls if call.time == time]
-            order += [node for node in topological(by_time.get(time, [])) if self._is_step(node)]
+            order += topological(by_time.get(time, []))
+        if not (self._is_order_meant() or self.parts.has_branches):  # what a branch reads has waited for the predicate
+            order = reads_first(self.graph, order)
+        order = [item for item in order if isinstance(item, HostCall) or self._is_step(item)]
         if self.loop is not None:
             body = self.loop.body
             order.sort(key=lambda item: isinstance(item, Node) and item.name in body)
         return order
+
+    def _is_order_meant(self) -> bool:
+        """Of an iteration, whose halves follow each other, and where the order tells which overflows the float status shows."""
+        return self.loop is not None or any(node.op.endswith("FloatStatus") for node in self.graph)
 
     def _is_step(self, node: Node) -> bool:
         return not self._is_source(node) and (node.op not in NOTHING or self._may_be_dead(node))

@@ -15,8 +15,12 @@ from npu_runtime.executor.program import HostStep, Task
 
 @dataclass
 class Watch:
-    """deadline_s: on time.monotonic's clock.  steps: (node, op, is on the host, start, end), microseconds since 1970."""
+    """timeout_ms: of the whole run, 0 for none.  deadline_s: its end on time.monotonic's clock.
 
+    steps: (node, op, is on the host, start, end), microseconds since 1970.
+    """
+
+    timeout_ms: int = 0
     deadline_s: float | None = None
     is_traced: bool = False
     steps: list[tuple[str, str, bool, int, int]] = field(default_factory=list)
@@ -49,13 +53,19 @@ def current() -> Watch | None:
     return _current.get()
 
 
+def timeout_ms() -> int:
+    """How long a call of the host may take within this thread's run, 0 for as long as it likes: it may wait for a queue."""
+    watch = _current.get()
+    return watch.timeout_ms if watch else 0
+
+
 @contextmanager
 def watched(timeout_ms: int = 0, is_traced: bool = False) -> Iterator[Watch | None]:
     """Runs inside are watched; without a timeout and a trace there is nothing to do."""
     if not timeout_ms and not is_traced:
         yield None
         return
-    watch = Watch(time.monotonic() + timeout_ms / 1e3 if timeout_ms else None, is_traced)
+    watch = Watch(timeout_ms, time.monotonic() + timeout_ms / 1e3 if timeout_ms else None, is_traced)
     token = _current.set(watch)
     try:
         yield watch

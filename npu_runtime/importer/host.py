@@ -7,6 +7,7 @@ queues, iterators and tables live here for as long as the user's session does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -82,18 +83,29 @@ class HostSide:
         """The shadow tensors a host node reads, one for each data input."""
         return self._present[name]
 
-    def function(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> HostFunction:
-        """A callable over shadow tensors; returns the fetched arrays in order.  Raises: TensorFlow's own errors."""
-        options = config_pb2.CallableOptions(feed=feeds, fetch=fetches, target=targets)
+    def function(
+        self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str], timeout_ms: Callable[[], int]
+    ) -> HostFunction:
+        """A callable over shadow tensors; returns the fetched arrays in order.  Raises: TensorFlow's own errors.
+
+        timeout_ms: asked in each call, 0 for none. The options of TensorFlow's callables are fixed when these are made.
+        """
+
+        @cache
+        def made(timeout: int, is_traced: bool) -> Callable[..., Any]:
+            options = config_pb2.CallableOptions(feed=feeds, fetch=fetches, target=targets)
+            options.run_options.timeout_in_ms = timeout
+            if is_traced:
+                options.run_options.trace_level = config_pb2.RunOptions.FULL_TRACE
+            return self.session._make_callable_from_options(options)
+
         if not HOST_CALL_OBSERVERS:
-            runner = self.session._make_callable_from_options(options)
-            return lambda values: runner(*values)
-        options.run_options.trace_level = config_pb2.RunOptions.FULL_TRACE
-        traced = self.session._make_callable_from_options(options)
+            made(0, False)  # while the program is built, not in its first step
+            return lambda values: made(timeout_ms(), False)(*values)
 
         def run(values: Sequence[np.ndarray]) -> list[np.ndarray]:
             metadata = config_pb2.RunMetadata()
-            result = traced(*values, run_metadata=metadata)
+            result = made(timeout_ms(), True)(*values, run_metadata=metadata)
             for observer in HOST_CALL_OBSERVERS:
                 observer(metadata)
             return result

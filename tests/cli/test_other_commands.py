@@ -154,6 +154,23 @@ class TestRun:
         assert (done.code, done.err.count("\n"), asked) == (2, 1, [])
         assert f"there is no session option '{name}'" in done.err and (f"did you mean '{meant}'?" in done.err) == bool(meant)
 
+    @pytest.mark.parametrize(
+        ("pair", "why"),
+        [
+            ("use_off_line=no", "use true or false"),
+            ("graph_run_mode=two", "use a whole number"),
+            ("graph_run_mode=2", "use 0 or 1"),
+        ],
+    )
+    def test_a_value_that_an_option_does_not_take_is_refused(self, tool, asked, pair, why):
+        done = tool("run", "--option", pair, "train.py")
+        assert (done.code, done.err.count("\n"), asked) == (2, 1, [])
+        assert f"--option {pair}: {why}" in done.err
+
+    def test_values_have_the_types_of_their_options(self, tool, asked):
+        tool("run", "--option", "use_off_line=False", "--option", "graph_run_mode=0", "--option", "aicore_num=2|4", "train.py")
+        assert asked[0][1]["options"] == {"use_off_line": False, "graph_run_mode": 0, "aicore_num": "2|4"}
+
     def test_a_python_without_tensorflow_is_told_what_it_needs(self, tool, monkeypatch):
         monkeypatch.setattr("sys.version_info", (3, 13, 0, "final", 0))
         done = tool("run", "train.py")

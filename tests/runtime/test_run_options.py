@@ -33,6 +33,17 @@ def test_a_run_ends_in_time_and_the_session_goes_on() -> None:
         assert session.run(v) == 1.0
 
 
+def test_a_run_that_waits_for_a_queue_ends_in_time() -> None:
+    """The host waits there, in one step; afterwards the queue gives its elements as if nobody had asked."""
+    queue = tf.FIFOQueue(2, tf.float32, [[]])
+    put, taken = queue.enqueue(3.0), queue.dequeue() * 2.0
+    with device_session() as session:
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            session.run(taken, options=tf.RunOptions(timeout_in_ms=200))
+        session.run(put)
+        assert session.run(taken, options=tf.RunOptions(timeout_in_ms=60_000)) == 6.0
+
+
 def test_the_timeout_of_the_configuration_counts() -> None:
     loop = endless()
     hooks.install()

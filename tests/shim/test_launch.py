@@ -137,6 +137,20 @@ def test_a_wrong_option_is_one_clear_message(script):
         assert option.split("=")[1] in done.stderr and known in done.stderr and "Traceback" not in done.stderr
 
 
+def test_options_of_the_launcher_have_the_types_of_a_scripts(script):
+    """As text, false would be true and 0 no number."""
+    stays = launch("--option", "use_off_line=false", "--all-sessions", script(OPTIONS))
+    assert stays.returncode == 0 and "on the device" not in stays.stderr
+    assert "on the device" in launch("--option", "use_off_line=true", "--all-sessions", script(OPTIONS)).stderr
+    infers = ["--option", "device_defaults=on", "--option", "graph_run_mode=0", "--all-sessions"]
+    assert "precision: force_fp16" in launch(*infers, script(OPTIONS)).stderr
+
+
+def test_an_option_of_the_launcher_without_effect_is_told(script):
+    done = launch("--option", "hcom_parallel=true", "--all-sessions", script(OPTIONS))
+    assert "options without effect here: hcom_parallel" in done.stderr
+
+
 def test_a_script_that_never_reaches_the_device_is_told(script):
     done = launch(script(OPTIONS))
     assert done.returncode == 0 and "no session ran on the device: those made at " in done.stderr

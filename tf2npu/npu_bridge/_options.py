@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from npu_bridge._lenient import accept, accept_value
 from npu_bridge._log import log, once
 
-from tf2npu.session_options import Given, problems, without_effect
+from tf2npu.session_options import Given, problems, table, without_effect
 
 _FILES = ("modify_mixlist", "customize_dtypes")  # options that name a file which the device reads
 # Filled as sessions are made, for the run log: option -> what happens instead of it.
@@ -25,6 +26,11 @@ def given(entry: Any) -> Given:
         plain = getattr(value, field)
         found[name] = field, plain.decode("utf-8", "replace") if isinstance(plain, bytes) else plain
     return found
+
+
+def note_launched(parameters: Mapping[str, Any]) -> None:
+    """Keep for the run log which of the launcher's options change nothing here."""
+    ignored.update(without_effect({name: (table()[name].field, value) for name, value in parameters.items() if name in table()}))
 
 
 def check(entry: Any) -> None:

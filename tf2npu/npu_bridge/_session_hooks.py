@@ -155,11 +155,12 @@ def _open_device(session: Any) -> DeviceSession | None:
             _stayed[getattr(session, _CREATED, "") or "an unknown line"] = None
             return None
         parameters = {}
-    if parameters.get("use_off_line") is False:
-        return None
-    hccl_groups.set_up()
     try:
-        device = DeviceSession(session.graph, session._config, load_config({**_options.of_process, **parameters}))
+        config = load_config({**_options.of_process, **parameters})
+        if config.parameters.get("use_off_line") is False:
+            return None
+        hccl_groups.set_up()
+        device = DeviceSession(session.graph, session._config, config)
         _open_sessions.add(session)
         return device
     except DeviceError as error:

@@ -1,0 +1,93 @@
+"""Before: steps in the order of creation.  After: no variable changes before they have read it who could do so sooner.
+
+minimize(loss); gradients(loss, weights)      run together, the gradients are those of the weights that the step began with
+
+Nothing orders such a read and such a write, so either order is right. On TensorFlow comes first what is ready first, which here
+is what has fewer nodes before it: a read of a resource variable, and mostly of a ref variable, rather than an update. What one
+run shows of a step (a second network on the same weights, a moving average, a copy for a target network) is then the same. A ref
+variable that is read late is read late: a batch norm's second set of statistics finds what the first has left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from npu_runtime.executor.holding import PASSING, READING
+from npu_runtime.executor.touching import Item, Key, Touches
+from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.order import predecessors, reached, topological
+from npu_runtime.passes.partition import HostCall
+
+
+def reads_first(graph: Graph, order: Sequence[Item]) -> list[Item]:
+    """The same steps, those between two host calls in another order where that lets a read come before a write."""
+    touches = Touches(graph, order)
+    stretches: list[_Stretch] = [_Stretch()]
+    ordered: list[Item] = []
+    for position, item in enumerate(order):
+        if isinstance(item, HostCall):
+            ordered += [*stretches[-1].ordered(), item]
+            stretches.append(_Stretch())
+        else:
+            stretches[-1].add(item, touches.reads[position], touches.writes[position])
+    return ordered + stretches[-1].ordered()
+
+
+class _Stretch:
+    """Device nodes that follow each other, in an order that respects every edge."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.looks: dict[str, frozenset[Key]] = {}
+        """By name, the variables whose content a node takes in."""
+        self.writes: dict[str, frozenset[Key]] = {}
+        self.depths: dict[str, int] = {}
+        """By name, how many nodes at least run one after another up to this one."""
+
+    def add(self, node: Node, reads: frozenset[Key], writes: frozenset[Key]) -> None:
+        self.nodes.append(node)
+        before = max((self.depths.get(name, 0) for name in predecessors(node)), default=0)
+        self.depths[node.name] = before + (node.op not in PASSING)
+        if reads and node.op not in PASSING:
+            self.looks[node.name] = frozenset(key for key in reads - writes if _takes_in(node, key))
+        if writes:
+            self.writes[node.name] = writes
+
+    def ordered(self) -> list[Item]:
+        """Writers that came too early go behind, with all that waits for them; which may make others come too early."""
+        nodes, delayed = self.nodes, set[str]()
+        after = _followers(self.nodes) if self._hasty(nodes) else {}
+        while found := self._too_early(nodes, after) - delayed:
+            delayed |= found
+            behind = delayed | reached(sorted(delayed), after)
+            nodes = topological(sorted(self.nodes, key=lambda node: node.name in behind))
+        return list(nodes)
+
+    def _hasty(self, nodes: Sequence[Node]) -> list[tuple[int, Key]]:
+        """Positions of writers behind which somebody looks at what they write, and what that is."""
+        last = {key: i for i, node in enumerate(nodes) for key in self.looks.get(node.name, ())}
+        return [(i, key) for i, node in enumerate(nodes) for key in self.writes.get(node.name, ()) if last.get(key, -1) > i]
+
+    def _too_early(self, nodes: Sequence[Node], after: Mapping[str, Iterable[str]]) -> set[str]:
+        """Writers before a look that could be sooner, and the later writers of the same, whose order stays."""
+        found: set[str] = set()
+        for position, key in self._hasty(nodes):
+            writer = nodes[position].name
+            looking = {node.name for node in nodes[position + 1 :] if key in self.looks.get(node.name, ())}
+            sooner = {name for name in looking if self.depths[name] <= self.depths[writer]}
+            if sooner - reached([writer], after):
+                found |= {node.name for node in nodes[position:] if key in self.writes.get(node.name, ())}
+        return found
+
+
+def _takes_in(node: Node, key: Key) -> bool:
+    """What was read from a resource variable stays as it was; a ref variable is looked at by all that its memory is shown to."""
+    return key[0] == "ref" or node.op in READING
+
+
+def _followers(nodes: Sequence[Node]) -> dict[str, list[str]]:
+    followers: dict[str, list[str]] = {}
+    for node in nodes:
+        for name in predecessors(node):
+            followers.setdefault(name, []).append(node.name)
+    return followers
