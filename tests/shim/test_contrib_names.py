@@ -191,3 +191,13 @@ def test_keras_layers_under_their_old_private_name(graph):
     assert model.layers == []
     model._layers.extend(kept)
     assert [layer.units for layer in model.layers] == [2, 1]
+
+
+def test_the_projector_of_contrib_writes_what_tensorboard_reads(tmp_path):
+    from tensorflow.contrib.tensorboard.plugins import projector
+
+    config = projector.ProjectorConfig()
+    config.embeddings.add().tensor_name = "table"
+    with tf.Graph().as_default():
+        projector.visualize_embeddings(tf.summary.FileWriter(str(tmp_path)), config)
+    assert 'tensor_name: "table"' in (tmp_path / "projector_config.pbtxt").read_text()

@@ -71,6 +71,7 @@ MOVED = (
     ("rnn.python.ops.rnn_cell", f"{OURS}._rnn_linear"),
     ("rnn.python.ops.rnn_cell_impl", "tensorflow.python.ops.rnn_cell_impl"),
     ("seq2seq.python.ops.decoder", f"{OURS}._seq2seq_decoders"),
+    ("tensorboard.plugins.projector", "tensorboard.plugins.projector"),
     ("offline_train.python", "npu_bridge.estimator"),  # what npu_bridge was called in its first release
     ("hccl.python.ops", "npu_bridge.hccl"),
 )
