@@ -194,6 +194,7 @@ def test_keras_layers_under_their_old_private_name(graph):
 
 
 def test_the_projector_of_contrib_writes_what_tensorboard_reads(tmp_path):
+    import tensorflow as tf
     from tensorflow.contrib.tensorboard.plugins import projector
 
     config = projector.ProjectorConfig()
