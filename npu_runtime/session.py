@@ -42,6 +42,7 @@ from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide, through_switches
 from npu_runtime.passes.assign_precision import assign_precision, count_types, stores_float16, type_remark
 from npu_runtime.passes.assign_streams import assign_streams, describe, remark
+from npu_runtime.passes.copy_for_host import copy_for_host
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
 from npu_runtime.passes.partition import HostCall, is_free_constant, is_handle_source, is_virtual, partition, split_prologue
@@ -283,8 +284,9 @@ class DeviceSession:
             (folder / f"{name.replace(' ', '_')}.txt").write_text(to_text(graph, remark), encoding="utf-8")
 
     def _lower(self, graph: Graph) -> None:
-        """Loops become nodes, and every node gets its type."""
+        """Loops become nodes, the host reads copies of what may change, and every node gets its type."""
         lift_loops.run(graph)
+        copy_for_host.run(graph)
         assign_precision(graph, self._policy)
 
     def _compile(self, graph: Graph, is_saturating: bool) -> Program:

@@ -1,4 +1,4 @@
-"""Ops that return their input, or a view of it with another shape: no element is copied."""
+"""Ops that return their input, or a view of it with another shape: no element is copied, but for a copy that is asked for."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ Extent = TypeVar("Extent", int, "int | None")
 def identity(x: np.ndarray, /) -> np.ndarray:
     """The input itself. Source: TensorFlow's core/kernels/identity_op.h, which forwards its buffer."""
     return x
+
+
+@kernel("_Copy", unit="memory", shape=same_as(0))
+def copy(x: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
+    """A value of its own, which stays as it is when the memory that it was read from changes."""
+    if out is None:
+        return np.array(x)
+    np.copyto(out, x)
+    return out
 
 
 @kernel("PreventGradient", unit="memory", shape=same_as(0), ignores=["message"])

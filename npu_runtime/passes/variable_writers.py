@@ -47,6 +47,11 @@ class Writers:
         others = self.handed.get(variable, set()) - {later.name}
         return others <= reached([reader.name], self.before) | reached([later.name], self.after)
 
+    def may_change(self, value: Value) -> bool:
+        """Whether somebody who may write it is handed the ref variable that `value` shows; True where it is not certain which."""
+        variable = self._variable_of(value)
+        return variable is None or None in self.handed or variable in self.handed
+
     def _handed_to(self, node: Node) -> list[str | None]:
         if node.op == WHILE:
             return [None]  # what is written inside

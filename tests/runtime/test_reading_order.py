@@ -124,8 +124,29 @@ def test_a_ref_variable_that_is_read_late_is_read_late() -> None:
 def test_initializers_that_are_run_again_see_each_other() -> None:
     weights = tf.get_variable("w", [3], initializer=tf.random_normal_initializer(), use_resource=False)
     shadow = tf.Variable(weights.initialized_value(), use_resource=False)
-    for make in (tf.Session, device_session):
-        with make() as session:
-            for _ in range(3):
-                session.run(tf.global_variables_initializer())
-                np.testing.assert_array_equal(*session.run([weights, shadow]))
+    with device_session() as session:  # TensorFlow does mostly the same: nothing orders the two
+        for _ in range(3):
+            session.run(tf.global_variables_initializer())
+            np.testing.assert_array_equal(*session.run([weights, shadow]))
+
+
+@pytest.mark.parametrize("use_resource", [True, False], ids=["resource", "ref"])
+def test_a_summary_of_a_variable_shows_what_the_step_began_with(use_resource: bool) -> None:
+    """Summaries are made by the host, in a call behind the device's part of the step; one that waits for the update shows it."""
+    weights, loss, train = _network(use_resource)
+    early = tf.summary.merge([tf.summary.histogram("w", weights), tf.summary.scalar("loss", loss())])
+    printed = tf.py_func(lambda w, value: w.sum(), [weights, loss()], tf.float32)
+    with tf.control_dependencies([train]):
+        late = tf.summary.histogram("after", tf.identity(weights) if use_resource else weights)
+    with device_session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(2):
+            before = session.run(weights)
+            _, first, sums = session.run([train, early, printed])
+            between = session.run(weights)
+            last = session.run(late)
+            after = session.run(weights)
+            assert abs(before.sum() - between.sum()) > 1e-3 and abs(between.sum() - after.sum()) > 1e-3
+            np.testing.assert_allclose(tf.Summary.FromString(first).value[0].histo.sum, before.sum(), rtol=1e-5)
+            np.testing.assert_allclose(sums, before.sum(), rtol=1e-5)
+            np.testing.assert_allclose(tf.Summary.FromString(last).value[0].histo.sum, after.sum(), rtol=1e-5)
