@@ -11,7 +11,6 @@ matrix product on as many threads. Winograd's algorithm takes fewer, so that a s
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 import subprocess
@@ -19,6 +18,7 @@ import sys
 import time
 from typing import Any
 
+import click
 import numpy as np
 import tensorflow.compat.v1 as tf
 
@@ -112,12 +112,17 @@ def measure(name: str) -> None:
     print(f"| {name} | {tensorflow:.1f} | {device:.1f} | {verdict} | {cpu[1] / cpu[0]:.2f} | {limit / device:.0%} |", flush=True)
 
 
-def main(names: list[str]) -> None:
+@click.command(help="Step times of these models (all of them without a name).")
+@click.argument("names", nargs=-1, type=click.Choice(list(MODELS)), metavar="[MODEL]...")
+@click.option("--one", is_flag=True, help="Measure one model in this process, print its line only.")
+def main(names: tuple[str, ...], one: bool) -> None:
+    if one:
+        return measure(names[0])
     print(machine(ROUNDS), end="\n\n")
     print("| model | TensorFlow CPU, ms a step | simulated device, ms a step | ratio | CPU | matrix products at numpy's peak |")
     print("|---|---|---|---|---|---|", flush=True)
     ratios = []
-    for name in names:
+    for name in names or MODELS:
         command = [sys.executable, "-m", "benchmarks.model_step_time", "--one", name]
         row = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
         print(row, end="", flush=True)
@@ -125,16 +130,5 @@ def main(names: list[str]) -> None:
     print(f"\ngeometric mean {math.prod(ratios) ** (1 / len(ratios)):.2f}")
 
 
-def asked(words: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.model_step_time", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=list(MODELS), default=list(MODELS), metavar="MODEL", help=", ".join(MODELS))
-    parser.add_argument("--one", action="store_true", help="measure in this process, print the line only")
-    return parser.parse_args(words)
-
-
 if __name__ == "__main__":
-    words = asked(sys.argv[1:])
-    if words.one:
-        measure(words.names[0])
-    else:
-        main(words.names)
+    main()
