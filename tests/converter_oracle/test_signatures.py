@@ -110,7 +110,9 @@ KNOWN_MISSING = [
     "tensorflow.estimator.BoostedTreesEstimator",
     "tensorflow.estimator.BoostedTreesRegressor",
     "tensorflow.keras.mixed_precision.experimental.LossScaleOptimizer",
-    "tensorflow.keras.utils.multi_gpu_model",  # in 1.15
+    "tensorflow.keras.mixed_precision.experimental.Policy",  # in 1.15, as are the next two
+    "tensorflow.keras.mixed_precision.experimental.set_policy",
+    "tensorflow.keras.utils.multi_gpu_model",
     "tensorflow.tpu.InfeedQueue",  # tf.contrib.tpu in 1.15
     "tensorflow.tpu.TPUDistributionStrategy",
     "tensorflow.tpu.infeed_enqueue",
