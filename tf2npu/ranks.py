@@ -45,7 +45,7 @@ def run_ranks(words: Sequence[str], n_ranks: int, report: Path | None) -> int:
         try:
             with _forwarding(ranks):
                 code = _wait(ranks, coordinator.leave)
-            if not code and not coordinator.n_calls:
+            if not code and not coordinator.was_called:
                 print(f"tf2npu run: {ALONE}", file=sys.stderr)
             return code
         finally:

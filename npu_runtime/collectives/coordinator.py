@@ -20,7 +20,7 @@ DEFAULT_SECONDS = 1800.0
 class Coordinator:
     """Listens until it is closed; ranks are told apart by what they say of themselves, strangers have not the key.
 
-    folder: for files that large arrays go through, best one in memory.  n_calls: whether anybody has called anything.
+    folder: for files that large arrays go through, best one in memory.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,10 +32,14 @@ class Coordinator:
         self._changed = Condition()
         self._meetings: dict[tuple[int, ...], Meeting] = {}
         self._seconds = float(os.environ.get("HCCL_EXEC_TIMEOUT") or DEFAULT_SECONDS)
-        self.n_calls = 0
         self._is_closed = False
         self._numbers = count()
         Thread(target=self._accept, name="coordinator", daemon=True).start()
+
+    @property
+    def was_called(self) -> bool:
+        """Whether any rank has called anything."""
+        return bool(self._meetings)
 
     def leave(self, rank: int, why: str) -> None:
         """A rank takes no part any more: nobody waits for it.  why: as in "rank 1, which ended with exit code 0"."""
@@ -65,7 +69,6 @@ class Coordinator:
                 meeting = self._meetings.setdefault(ranks, Meeting(ranks, self._ended, self._changed))
             while True:
                 call, packed = connection.recv()
-                self.n_calls += 1
                 error, result = meeting.attend(rank, call, inbox.unpack(packed), self._seconds)
                 connection.send((error, outbox.pack([] if result is None else [result])))
         except (EOFError, OSError):

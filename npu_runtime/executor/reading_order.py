@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from npu_runtime.executor.holding import PASSING, READING
 from npu_runtime.executor.touching import Item, Key, Touches
 from npu_runtime.graph.ir import Graph, Node
-from npu_runtime.graph.order import predecessors, reached, topological
+from npu_runtime.graph.order import followers, predecessors, reached, topological
 from npu_runtime.passes.partition import HostCall
 
 
@@ -56,7 +56,7 @@ class _Stretch:
     def ordered(self) -> list[Item]:
         """Writers that came too early go behind, with all that waits for them; which may make others come too early."""
         nodes, delayed = self.nodes, set[str]()
-        after = _followers(self.nodes) if self._hasty(nodes) else {}
+        after = followers(self.nodes) if self._hasty(nodes) else {}
         while found := self._too_early(nodes, after) - delayed:
             delayed |= found
             behind = delayed | reached(sorted(delayed), after)
@@ -83,11 +83,3 @@ class _Stretch:
 def _takes_in(node: Node, key: Key) -> bool:
     """What was read from a resource variable stays as it was; a ref variable is looked at by all that its memory is shown to."""
     return key[0] == "ref" or node.op in READING
-
-
-def _followers(nodes: Sequence[Node]) -> dict[str, list[str]]:
-    followers: dict[str, list[str]] = {}
-    for node in nodes:
-        for name in predecessors(node):
-            followers.setdefault(name, []).append(node.name)
-    return followers

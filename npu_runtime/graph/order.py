@@ -13,6 +13,15 @@ def predecessors(node: Node) -> list[str]:
     return [value.node for value in node.inputs] + node.controls
 
 
+def followers(nodes: Iterable[Node]) -> dict[str, list[str]]:
+    """By name, the nodes that wait for the one of that name; one that reads it twice is there twice."""
+    found: dict[str, list[str]] = {}
+    for node in nodes:
+        for name in predecessors(node):
+            found.setdefault(name, []).append(node.name)
+    return found
+
+
 def topological(nodes: Sequence[Node]) -> list[Node]:
     """Producers first; among those ready, the one that stands first in `nodes` (the order of creation).
 

@@ -28,8 +28,10 @@ def copy_for_host(graph: Graph) -> int:
     Not in a program with branches, whose steps stay in the order of creation.
     """
     handed = {} if any(node.op in SWITCHES for node in graph) else _handed_to_host(graph)
-    writers = Writers(graph) if handed else None
-    copied = [value for value in handed if writers is not None and _is_worth_it(graph, writers, value, handed[value])]
+    if not handed:
+        return 0
+    writers = Writers(graph)
+    copied = [value for value, places in handed.items() if _is_worth_it(graph, writers, value, places)]
     for value in copied:
         _copy(graph, value, handed[value])
     return len(copied)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.order import predecessors, reached
+from npu_runtime.graph.order import followers, reached
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.fold_constants import CONSTANT
 from npu_runtime.passes.lift_loops import LOOP_INPUT
@@ -41,9 +41,5 @@ def only_computes(graph: Graph, node: Node) -> bool:
 
 def conditional_nodes(graph: Graph) -> set[str]:
     """Names of the nodes behind a Switch, which do not run when their branch is not taken."""
-    followers: dict[str, list[str]] = {}
-    for node in graph:
-        for name in set(predecessors(node)):
-            followers.setdefault(name, []).append(node.name)
     branching = {node.name for node in graph if node.op in SWITCHES | MERGES}
-    return branching | reached(sorted(branching), followers)
+    return branching | reached(sorted(branching), followers(graph))

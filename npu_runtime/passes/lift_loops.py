@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.order import followers
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.loop_frames import ENTERS, EXITS, NEXT_ITERATIONS, loop_frames
 
@@ -138,17 +139,14 @@ def _tests(graph: Graph, condition: Node, merges: Mapping[str, str]) -> bool:
 
 def _descendants(graph: Graph, switches: Mapping[str, Node], merges: Mapping[str, str]) -> set[str]:
     """Everything behind a Switch, by data or control, up to the end of the iteration."""
-    followers: dict[str, list[str]] = {}
-    for node in graph:
-        for name in [value.node for value in node.inputs] + node.controls:
-            followers.setdefault(name, []).append(node.name)
+    after = followers(graph)
     found: set[str] = set()
-    work = [name for switch in switches for name in followers.get(switch, ())]
+    work = [name for switch in switches for name in after.get(switch, ())]
     while work:
         name = work.pop()
         if name not in found and name not in merges:
             found.add(name)
-            work += followers.get(name, ())
+            work += after.get(name, ())
     return found
 
 

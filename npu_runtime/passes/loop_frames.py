@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from npu_runtime.graph.ir import Graph, Node
-from npu_runtime.graph.order import predecessors
+from npu_runtime.graph.order import followers, predecessors
 
 ENTERS = frozenset({"Enter", "RefEnter"})
 EXITS = frozenset({"Exit", "RefExit"})
@@ -22,15 +22,12 @@ def loop_frames(graph: Graph) -> dict[str, str]:
         return {}
     stacks: dict[str, tuple[str, ...]] = {}
     work = [node.name for node in graph if not predecessors(node)]
-    followers: dict[str, list[str]] = {}
-    for node in graph:
-        for name in predecessors(node):
-            followers.setdefault(name, []).append(node.name)
+    after = followers(graph)
     stacks.update((name, ()) for name in work)
     while work:
         name = work.pop()
         outside = _frame_after(graph[name], stacks[name])
-        for follower in followers.get(name, ()):
+        for follower in after.get(name, ()):
             if follower not in stacks or len(outside) > len(stacks[follower]):
                 stacks[follower] = outside
                 work.append(follower)

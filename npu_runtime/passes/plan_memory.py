@@ -69,25 +69,24 @@ def _last_uses(order: Sequence[Node], keep: Mapping[Value, int], ends: Mapping[s
 
 def may_alias(node: Node) -> bool:
     """Whether an output may be a view of an input: everything but kernels that fill buffers given to them for all outputs."""
+    return node.host_reason is None and not all(_is_filled(node, spec) for spec in node.outputs)
+
+
+def _is_filled(node: Node, spec: Spec) -> bool:
+    """Whether the plan can give an output a place that the kernel fills: not if its size is known in a step only."""
     made = all_kernels().get(node.op)
-    is_filled = made is not None and made.takes_out and all(_has_buffer(spec) for spec in node.outputs)
-    return node.host_reason is None and not is_filled
-
-
-def _has_buffer(spec: Spec) -> bool:
-    """Whether the plan can give a result a place: not if its size is known in a step only."""
-    return spec.is_complete and spec.value is None and bool(dt.itemsize_bytes(spec.dtype))
+    takes_out = node.host_reason is None and made is not None and made.takes_out
+    return takes_out and spec.is_complete and spec.value is None and bool(dt.itemsize_bytes(spec.dtype))
 
 
 def _buffers(graph: Graph, order: Sequence[Node], last_use: Mapping[Value, int], ends: Mapping[str, int]) -> list[_Buffer]:
     planned: dict[Value, _Buffer] = {}
     origins: dict[Value, frozenset[Value]] = {}
     for position, node in enumerate(order):
-        made = all_kernels().get(node.op)
         inherited: frozenset[Value] = frozenset().union(*(origins.get(v, frozenset()) for v in node.inputs))
         for index, spec in enumerate(node.outputs):
             value = Value(node.name, index)
-            is_filled = node.host_reason is None and made is not None and made.takes_out and _has_buffer(spec)
+            is_filled = _is_filled(node, spec)
             origins[value] = frozenset([value]) if is_filled else inherited
             if is_filled:
                 n_bytes = spec.n_bytes

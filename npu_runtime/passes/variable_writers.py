@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.order import reached
+from npu_runtime.graph.order import followers, predecessors, reached
 from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE
 from npu_runtime.passes.placement import VARIABLES
 from npu_runtime.passes.plan_memory import may_alias
@@ -25,14 +25,11 @@ class Writers:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.before: dict[str, list[str]] = {}
-        self.after: dict[str, list[str]] = {}
+        self.before = {node.name: predecessors(node) for node in graph}
+        self.after = followers(graph)
         self.handed: dict[str | None, set[str]] = {}
         """Names of the nodes that are handed each variable; under None those that are handed nobody knows which."""
         for node in graph:
-            self.before[node.name] = [*(value.node for value in node.inputs), *node.controls]
-            for name in self.before[node.name]:
-                self.after.setdefault(name, []).append(node.name)
             for variable in self._handed_to(node):
                 self.handed.setdefault(variable, set()).add(node.name)
 
