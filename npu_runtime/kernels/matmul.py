@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +13,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.parallel import blas_architecture, parallel_ranges, scratch
+from npu_runtime.kernels.parallel import blas_architecture, n_threads, parallel_ranges, scratch
 from npu_runtime.kernels.precision import compute_dtype, store, wide_buffer, widen
 from npu_runtime.kernels.shapes import broadcast_pair
 
@@ -34,6 +34,10 @@ ROWS = 1024
 the fastest for two threads; but where there are more threads they want a piece each."""
 COLUMNS = 768
 """Columns at a time where a product is wide, for the same reasons."""
+LEAST_BY_THREADS = 512
+"""Rows or columns at a time at least, where each thread gets one piece."""
+FINISHED = 1 << 19
+"""Elements of such a piece at most where an epilogue follows, which wants them in cache."""
 STACKED_ROWS = 4096
 """The same where the other operand is not packed, as the rows are multiplied in smaller pieces."""
 SMALL_PRODUCT = 1_000_000 if blas_architecture().lower() in ("skylakex", "cooperlake", "sapphirerapids") else 0
@@ -45,8 +49,11 @@ FEWEST_STACKED = 128
 """Rows of one such product that repay its start."""
 NARROW, FEWEST_NARROW, MANY_ROWS = 96, 32, 512
 """Fewer rows do where they have no more than so many columns and there are many products of them."""
-FEW_ROWS = range(4, 41)
-"""Of a product that is multiplied by pieces of the other operand, as packing that takes longer than multiplying it."""
+FEW_ROWS, FEW_ROWS_BY_COLUMNS = range(4, 25), range(4, 41)
+"""Of a product that is multiplied by pieces of the other operand, as packing that takes longer than multiplying it; of one
+whose columns are contiguous."""
+TURNED_ROWS, TURNED_SIZE = range(25, 321), 500_000
+"""Rows of a product that is turned around, and the size of the other operand from which on that pays."""
 FEW_COLUMNS, FEW_TURNED = 64, 16
 """Columns of such a piece; of one whose columns are contiguous."""
 COLUMNS_BY_FEW = 1280
@@ -73,18 +80,32 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
         multiply_stacked(a[start:stop], b, out[start:stop])
         finish(out[start:stop])
 
-    is_few = m in FEW_ROWS and 0 < SMALL_PRODUCT < m * b.size and b.dtype == np.float32
+    by = _way(m, b)
 
     def columns(start: int, stop: int) -> None:
-        (multiply_few if is_few else np.matmul)(a, b[:, start:stop], out=out[:, start:stop])
+        by(a, b[:, start:stop], out=out[:, start:stop])
         finish(out[:, start:stop], slice(start, stop))
 
-    if is_small or m >= n:
-        most = STACKED_ROWS if epilogue is None and _stack_of(a, b, out) else ROWS
-        parallel_ranges(m, rows, m if is_small else _block(m, most))
+    most = None if epilogue is None else FINISHED // max(min(m, n), 1)
+    if is_small:
+        parallel_ranges(m, rows, m)
+    elif m >= n and _stack_of(a, b, out):
+        parallel_ranges(m, rows, _block(m, STACKED_ROWS if epilogue is None else ROWS))
+    elif m >= n:
+        parallel_ranges(m, rows, _share(m, ROWS, b, most))
     else:
-        parallel_ranges(n, columns, _block(n, COLUMNS_BY_FEW if is_few else COLUMNS))
+        parallel_ranges(n, columns, _block(n, COLUMNS_BY_FEW) if by is multiply_few else _share(n, COLUMNS, a, most))
     return out
+
+
+def _way(m: int, b: np.ndarray) -> Callable[..., object]:
+    """How a piece of m rows and some columns is multiplied, by the shape and layout of all of b and by what BLAS packs."""
+    if b.dtype != np.float32 or not 0 < SMALL_PRODUCT < m * b.size:
+        return np.matmul
+    has_rows = b.strides[1] == b.itemsize
+    if m in (FEW_ROWS if has_rows else FEW_ROWS_BY_COLUMNS):
+        return multiply_few
+    return multiply_turned if has_rows and m in TURNED_ROWS and b.size >= TURNED_SIZE else np.matmul
 
 
 def multiply_stacked(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -121,6 +142,17 @@ def multiply_few(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
             np.add(out, target, out=out)
 
 
+def multiply_turned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out = a @ b of a few hundred rows on this thread, as (b.T @ a.T).T.
+
+    OpenBLAS' kernels for AVX-512 pack numpy's right operand by 16 columns at a time, down all of its rows, which lie in other
+    pages of memory; the left one, turned around, along its rows.  a: (m, k), b: (k, n) with contiguous rows.  out: (m, n).
+    """
+    turned = scratch("turned product", out.shape[::-1])
+    np.matmul(b.T, a.T, out=turned)
+    np.copyto(out, turned.T)
+
+
 def _cut_columns(x: np.ndarray, width: int) -> np.ndarray:
     """(m, n) as (n / width, m, width), not copied; any strides."""
     row, item = x.strides
@@ -148,9 +180,22 @@ def _leave(block: np.ndarray, columns: slice = ALL) -> None:
     """The epilogue of a plain product."""
 
 
-def _block(extent: int, most: int = ROWS) -> int:
+def _block(extent: int, most: int) -> int:
     """At least two pieces, of at most `most`, in whole multiples of the widest micro kernel."""
     return min(most, max(16, -(-extent // 32) * 16))
+
+
+def _share(extent: int, fixed: int, other: np.ndarray, most: int | None) -> int:
+    """As `_block` with `fixed`, but a piece for each thread where the pieces do not change the result.
+
+    That is so with OpenBLAS' kernels for AVX-512, which sum in the same order wherever an element of the result is, unless
+    a piece is so small that it is not packed.  other: the operand that all pieces share.  most: for each thread; None: no limit.
+    """
+    is_packed = 0 < SMALL_PRODUCT < other.size * (LEAST_BY_THREADS // 2)
+    if is_packed and extent >= LEAST_BY_THREADS and other.dtype == np.float32:
+        fair_share = -(-extent // n_threads())
+        return _block(extent, max(min(fair_share, most or extent), LEAST_BY_THREADS))
+    return _block(extent, fixed)
 
 
 def _as_blas_takes_it(x: np.ndarray) -> np.ndarray:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from unittest import mock
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.kernels import matmul
+from npu_runtime.kernels import matmul, parallel
 from tests.kernels.harness import arr
 
 LAYOUTS = {"rows": lambda x: x, "columns": np.asfortranarray, "part": lambda x: np.repeat(x, 2, axis=0)[::2]}
@@ -41,6 +43,52 @@ def test_few_rows_by_pieces_of_any_size(m: int, k: int, n: int, left: str, is_tu
     with mock.patch.multiple(matmul, SMALL_PRODUCT=small * m, FEW_COLUMNS=16, FEW_TURNED=4):
         matmul.multiply_few(a, b, out)
     np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64))
+
+
+@given(
+    st.integers(1, 40), st.integers(1, 50), st.integers(0, 70), st.sampled_from(sorted(LAYOUTS)), st.booleans(), st.booleans(),
+)  # fmt: skip
+@settings(deadline=None, max_examples=40)
+def test_a_product_turned_around(m: int, k: int, n: int, left: str, is_part: bool, is_wide: bool) -> None:
+    """Whole numbers, whose sums are exact in any order."""
+    a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n + 5, seed=1).round()[:, 2 : n + 2]
+    b = b if is_part else np.ascontiguousarray(b)
+    out = np.full((m, n + 3 if is_wide else n), np.nan, np.float32)[:, :n]
+    matmul.multiply_turned(a, b, out)
+    np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64))
+
+
+@given(
+    st.integers(1, 1400), st.integers(1, 300), st.integers(1, 1400), st.booleans(), st.booleans(), st.booleans(),
+    st.integers(2, 9),
+)  # fmt: skip
+@example(64, 700, 1024, False, False, False, 2)  # turned around
+@example(1300, 3, 1200, False, False, False, 4)  # pieces that are not packed
+@settings(deadline=None, max_examples=60)
+def test_bits_do_not_depend_on_the_number_of_threads(
+    m: int, k: int, n: int, left: bool, right: bool, ends: bool, count: int
+) -> None:
+    a, b = (arr(k, m).T if left else arr(m, k)), (arr(n, k, seed=1).T if right else arr(k, n, seed=1))
+    results = []
+    for n_threads in (1, count):
+        with threads(n_threads):
+            results.append(matmul.multiply(a, b, np.empty((m, n), np.float32), _double if ends else None))
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_allclose(results[0], a.astype(np.float64) @ b * (2 if ends else 1), rtol=1e-4, atol=1e-4 * k)
+
+
+def _double(block: np.ndarray, columns: slice = matmul.ALL) -> None:
+    block *= 2
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    before = parallel.n_threads()
+    parallel.set_n_threads(count)
+    try:
+        yield
+    finally:
+        parallel.set_n_threads(before)
 
 
 def test_stacks_are_made_where_blas_knows_small_products() -> None:
