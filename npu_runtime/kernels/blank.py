@@ -45,7 +45,7 @@ def has_blank_windows(x: np.ndarray, rows: Axis, cols: Axis) -> bool:
 
 def _least_inside(axis: Axis) -> int:
     """How many positions of an image a window covers at least."""
-    after = max(0, axis.out - 1 - axis.before + axis.kernel - axis.extent)
+    after = max(0, axis.reach(0, axis.out)[1] - axis.extent)
     return min(axis.extent, max(1, axis.kernel - max(axis.before, after)))
 
 

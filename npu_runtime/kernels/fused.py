@@ -14,7 +14,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.columns import repeated
 from npu_runtime.kernels.conv import conv_flops, conv_shape, run_conv
-from npu_runtime.kernels.elementwise import relu, relu6
+from npu_runtime.kernels.elementwise import leaky_relu_body, relu, relu6
 from npu_runtime.kernels.matmul import ALL, Epilogue, matmul_flops, matmul_shape, run_matmul
 from npu_runtime.kernels.precision import widen
 from npu_runtime.kernels.tiles import TILE, Body
@@ -52,10 +52,7 @@ FUSED = (("BiasAdd",), *[("BiasAdd", name) for name in (*ACTIVATIONS, "LeakyRelu
 
 
 def _activation(name: str, leakyrelu_alpha: float) -> Callable[[np.ndarray], None]:
-    if name != "LeakyRelu":
-        return ACTIVATIONS[name]
-    slope = np.float32(leakyrelu_alpha)
-    return lambda block: np.copyto(block, np.multiply(block, slope), where=block < 0)
+    return _in_tiles(leaky_relu_body(leakyrelu_alpha)) if name == "LeakyRelu" else ACTIVATIONS[name]
 
 
 def _add_by_lines(block: np.ndarray, bias: np.ndarray, line: np.ndarray) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from npu_runtime.cost.work import per_element
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.normalization import ONE_TYPE, Outputs, as_matrix, forward, shapes_v3
+from npu_runtime.kernels.parallel import scratch
 from npu_runtime.kernels.tiles import filled
 
 NORMALIZED_ACTIVATION = "_BatchNormActivation"
@@ -24,9 +26,18 @@ def _relu6(block: np.ndarray) -> None:
     np.minimum(block, filled(6, block[0]), out=block)
 
 
+def _leaky_relu(block: np.ndarray, alpha: float) -> None:
+    scaled = np.multiply(block, np.float32(alpha), out=scratch("leaky", block.shape))
+    np.maximum(block, scaled, out=block)
+
+
 ACTIVATIONS = {"Relu": _relu, "Relu6": _relu6}
 """In place, over a block of lines: one line of the limit is enough, and one call does the whole block."""
-MODES = tuple(ACTIVATIONS)
+
+
+def is_possible(activation: str, alpha: float) -> bool:
+    """Whether an activation may follow here.  alpha: of LeakyRelu, the slope below zero."""
+    return activation in ACTIVATIONS or (activation == "LeakyRelu" and 0 < alpha <= 1)
 
 
 def _shapes(x: Spec, scale: Spec, *others: Spec, data_format: str = "NHWC", **attrs: Any) -> list[Shape]:
@@ -36,12 +47,12 @@ def _shapes(x: Spec, scale: Spec, *others: Spec, data_format: str = "NHWC", **at
 @kernel(NORMALIZED_ACTIVATION, unit="vector", shape=_shapes, dtypes=ONE_TYPE, estimate=per_element(10), inplace=(0,))
 def batch_norm_activation(
     x: np.ndarray, scale: np.ndarray, offset: np.ndarray, mean: np.ndarray, variance: np.ndarray, /, *side: np.ndarray,
-    activation: str, epsilon: float = 1e-4, exponential_avg_factor: float = 1.0, data_format: str = "NHWC",
+    activation: str, alpha: float = 0.2, epsilon: float = 1e-4, exponential_avg_factor: float = 1.0, data_format: str = "NHWC",
     is_training: bool = True, out: tuple[np.ndarray | None, ...] | None = None,
 ) -> Outputs:  # fmt: skip
     """activation(FusedBatchNormV3 + side), bit for bit as the single nodes give it.
 
-    side: nothing, or one tensor in the shape of x.  activation: one of MODES.  data_format: NHWC or NDHWC.
+    side: nothing, or one tensor in the shape of x.  activation: one that `is_possible`.  data_format: NHWC or NDHWC.
     Returns: as FusedBatchNormV3.  Raises: as FusedBatchNormV3.
     """
     buffers = out or (None,) * 6
@@ -49,6 +60,6 @@ def batch_norm_activation(
     sides = [as_matrix(added.copy() if is_shared else added, data_format) for added, is_shared in zip(side, shared, strict=True)]
     made = forward(
         x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training, buffers, sides,
-        ACTIVATIONS[activation],
+        ACTIVATIONS.get(activation) or partial(_leaky_relu, alpha=alpha),
     )  # fmt: skip
     return (*made, np.empty(0, np.float32) if buffers[5] is None else buffers[5])

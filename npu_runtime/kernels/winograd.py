@@ -34,15 +34,15 @@ from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
 AREA = SIZE * SIZE
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 8 << 20
 """Of the transformed inputs and products of one block: more repays packing the filters, less stays in cache."""
-FEWEST_STACKED = 24
+FEWEST_STACKED = 64
 """Tiles of a product that BLAS does not pack: with fewer, packing pays."""
-FEWEST_SUMMED = 48
+FEWEST_SUMMED = 64
 """The same of a product of a filter's gradient, which is written and added to others."""
 MOST_PARTS = 4
 """Sums of a filter's gradient that are formed side by side then."""
-MIN_TILES = 64
+MIN_TILES = 128
 """Of a block that repays packing all filters for it alone."""
 PACKED = 30_000
 """Elements of a point's filters from which on BLAS packs them."""

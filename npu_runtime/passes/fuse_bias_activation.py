@@ -10,7 +10,7 @@ from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.base import graph_pass
 
 HEADS = {"Conv2D": "_FusedConv2D", "MatMul": "_FusedMatMul"}
-ACTIVATIONS = ("Relu", "Relu6", "Elu")
+ACTIVATIONS = ("Relu", "Relu6", "Elu", "LeakyRelu")
 
 
 @graph_pass(requires=("shapes",))
@@ -54,7 +54,8 @@ def _fuse(graph: Graph, head: Node, bias: Node, activation: Node | None) -> None
     last = activation or bias
     last.inputs = [*head.inputs, bias.inputs[1]]
     names = ["BiasAdd"] + ([activation.op] if activation else [])
-    last.attrs = {**head.attrs, "fused_ops": names, "num_args": 1, "epsilon": 0.0, "leakyrelu_alpha": 0.2}
+    slope = 0.2 if activation is None else activation.attrs.get("alpha", 0.2)
+    last.attrs = {**head.attrs, "fused_ops": names, "num_args": 1, "epsilon": 0.0, "leakyrelu_alpha": slope}
     last.op = HEADS[head.op]
     del graph.nodes[head.name]
     if activation is not None:

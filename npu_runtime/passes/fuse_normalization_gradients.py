@@ -20,7 +20,8 @@ def fuse_normalization_gradients(graph: Graph) -> int:
         passed = graph[norm.inputs[0].node]
         is_seen = passed.name in kept or passed.name in waited_for or len(readers[norm.inputs[0]]) != 1
         if not is_seen and _fits(graph, passed, norm):
-            norm.op, norm.attrs = NORMALIZED_ACTIVATION_GRADIENT, {**norm.attrs, "activation": passed.op}
+            norm.op = NORMALIZED_ACTIVATION_GRADIENT
+            norm.attrs = {**norm.attrs, "activation": passed.op, "alpha": passed.attrs.get("alpha", 0.2)}
             norm.inputs = [*passed.inputs, *norm.inputs[1:]]
             norm.controls = list(dict.fromkeys([*passed.controls, *norm.controls]))
             del graph.nodes[passed.name]

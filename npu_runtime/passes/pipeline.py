@@ -20,6 +20,7 @@ from npu_runtime.passes.fuse_random_masks import fuse_random_masks
 from npu_runtime.passes.lift_loops import WHILE
 from npu_runtime.passes.loosen_controls import loosen_controls
 from npu_runtime.passes.merge_duplicates import merge_duplicates
+from npu_runtime.passes.read_activated import read_activated
 from npu_runtime.passes.remove_unused import remove_unused
 
 SIMPLIFY: Sequence[Pass] = (fold_constants, drop_unread, remove_unused)
@@ -29,6 +30,7 @@ FUSE: Sequence[Pass] = (
     merge_duplicates,
     remove_unused,
     fuse_random_masks,
+    read_activated,
     fuse_normalization,
     fuse_bias_activation,
     fuse_pool_gradients,

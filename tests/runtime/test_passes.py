@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from npu_runtime.passes.pipeline import pipeline
 from npu_runtime.passes.placement import place
 from npu_runtime.passes.plan_memory import FOREVER, may_alias, plan_memory
 from npu_runtime.passes.prune import FEED, feed_name, prune
+from npu_runtime.passes.read_activated import read_activated
 from npu_runtime.passes.remove_unused import remove_unused
 from tests.runtime.device import device_session
 
@@ -305,7 +307,7 @@ def _residual_network(activation: Any, sees_inside: bool) -> tuple[Any, list[Any
     return x, [*fetched, first, summed] if sees_inside else fetched, loss
 
 
-@pytest.mark.parametrize("activation", [tf.nn.relu, tf.nn.relu6])
+@pytest.mark.parametrize("activation", [tf.nn.relu, tf.nn.relu6, tf.nn.leaky_relu, partial(tf.nn.leaky_relu, alpha=1.5)])
 @pytest.mark.parametrize("sees_inside", [False, True])
 def test_a_normalisation_with_what_follows_it_changes_no_bit(activation: Any, sees_inside: bool) -> None:
     x, fetched, _ = _residual_network(activation, sees_inside)
@@ -329,15 +331,44 @@ def test_sum_and_activation_join_their_normalisation() -> None:
     assert ops(graph).count("AddV2") == 1
 
 
-@pytest.mark.parametrize("activation", [tf.nn.relu, tf.nn.relu6])
+@pytest.mark.parametrize("activation", [tf.nn.relu, tf.nn.relu6, tf.nn.leaky_relu])
 def test_the_gradient_of_an_activation_joins_that_of_its_normalisation(activation: Any) -> None:
     """The first normalisation's: behind the second comes a sum, whose gradient goes to both sides."""
     x, fetched, _ = _residual_network(activation, sees_inside=False)
     graph = imported(fetched[2], {x: (4, 6, 5, 3)})
     fold_constants.run(graph)
+    read_activated.run(graph)
     assert fuse_normalization_gradients.run(graph) == 1
     verify(graph)
     assert ops(graph).count("FusedBatchNormGradV3") == 1
+
+
+@pytest.mark.parametrize("alpha", [0.2, 1.5, 0.0, -0.5])
+def test_a_leaky_relu_joins_its_convolution_where_its_gradient_can_do_with_the_result(alpha: float) -> None:
+    """Its gradient reads the input, whose sign the result has only where the slope is positive."""
+    tf.set_random_seed(7)
+    x = tf.placeholder(tf.float32, [4, 6, 5, 3])
+    y = tf.nn.leaky_relu(tf.layers.conv2d(x, 7, 3, bias_initializer=tf.zeros_initializer()), alpha)
+    gradients = tf.gradients(tf.square(y), [x, *tf.trainable_variables()])
+    graph = imported(gradients, {x: (4, 6, 5, 3)})
+    fold_constants.run(graph)
+    is_positive = alpha > 0
+    assert read_activated.run(graph) == is_positive
+    assert fuse_bias_activation.run(graph) == 1
+    verify(graph)
+    assert ("LeakyRelu" in ops(graph)) != is_positive
+    value = np.random.default_rng(1).standard_normal((4, 6, 5, 3)).astype(np.float32)
+    value[0] = 0
+    for one in (y, *gradients):
+        assert_as_on_tensorflow(one, {x: value})
+
+
+def test_a_leaky_relu_of_a_variable_that_changes_keeps_its_own_input() -> None:
+    v = tf.Variable([1.0, -1.0, 2.0], use_resource=False)
+    y = tf.nn.leaky_relu(v._ref())
+    with tf.control_dependencies([v.assign([-1.0, 1.0, -2.0])]):
+        graph = imported(tf.raw_ops.LeakyReluGrad(gradients=tf.identity(y), features=v._ref()))
+    assert read_activated.run(graph) == 0
 
 
 def test_a_gradient_that_is_seen_stays_beside_that_of_the_normalisation() -> None:
