@@ -191,7 +191,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
         if not is_first:
             np.add(target, product, out=target)
 
-    np.sum(sum_by_parts(todo, np.empty((min(n_parts, len(todo)), *matrix.shape), out.dtype), add), axis=0, out=matrix)
+    add_parts(sum_by_parts(todo, np.empty((min(n_parts, len(todo)), *matrix.shape), out.dtype), add), matrix)
 
 
 def sum_by_parts(todo: Sequence[Block], sums: np.ndarray, add: Callable[[np.ndarray, Block, bool], None]) -> np.ndarray:
@@ -208,6 +208,13 @@ def sum_by_parts(todo: Sequence[Block], sums: np.ndarray, add: Callable[[np.ndar
 
     parallel_ranges(n_parts, work)
     return sums
+
+
+def add_parts(parts: np.ndarray, out: np.ndarray) -> None:
+    """out = parts[0] + parts[1] + ..., in half the time of numpy's sum over the first axis, in the same order."""
+    np.copyto(out, parts[0])
+    for part in parts[1:]:
+        np.add(out, part, out=out)
 
 
 def multiply_turned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from npu_runtime.kernels.im2col import add_parts
 from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, multiply_stacked
 from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
@@ -26,6 +27,8 @@ CHUNK_POSITIONS = 768
 MOST_CHUNKS = 8
 FEWEST_POSITIONS = 32
 """That one small product sums over."""
+LARGE_FILTER = 1 << 17
+"""Elements whose copies both threads make."""
 START_NS = 6000
 """Of one row of the filter over one chunk: what the calls of numpy take beside their work."""
 
@@ -104,6 +107,18 @@ def _laid_out(x: np.ndarray, cols: Axis, span: Span) -> np.ndarray:
     return made.reshape(shape[0], -1, shape[3])
 
 
+def _matrices(w: np.ndarray, cols: Axis) -> dict[Span, np.ndarray]:
+    """`_by_row` for the columns that see the same taps."""
+    todo = spans(cols)
+    made: dict[Span, np.ndarray] = {}
+
+    def work(start: int, stop: int) -> None:
+        made.update((span, _by_row(w, span)) for span in todo[start:stop])
+
+    parallel_ranges(len(todo), work, 1 if w.size >= LARGE_FILTER else len(todo))
+    return made
+
+
 def _by_row(w: np.ndarray, span: Span) -> np.ndarray:
     """The matrix of each row of the filter.  w: perhaps a view with C and K exchanged.  Returns: (rows, taps * C, K)."""
     taps = w[:, span.low : span.high]
@@ -122,7 +137,7 @@ def _rows_inside(rows: Axis) -> list[tuple[int, slice, slice]]:
 
 def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None) -> None:
     """out = x * w, as `im2col.convolve` where `is_worth_it`."""
-    matrices = {span: _by_row(w, span) for span in spans(cols)}
+    matrices = _matrices(w, cols)
     todo, filters = _chunks(len(x), rows, cols), w.shape[3]
 
     def work(start: int, stop: int) -> None:
@@ -163,7 +178,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
                 _add_products(sums[index], x[first:last], dy[first:last], rows, cols, span)
 
     parallel_ranges(n_parts, work)
-    np.sum(sums, axis=0, out=out)
+    add_parts(sums, out)
 
 
 def _add_products(sums: np.ndarray, x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, span: Span) -> None:
@@ -180,7 +195,8 @@ def _add_products(sums: np.ndarray, x: np.ndarray, dy: np.ndarray, rows: Axis, c
         products = scratch("unpadded products", (stack, depth, filters))
         np.matmul(under.reshape(stack, -1, depth).swapaxes(1, 2), by.reshape(stack, -1, filters), out=products)
         target = sums[row, span.low : span.high]
-        np.add(target, products.sum(axis=0).reshape(target.shape), out=target)
+        total = products[0] if stack == 1 else products.sum(axis=0)
+        np.add(target, total.reshape(target.shape), out=target)
 
 
 def _small(positions: int, limit: int) -> int:
