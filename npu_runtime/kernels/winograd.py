@@ -46,8 +46,8 @@ MIN_TILES = 128
 """Of a block that repays packing all filters for it alone."""
 PACKED = 30_000
 """Elements of a point's filters from which on BLAS packs them."""
-START_NS = 50_000
-"""Of one block: what the calls of numpy take beside their work."""
+START_NS = 100_000
+"""Of one block: what the calls of numpy take beside their work, and packing the filters."""
 PRODUCT_BYTES = 1 << 20
 """Of the products of some points that are added to their sums."""
 CHUNK_TILES = 512
