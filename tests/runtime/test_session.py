@@ -289,6 +289,63 @@ def test_variable_moves_to_the_host_with_its_value() -> None:
         np.testing.assert_array_equal(session.run(v * 2.0), [8.0, 10.0])
 
 
+def _step_that_waits(v: Any, began: threading.Event, may_end: threading.Event) -> tf.Operation:
+    """An update of a variable on the device, behind a call of the host that lasts until it is told to end."""
+
+    def call() -> np.float32:
+        began.set()
+        assert may_end.wait(60)
+        return np.float32(1.0)
+
+    return v.assign_add(tf.fill(v.shape, tf.py_func(call, [], tf.float32))).op
+
+
+def test_a_variable_that_moves_to_the_host_takes_the_update_of_a_step_under_way_along() -> None:
+    v = tf.get_variable("v", initializer=[3.0, 4.0], use_resource=True)
+    began, may_end = threading.Event(), threading.Event()
+    step = _step_that_waits(v, began, may_end)
+    number, other = tf.placeholder(tf.float32, []), tf.get_variable("other", initializer=1.0, use_resource=True)
+    seen: list[Any] = []
+    with device_session() as session:
+        session.run([v.initializer, other.initializer])
+        thread = threading.Thread(target=session.run, args=(step,))
+        thread.start()
+        assert began.wait(60)
+        iterator = tf.data.Dataset.range(1).map(lambda i: v[i] * 10.0).make_initializable_iterator()
+        element, again, grown = iterator.get_next(), v * 2.0, number * other + 5.0
+        mover = threading.Thread(target=lambda: seen.append(session.run([iterator.initializer, again])[1]))
+        mover.start()
+        assert session.run(grown, {number: 1.0}) == 6.0  # who does not use the variable does not wait
+        mover.join(0.2)
+        assert mover.is_alive() and not seen
+        may_end.set()
+        thread.join(60)
+        mover.join(60)
+        assert v.handle.op.name in device_of(session)._placement.reasons
+        np.testing.assert_array_equal(seen, [[8.0, 10.0]])
+        assert session.run(element) == 40.0
+
+
+def test_a_run_that_waits_for_a_variable_to_move_keeps_its_timeout() -> None:
+    v = tf.get_variable("v", initializer=[3.0, 4.0], use_resource=True)
+    began, may_end = threading.Event(), threading.Event()
+    step = _step_that_waits(v, began, may_end)
+    with device_session() as session:
+        session.run(v.initializer)
+        thread = threading.Thread(target=session.run, args=(step,))
+        thread.start()
+        assert began.wait(60)
+        iterator = tf.data.Dataset.range(1).map(lambda i: v[i] * 10.0).make_initializable_iterator()
+        try:
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                session.run(iterator.initializer, options=tf.RunOptions(timeout_in_ms=100))
+        finally:
+            may_end.set()
+            thread.join(60)
+        session.run(iterator.initializer)
+        assert session.run(iterator.get_next()) == 40.0
+
+
 def test_threads_share_a_session() -> None:
     x = tf.placeholder(tf.float32, [None, 4])
     y = tf.reduce_sum(tf.square(x), axis=1)
