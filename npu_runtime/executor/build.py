@@ -108,7 +108,7 @@ class _Builder:
         for time in sorted({call.time for call in self.parts.calls} | set(by_time)):
             order += [call for call in self.parts.calls if call.time == time]
             order += topological(by_time.get(time, []))
-        if not (self._is_order_meant() or self.parts.has_branches):  # what a branch reads has waited for the predicate
+        if not self._is_order_meant():
             order = reads_first(self.graph, order)
         order = [item for item in order if isinstance(item, HostCall) or self._is_step(item)]
         if self.loop is not None:
