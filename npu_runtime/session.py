@@ -31,11 +31,9 @@ from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.build import HostBinding, State, build
 from npu_runtime.executor.capacity import check_capacity
 from npu_runtime.executor.in_flight import InFlight
-from npu_runtime.executor.interrupts import Interrupts
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.run import Runner
-from npu_runtime.executor.touching import Key, variable_key
 from npu_runtime.executor.watch import timeout_ms
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
@@ -43,6 +41,7 @@ from npu_runtime.graph.text import Remark, to_text
 from npu_runtime.importer.boundary import can_cross, read_outside, with_handle_sources
 from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide
+from npu_runtime.interrupts import Interrupts
 from npu_runtime.passes.assign_precision import assign_precision, count_types, stores_float16, type_remark
 from npu_runtime.passes.assign_streams import assign_streams, describe, remark
 from npu_runtime.passes.copy_for_host import copy_for_host
@@ -50,7 +49,7 @@ from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
 from npu_runtime.passes.partition import HostCall, partition, split_prologue
 from npu_runtime.passes.pipeline import optimise
-from npu_runtime.passes.placement import VARIABLES, Placement, place
+from npu_runtime.passes.placement import VARIABLES, Key, Placement, place, variable_key
 from npu_runtime.passes.precision_policy import load_policy, saturates
 from npu_runtime.passes.prune import FEED, prune
 

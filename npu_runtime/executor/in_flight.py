@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Iterable
 
 from npu_runtime.errors import DeadlineExceeded
-from npu_runtime.executor.interrupts import current as current_interrupts
-from npu_runtime.executor.touching import Key
 from npu_runtime.executor.watch import current as current_watch
+from npu_runtime.interrupts import current as current_interrupts
+from npu_runtime.passes.placement import Key
 
 LOOK_SECONDS = 1e-3
 """Between two looks at whether the steps have ended; none of them tells, as nobody waits in nearly all runs."""

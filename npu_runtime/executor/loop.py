@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from npu_runtime.errors import DeviceError
-from npu_runtime.executor.interrupts import current as current_interrupts
 from npu_runtime.executor.nan_tracking import tracked
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import run_step, run_step_with_branches
 from npu_runtime.executor.watch import current
 from npu_runtime.graph.ir import Value
+from npu_runtime.interrupts import current as current_interrupts
 from npu_runtime.passes.lift_loops import Loop
 
 

@@ -289,6 +289,21 @@ def test_variable_moves_to_the_host_with_its_value() -> None:
         np.testing.assert_array_equal(session.run(v * 2.0), [8.0, 10.0])
 
 
+def test_two_handles_of_one_variable_are_on_one_side_and_containers_are_apart() -> None:
+    def handle(container: str = "") -> Any:
+        return tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[2], shared_name="v", container=container)
+
+    def read(of: Any) -> Any:
+        return tf.raw_ops.ReadVariableOp(resource=of, dtype=tf.float32)
+
+    one, same, other = handle(), handle(), handle("other")
+    values = {one: [3.0, 4.0], other: [5.0, 6.0]}
+    set_both = [tf.raw_ops.AssignVariableOp(resource=of, value=value) for of, value in values.items()]
+    same_on_both([(set_both, {}), ([read(one), read(same), read(other)], {})])
+    iterator = tf.data.Dataset.range(1).map(lambda i: read(same)[i]).make_initializable_iterator()
+    same_on_both([(set_both, {}), (iterator.initializer, {}), ([iterator.get_next(), read(one), read(other)], {})])
+
+
 def _step_that_waits(v: Any, began: threading.Event, may_end: threading.Event) -> tf.Operation:
     """An update of a variable on the device, behind a call of the host that lasts until it is told to end."""
 
