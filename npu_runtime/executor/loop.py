@@ -57,7 +57,7 @@ class LoopRunner:
             try:
                 run(step.function, step, slots)
             except DeviceError as error:
-                raise error.at(step.node, step.op) from None
+                raise error.at(step.node, step.op) from error.__cause__
             if interrupts.pending:
                 interrupts.deliver()
             self.flops += step.function.flops if isinstance(step.function, LoopRunner) else step.flops

@@ -83,7 +83,7 @@ class Runner:
                     else:
                         run(function, step, slots)
                 except DeviceError as error:
-                    raise error.at(step_name(step), getattr(step, "op", "host call")) from None
+                    raise error.at(step_name(step), getattr(step, "op", "host call")) from error.__cause__
                 if interrupts.pending:
                     interrupts.deliver()
 
