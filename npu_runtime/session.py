@@ -272,13 +272,12 @@ class DeviceSession:
     def _specialise(self, plan: _Plan, shapes: tuple[tuple[int, ...], ...]) -> Runner:
         graph = _copy_with_shapes(plan.main, shapes)
         record = plan.record
-        place = f"{self._record.name} run {self._record.programs.index(record) + 1} shapes {record.n_compilations + 1}"
-        self._dump(f"{place} before", graph)
+        self._dump(record, "before", graph)
         self._lower(graph)
         if not self._policy.is_origin:
-            self._dump(f"{place} typed", graph, type_remark)
+            self._dump(record, "typed", graph, type_remark)
         program = self._compile(graph, plan.is_saturating)
-        self._dump(f"{place} after", graph, partial(remark, program.streams))
+        self._dump(record, "after", graph, partial(remark, program.streams))
         record.device_types = program.device_types
         record.streams = describe(program.streams)
         record.n_compilations += 1
@@ -299,11 +298,12 @@ class DeviceSession:
                 n_bytes[key] = n_bytes.get(key) or Spec(node.outputs[0].shape, node.attrs["dtype"]).n_bytes
         return sum(n_bytes.values())
 
-    def _dump(self, name: str, graph: Graph, remark: Remark = lambda node: "") -> None:
+    def _dump(self, record: ProgramRecord, stage: str, graph: Graph, remark: Remark = lambda node: "") -> None:
         """Write a graph for people to read, if the options ask for it."""
         if self._config.dump_graph:
-            folder = Path(self._config.dump_graph)
+            folder, number = Path(self._config.dump_graph), self._record.programs.index(record) + 1
             folder.mkdir(parents=True, exist_ok=True)
+            name = f"{self._record.name} run {number} shapes {record.n_compilations + 1} {stage}"
             (folder / f"{name.replace(' ', '_')}.txt").write_text(to_text(graph, remark), encoding="utf-8")
 
     def _lower(self, graph: Graph) -> None:

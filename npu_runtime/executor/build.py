@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -278,9 +279,8 @@ class _Builder:
         on_host = [node for node in self.graph if node.host_reason is not None and not is_virtual(node)]
         program.host_nodes = {node.name: node.host_reason or "" for node in on_host}
         program.host_flops = sum(self._host_flops(node) for node in on_host)
-        program.device_nodes = tuple(
-            n.name for n in self.graph if n.host_reason is None and not is_free_constant(n) and n.op != FEED
-        )
+        on_device = [n for n in self.graph if n.host_reason is None and not is_free_constant(n) and n.op != FEED]
+        program.device_nodes = tuple(sys.intern(n.name) for n in on_device)  # the run log keeps them, of every session
 
     def _host_flops(self, node: Node) -> float:
         """As on the device where we know the op, else one operation for each floating-point element it makes."""

@@ -7,7 +7,7 @@ queues, iterators and tables live here for as long as the user's session does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -26,6 +26,9 @@ from npu_runtime.passes.variable_writers import shows_variable
 
 HOST_CALL_OBSERVERS: list[Callable[[Any], None]] = []
 """Called with the RunMetadata of every host call made by a callable that was built while the list was not empty."""
+
+MOST_TIMEOUTS = 8
+"""Callables of one host call that are kept, for runs with other timeouts."""
 
 HOST_SIDE_MARK = "_npu_host_side"
 """Attribute of sessions that must stay on the host although every new session is given the NPU entry."""
@@ -93,7 +96,7 @@ class HostSide:
         timeout_ms: asked in each call, 0 for none. The options of TensorFlow's callables are fixed when these are made.
         """
 
-        @cache
+        @lru_cache(maxsize=MOST_TIMEOUTS)
         def made(timeout: int, is_traced: bool) -> Callable[..., Any]:
             options = config_pb2.CallableOptions(feed=feeds, fetch=fetches, target=targets)
             options.run_options.timeout_in_ms = timeout
