@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,9 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from npu_runtime.errors import DeadlineExceeded
+from npu_runtime.executor import in_flight
+from npu_runtime.executor.in_flight import InFlight
 from tests.runtime.device import device_of, device_session
 
 Step = tuple[Any, dict[Any, Any]]
@@ -359,6 +363,19 @@ def test_a_run_that_waits_for_a_variable_to_move_keeps_its_timeout() -> None:
             thread.join(60)
         session.run(iterator.initializer)
         assert session.run(iterator.get_next()) == 40.0
+
+
+def test_a_step_that_never_ends_is_told_to_who_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    moved: list[Any] = []
+    flight, used = InFlight(moved.append), frozenset({("resource", "v")})
+    assert flight.begin(used)
+    flight.move(used)
+    assert flight.begin(frozenset({("ref", "v")})) and not flight.begin(used) and moved == []
+    monkeypatch.setattr(in_flight, "MOST_SECONDS", 0.0)
+    with pytest.raises(DeadlineExceeded, match="need v on the host"):
+        flight.wait(time.monotonic() - 1.0)
+    flight.end(used)
+    assert flight.begin(used) and moved == [*used]
 
 
 def test_threads_share_a_session() -> None:
