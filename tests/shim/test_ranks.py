@@ -311,18 +311,32 @@ with tf.Session() as session:
 """
 
 
-def test_an_interrupt_reaches_every_rank(script):  # noqa: F811
-    """The terminal's Ctrl-C goes to the whole group; the scripts end as they say, and nobody is left behind."""
-    command = [TF2NPU, "run", "--devices", "2", script(INTERRUPTED)]
+def interrupted(program: Path, folder: Path) -> str:
+    """What a run on two ranks prints that is interrupted a second after it says "running", as by the terminal's Ctrl-C.
+
+    A test that runs in the background of a shell has SIGINT ignored, and would hand that on.
+    """
     started = subprocess.Popen(
-        command, env=plain_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
-    while "running" not in started.stdout.readline():
-        assert started.poll() is None
-    time.sleep(0.5)
-    os.killpg(started.pid, signal.SIGINT)
-    rest, _ = started.communicate(timeout=60)
+        [TF2NPU, "run", "--devices", "2", program], env=plain_environment(), cwd=folder, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    try:
+        while "running" not in started.stdout.readline():
+            assert started.poll() is None
+        time.sleep(1.0)
+        os.killpg(started.pid, signal.SIGINT)
+        rest, _ = started.communicate(timeout=120)
+    finally:
+        if started.poll() is None:
+            os.killpg(started.pid, signal.SIGKILL)
     assert started.returncode == 0, rest
+    return rest
+
+
+def test_an_interrupt_reaches_every_rank(script, tmp_path):  # noqa: F811
+    """It goes to the whole group; the scripts end as they say, and nobody is left behind."""
+    rest = interrupted(script(INTERRUPTED), tmp_path)
     assert "\nstopped with True" in f"\n{rest}" and "[rank 1] stopped with True" in rest
 
 
@@ -350,15 +364,5 @@ else:
 
 
 def test_an_interrupt_reaches_a_rank_that_waits_for_one_that_does_not_come(script, tmp_path):  # noqa: F811
-    command = [TF2NPU, "run", "--devices", "2", script(WAITS)]
-    started = subprocess.Popen(
-        command, env=plain_environment(), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    while "running" not in started.stdout.readline():
-        assert started.poll() is None
-    time.sleep(1.0)
-    os.killpg(started.pid, signal.SIGINT)
-    rest, _ = started.communicate(timeout=60)
-    assert started.returncode == 0, rest
+    interrupted(script(WAITS), tmp_path)
     assert (tmp_path / "stopped").exists()
