@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+MISFITS = (IndexError, TypeError, ValueError)
+"""What Python and numpy raise where a kernel works on shapes that do not fit the op and that it does not look at itself."""
+
 
 class DeviceError(Exception):
     """A step failed on the device. `node` and `op` are filled in by the executor when a kernel raised it."""

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 
-@dataclass
+@dataclass(eq=False)
 class ProgramRecord:
     """One compiled run. Floating-point operations are of one step, counted as TensorFlow's profiler counts them.
 
@@ -34,7 +34,7 @@ class ProgramRecord:
     nan_origins: list[str] = field(default_factory=list)
     n_runs: int = 0
     n_compilations: int = 0
-    _lock: Any = field(default_factory=Lock, repr=False, compare=False)
+    _lock: Any = field(default_factory=Lock, repr=False)
 
     def count_run(self) -> None:
         """One step more; threads may share a program."""

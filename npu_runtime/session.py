@@ -7,6 +7,7 @@ by what is fetched, targeted and fed, and specialised by the shapes of the feeds
 from __future__ import annotations
 
 import gc
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,25 +30,26 @@ from npu_runtime.errors import FailedPrecondition, Unimplemented
 from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.build import HostBinding, State, build
 from npu_runtime.executor.capacity import check_capacity
-from npu_runtime.executor.interrupts import Interrupts
+from npu_runtime.executor.in_flight import InFlight
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.run import Runner
-from npu_runtime.executor.touching import variable_key
 from npu_runtime.executor.watch import timeout_ms
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.text import Remark, to_text
+from npu_runtime.importer.boundary import can_cross, read_outside, with_handle_sources
 from npu_runtime.importer.graphdef import GraphImporter
-from npu_runtime.importer.host import HostSide, through_switches
+from npu_runtime.importer.host import HostSide
+from npu_runtime.interrupts import Interrupts
 from npu_runtime.passes.assign_precision import assign_precision, count_types, stores_float16, type_remark
 from npu_runtime.passes.assign_streams import assign_streams, describe, remark
 from npu_runtime.passes.copy_for_host import copy_for_host
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
-from npu_runtime.passes.partition import HostCall, is_free_constant, is_handle_source, is_virtual, partition, split_prologue
+from npu_runtime.passes.partition import HostCall, partition, split_prologue
 from npu_runtime.passes.pipeline import optimise
-from npu_runtime.passes.placement import HANDLES, VARIABLES, Placement, place
+from npu_runtime.passes.placement import VARIABLES, Key, Placement, place, variable_key
 from npu_runtime.passes.precision_policy import load_policy, saturates
 from npu_runtime.passes.prune import FEED, prune
 
@@ -76,12 +78,13 @@ class Request:
 
 @dataclass
 class _Plan:
-    """A request pruned and partitioned; programs for the shapes met so far."""
+    """A request pruned and partitioned; programs for the shapes met so far.  variables: that it uses, on either side."""
 
     main: Graph
     prologue: Runner | None
     record: ProgramRecord
     is_saturating: bool
+    variables: frozenset[Key]
     runners: dict[tuple[Any, ...], Runner] = field(default_factory=dict)
 
 
@@ -98,7 +101,10 @@ class DeviceSession:
         self._chip = load_chip(config.soc)
         self._placement = Placement()
         self._placed: set[str] = set()
-        self._variables: dict[tuple[str, str], Variable] = {}
+        self._variables: dict[Key, Variable] = {}
+        self._moving: dict[Key, Node] = {}
+        """Variables that have a place on the host and still their value on the device."""
+        self._in_flight = InFlight(self._move_variable)
         self._generators: dict[str, dict[str, Any]] = {}
         self._policy = load_policy(config, self._chip)
         self._arenas = ArenaPool()
@@ -138,11 +144,14 @@ class DeviceSession:
 
     def _step(self, request: Request, feeds: Sequence[np.ndarray]) -> list[Any]:
         plan = self._plan_for(request)
-        values = list(feeds)
-        if plan.prologue is not None:
-            values += plan.prologue.run(feeds, convert=np.asarray)
-        runner = self._runner_for(plan, values)
-        result = runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
+        try:
+            values = list(feeds)
+            if plan.prologue is not None:
+                values += plan.prologue.run(feeds, convert=np.asarray)
+            runner = self._runner_for(plan, values)
+            result = runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
+        finally:
+            self._in_flight.end(plan.variables)
         plan.record.count_run()
         if runner.program.loops:
             plan.record.device_flops = runner.program.measured_flops()
@@ -179,19 +188,29 @@ class DeviceSession:
         self._arenas = ArenaPool()
 
     def _plan_for(self, request: Request) -> _Plan:
-        with self._lock:
-            key = request, saturates(self._policy, self._config, self._chip)
-            plan = self._plans.get(key)
-            if plan is None or self._importer.is_behind():
-                with _without_collection():
-                    if self._importer.update():
-                        self._place()
-                    plan = self._plans.get(key) or self._make_plan(request, key[1])
-                    self._plans[key] = plan
-            return plan
+        """The plan of a step that has begun with this; whoever asks says when it has ended."""
+        since = 0.0
+        while True:
+            with self._lock:
+                plan = self._current_plan(request)
+                if self._in_flight.begin(plan.variables):
+                    return plan
+            since = since or time.monotonic()
+            self._in_flight.wait(since)
+
+    def _current_plan(self, request: Request) -> _Plan:
+        key = request, saturates(self._policy, self._config, self._chip)
+        plan = self._plans.get(key)
+        if plan is None or self._importer.is_behind():
+            with _without_collection():
+                if self._importer.update():
+                    self._place()
+                plan = self._plans.get(key) or self._make_plan(request, key[1])
+                self._plans[key] = plan
+        return plan
 
     def _place(self) -> None:
-        """Decide sides anew; a variable that must go to the host takes its value along."""
+        """Decide sides anew, as the graph has grown."""
         graph, before = self._importer.graph, self._placement.reasons
         self._placement = place(graph, before)
         for node in graph:
@@ -201,14 +220,17 @@ class DeviceSession:
         self._placed = set(graph.nodes)
         if moved:
             self._plans.clear()
-            self._move_variables([graph[name] for name in moved if graph[name].op in VARIABLES])
+            self._moving |= {variable_key(graph[name]): graph[name] for name in moved if graph[name].op in VARIABLES}
+            self._in_flight.move(self._moving)
 
-    def _move_variables(self, nodes: Sequence[Node]) -> None:
-        for node in nodes:
-            variable = self._variables.pop(variable_key(node), None)
-            if variable is not None and variable.is_initialized:
-                self._host.add_nodes(self._importer.graph, [node.name], self._placement.groups)
-                self._host.set_variable(node.name, variable.read())
+    def _move_variable(self, key: Key) -> None:
+        """A variable that must go to the host takes its value along."""
+        node, variable = self._moving[key], self._variables.get(key)
+        if variable is not None and variable.is_initialized:
+            self._host.add_nodes(self._importer.graph, [node.name], self._placement.groups)
+            self._host.set_variable(node.name, variable.read())
+        self._variables.pop(key, None)
+        del self._moving[key]
 
     def _make_plan(self, request: Request, is_saturating: bool) -> _Plan:
         graph = self._importer.graph
@@ -221,13 +243,14 @@ class DeviceSession:
         record = ProgramRecord(request.fetches + request.targets)
         self._record.programs.append(record)
         self._record.saturates |= is_saturating
+        variables = frozenset(variable_key(node) for node in pruned if node.op in VARIABLES)
         split = split_prologue(pruned, partition(pruned, self._placement.groups))
         if split is None:
-            return _Plan(pruned, None, record, is_saturating)
+            return _Plan(pruned, None, record, is_saturating, variables)
         self._lower(split[0])
         prologue = self._compile(split[0], is_saturating)
         record.host_nodes.update(prologue.host_nodes)
-        return _Plan(split[1], Runner(prologue, self._arenas), record, is_saturating)
+        return _Plan(split[1], Runner(prologue, self._arenas), record, is_saturating, variables)
 
     def _check_fallback(self, pruned: Graph) -> None:
         if self._config.host_fallback != "error":
@@ -249,13 +272,12 @@ class DeviceSession:
     def _specialise(self, plan: _Plan, shapes: tuple[tuple[int, ...], ...]) -> Runner:
         graph = _copy_with_shapes(plan.main, shapes)
         record = plan.record
-        place = f"{self._record.name} run {self._record.programs.index(record) + 1} shapes {record.n_compilations + 1}"
-        self._dump(f"{place} before", graph)
+        self._dump(record, "before", graph)
         self._lower(graph)
         if not self._policy.is_origin:
-            self._dump(f"{place} typed", graph, type_remark)
+            self._dump(record, "typed", graph, type_remark)
         program = self._compile(graph, plan.is_saturating)
-        self._dump(f"{place} after", graph, partial(remark, program.streams))
+        self._dump(record, "after", graph, partial(remark, program.streams))
         record.device_types = program.device_types
         record.streams = describe(program.streams)
         record.n_compilations += 1
@@ -276,11 +298,12 @@ class DeviceSession:
                 n_bytes[key] = n_bytes.get(key) or Spec(node.outputs[0].shape, node.attrs["dtype"]).n_bytes
         return sum(n_bytes.values())
 
-    def _dump(self, name: str, graph: Graph, remark: Remark = lambda node: "") -> None:
+    def _dump(self, record: ProgramRecord, stage: str, graph: Graph, remark: Remark = lambda node: "") -> None:
         """Write a graph for people to read, if the options ask for it."""
         if self._config.dump_graph:
-            folder = Path(self._config.dump_graph)
+            folder, number = Path(self._config.dump_graph), self._record.programs.index(record) + 1
             folder.mkdir(parents=True, exist_ok=True)
+            name = f"{self._record.name} run {number} shapes {record.n_compilations + 1} {stage}"
             (folder / f"{name.replace(' ', '_')}.txt").write_text(to_text(graph, remark), encoding="utf-8")
 
     def _lower(self, graph: Graph) -> None:
@@ -296,7 +319,7 @@ class DeviceSession:
         # What is cut, is cut at every result: a fused kernel would hand larger fp16 numbers on inside.
         hands_on_more = is_saturating and stores_float16(graph)
         optimise(graph, self._config.fusion and self._config.track_nan == "off" and not hands_on_more)
-        names = [name for call in parts.calls for name in _with_handle_sources(graph, call.nodes)]
+        names = [name for call in parts.calls for name in with_handle_sources(graph, call.nodes)]
         self._host.add_nodes(self._importer.graph, names, self._placement.groups)
         calls = {call: self._bind(graph, call) for call in parts.calls}
         program = build(graph, parts, calls, State(self._variable, self._generator))
@@ -308,11 +331,11 @@ class DeviceSession:
     def _bind(self, graph: Graph, call: HostCall) -> HostBinding:
         inside, loops = set(call.nodes), self._placement.loops
         feeds: dict[str, Value] = {}
-        for name in _with_handle_sources(graph, call.nodes):
+        for name in with_handle_sources(graph, call.nodes):
             for tensor, value in zip(self._host.inputs_of(name), graph[name].inputs, strict=True):
-                if value.node not in inside and _can_cross(graph, name, value):
+                if value.node not in inside and can_cross(graph, name, value):
                     feeds.setdefault(tensor, value)
-        fetches = _read_outside(graph, inside)
+        fetches = read_outside(graph, inside)
         targets = [name for name in call.nodes if name not in loops or graph[name].op == "Exit"]
         names = [f"{value.node}:{value.output}" for value in fetches]
         return HostBinding(self._host.function(list(feeds), names, targets, timeout_ms), tuple(feeds.values()), tuple(fetches))
@@ -355,32 +378,3 @@ def _copy_with_shapes(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> Graph:
             copied.outputs = [Spec(tuple(next(rest)), node.outputs[0].dtype)]
         made.add(copied)
     return made
-
-
-def _with_handle_sources(graph: Graph, names: Sequence[str]) -> list[str]:
-    """The nodes of a call and the makers of the handles they use, which belong to no call of their own."""
-    found = dict.fromkeys(names)
-    work = list(names)
-    while work:
-        for value in graph[work.pop()].inputs:
-            source = through_switches(graph, value).node
-            if is_handle_source(graph[source]) and source not in found:
-                found[source] = None
-                work.append(source)
-    return list(found)
-
-
-def _can_cross(graph: Graph, reader: str, value: Value) -> bool:
-    """Whether a value is handed over at the boundary; handles, references and free constants are there already."""
-    producer = graph[value.node]
-    if is_free_constant(producer) or is_virtual(producer) or graph.spec(value).dtype in HANDLES:
-        return False
-    position = graph[reader].inputs.index(value)
-    return not (position in graph[reader].ref_inputs and value.output in producer.ref_outputs)
-
-
-def _read_outside(graph: Graph, inside: set[str]) -> list[Value]:
-    """Values of a call that a fetch, the device or another call wants."""
-    read = {value for node in graph if node.name not in inside for value in node.inputs} | set(graph.fetches)
-    made = [Value(name, i) for name in graph.nodes if name in inside for i in range(len(graph[name].outputs))]
-    return [value for value in made if value in read and graph.spec(value).dtype not in HANDLES]

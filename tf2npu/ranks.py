@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -25,6 +25,9 @@ GRACE_SECONDS = 10.0
 IN_MEMORY = "/dev/shm"
 """Where Linux keeps files in memory."""
 ENOUGH_BYTES = 2 << 30
+PREFIX = "tf2npu-ranks-"
+FRESH_SECONDS = 60.0
+"""A folder that is younger may be about to be locked by who has made it."""
 ALONE = (
     "the ranks called no collective operation: each has worked for itself; tf2npu convert --distributed makes them train together"
 )
@@ -38,9 +41,9 @@ def run_ranks(words: Sequence[str], n_ranks: int, report: Path | None) -> int:
     words: what follows `tf2npu run` for each rank.  report: folder of the report that rank 0 puts the run into.
     """
     collectives = importlib.import_module("npu_runtime.collectives.coordinator")
-    with tempfile.TemporaryDirectory(prefix="tf2npu-", dir=_fast_folder()) as folder:
-        coordinator = collectives.Coordinator(Path(folder))
-        shared = {collectives.ADDRESS_VARIABLE: coordinator.address, **_rank_table(Path(folder), n_ranks)}
+    with _shared_folder(Path(_fast_folder() or tempfile.gettempdir())) as folder:
+        coordinator = collectives.Coordinator(folder)
+        shared = {collectives.ADDRESS_VARIABLE: coordinator.address, **_rank_table(folder, n_ranks)}
         ranks = [_Rank(number, n_ranks, [*_reporting(report, number), *words], shared) for number in range(n_ranks)]
         try:
             with _forwarding(ranks):
@@ -65,6 +68,44 @@ def _fast_folder() -> str | None:
     """Where files are memory, if there is enough; containers have 64 MB there unless told otherwise."""
     has_room = os.path.isdir(IN_MEMORY) and shutil.disk_usage(IN_MEMORY).free >= ENOUGH_BYTES
     return IN_MEMORY if has_room else None
+
+
+@contextmanager
+def _shared_folder(place: Path) -> Iterator[Path]:
+    """A folder for this run's files, gone behind it; those of runs whose launcher was killed go now."""
+    _sweep(place)
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as name:
+        lock = _locked(Path(name))
+        try:
+            yield Path(name)
+        finally:
+            if lock is not None:
+                os.close(lock)
+
+
+def _sweep(place: Path) -> None:
+    for folder in place.glob(f"{PREFIX}*"):
+        with suppress(OSError):  # gone meanwhile
+            is_old = time.time() - folder.stat().st_mtime > FRESH_SECONDS
+            if is_old and (lock := _locked(folder)) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """A descriptor that keeps a folder ours until it is closed or this process ends; None where it is somebody else's."""
+    try:
+        import fcntl
+
+        descriptor = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def _reporting(report: Path | None, number: int) -> list[str]:
@@ -149,7 +190,8 @@ def _share_cores(process: int, number: int, n_ranks: int) -> None:
 def _forwarding(ranks: Sequence[_Rank]) -> Iterator[None]:
     """Hand on what asks this process to end.
 
-    A terminal's interrupt reaches the ranks anyway, but a rank that waits for another cannot follow it: the second one ends them.
+    A terminal's interrupt reaches the ranks anyway, but not a rank that waits for another in the middle of an update:
+    the second one ends them.
     """
     interrupts = count(1)
 

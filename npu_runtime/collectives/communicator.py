@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from multiprocessing.connection import Client
 from pathlib import Path
@@ -15,6 +15,9 @@ import numpy as np
 from npu_runtime.collectives.call import ADDRESS_VARIABLE, Call
 from npu_runtime.collectives.mailing import Inbox, Outbox
 from npu_runtime.errors import FailedPrecondition
+
+LOOK_SECONDS = 0.1
+"""How long a waiting rank does not look at what its process was asked meanwhile."""
 
 
 class Communicator:
@@ -28,16 +31,17 @@ class Communicator:
         self._lines: dict[tuple[int, ...], _Line] = {}
         self._locks: dict[tuple[int, ...], Lock] = defaultdict(Lock)
 
-    def exchange(self, call: Call, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    def exchange(self, call: Call, arrays: Sequence[np.ndarray], look: Callable[[], None] = lambda: None) -> np.ndarray:
         """Bring arrays to a call and wait for what this rank gets.
 
+        look: called now and then while it waits; what it raises ends the waiting, and this rank's part in the group.
         Raises: FailedPrecondition when the ranks do not fit together, one has ended, or the coordinator is gone.
         """
         with self._locks[call.ranks]:
             try:
                 if call.ranks not in self._lines:
                     self._lines[call.ranks] = _Line(self._address, self._rank, call.ranks)
-                error, result = self._lines[call.ranks].ask(call, arrays)
+                error, result = self._lines[call.ranks].ask(call, arrays, look)
             except (EOFError, OSError) as gone:
                 raise FailedPrecondition(f"{call}: the other ranks cannot be reached any more: {gone or 'hung up'}") from None
         if result is None:
@@ -55,9 +59,17 @@ class _Line:
         self._outbox = Outbox(Path(folder), f"rank{rank}-of-{'-'.join(map(str, ranks))}")
         self._connection.send((rank, ranks))
 
-    def ask(self, call: Call, arrays: Sequence[np.ndarray]) -> tuple[str, np.ndarray | None]:
+    def ask(self, call: Call, arrays: Sequence[np.ndarray], look: Callable[[], None]) -> tuple[str, np.ndarray | None]:
         """An error, and the result where there is none; copied, as the memory is used again."""
+        if self._connection.closed:
+            raise OSError("this rank has left a call before its end")
         self._connection.send((call, self._outbox.pack(arrays)))
+        try:
+            while not self._connection.poll(LOOK_SECONDS):
+                look()
+        except BaseException:
+            self._connection.close()  # the answer would be taken for that of the next call
+            raise
         error, packed = self._connection.recv()
         return error, next((np.array(view) for view in self._inbox.unpack(packed)), None)
 

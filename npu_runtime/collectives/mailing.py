@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,9 +65,9 @@ class Outbox:
         return True
 
     def close(self) -> None:
-        """Remove the file."""
+        """Remove the file, if the other side has not."""
         if self._path:
-            os.unlink(self._path)
+            Path(self._path).unlink(missing_ok=True)
         self._path, self._memory = "", None
 
 
@@ -85,7 +86,7 @@ def _made(path: str, n_bytes: int) -> mmap.mmap:
 
 
 class Inbox:
-    """The other side: maps each file once."""
+    """The other side: maps each file once, which then needs no name: its memory goes with the two processes, however they end."""
 
     def __init__(self) -> None:
         self._maps: dict[str, mmap.mmap] = {}
@@ -99,6 +100,8 @@ class Inbox:
             self._maps.clear()  # the sender uses one file at a time
             with open(path, "r+b") as file:
                 self._maps[path] = mmap.mmap(file.fileno(), 0)
+            with suppress(OSError):  # a system that keeps mapped files
+                os.unlink(path)
         return self._maps[path]
 
 

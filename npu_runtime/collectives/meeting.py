@@ -19,7 +19,10 @@ Reply = tuple[str, "np.ndarray | None"]
 
 @dataclass
 class _Turn:
-    """One call of all ranks.  arrived: what each brings, by its world rank.  replies: when it is over."""
+    """One call of all ranks.  arrived: what each brings, by its world rank.  replies: when it is over.
+
+    Once all have arrived it is no meeting's turn any more, and whoever came last alone works on it.
+    """
 
     arrived: dict[int, tuple[Call, Arrays]] = field(default_factory=dict)
     replies: Mapping[int, Reply] | None = None
@@ -48,17 +51,27 @@ class Meeting:
                 return self._receive(call, arrays[0], seconds)
             turn = self._turn
             turn.arrived[rank] = (call, arrays)
-            if len(turn.arrived) == len(self._ranks):
-                self._finish(turn, self._combined(turn))
-            self._changed.wait_for(lambda: turn.replies is not None or self._missing(turn), seconds)
-            if turn.replies is None:
-                self._finish(turn, dict.fromkeys(turn.arrived, (self._why_not(turn, seconds), None)))
-            return (turn.replies or {})[rank]
+            is_last = len(turn.arrived) == len(self._ranks)
+            if not is_last:
+                return self._wait(turn, rank, seconds)
+            self._turn = _Turn()
+        replies = self._combined(turn)  # meanwhile other groups meet
+        with self._changed:
+            return self._finish(turn, replies)[rank]
 
-    def _finish(self, turn: _Turn, replies: Mapping[int, Reply]) -> None:
+    def _wait(self, turn: _Turn, rank: int, seconds: float) -> Reply:
+        """For those that are missing, however long; then for the result."""
+        self._changed.wait_for(lambda: turn is not self._turn or self._missing(turn), seconds)
+        if turn is self._turn:
+            self._turn = _Turn()
+            return self._finish(turn, dict.fromkeys(turn.arrived, (self._why_not(turn, seconds), None)))[rank]
+        self._changed.wait_for(lambda: turn.replies is not None)
+        return (turn.replies or {})[rank]
+
+    def _finish(self, turn: _Turn, replies: Mapping[int, Reply]) -> Mapping[int, Reply]:
         turn.replies = replies
-        self._turn = _Turn()
         self._changed.notify_all()
+        return replies
 
     def _combined(self, turn: _Turn) -> Mapping[int, Reply]:
         calls = [turn.arrived[rank][0] for rank in self._ranks]
@@ -69,6 +82,8 @@ class Meeting:
             results = combine(calls[0], [turn.arrived[rank][1] for rank in self._ranks])
         except DeviceError as error:
             return dict.fromkeys(self._ranks, (error.message, None))
+        except Exception as error:  # numpy's, of counts that fit no array; without a reply the ranks would wait for ever
+            return dict.fromkeys(self._ranks, (f"{calls[0]}: {error}", None))
         return {rank: ("", result) for rank, result in zip(self._ranks, results, strict=True)}
 
     def _missing(self, turn: _Turn) -> list[int]:

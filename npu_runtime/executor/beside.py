@@ -54,4 +54,5 @@ class Beside:
             with suppress(Exception):  # noted
                 self.wait([position])
         if self._failed and (error is None or isinstance(error, DeviceError)):
-            raise self._failed[min(self._failed)] from None
+            first = self._failed[min(self._failed)]
+            raise first from first.__cause__

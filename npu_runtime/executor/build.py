@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -108,7 +109,7 @@ class _Builder:
         for time in sorted({call.time for call in self.parts.calls} | set(by_time)):
             order += [call for call in self.parts.calls if call.time == time]
             order += topological(by_time.get(time, []))
-        if not (self._is_order_meant() or self.parts.has_branches):  # what a branch reads has waited for the predicate
+        if not self._is_order_meant():
             order = reads_first(self.graph, order)
         order = [item for item in order if isinstance(item, HostCall) or self._is_step(item)]
         if self.loop is not None:
@@ -278,9 +279,8 @@ class _Builder:
         on_host = [node for node in self.graph if node.host_reason is not None and not is_virtual(node)]
         program.host_nodes = {node.name: node.host_reason or "" for node in on_host}
         program.host_flops = sum(self._host_flops(node) for node in on_host)
-        program.device_nodes = tuple(
-            n.name for n in self.graph if n.host_reason is None and not is_free_constant(n) and n.op != FEED
-        )
+        on_device = [n for n in self.graph if n.host_reason is None and not is_free_constant(n) and n.op != FEED]
+        program.device_nodes = tuple(sys.intern(n.name) for n in on_device)  # the run log keeps them, of every session
 
     def _host_flops(self, node: Node) -> float:
         """As on the device where we know the op, else one operation for each floating-point element it makes."""

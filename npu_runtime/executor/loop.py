@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from npu_runtime.errors import DeviceError
-from npu_runtime.executor.interrupts import current as current_interrupts
 from npu_runtime.executor.nan_tracking import tracked
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import run_step, run_step_with_branches
 from npu_runtime.executor.watch import current
 from npu_runtime.graph.ir import Value
+from npu_runtime.interrupts import current as current_interrupts
 from npu_runtime.passes.lift_loops import Loop
 
 
@@ -57,7 +57,7 @@ class LoopRunner:
             try:
                 run(step.function, step, slots)
             except DeviceError as error:
-                raise error.at(step.node, step.op) from None
+                raise error.at(step.node, step.op) from error.__cause__
             if interrupts.pending:
                 interrupts.deliver()
             self.flops += step.function.flops if isinstance(step.function, LoopRunner) else step.flops

@@ -5,18 +5,26 @@ minimize(loss); gradients(loss, weights)      run together, the gradients are th
 Nothing orders such a read and such a write, so either order is right. On TensorFlow comes first what is ready first, which here
 is what has fewer nodes before it: a read of a resource variable, and mostly of a ref variable, rather than an update. What one
 run shows of a step (a second network on the same weights, a moving average, a copy for a target network) is then the same. A ref
-variable that is read late is read late: a batch norm's second set of statistics finds what the first has left.
+variable that is read late is read late: a batch norm's second set of statistics finds what the first has left. What stands in a
+branch has waited for the predicate; behind a Merge a read is as late as its longer branch and a write as soon as its shorter one.
+Where a conditional makes that uncertain the order of creation stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from npu_runtime.executor.holding import PASSING, READING
-from npu_runtime.executor.touching import Item, Key, Touches
+from npu_runtime.executor.touching import Item, Touches
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.order import followers, predecessors, reached, topological
 from npu_runtime.passes.partition import HostCall
+from npu_runtime.passes.placement import MERGES, SWITCHES, Key
+
+_WITHOUT_CONTENT = frozenset({"VarIsInitializedOp", "IsVariableInitialized", "VariableShape"})
+"""Ops that are handed a variable, and see the same before an update and behind it."""
+FORWARDED = PASSING - SWITCHES - MERGES
+"""What is gone, as a rule, when a graph runs."""
 
 
 def reads_first(graph: Graph, order: Sequence[Item]) -> list[Item]:
@@ -41,17 +49,23 @@ class _Stretch:
         self.looks: dict[str, frozenset[Key]] = {}
         """By name, the variables whose content a node takes in."""
         self.writes: dict[str, frozenset[Key]] = {}
-        self.depths: dict[str, int] = {}
-        """By name, how many nodes at least run one after another up to this one."""
+        self.latest: dict[str, int] = {}
+        """By name, how many nodes run one after another up to this one."""
+        self.soonest: dict[str, int] = {}
+        """The same where the shortest way to a Merge is the one that is alive."""
 
     def add(self, node: Node, reads: frozenset[Key], writes: frozenset[Key]) -> None:
         self.nodes.append(node)
-        before = max((self.depths.get(name, 0) for name in predecessors(node)), default=0)
-        self.depths[node.name] = before + (node.op not in PASSING)
+        self.latest[node.name] = self._depth(node, self.latest, max, FORWARDED)
+        self.soonest[node.name] = self._depth(node, self.soonest, min if node.op in MERGES else max, PASSING)
         if reads and node.op not in PASSING:
             self.looks[node.name] = frozenset(key for key in reads - writes if _takes_in(node, key))
         if writes:
             self.writes[node.name] = writes
+
+    @staticmethod
+    def _depth(node: Node, depths: Mapping[str, int], choose: Callable[..., int], free: Container[str]) -> int:
+        return (node.op not in free) + choose((depths.get(name, 0) for name in predecessors(node)), default=0)
 
     def ordered(self) -> list[Item]:
         """Writers that came too early go behind, with all that waits for them; which may make others come too early."""
@@ -74,7 +88,7 @@ class _Stretch:
         for position, key in self._hasty(nodes):
             writer = nodes[position].name
             looking = {node.name for node in nodes[position + 1 :] if key in self.looks.get(node.name, ())}
-            sooner = {name for name in looking if self.depths[name] <= self.depths[writer]}
+            sooner = {name for name in looking if self.latest[name] <= self.soonest[writer]}
             if sooner - reached([writer], after):
                 found |= {node.name for node in nodes[position:] if key in self.writes.get(node.name, ())}
         return found
@@ -82,4 +96,4 @@ class _Stretch:
 
 def _takes_in(node: Node, key: Key) -> bool:
     """What was read from a resource variable stays as it was; a ref variable is looked at by all that its memory is shown to."""
-    return key[0] == "ref" or node.op in READING
+    return node.op not in _WITHOUT_CONTENT and (key[0] == "ref" or node.op in READING)

@@ -17,11 +17,11 @@ from npu_runtime.device.memory import Arena, ArenaPool
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import DeviceError, InvalidArgument
 from npu_runtime.executor.beside import Beside
-from npu_runtime.executor.interrupts import current as current_interrupts
 from npu_runtime.executor.nan_tracking import Run, tracked
 from npu_runtime.executor.program import DEAD, HostStep, Program, Task, step_name, to_user
 from npu_runtime.executor.steps import run_step, run_step_with_branches
 from npu_runtime.executor.watch import current
+from npu_runtime.interrupts import current as current_interrupts
 
 Bound = list[tuple[Callable[..., Any], "Task | HostStep"]]
 
@@ -83,7 +83,7 @@ class Runner:
                     else:
                         run(function, step, slots)
                 except DeviceError as error:
-                    raise error.at(step_name(step), getattr(step, "op", "host call")) from None
+                    raise error.at(step_name(step), getattr(step, "op", "host call")) from error.__cause__
                 if interrupts.pending:
                     interrupts.deliver()
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from npu_runtime.device import float_status
 from npu_runtime.device.variable import Variable
+from npu_runtime.errors import MISFITS, InvalidArgument
 from npu_runtime.executor.program import DEAD, HostStep, Task
 from npu_runtime.passes.placement import MERGES
 
@@ -33,17 +34,25 @@ def inputs_of(task: Task, slots: list[Any]) -> list[Any]:
 
 
 def launch(function: Callable[..., Any], task: Task, inputs: list[Any], slots: list[Any]) -> None:
-    """Run a kernel; its results go to the slots of the task."""
-    if len(task.outs) == 1:
+    """Run a kernel; its results go to the slots of the task.  Raises: DeviceError, as a misfit of shapes is for TensorFlow."""
+    try:
         result = function(*inputs)
+    except MISFITS as error:
+        raise InvalidArgument(f"the kernel cannot take {_described(inputs)}: {error}") from error
+    if len(task.outs) == 1:
         slots[task.outs[0]] = result[0] if type(result) is tuple else result  # ops with a list of outputs, here of one
     else:
-        results = function(*inputs) or ()
-        for slot, value in zip(task.outs, results, strict=True):
+        for slot, value in zip(task.outs, result or (), strict=True):
             slots[slot] = value
     if float_status.saturates():
         for slot in task.outs:
             slots[slot] = float_status.saturated(slots[slot], task.node)
+
+
+def _described(inputs: Sequence[Any]) -> str:
+    """Types and shapes for a message."""
+    arrays = [value.read() if isinstance(value, Variable) and value.is_initialized else value for value in inputs]
+    return ", ".join(f"{x.dtype}{list(x.shape)}" if isinstance(x, np.ndarray) else type(x).__name__ for x in arrays)
 
 
 def _copied(value: Any) -> np.ndarray:

@@ -9,18 +9,11 @@ from npu_runtime.executor.holding import PASSING, READING, variable_inputs
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.passes.lift_loops import WHILE
 from npu_runtime.passes.partition import HostCall
-from npu_runtime.passes.placement import VARIABLES
+from npu_runtime.passes.placement import VARIABLES, Key, variable_key
 from npu_runtime.passes.plan_memory import may_alias
 
 Item = HostCall | Node
-Key = tuple[str, str]
 _NONE: frozenset[Key] = frozenset()
-
-
-def variable_key(node: Node) -> Key:
-    """Ref and resource variables have separate names. Source: shared_name, else the node's name, within a container."""
-    kind = "resource" if node.op == "VarHandleOp" else "ref"
-    return kind, node.attrs.get("shared_name") or node.name
 
 
 class Touches:

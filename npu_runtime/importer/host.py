@@ -7,7 +7,7 @@ queues, iterators and tables live here for as long as the user's session does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -22,14 +22,19 @@ from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
 from npu_runtime.passes.partition import is_free_constant, is_virtual
+from npu_runtime.passes.variable_writers import shows_variable
 
 HOST_CALL_OBSERVERS: list[Callable[[Any], None]] = []
 """Called with the RunMetadata of every host call made by a callable that was built while the list was not empty."""
+
+MOST_TIMEOUTS = 8
+"""Callables of one host call that are kept, for runs with other timeouts."""
 
 HOST_SIDE_MARK = "_npu_host_side"
 """Attribute of sessions that must stay on the host although every new session is given the NPU entry."""
 
 _BOUNDARY = "npu_boundary/"
+_BOUNDARY_OF = "npu_boundary_of/"
 Definition = Callable[[str], node_def_pb2.NodeDef]
 HostFunction = Callable[[Sequence[np.ndarray]], "list[np.ndarray]"]
 
@@ -91,7 +96,7 @@ class HostSide:
         timeout_ms: asked in each call, 0 for none. The options of TensorFlow's callables are fixed when these are made.
         """
 
-        @cache
+        @lru_cache(maxsize=MOST_TIMEOUTS)
         def made(timeout: int, is_traced: bool) -> Callable[..., Any]:
             options = config_pb2.CallableOptions(feed=feeds, fetch=fetches, target=targets)
             options.run_options.timeout_in_ms = timeout
@@ -177,10 +182,12 @@ class _ShadowImport:
         producer = self.graph[value.node]
         if producer.name not in self.present and is_free_constant(producer):
             self._add(producer)
-        return str(value) if producer.name in self.present else self._boundary(value)
+        return str(value) if producer.name in self.present else self._boundary(value, node, position)
 
-    def _boundary(self, value: Value) -> str:
-        name = f"{_BOUNDARY}{value.node}_{value.output}"
+    def _boundary(self, value: Value, reader: Node, position: int) -> str:
+        """Of a variable's memory each reader is fed on its own: one may look before an update and one behind it."""
+        is_own = shows_variable(self.graph, value)
+        name = f"{_BOUNDARY_OF}{reader.name}/{position}" if is_own else f"{_BOUNDARY}{value.node}_{value.output}"
         if name not in self.present:
             spec = self.graph.spec(value)
             attrs = {"dtype": AttrValue(type=tf.as_dtype(spec.dtype).as_datatype_enum)}

@@ -201,9 +201,11 @@ def one_hot(
     """on_value at each index along a new axis, off_value elsewhere and for an index outside [0, depth).
 
     indices: integers.  depth, on_value, off_value: scalars.  axis: place of the new axis, -1: last.
-    Raises: InvalidArgument for a negative depth.  Source: TensorFlow op `OneHot`.
+    Raises: InvalidArgument for a negative depth or an axis beyond the new rank.  Source: TensorFlow op `OneHot`.
     """
     n, place = int(depth), indices.ndim if axis == -1 else axis
+    if place > indices.ndim:
+        raise InvalidArgument(f"Expected axis to be -1 or between [0, {indices.ndim + 1}).  But received: {axis}")
     if n < 0:
         raise InvalidArgument(f"depth must be non-negative, got: {n}")
     made = np.empty((*indices.shape[:place], n, *indices.shape[place:]), on_value.dtype) if out is None else out

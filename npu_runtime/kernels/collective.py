@@ -10,6 +10,7 @@ import numpy as np
 from npu_runtime.collectives.call import Call
 from npu_runtime.collectives.communicator import communicator
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.interrupts import current as current_interrupts
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.precision import store, widen
 
@@ -22,8 +23,8 @@ def _same(x: Spec, **_: Any) -> Shape:
 
 
 def _exchange(call: Call, x: np.ndarray, more: Sequence[np.ndarray] = ()) -> np.ndarray:
-    """16-bit floats travel as fp32, so that a sum is rounded once."""
-    result = communicator().exchange(call, [widen(x), *more])
+    """16-bit floats travel as fp32, so that a sum is rounded once.  Raises: what handlers of signals raise, as between steps."""
+    result = communicator().exchange(call, [widen(x), *more], current_interrupts().deliver)
     return store(result, x.dtype, None)
 
 

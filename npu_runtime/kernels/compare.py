@@ -143,10 +143,11 @@ def _where_shape(x: Spec) -> Shape:
 def where(x: np.ndarray, /) -> np.ndarray:
     """Coordinates of the elements that are not zero (NaN is not), in row-major order.
 
-    x: any shape and type but fp16, which TensorFlow refuses.  Returns: (n, rank) int64.  Source: TensorFlow op `Where`.
+    x: 1 to 8 axes, any type but fp16, which TensorFlow refuses.  Returns: (n, rank) int64.
+    Raises: InvalidArgument for a scalar and for more axes.  Source: TensorFlow op `Where`.
     """
-    if not x.ndim:
-        return np.empty((int(bool(x)), 0), np.int64)
+    if not 1 <= x.ndim <= 8:
+        raise InvalidArgument(f"WhereOp : Unhandled input dimensions: {x.ndim}")
     found = np.flatnonzero(x != 0)
     return np.stack(np.unravel_index(found, x.shape), axis=-1).astype(np.int64, copy=False)
 

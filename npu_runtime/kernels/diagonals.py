@@ -237,9 +237,17 @@ def _set_band(x: np.ndarray, diagonal: np.ndarray, low: int, high: int, align: s
 def matrix_band_part(
     x: np.ndarray, num_lower: np.ndarray, num_upper: np.ndarray, /, *, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """x where the column is at most num_upper right and num_lower left of the diagonal, else 0; negative: no limit."""
+    """x where the column is at most num_upper right and num_lower left of the diagonal, else 0; negative: no limit.
+
+    x: (..., rows, columns).  Raises: InvalidArgument for a limit beyond rows or columns, and below two axes.
+    """
+    if x.ndim < 2:
+        raise InvalidArgument(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     lower, upper = int(num_lower), int(num_upper)
     rows, columns = x.shape[-2:]
+    for name, limit, what, most in (("num_lower", lower, "rows", rows), ("num_upper", upper, "columns", columns)):
+        if limit > most:
+            raise InvalidArgument(f"{name} must be negative or less or equal to number of {what} ({most}) got: {limit}")
     distance = np.arange(columns) - np.arange(rows)[:, None]
     inside = ((lower < 0) | (-distance <= lower)) & ((upper < 0) | (distance <= upper))
     made = np.empty(x.shape, x.dtype) if out is None else out

@@ -73,7 +73,8 @@ def combine(operation: np.ufunc, target: np.ndarray, numbers: np.ndarray, update
             _combine_distinct(operation, target, numbers, updates)
             return
         if target.shape[1] >= LONG:
-            combine_picked(operation, target, numbers, updates)
+            groups = _Groups(numbers, *_ranks(places, first_of_each))
+            _combine_groups(operation, target, groups, _Updates(groups.order, updates))
             return
         if 2 * np.count_nonzero(is_first) > len(numbers):
             _combine_distinct(operation, target, numbers[is_first], updates[is_first])
@@ -106,7 +107,8 @@ def combine_picked(
     """
     n, inner = len(numbers), target.shape[1]
     if n * inner > SMALL and inner >= LONG:
-        groups = _Groups(numbers.astype(np.intp, copy=False), len(target))
+        numbers = numbers.astype(np.intp, copy=False)
+        groups = _Groups(numbers, *first_places(numbers, len(target)))
         _combine_groups(operation, target, groups, _Updates(groups.order, source, picks, weights))
         return
     step = max(1, PIECE_ELEMENTS // max(inner, 1))
@@ -119,11 +121,10 @@ def combine_picked(
 class _Groups:
     """Entries by the number they name, the numbers that most entries name first.
 
-    numbers: (n,) in [0, n_values).
+    numbers: (n,).  firsts, ranks: their `first_places`.
     """
 
-    def __init__(self, numbers: np.ndarray, n_values: int) -> None:
-        firsts, ranks = first_places(numbers, n_values)
+    def __init__(self, numbers: np.ndarray, firsts: np.ndarray, ranks: np.ndarray) -> None:
         sizes = np.bincount(ranks, minlength=len(firsts))
         starts = np.cumsum(sizes) - sizes
         by_size = np.argsort(-sizes, kind="stable")
@@ -213,7 +214,10 @@ def _first_of_each(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.n
 
 def first_places(numbers: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:
     """(where each number is first, in order; which of those each entry is) for numbers in [0, n_values)."""
-    places, first_of_each = _first_of_each(numbers, n_values)
+    return _ranks(*_first_of_each(numbers, n_values))
+
+
+def _ranks(places: np.ndarray, first_of_each: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     is_first = first_of_each == places
     ranks = np.cumsum(is_first, dtype=places.dtype) - places.dtype.type(1)
     return np.flatnonzero(is_first), ranks.take(first_of_each, mode="clip")

@@ -73,7 +73,7 @@ def dynamic_partition(data: np.ndarray, partitions: np.ndarray, /, *, num_partit
         shapes = f"data.shape = {shape_text(data.shape)}, partitions.shape = {shape_text(partitions.shape)}"
         raise InvalidArgument(f"data.shape must start with partitions.shape, got {shapes}")
     outside = np.argwhere((partitions < 0) | (partitions >= num_partitions))
-    if outside.size:
+    if len(outside):
         place, found = tuple(outside[0]), partitions[tuple(outside[0])]
-        raise InvalidArgument(f"partitions{shape_text(place)} = {found} is not in [0, {num_partitions})")
+        raise InvalidArgument(f"partitions{shape_text(place) if place else ''} = {found} is not in [0, {num_partitions})")
     return tuple(data[partitions == number] for number in range(num_partitions))

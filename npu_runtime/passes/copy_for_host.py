@@ -13,60 +13,57 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import reached
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.partition import is_free_constant, is_virtual
-from npu_runtime.passes.placement import HANDLES, SWITCHES
+from npu_runtime.passes.placement import HANDLES, MERGES
 from npu_runtime.passes.variable_writers import Writers, shows_variable
 
 COPY = "_Copy"
 Place = tuple[Node, int]
 """A host node and the position of an input."""
+Group = tuple[Value, tuple[str, ...]]
+"""A value, and what the host nodes wait for beside it that share a copy of it."""
 
 
 @graph_pass()
 def copy_for_host(graph: Graph) -> int:
     """Hand copies of variables to the host where the same run may change them; returns how many.
 
-    Not in a program with branches, whose steps stay in the order of creation.
+    Readers that wait for the same share a copy: it is alive when they are, and no later than the soonest of them.
     """
-    handed = {} if any(node.op in SWITCHES for node in graph) else _handed_to_host(graph)
+    handed = _handed_to_host(graph)
     if not handed:
         return 0
     writers = Writers(graph)
-    copied = [value for value, places in handed.items() if _is_worth_it(graph, writers, value, places)]
-    for value in copied:
-        _copy(graph, value, handed[value])
+    copied = [group for group, places in handed.items() if _is_worth_it(graph, writers, group, places)]
+    for number, (value, waits) in enumerate(copied):
+        made = Value(f"{value.node}/copy_for_host_{value.output}_{number}")
+        graph.add(Node(made.node, COPY, [value], list(waits), {}, [graph.spec(value)]))
+        for node, position in handed[value, waits]:
+            node.inputs[position] = made
     return len(copied)
 
 
-def _handed_to_host(graph: Graph) -> dict[Value, list[Place]]:
+def _handed_to_host(graph: Graph) -> dict[Group, list[Place]]:
     """Values that are a variable's memory, and where the host reads them."""
-    found: dict[Value, list[Place]] = {}
+    found: dict[Group, list[Place]] = {}
     for node in graph:
-        for position, value in enumerate(node.inputs if node.host_reason is not None and not is_virtual(node) else ()):
+        if node.host_reason is None or is_virtual(node) or node.op in MERGES:  # a Merge is alive when one of its inputs is
+            continue
+        for position, value in enumerate(node.inputs):
             is_plain = position not in node.ref_inputs and graph.spec(value).dtype not in HANDLES
             if is_plain and graph[value.node].host_reason is None and shows_variable(graph, value):
-                found.setdefault(value, []).append((node, position))
+                found.setdefault((value, _waits(graph, value, node)), []).append((node, position))
     return found
 
 
-def _is_worth_it(graph: Graph, writers: Writers, value: Value, places: Sequence[Place]) -> bool:
-    """Whether the variable may change, and one copy can wait for all that its readers wait for, without a call of the host."""
-    waits = _waits(graph, value, places)
+def _waits(graph: Graph, value: Value, reader: Node) -> tuple[str, ...]:
+    """What a reader of a value waits for beside it."""
+    beside = [v.node for v in reader.inputs if v != value and not is_free_constant(graph[v.node])]
+    return tuple(sorted({*reader.controls, *beside}))
+
+
+def _is_worth_it(graph: Graph, writers: Writers, group: Group, places: Sequence[Place]) -> bool:
+    """Whether the variable may change, and a copy can wait for all that its readers wait for, without a call of the host."""
+    value, waits = group
     readers = [node.name for node, _ in places]
     is_simple = not any(node.is_looped for node, _ in places) and all(graph[name].host_reason is None for name in waits)
     return is_simple and writers.may_change(value) and not reached(readers, writers.after) & set(waits)
-
-
-def _waits(graph: Graph, value: Value, places: Sequence[Place]) -> list[str]:
-    """What the readers of a value wait for beside it."""
-    found: dict[str, None] = {}
-    for node, _ in places:
-        found |= dict.fromkeys(node.controls)
-        found |= dict.fromkeys(v.node for v in node.inputs if v != value and not is_free_constant(graph[v.node]))
-    return list(found)
-
-
-def _copy(graph: Graph, value: Value, places: Sequence[Place]) -> None:
-    made = Value(f"{value.node}/copy_for_host_{value.output}")
-    graph.add(Node(made.node, COPY, [value], _waits(graph, value, places), {}, [graph.spec(value)]))
-    for node, position in places:
-        node.inputs[position] = made

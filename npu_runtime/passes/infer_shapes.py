@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_runtime.errors import DeviceError
+from npu_runtime.errors import MISFITS, DeviceError
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import all_kernels
@@ -46,5 +46,5 @@ def _shapes(graph: Graph, node: Node) -> list[Shape]:
         return []
     try:
         return made.infer(inputs, node.attrs)
-    except DeviceError:
+    except (DeviceError, *MISFITS):
         return []

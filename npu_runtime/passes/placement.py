@@ -29,6 +29,18 @@ NOT_LOWERED = "_not_lowered"
 STEP_RESOURCES = ("Stack", "TensorArray")
 """Ops whose resource lives for one host call only. Source: they are kept in the step container of an executor."""
 
+Key = tuple[str, str]
+
+
+def variable_key(node: Node) -> Key:
+    """Which variable a node makes: two nodes may name the same one, and ref and resource variables have separate names.
+
+    Source: shared_name, else the node's name, within a container.
+    """
+    kind, container = "resource" if node.op == "VarHandleOp" else "ref", node.attrs.get("container")
+    name = node.attrs.get("shared_name") or node.name
+    return kind, f"{container}:{name}" if container else name
+
 
 @dataclass(frozen=True)
 class Placement:
@@ -134,9 +146,12 @@ def _spread(graph: Graph, atomic: DisjointSets, reasons: dict[str, str]) -> bool
 
 
 def _spread_over_handles(graph: Graph, reasons: dict[str, str]) -> None:
-    """A variable is on one side with all that touch it: a handle or reference cannot cross."""
+    """A variable is on one side with all that touch it, by whichever node: a handle or reference cannot cross."""
     sets = DisjointSets()
+    first: dict[Key, str] = {}
     for node in graph:
+        if node.op in VARIABLES:
+            sets.join(node.name, first.setdefault(variable_key(node), node.name))
         for position, value in enumerate(node.inputs):
             if graph.spec(value).dtype in HANDLES or _is_ref_edge(graph, node, position):
                 sets.join(node.name, value.node)

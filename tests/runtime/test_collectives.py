@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.collectives import mailing
+from npu_runtime.collectives import mailing, meeting
 from npu_runtime.collectives.call import Call
 from npu_runtime.collectives.communicator import Communicator, communicator
 from npu_runtime.collectives.coordinator import Coordinator
@@ -184,6 +184,59 @@ def test_many_calls_of_large_arrays_are_never_mixed_up(world):
     for thread in threads:
         thread.join(60)
     assert wrong == [] and not any(thread.is_alive() for thread in threads)
+
+
+def test_files_in_memory_have_no_name_once_both_sides_have_them(tmp_path):
+    coordinator = Coordinator(tmp_path)
+    world = World(coordinator, 2)
+    for n_elements in (20_000, 40_000):
+        world.call(Call("HcomAllReduce", (0, 1), "sum"), np.ones(n_elements), np.ones(n_elements))
+        assert list(tmp_path.iterdir()) == []
+    coordinator.close()
+
+
+def test_who_is_interrupted_waits_no_longer_and_is_not_given_an_old_answer(coordinator):
+    one, other = (Communicator(coordinator.address, rank) for rank in range(2))
+    call = Call("HcomAllReduce", (0, 1), "sum")
+
+    def look() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        one.exchange(call, [np.ones(2)], look)
+    np.testing.assert_array_equal(other.exchange(call, [np.ones(2)]), [2, 2])
+    with pytest.raises(FailedPrecondition, match="this rank has left a call before its end"):
+        one.exchange(call, [np.ones(2)])
+
+
+def test_counts_that_fit_no_array_are_told_to_all(world):
+    call = Call("HcomAllToAllV", (0, 1))
+    fitting, wrong = [np.arange(4.0), *[np.array([0, 2])] * 4], [np.arange(4.0), *[np.array([0, 2, 3])] * 3, np.array([0, 2])]
+    waits = [world._pool.submit(world.ranks[i].exchange, call, brought) for i, brought in enumerate((fitting, wrong))]
+    for wait in waits:
+        with pytest.raises(FailedPrecondition, match="HcomAllToAllV: "):
+            wait.result(30)
+
+
+def test_a_long_sum_holds_up_no_other_group(world, monkeypatch):
+    begun, may_end = threading.Event(), threading.Event()
+    combine = meeting.combine
+
+    def long(call, brought):
+        if call.ranks == (0, 1):
+            begun.set()
+            assert may_end.wait(30)
+        return combine(call, brought)
+
+    monkeypatch.setattr(meeting, "combine", long)
+    first, second = (Call("HcomAllReduce", ranks, "sum") for ranks in ((0, 1), (2, 3)))
+    waits = [world._pool.submit(world.ranks[i].exchange, first, [np.ones(1)]) for i in (0, 1)]
+    try:
+        assert begun.wait(30)
+        assert [got[0] for got in world.call(second, np.ones(1), np.ones(1))] == [2.0, 2.0]
+    finally:
+        may_end.set()
+    assert [wait.result(30)[0] for wait in waits] == [2.0, 2.0]
 
 
 def test_without_room_arrays_go_with_the_message(coordinator, monkeypatch):

@@ -54,6 +54,32 @@ def test_shapes_that_do_not_fit_at_run_time() -> None:
     assert "[2,3]" in error.message and "[4,5]" in error.message
 
 
+MISFITS = {
+    "Tile": lambda x, n: tf.tile(x, n),
+    "Transpose": lambda x, n: tf.transpose(x, n),
+    "Cholesky": lambda x, n: tf.linalg.cholesky(x),
+    "Pad": lambda x, n: tf.pad(x, tf.reshape(n, [-1, 2])),
+    "Fill": lambda x, n: tf.fill(n, x),
+}
+
+
+@pytest.mark.parametrize("op", MISFITS)
+def test_ranks_that_do_not_fit(op: str) -> None:
+    """As wrong arguments on TensorFlow; not as whatever Python raises, and not at all in a branch that is not taken."""
+    x, n, flag = tf.placeholder(tf.float32), tf.placeholder(tf.int32), tf.placeholder(tf.bool, [])
+    wrong = MISFITS[op](x, n)
+    known = tf.reshape([1.0, 2.0], tf.shape(x))
+    of_constants = tf.cond(flag, lambda: tf.to_float(tf.size(MISFITS[op](known, n))), lambda: 7.0)
+    feed = {x: np.ones(2, np.float32), n: np.array([2, 2, 2, 2])}
+    for session in (tf.Session(), device_session()):
+        with session:
+            with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+                session.run(wrong, feed)
+            assert raised.value.op is not None
+            assert session.run(of_constants, {**feed, flag: False}) == 7.0
+    assert raised.value.op.type == op
+
+
 def test_feed_of_the_wrong_shape() -> None:
     x = tf.placeholder(tf.float32, [None, 3], name="x")
     with device_session() as session, pytest.raises(ValueError, match="Cannot feed value of shape"):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.executor.interrupts import Interrupts
+from npu_runtime.interrupts import Interrupts
 from tests.runtime.device import device_of, device_session
 
 X = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)

@@ -150,3 +150,68 @@ def test_a_summary_of_a_variable_shows_what_the_step_began_with(use_resource: bo
             np.testing.assert_allclose(tf.Summary.FromString(first).value[0].histo.sum, before.sum(), rtol=1e-5)
             np.testing.assert_allclose(sums, before.sum(), rtol=1e-5)
             np.testing.assert_allclose(tf.Summary.FromString(last).value[0].histo.sum, after.sum(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("use_resource", [True, False], ids=["resource", "ref"])
+def test_one_call_of_the_host_looks_before_and_behind_an_update(use_resource: bool) -> None:
+    value = tf.get_variable("value", initializer=[1.0, 2.0], use_resource=use_resource)
+    update = value.assign_add([10.0, 10.0])
+    early = tf.summary.histogram("early", value)
+    with tf.control_dependencies([update.op]):
+        late = tf.summary.histogram("late", value.read_value() if use_resource else value)
+    merged = tf.summary.merge([early, late])
+    with device_session() as session:
+        session.run(value.initializer)
+        for n in range(2):
+            sums = [one.histo.sum for one in tf.Summary.FromString(session.run(merged)).value]
+            assert sums == [3.0 + 20.0 * n, 23.0 + 20.0 * n]
+
+
+@pytest.fixture(params=[False, True], ids=["switch", "functional"])
+def is_functional(request: pytest.FixtureRequest) -> Iterator[bool]:
+    (tf.enable_control_flow_v2 if request.param else tf.disable_control_flow_v2)()
+    yield request.param
+    tf.disable_control_flow_v2()
+
+
+@pytest.mark.parametrize("use_resource", [True, False], ids=["resource", "ref"])
+def test_beside_conditionals_and_in_them(use_resource: bool, is_functional: bool) -> None:
+    """Plain reads, reads in branches and reads for the host; TF 1.15 has all of them ahead of the update in most runs."""
+    flag = tf.placeholder(tf.bool, [])
+    weights = tf.get_variable("w", [6, 5], use_resource=use_resource or is_functional)
+
+    def loss() -> tf.Tensor:
+        product = tf.cond(flag, lambda: tf.matmul(X, weights) * 0.5, lambda: tf.sin(tf.matmul(X, weights)))
+        return tf.reduce_sum(tf.square(tf.tanh(product)))
+
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(loss())
+    in_branches = tf.cond(flag, lambda: tf.reduce_sum(weights * 2.0), lambda: tf.reduce_sum(weights))
+    told = tf.py_func(lambda w: w.sum(), [weights], tf.float32)
+    told_in_a_branch = tf.cond(flag, lambda: tf.py_func(lambda w: w.sum(), [weights], tf.float32), lambda: tf.constant(7.0))
+    with tf.control_dependencies([train]):
+        behind = tf.reduce_sum(weights.read_value())
+    looks = [tf.reduce_sum(weights * 1.0), loss(), in_branches, told, told_in_a_branch]
+    with tf.Session() as plain, device_session() as session:
+        for one in (plain, session):
+            one.run(weights.initializer)
+        plain.run(weights.assign(session.run(weights)))
+        for n in range(4):
+            feed = {flag: n % 2 == 0}
+            expected = [*plain.run(looks, feed), plain.run(behind, feed)]
+            np.testing.assert_allclose(session.run([*looks, behind, train], feed)[:-1], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_an_update_behind_a_merge_comes_first_where_the_read_is_later_than_its_shorter_branch(is_functional: bool) -> None:
+    flag, x = tf.placeholder(tf.bool, []), tf.placeholder(tf.float32, [2, 2])
+    value = tf.get_variable("value", [2, 2], initializer=tf.zeros_initializer(), use_resource=True)
+
+    def far(y: tf.Tensor, n: int) -> tf.Tensor:
+        return far(tf.matmul(y, x), n - 1) if n else y
+
+    other = tf.get_variable("other", [2, 2], initializer=tf.zeros_initializer(), use_resource=True)
+    update = value.assign(tf.cond(flag, lambda: x + 1.0, lambda: far(x, 9))).op
+    with tf.control_dependencies([other.assign(far(x, 5)).op]):
+        late = value.read_value() * 1.0
+    with device_session() as session:
+        session.run([value.initializer, other.initializer])
+        np.testing.assert_array_equal(session.run([update, late], {flag: True, x: np.eye(2)})[1], np.eye(2) + 1.0)

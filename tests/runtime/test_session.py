@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,9 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from npu_runtime.errors import DeadlineExceeded
+from npu_runtime.executor import in_flight
+from npu_runtime.executor.in_flight import InFlight
 from tests.runtime.device import device_of, device_session
 
 Step = tuple[Any, dict[Any, Any]]
@@ -287,6 +291,91 @@ def test_variable_moves_to_the_host_with_its_value() -> None:
         assert [session.run(iterator.get_next()) for _ in range(2)] == [40.0, 50.0]
         assert v.handle.op.name in device_of(session)._placement.reasons
         np.testing.assert_array_equal(session.run(v * 2.0), [8.0, 10.0])
+
+
+def test_two_handles_of_one_variable_are_on_one_side_and_containers_are_apart() -> None:
+    def handle(container: str = "") -> Any:
+        return tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[2], shared_name="v", container=container)
+
+    def read(of: Any) -> Any:
+        return tf.raw_ops.ReadVariableOp(resource=of, dtype=tf.float32)
+
+    one, same, other = handle(), handle(), handle("other")
+    values = {one: [3.0, 4.0], other: [5.0, 6.0]}
+    set_both = [tf.raw_ops.AssignVariableOp(resource=of, value=value) for of, value in values.items()]
+    same_on_both([(set_both, {}), ([read(one), read(same), read(other)], {})])
+    iterator = tf.data.Dataset.range(1).map(lambda i: read(same)[i]).make_initializable_iterator()
+    same_on_both([(set_both, {}), (iterator.initializer, {}), ([iterator.get_next(), read(one), read(other)], {})])
+
+
+def _step_that_waits(v: Any, began: threading.Event, may_end: threading.Event) -> tf.Operation:
+    """An update of a variable on the device, behind a call of the host that lasts until it is told to end."""
+
+    def call() -> np.float32:
+        began.set()
+        assert may_end.wait(60)
+        return np.float32(1.0)
+
+    return v.assign_add(tf.fill(v.shape, tf.py_func(call, [], tf.float32))).op
+
+
+def test_a_variable_that_moves_to_the_host_takes_the_update_of_a_step_under_way_along() -> None:
+    v = tf.get_variable("v", initializer=[3.0, 4.0], use_resource=True)
+    began, may_end = threading.Event(), threading.Event()
+    step = _step_that_waits(v, began, may_end)
+    number, other = tf.placeholder(tf.float32, []), tf.get_variable("other", initializer=1.0, use_resource=True)
+    seen: list[Any] = []
+    with device_session() as session:
+        session.run([v.initializer, other.initializer])
+        thread = threading.Thread(target=session.run, args=(step,))
+        thread.start()
+        assert began.wait(60)
+        iterator = tf.data.Dataset.range(1).map(lambda i: v[i] * 10.0).make_initializable_iterator()
+        element, again, grown = iterator.get_next(), v * 2.0, number * other + 5.0
+        mover = threading.Thread(target=lambda: seen.append(session.run([iterator.initializer, again])[1]))
+        mover.start()
+        assert session.run(grown, {number: 1.0}) == 6.0  # who does not use the variable does not wait
+        mover.join(0.2)
+        assert mover.is_alive() and not seen
+        may_end.set()
+        thread.join(60)
+        mover.join(60)
+        assert v.handle.op.name in device_of(session)._placement.reasons
+        np.testing.assert_array_equal(seen, [[8.0, 10.0]])
+        assert session.run(element) == 40.0
+
+
+def test_a_run_that_waits_for_a_variable_to_move_keeps_its_timeout() -> None:
+    v = tf.get_variable("v", initializer=[3.0, 4.0], use_resource=True)
+    began, may_end = threading.Event(), threading.Event()
+    step = _step_that_waits(v, began, may_end)
+    with device_session() as session:
+        session.run(v.initializer)
+        thread = threading.Thread(target=session.run, args=(step,))
+        thread.start()
+        assert began.wait(60)
+        iterator = tf.data.Dataset.range(1).map(lambda i: v[i] * 10.0).make_initializable_iterator()
+        try:
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                session.run(iterator.initializer, options=tf.RunOptions(timeout_in_ms=100))
+        finally:
+            may_end.set()
+            thread.join(60)
+        session.run(iterator.initializer)
+        assert session.run(iterator.get_next()) == 40.0
+
+
+def test_a_step_that_never_ends_is_told_to_who_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    moved: list[Any] = []
+    flight, used = InFlight(moved.append), frozenset({("resource", "v")})
+    assert flight.begin(used)
+    flight.move(used)
+    assert flight.begin(frozenset({("ref", "v")})) and not flight.begin(used) and moved == []
+    monkeypatch.setattr(in_flight, "MOST_SECONDS", 0.0)
+    with pytest.raises(DeadlineExceeded, match="need v on the host"):
+        flight.wait(time.monotonic() - 1.0)
+    flight.end(used)
+    assert flight.begin(used) and moved == [*used]
 
 
 def test_threads_share_a_session() -> None:

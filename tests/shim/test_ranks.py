@@ -17,6 +17,7 @@ import pytest
 
 from tests.shim.data_parallel_scripts import HOROVOD, MIRRORED
 from tests.shim.test_launch import TF2NPU, launch, plain_environment, script  # noqa: F401
+from tf2npu import ranks
 
 MODEL = """
 import json, os, sys
@@ -276,6 +277,20 @@ print("to stderr", file=sys.stderr)
     assert sorted(said) == ["[rank 1] to stderr", "[rank 2] to stderr", "to stderr"]
 
 
+def test_folders_of_launchers_that_were_killed_go_when_the_next_begins(tmp_path):
+    with ranks._shared_folder(tmp_path) as alive, ranks._shared_folder(tmp_path) as fresh:
+        killed = tmp_path / f"{ranks.PREFIX}killed"
+        other = tmp_path / "tf2npu-other"
+        for folder in (killed, other):
+            folder.mkdir()
+            (folder / "rank0-of-0-1-1").write_bytes(b"memory")
+        for folder in (alive, killed, other):
+            os.utime(folder, (0, 0))
+        with ranks._shared_folder(tmp_path) as mine:
+            assert sorted(tmp_path.iterdir()) == sorted([alive, fresh, other, mine])
+    assert list(tmp_path.iterdir()) == [other]
+
+
 INTERRUPTED = """
 import time
 import tensorflow as tf
@@ -296,16 +311,58 @@ with tf.Session() as session:
 """
 
 
-def test_an_interrupt_reaches_every_rank(script):  # noqa: F811
-    """The terminal's Ctrl-C goes to the whole group; the scripts end as they say, and nobody is left behind."""
-    command = [TF2NPU, "run", "--devices", "2", script(INTERRUPTED)]
+def interrupted(program: Path, folder: Path) -> str:
+    """What a run on two ranks prints that is interrupted a second after it says "running", as by the terminal's Ctrl-C.
+
+    A test that runs in the background of a shell has SIGINT ignored, and would hand that on.
+    """
     started = subprocess.Popen(
-        command, env=plain_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
-    while "running" not in started.stdout.readline():
-        assert started.poll() is None
-    time.sleep(0.5)
-    os.killpg(started.pid, signal.SIGINT)
-    rest, _ = started.communicate(timeout=60)
+        [TF2NPU, "run", "--devices", "2", program], env=plain_environment(), cwd=folder, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    try:
+        while "running" not in started.stdout.readline():
+            assert started.poll() is None
+        time.sleep(1.0)
+        os.killpg(started.pid, signal.SIGINT)
+        rest, _ = started.communicate(timeout=120)
+    finally:
+        if started.poll() is None:
+            os.killpg(started.pid, signal.SIGKILL)
     assert started.returncode == 0, rest
+    return rest
+
+
+def test_an_interrupt_reaches_every_rank(script, tmp_path):  # noqa: F811
+    """It goes to the whole group; the scripts end as they say, and nobody is left behind."""
+    rest = interrupted(script(INTERRUPTED), tmp_path)
     assert "\nstopped with True" in f"\n{rest}" and "[rank 1] stopped with True" in rest
+
+
+WAITS = """
+import os, signal, time
+import tensorflow as tf
+from npu_bridge.npu_init import *
+from npu_bridge.hccl import hccl_ops
+total = hccl_ops.allreduce(tf.constant(1.0), "sum")
+if os.environ["RANK_ID"] == "1":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    open("asleep", "w").close()
+    while not os.path.exists("stopped"):
+        time.sleep(0.05)
+else:
+    with tf.Session() as session:
+        while not os.path.exists("asleep"):
+            time.sleep(0.05)
+        print("running", flush=True)
+        try:
+            session.run(total)
+        except KeyboardInterrupt:
+            open("stopped", "w").close()
+"""
+
+
+def test_an_interrupt_reaches_a_rank_that_waits_for_one_that_does_not_come(script, tmp_path):  # noqa: F811
+    interrupted(script(WAITS), tmp_path)
+    assert (tmp_path / "stopped").exists()

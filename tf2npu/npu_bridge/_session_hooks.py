@@ -223,7 +223,7 @@ def _call(session: Any, device: DeviceSession, request: Request, feeds: Sequence
     try:
         results = device.run(request, feeds)
     except DeviceError as error:
-        raise _tensorflow_error(session, error) from None
+        raise _tensorflow_error(session, error) from error.__cause__
     except errors_impl.OpError as error:
         raise _in_users_graph(session, error) from None
     getattr(session, _WATCH).look(request)

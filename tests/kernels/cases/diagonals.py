@@ -47,5 +47,7 @@ CASES = [
     *[case("MatrixSetDiagV3", arr(2, 3, 4), _diagonals(n, m), k, align=a) for k, m, n in BANDS for a in ALIGNS],
     *[case("MatrixBandPart", arr(2, 4, 5), scalar(low, "int64"), scalar(high, "int64"))
       for low in (-1, 0, 2) for high in (-1, 0, 2)],
+    *[case("MatrixBandPart", arr(*shape), scalar(0, "int64"), scalar(-1, "int64"))
+      for shape in ((0, 3), (3, 0), (0, 0), (0, 3, 3))],
     case("MatrixBandPart", arr(3, 3, dtype="bool"), scalar(1, "int32"), scalar(0, "int32")),
 ]  # fmt: skip

@@ -40,12 +40,22 @@ def _checked(npu_op: str, tensor: Any) -> tf.Tensor:
     return value
 
 
+def _has_others(group: str) -> bool:
+    return group_size(group) > 1
+
+
 def _collective(npu_op: str, value: tf.Tensor, group: str, shape: Any = None, **attributes: int | str) -> tf.Tensor:
     """shape: of the result, where it is not that of `value`."""
-    if group_size(group) > 1:
-        shape = value.shape if shape is None else shape
-        return _several_ranks.collective(npu_op, [value], shape, members(group), group=group, **attributes)
-    result = tf.identity(value, name=npu_op)
+    return _exchange(npu_op, [value], group, value.shape if shape is None else shape, lambda: value, **attributes)
+
+
+def _exchange(
+    npu_op: str, values: Sequence[tf.Tensor], group: str, shape: Any, alone: Callable[[], tf.Tensor], **attributes: int | str
+) -> tf.Tensor:
+    """values: what the rank brings.  shape: of the result.  alone: makes the result where there is no other rank."""
+    if _has_others(group):
+        return _several_ranks.collective(npu_op, values, shape, members(group), group=group, **attributes)
+    result = tf.identity(alone(), name=npu_op)
     mark(result.op, npu_op, group=group, **attributes)
     return result
 
@@ -119,7 +129,7 @@ def send(tensor: Any, sr_tag: int, dest_rank: int, group: str = WORLD) -> tf.Ope
     """Send ``tensor`` under a tag to a rank of the group; with one rank that is oneself."""
     _check_peer("dest_rank", dest_rank, group)
     value = tf.convert_to_tensor(tensor)
-    if group_size(group) > 1:
+    if _has_others(group):
         pair = [world_rank(), members(group)[dest_rank]]
         return _several_ranks.collective("HcomSend", [value], value.shape, pair, sr_tag=sr_tag, group=group).op
     operation = _mailbox(group, sr_tag, value.dtype.base_dtype).enqueue([value], name="HcomSend")
@@ -129,7 +139,7 @@ def send(tensor: Any, sr_tag: int, dest_rank: int, group: str = WORLD) -> tf.Ope
 def receive(shape: Sequence[int], data_type: tf.DType, sr_tag: int, src_rank: int, group: str = WORLD) -> tf.Tensor:
     """Wait for the tensor that was sent under the tag."""
     _check_peer("src_rank", src_rank, group)
-    if group_size(group) > 1:
+    if _has_others(group):
         pair = [members(group)[src_rank], world_rank()]
         like = tf.zeros(shape, data_type)
         return _several_ranks.collective("HcomReceive", [like], like.shape, pair, sr_tag=sr_tag, group=group)
@@ -152,10 +162,12 @@ def all_to_all_v(
     """
     places = [tf.cast(v, tf.int64) for v in (send_counts, send_displacements, recv_counts, recv_displacements)]
     data = tf.convert_to_tensor(send_data)
-    if group_size(group) > 1:
-        return _several_ranks.collective("HcomAllToAllV", [data, *places], [None], members(group), group=group)
-    (count, start), at = (tf.cast(v, tf.int32)[0] for v in places[:2]), tf.cast(places[3], tf.int32)[0]
-    return _collective("HcomAllToAllV", tf.pad(data[start : start + count], [[at, 0]]), group)
+
+    def own() -> tf.Tensor:
+        (count, start), at = (tf.cast(v, tf.int32)[0] for v in places[:2]), tf.cast(places[3], tf.int32)[0]
+        return tf.pad(data[start : start + count], [[at, 0]])
+
+    return _exchange("HcomAllToAllV", [data, *places], group, [None], own)
 
 
 def all_to_all_v_c(
@@ -164,10 +176,11 @@ def all_to_all_v_c(
     """As ``all_to_all_v`` with the counts of all pairs as a square matrix, parts following each other."""
     _check_fusion(fusion, fusion_id, (0, 2))
     data, counts = tf.convert_to_tensor(send_data), tf.cast(send_count_matrix, tf.int64)
-    if group_size(group) > 1:
-        return _several_ranks.collective("HcomAllToAllVC", [data, counts], [None], members(group), group=group)
-    count = tf.cast(tf.reshape(counts, [-1]), tf.int32)[0]
-    return _collective("HcomAllToAllVC", data[:count], group)
+
+    def own() -> tf.Tensor:
+        return data[: tf.cast(tf.reshape(counts, [-1]), tf.int32)[0]]
+
+    return _exchange("HcomAllToAllVC", [data, counts], group, [None], own)
 
 
 _REMOTE = "remote memory access between hosts is not simulated"

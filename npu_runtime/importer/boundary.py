@@ -1,0 +1,39 @@
+"""What goes over between the device and a call of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_runtime.graph.ir import Graph, Value
+from npu_runtime.importer.host import through_switches
+from npu_runtime.passes.partition import is_free_constant, is_handle_source, is_virtual
+from npu_runtime.passes.placement import HANDLES
+
+
+def with_handle_sources(graph: Graph, names: Sequence[str]) -> list[str]:
+    """The nodes of a call and the makers of the handles they use, which belong to no call of their own."""
+    found = dict.fromkeys(names)
+    work = list(names)
+    while work:
+        for value in graph[work.pop()].inputs:
+            source = through_switches(graph, value).node
+            if is_handle_source(graph[source]) and source not in found:
+                found[source] = None
+                work.append(source)
+    return list(found)
+
+
+def can_cross(graph: Graph, reader: str, value: Value) -> bool:
+    """Whether a value is handed over at the boundary; handles, references and free constants are there already."""
+    producer = graph[value.node]
+    if is_free_constant(producer) or is_virtual(producer) or graph.spec(value).dtype in HANDLES:
+        return False
+    position = graph[reader].inputs.index(value)
+    return not (position in graph[reader].ref_inputs and value.output in producer.ref_outputs)
+
+
+def read_outside(graph: Graph, inside: set[str]) -> list[Value]:
+    """Values of a call that a fetch, the device or another call wants."""
+    read = {value for node in graph if node.name not in inside for value in node.inputs} | set(graph.fetches)
+    made = [Value(name, i) for name in graph.nodes if name in inside for i in range(len(graph[name].outputs))]
+    return [value for value in made if value in read and graph.spec(value).dtype not in HANDLES]
