@@ -29,7 +29,8 @@ def inputs_of(task: Task, slots: list[Any]) -> list[Any]:
     """What its kernel takes.  Raises: FailedPrecondition for a variable without a value."""
     inputs = [slots[i] for i in task.ins]
     for position in task.derefs:
-        inputs[position] = inputs[position].read()
+        if inputs[position] is not DEAD:  # a Merge has one from the branch that was not taken
+            inputs[position] = inputs[position].read()
     return inputs
 
 

@@ -310,3 +310,30 @@ def test_what_changes_gradients_does_not_go_without_a_word(argument: str, level:
 def test_last_arguments_go_with_their_lines(before: str, after: str) -> None:
     source = f"import tensorflow as tf\nimport horovod.tensorflow as hvd\n{before}\n"
     assert after in converted({"a.py": source}, distributed="horovod")["a.py"]
+
+
+_TRAINED = (
+    "import tensorflow as tf\nd = tf.data.Dataset.from_tensor_slices((a, b)).batch(32)\nit = d.make_initializable_iterator()\n"
+    "{}\ntrain = tf.train.AdamOptimizer().minimize(loss)\n"
+)
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "x, y = it.get_next()\ns.run(loss, {x: test, y: wanted})",
+        "batch = it.get_next()\nx = batch['image']\nfeed = {x: test}",
+        "self.x, (self.y, n) = it.get_next()\ns.run(loss, feed_dict={self.y: wanted})",
+    ],
+)
+def test_a_batch_that_something_is_fed_for_keeps_any_size(taken: str) -> None:
+    """TensorFlow refuses a feed whose rows are not those of a static shape."""
+    source = _TRAINED.format(taken)
+    assert "batch(32)" in converted({"a.py": source})["a.py"]
+    (left,) = findings({"a.py": source}, "a.py", "NPU601")
+    assert left.level == "manual" and "is fed as well" in left.message
+
+
+def test_a_batch_is_whole_where_another_name_or_scope_is_fed() -> None:
+    taken = "def net():\n    x, y = it.get_next()\nx = tf.placeholder(tf.float32)\ns.run(x, {x: 1, z: 2})"
+    assert "batch(32, drop_remainder=True)" in converted({"a.py": _TRAINED.format(taken)})["a.py"]

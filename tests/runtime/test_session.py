@@ -132,6 +132,17 @@ def test_side_effects_of_the_other_branch_do_not_happen() -> None:
     same_on_both([(step, {p: True}), (step, {p: False}), (counter, {})])
 
 
+def test_a_branch_gives_the_variable_that_it_assigns() -> None:
+    """As loss scalers do: the Merge has a reference and a value, and one of them is dead."""
+    p, q = tf.placeholder(tf.bool, []), tf.placeholder(tf.bool, [])
+    scale = tf.Variable(4.0, use_resource=False)
+    y = tf.cond(p, lambda: scale / 8.0, lambda: tf.cond(q, lambda: tf.assign(scale, scale * 2.0), lambda: scale))
+    one = tf.cond(p, lambda: tf.assign(scale, scale + 1.0), lambda: tf.constant(3.0))
+    in_loop = tf.while_loop(lambda i: i < 3.0, lambda i: i + tf.cond(q, lambda: tf.assign_add(scale, 1.0), lambda: 1.0), [0.0])
+    choices = [{p: a, q: b} for a in (False, True) for b in (False, True)]
+    same_on_both([(fetched, choice) for choice in choices for fetched in (y, scale, one, in_loop, scale)])
+
+
 def test_queue_in_a_branch() -> None:
     p = tf.placeholder(tf.bool, [])
     queue = tf.FIFOQueue(10, tf.float32, [[]])

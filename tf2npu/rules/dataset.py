@@ -14,6 +14,7 @@ from tf2npu.rules.dataset_context import (
     is_named_for_evaluation,
     smallest_size,
 )
+from tf2npu.rules.dataset_feeds import fed_element
 from tf2npu.scanner.sites import Call
 
 _DATASET = "tensorflow.data.Dataset()"
@@ -78,6 +79,11 @@ _UNPROVEN = (
             "e.train(lambda: input_fn(tf.estimator.ModeKeys.TRAIN))\ne.evaluate(lambda: input_fn(tf.estimator.ModeKeys.EVAL))",
         ),
         Example.same("ds = tf.data.TFRecordDataset('f').batch(8)", note="used for what?", level="manual"),
+        Example.same(
+            "x = tf.data.Dataset.range(9).repeat().batch(4).make_one_shot_iterator().get_next()\ns.run(y, {x: test})",
+            note="whatever is fed may have another size",
+            level="manual",
+        ),
         Example.same("ds = tf.data.TFRecordDataset('f').batch(8, True)", note="done already"),
         Example.same("ds = tf.data.TFRecordDataset('f').batch(**kw)", note="may be in kw", level="manual"),
     ),
@@ -100,6 +106,12 @@ def drop_remainder(call: Call) -> None:
     wanted = _wanted(call, context)
     if not wanted:
         return call.manual(_EVALUATION if context.kind == "eval" else _UNPROVEN)
+    fed = fed_element(call)
+    if fed:
+        return call.manual(
+            f"{fed} gets what this gives and is fed as well: with drop_remainder=True it would refuse any other number of rows. "
+            "Pass it if all that is fed has this size, or feed a placeholder and leave the iterator to training."
+        )
     if given is None:
         call.add_keyword(f"drop_remainder={wanted}")
     else:

@@ -35,6 +35,11 @@ def _attend(mechanism: Any, cell_output: Any, state: Any, layer: Any) -> tuple[A
     return (layer(tf.concat([cell_output, context], 1)) if layer is not None else context), alignments, state
 
 
+def _batch_size(tensor: Any) -> Any:
+    """The number of rows, a scalar tensor where only the run tells it."""
+    return tensor.shape[0].value or tf.shape(tensor)[0]
+
+
 class AttentionWrapper(tf.nn.rnn_cell.RNNCell):
     """A cell whose inputs and outputs are joined with attention.
 
@@ -73,8 +78,8 @@ class AttentionWrapper(tf.nn.rnn_cell.RNNCell):
         self._initial_cell_state: Any = None
         if initial_cell_state is not None:
             with tf.name_scope(name, "AttentionWrapperInit"):
-                last = tf.nest.flatten(initial_cell_state)[-1]
-                self._initial_cell_state = self._checked(last, initial_cell_state, "initial_cell_state")
+                batch = _batch_size(tf.nest.flatten(initial_cell_state)[-1])
+                self._initial_cell_state = self._checked(batch, initial_cell_state, "initial_cell_state")
 
     def _make_layers(self, sizes: Any, layers: Any) -> None:
         mechanisms = self._attention_mechanisms
@@ -98,9 +103,8 @@ class AttentionWrapper(tf.nn.rnn_cell.RNNCell):
         shapes = [layer.compute_output_shape([None, width]) for layer, width in zip(given, widths, strict=True)]
         self._attention_layer_size = sum(tf.TensorShape(shape)[-1].value for shape in shapes)
 
-    def _checked(self, has_batch: Any, structure: Any, what: str) -> Any:
-        """The structure, behind an assertion that its batch is the memory's."""
-        batch = has_batch.shape[0].value or tf.shape(has_batch)[0] if tf.is_tensor(has_batch) else has_batch
+    def _checked(self, batch: Any, structure: Any, what: str) -> Any:
+        """The structure, behind an assertion that its batch, a number or a scalar tensor, is the memory's."""
         message = (
             f"AttentionWrapper {self._base_name}: the batch sizes of the memory (encoder output) and of the {what} differ; with "
             "BeamSearchDecoder, tile the memory and the state by tf.contrib.seq2seq.tile_batch with multiplier=beam_width"
@@ -156,7 +160,7 @@ class AttentionWrapper(tf.nn.rnn_cell.RNNCell):
         if not isinstance(state, AttentionWrapperState):
             raise TypeError(f"Expected state to be instance of AttentionWrapperState. Received type {type(state)} instead.")
         output, cell_state = self._cell(self._cell_input_fn(inputs, state.attention), state.cell_state)
-        output = self._checked(output, output, "query (decoder output)")
+        output = self._checked(_batch_size(output), output, "query (decoder output)")
         states = state.attention_state if self._is_multi else (state.attention_state,)
         histories = state.alignment_history if self._is_multi else (state.alignment_history,)
         layers = self._attention_layers or (None,) * len(states)
