@@ -98,8 +98,11 @@ def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> F
 def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
     notebook = Notebook(data)
     facts = dataclasses.replace(gather_facts("x.py", notebook.code.encode()), path=path)
-    outcome = convert_text(notebook.code, path, config, project.including(facts))
-    findings = notebook.cell_findings() + [notebook.relocate(f) for f in outcome.findings]
+    project = project.including(facts)
+    outcome = convert_text(notebook.code, path, config, project)
+    takes_part = path in project.reaching
+    left = notebook.cell_findings(lambda text: takes_part or mentions_relevant_module(text.encode()))
+    findings = left + [notebook.relocate(f) for f in outcome.findings]
     after = notebook.with_edits(outcome.edits)
     status = Status.CONVERTED if after != data else Status.UNCHANGED
     return FileResult(path, status, findings, [], data, after, [_in_cell(notebook, use) for use in outcome.apis])
