@@ -136,7 +136,8 @@ def insert_after_imports(site: Site, lines: list[str]) -> None:
         if first is not None:
             offset = _above_comments(script, script.lines.line_start(script.tree.span(first)[0]))
             newline = script.newline_at(offset)
-            site.insert(offset, "".join(f"{line}{newline}" for line in lines))
+            apart = newline * 2 if isinstance(first, (cst.FunctionDef, cst.ClassDef)) else ""
+            site.insert(offset, "".join(f"{line}{newline}" for line in lines) + apart)
             return
 
 
