@@ -167,3 +167,21 @@ def test_a_broken_cell_of_a_notebook_without_tensorflow_needs_no_word() -> None:
     assert [f.cell for f in convert_source(notebook(broken, cell(CODE)), "n.ipynb").findings if f.rule == "NPU900"] == [0]
     alone = convert_source(notebook(cell("import tensorflow as tf\ntf.Session(")), "n.ipynb")
     assert [f.level for f in alone.findings] == [Level.MANUAL]
+
+
+@pytest.mark.parametrize(
+    "text", ["  with tf.Session() as s:\n    s.run(x)\n", "\n# a\n    s = tf.Session()\ny = 1", "\tx = 1\n\n\ttf.Session()"]
+)
+def test_a_cell_that_is_indented_as_a_whole_is_converted(text: str) -> None:
+    first = "from npu_bridge.npu_init import npu_config_proto\nimport tensorflow as tf\nx = 1"
+    result = convert_source(notebook(cell(first), cell(text), cell("s = tf.Session()")), "n.ipynb")
+    written = [c["source"] for c in json.loads(result.after)["cells"]]
+    made = "tf.Session(config=npu_config_proto())"
+    assert written == [first, text.replace("tf.Session()", made), f"s = {made}"]
+    lines = [(f.cell, f.span.line) for f in result.findings if f.rule == "NPU101"]
+    assert lines == [(1, text[: text.index("tf.S")].count("\n") + 1), (2, 1)]
+
+
+def test_an_indented_cell_with_an_import_is_named() -> None:
+    result = convert_source(notebook(cell("  import tensorflow as tf\n  s = tf.Session()")), "n.ipynb")
+    assert [(f.cell, f.level) for f in result.findings] == [(0, Level.MANUAL)]

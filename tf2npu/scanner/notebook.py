@@ -17,6 +17,9 @@ _TO_ITS_END = r"(?:[^\n]*\\\n)*[^\n]*"  # a line for IPython goes on behind a ba
 _MAGIC = re.compile(rf"^([ \t]*)([%!?]{_TO_ITS_END}|[^\n#'\"]*\?\??[ \t]*)$", re.MULTILINE)
 _ASSIGNED_MAGIC = re.compile(rf"^([ \t]*[\w.,\[\] ]+=[ \t]*)([%!]{_TO_ITS_END})$", re.MULTILINE)
 _CELL_MAGIC = re.compile(r"(?:\s*#[^\n]*\n)*\s*%%(\w+)([^\n]*)")  # Colab takes comments above it
+_INDENTED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+[^\s#]")  # IPython takes this indentation out
+_IMPORTS = re.compile(r"^[ \t]*(?:import|from)[ \t]", re.MULTILINE)  # what is imported there would have to stand in the block
+_BLOCK = "if 1:\n"
 # Cell magics whose body is still Python of this notebook, those that write it to a file, and those of other languages.
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
 _FILE_CELLS = frozenset({"writefile", "file"})
@@ -65,13 +68,21 @@ class Notebook:
         has_magics = _MAGIC.search(text) or _ASSIGNED_MAGIC.search(text)
         python = _blank_magics(text) if has_magics and not python_parses(text) else text
         if not python_parses(python):  # much faster than our own parser, which may take what this Python does not
-            try:
-                parse(python)
-            except SourceError as error:
-                self.broken.append((index, text, error))
+            if _INDENTED.match(python) and not _IMPORTS.search(python) and python_parses(_BLOCK + python):
+                self.code += _BLOCK
+            elif not self._is_taken(index, text, python):
                 return
         self.cells.append(Cell(index, start, end, text, len(self.code)))
         self.code += python if python.endswith("\n") else python + "\n"
+
+    def _is_taken(self, index: int, text: str, python: str) -> bool:
+        """Whether our own parser takes a cell that this Python does not; the cell is noted where it does not."""
+        try:
+            parse(python)
+        except SourceError as error:
+            self.broken.append((index, text, error))
+            return False
+        return True
 
     def _cell_at(self, offset: int) -> Cell:
         return next(cell for cell in reversed(self.cells) if cell.offset <= offset)
