@@ -488,3 +488,28 @@ def test_a_script_for_another_framework_that_can_do_without_tensorflow_stays(too
 def test_a_script_of_tensorflow_may_load_another_framework(more: str) -> None:
     files = {"tools.py": _OPTIONAL, "model.py": "import tensorflow as tf\n", "run.py": _RUN.format("import torch\n" + more)}
     assert "import npu_bridge.npu_init" in converted(files)["run.py"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "use"),
+    [
+        ("from helper import import_tf\ntf = import_tf(1)", "tf.Session()"),
+        ("import helper\ndef f(verbose):\n    tf = helper.import_tf(verbose)\n    return tf", "f(True).Session()"),
+        ("from helper import again\nT = again()", "T.Session()"),
+    ],
+)
+def test_a_function_that_gives_tensorflow_is_followed(statement: str, use: str) -> None:
+    helper = "def import_tf(n=0):\n    import tensorflow as tf\n    tf.logging.set_verbosity(n)\n    return tf\n"
+    files = {
+        "helper.py": helper + "def again():\n    return import_tf()\n",
+        "use.py": f"{statement}\nwith {use} as s:\n    pass\n",
+    }
+    assert f"{use[:-1]}config=npu_config_proto())" in converted(files)["use.py"]
+
+
+@pytest.mark.parametrize(
+    "body", ["def give(tf):\n    return tf\n", "def give():\n    tf = load()\n    return tf\n", "def give():\n    return tf.nn\n"]
+)
+def test_a_function_that_gives_something_else_is_not(body: str) -> None:
+    files = {"helper.py": f"import tensorflow as tf\n{body}", "use.py": "from helper import give\nt = give(x)\ns = t.Session()\n"}
+    assert converted(files)["use.py"] == files["use.py"]
