@@ -16,9 +16,10 @@ from tf2npu.config import Config
 from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.rules import Rule, rule_parts
 from tf2npu.rules.adapter_2021 import within_adapter
+from tf2npu.rules.left_alone import DIALECT, said_about_dialect, why_left_alone
 from tf2npu.rules.old_library import mentions_old_library
 from tf2npu.rules.resources import needed_elsewhere
-from tf2npu.scanner.dialect import dialect_of, is_either
+from tf2npu.scanner.dialect import dialect_of
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
 from tf2npu.scanner.facts import FileFacts, gather_facts, mentions_relevant_module
 from tf2npu.scanner.imports import plan_import
@@ -29,14 +30,14 @@ from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
-from tf2npu.scanner.source import SourceError, decode
+from tf2npu.scanner.source import Python2Error, SourceError, decode
 from tf2npu.scanner.tree import TooDeepError, error_of_python, parse, python_parses, refused_by_python, run_with_deep_stack
 
 __all__ = ["FileFacts", "ProjectFacts", "convert_file", "convert_source", "gather_facts", "mentions_relevant_module"]
 
 _IMPORT_RULE = "NPU100"
-_DIALECT = "NPU903"
 _UNUSED = "NPU904"
+OR_PYTHON2 = ", or convert with --python2"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +72,8 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
             raise TooDeepError("an expression or block is nested too deeply to be converted")
         return run_with_deep_stack(lambda: _convert(path, data, config, project))
     except SourceError as error:
-        return _failed(path, data, Span(error.line, error.column, error.line, error.column + 1), str(error))
+        reason = f"{error}{OR_PYTHON2}" if isinstance(error, Python2Error) else str(error)
+        return _failed(path, data, Span(error.line, error.column, error.line, error.column + 1), reason)
     except Exception as error:  # a defect of ours must not stop the other files of a run
         message = f"{type(error).__name__}: {error}; this is a defect of tf2npu, the file is left as it was"
         return _failed(path, data, Span(1, 1, 1, 1), message)
@@ -98,8 +100,11 @@ def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> F
 def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
     notebook = Notebook(data)
     facts = dataclasses.replace(gather_facts("x.py", notebook.code.encode()), path=path)
-    outcome = convert_text(notebook.code, path, config, project.including(facts))
-    findings = notebook.cell_findings() + [notebook.relocate(f) for f in outcome.findings]
+    project = project.including(facts)
+    outcome = convert_text(notebook.code, path, config, project)
+    takes_part = path in project.reaching
+    left = notebook.cell_findings(lambda text: takes_part or mentions_relevant_module(text.encode()))
+    findings = left + [notebook.relocate(f) for f in outcome.findings]
     after = notebook.with_edits(outcome.edits)
     status = Status.CONVERTED if after != data else Status.UNCHANGED
     return FileResult(path, status, findings, [], data, after, [_in_cell(notebook, use) for use in outcome.apis])
@@ -127,13 +132,14 @@ def _converted(script: Script) -> Outcome:
     text = script.text
     asker = _Asker(script)
     fixes = asker.ask()
-    left_alone = _left_alone(script)
-    if left_alone is not None and dialect_of(script).importer and not any(_is_work(fix) for fix in fixes):
+    left_alone = why_left_alone(script)
+    told_by_another = dialect_of(script).importer or dialect_of(script).imported
+    if left_alone is not None and told_by_another and not any(_is_work(fix) for fix in fixes):
         return Outcome(text, [], [], asker.uses.result())
     if left_alone is not None:
         detected = [f for fix in fixes if fix.rule.startswith("NPU9") and not fix.changes for f in fix.findings]
-        others = [_with_doc(script, f) for f in detected if left_alone.rule == _DIALECT]
-        return Outcome(text, [], _sorted([left_alone, *others]), asker.uses.result())
+        others = [_with_doc(script, f) for f in detected if left_alone.rule == DIALECT]
+        return Outcome(text, [], _sorted([_with_doc(script, left_alone), *others]), asker.uses.result())
     dropping = {id(fix): reason for fix in fixes if (reason := _reason_to_keep(script, fix))}
     dropped, fixes = [f for f in fixes if id(f) in dropping], [f for f in fixes if id(f) not in dropping]
     composition = select_compatible([f for f in fixes if f.changes or f.symbols or f.must_go])
@@ -143,7 +149,7 @@ def _converted(script: Script) -> Outcome:
     after = splice(text, edits)
     if edits:
         _check_output(script, after)
-    fixes += _said_about_dialect(script) if edits else []
+    fixes += said_about_dialect(script) if edits else []
     fixes += _unused_pragmas(script)
     voided = {id(f) for f in [*composition.absorbed, *composition.refused, *_gone(fixes, kept)]}
     said = [f for f in fixes if id(f) not in voided] + ([import_fix] if import_fix else [])
@@ -153,48 +159,9 @@ def _converted(script: Script) -> Outcome:
     return Outcome(after, edits, _sorted(findings), asker.uses.result())
 
 
-def _left_alone(script: Script) -> Finding | None:
-    """Why a file is not converted although it could be read: a comment asks for it, or it is written for TensorFlow 2."""
-    pragma = script.pragmas.whole_file
-    if pragma is not None:
-        message = "The file is switched off by this comment; it stays as it is."
-        return _with_doc(script, Finding("NPU902", Level.SKIPPED, script.span(pragma.start, pragma.end), message))
-    dialect = dialect_of(script)
-    if dialect.importer:
-        message = (
-            f"{dialect.importer}, which imports this file, is a script for TensorFlow 2. Scripts for the TensorFlow 2 adapter "
-            "(npu_device) are not converted yet; the file stays as it is."
-        )
-        return _with_doc(script, Finding(_DIALECT, Level.UNSUPPORTED, Span(1, 1, 1, 1), message))
-    if dialect.kind != "2" or dialect.sign is None:
-        return None
-    start, end = script.tree.span(dialect.sign)
-    message = (
-        f"{dialect.api.replace('tensorflow.', 'tf.', 1)} tells that this is a script for TensorFlow 2. Scripts for the "
-        "TensorFlow 2 adapter (npu_device) are not converted yet; the file stays as it is."
-    )
-    span, before = script.span(start, end), script.text[start:end]
-    return _with_doc(script, Finding(_DIALECT, Level.UNSUPPORTED, span, message, before=before))
-
-
 def _is_work(fix: Fix) -> bool:
     """Whether there is something to change or to do."""
     return bool(fix.changes) or any(f.level in (Level.MANUAL, Level.UNSUPPORTED) for f in fix.findings)
-
-
-def _said_about_dialect(script: Script) -> list[Fix]:
-    """What a user of TensorFlow 2 has to know about a script that was converted as one for TensorFlow 1."""
-    dialect = dialect_of(script)
-    not_yet = "Scripts for the TensorFlow 2 adapter (npu_device) are not converted yet."
-    if dialect.kind == "1 on 2":
-        message = f"TensorFlow 2 with its version 1 behaviour: converted for the adapter of TensorFlow 1.15. {not_yet}"
-        span = script.span(*script.tree.span(dialect.sign)) if dialect.sign is not None else Span(1, 1, 1, 1)
-    elif is_either(script):
-        message = f"Every name exists in TensorFlow 1 and 2; read as TensorFlow 1.15, where it runs in a graph. {not_yet}"
-        span = Span(1, 1, 1, 1)
-    else:
-        return []
-    return [Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, span, message)])]
 
 
 def _unused_pragmas(script: Script) -> list[Fix]:

@@ -22,7 +22,7 @@ from tf2npu.config import Config
 from tf2npu.convert import FileFacts, ProjectFacts
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.scanner.console_scripts import is_project_settings
-from tf2npu.scanner.python2 import explain_python2
+from tf2npu.scanner.python2 import GONE_BUILTINS, VERSION_TESTS, explain_python2
 from tf2npu.scanner.source import LineIndex, SourceError, decode
 
 # Left out: `import` (would make siblings relative, which breaks scripts that are started), `exec` (in Python 3 it sets no
@@ -59,6 +59,8 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
         return convert.convert_file(path, data, config, project)
     result = convert.convert_file(path, modern.data, config, project)
     if modern.refusal:
+        for n, finding in enumerate(result.findings):
+            result.findings[n] = dataclasses.replace(finding, message=finding.message.removesuffix(convert.OR_PYTHON2))
         result.findings.append(file_notes.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this file: {modern.refusal}"))
         return result
     return _of_original(result, data, modern)
@@ -73,7 +75,7 @@ def modernize(path: str, data: bytes) -> Modern | None:
         text = decode(data).text
     except SourceError:
         return None  # the converter says what is wrong with it
-    if _python3_error(text) is None:
+    if _python3_error(text) is None and not _has_gone_builtins(text):
         return None
     try:
         after = _refactored(text)
@@ -99,6 +101,40 @@ def _python3_error(text: str) -> str | None:
         return "nested too deeply"
     odd = next((node for node in ast.walk(tree) if _prints_to_a_file(node)), None)
     return None if odd is None else f"print >> means a shift (line {getattr(odd, 'lineno', 1)})"
+
+
+def _has_gone_builtins(text: str) -> bool:
+    """Whether a source uses a built-in name that Python 3 does not have, gives it no meaning, and has no other way."""
+    if not any(name in text for name in GONE_BUILTINS):
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
+    bound: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            bound |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+    todo: list[ast.AST] = [] if "*" in bound else [tree]
+    while todo:
+        node = todo.pop(0)
+        if isinstance(node, ast.Name) and node.id in GONE_BUILTINS.keys() - bound:
+            return True
+        todo += [] if _has_another_way(node) else ast.iter_child_nodes(node)
+    return False
+
+
+def _has_another_way(node: ast.AST) -> bool:
+    """Whether what a node holds may never run: below a test of versions, or a try that catches what goes wrong."""
+    if isinstance(node, (ast.If, ast.IfExp)):
+        test = ast.unparse(node.test)
+        return any(word in test for word in VERSION_TESTS)
+    return isinstance(node, ast.Try) and bool(node.handlers)
 
 
 def _prints_to_a_file(node: ast.AST) -> bool:

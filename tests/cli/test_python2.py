@@ -23,6 +23,7 @@ PROGRAMS = {
         "k 1\n['k']\n",
     ),
     "lists from functions": ("print map(str, range(3)) + filter(None, [0, 1]), len(zip('ab', 'cd'))", "['0', '1', '2', 1] 2\n"),
+    "names alone": ("print(sum(xrange(3)))\nprint(reduce(max, {1: 2}.keys()), isinstance('', basestring))", "3\n(1, True)\n"),
     "xrange and reduce": ("print reduce(lambda a, b: a + b, xrange(4))", "6\n"),
     "tuple parameters": ("def f(a, (b, c)):\n    return a + b + c\nprint f(1, (2, 3)), (lambda (x, y): x * y)((3, 4))", "6 12\n"),
     "text types": ("print isinstance(u'a', basestring), unicode('b'), ur'\\d'", "True b \\d\n"),
@@ -72,7 +73,18 @@ def test_what_is_not_safe_is_refused(source, why):
     assert result.data == source.encode()
 
 
-@pytest.mark.parametrize("source", ["print('x')\n", "x = print >> 1\n", "", "# -*- coding: nonsense -*-\nprint 1\n"])
+TWO_WAYS = [
+    "try:\n    xrange\nexcept NameError:\n    xrange = range\nprint(xrange(3))\n",
+    "from six.moves import xrange\nprint(xrange(3))\n",
+    "from compat import *\nprint(unicode('a'))\n",
+    "import sys\nif sys.version_info[0] < 3:\n    text = unicode\nelse:\n    text = str\n",
+    "text = unicode if six.PY2 else str\n",
+    "def f(long, reduce=1):\n    return long + reduce\n",
+    "x.xrange(3)\nf(unicode=True)\n",
+]
+
+
+@pytest.mark.parametrize("source", ["print('x')\n", "x = print >> 1\n", "", "# -*- coding: nonsense -*-\nprint 1\n", *TWO_WAYS])
 def test_what_python_3_reads_or_nobody_is_left_alone(source):
     assert python2.modernize("m.py", source.encode()) is None
 
@@ -147,3 +159,14 @@ def test_without_the_option_it_is_reported_only(tool, project, tmp_path):
 def test_stdin(tool):
     done = tool("convert", "-", "--python2", stdin=b"print 1\n")
     assert (done.code, done.out) == (0, "print(1)\n")
+
+
+def test_the_way_out_is_named_where_there_is_one(tool, tmp_path):
+    root = tmp_path / "src"
+    root.mkdir()
+    (root / "m.py").write_text("import tensorflow\npairs.sort(key=lambda (k, v): v)\n")
+    done = tool("convert", root, tmp_path / "out")
+    assert "Python 2 source: tuple parameter; make it run on Python 3 first, or convert with --python2" in done.out
+    (root / "m.py").write_text("import tensorflow\nexec 'x'\n")
+    done = tool("convert", root, tmp_path / "again", "--python2")
+    assert "make it run on Python 3 first" in done.out and "or convert with" not in done.out

@@ -186,7 +186,7 @@ def test_results_and_facts_can_be_sent_to_another_process() -> None:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [(b"import tensorflow", True), (b"from compat import tf", True), (b"import math", False), (b"", False),
-     (b"import horovod.torch", True), (b"settings = 'tfx'", False)],
+     (b"import horovod.torch", True), (b"settings = 'tfx'", False), (b"if __name__ == '__main__':\n    main()", False)],
 )  # fmt: skip
 def test_files_that_cannot_matter_are_not_parsed(data: bytes, expected: bool) -> None:
     assert mentions_relevant_module(data) is expected

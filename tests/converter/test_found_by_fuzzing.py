@@ -271,7 +271,21 @@ PROGRAMS = {
         TF1 + "tf.config.experimental.set_memory_growth(tf.Session(), True)\ns = tf.Session(config=tf.ConfigProto())\n",
         Config(target=OLD),
     ),
+    "crash: a form feed before the indentation below the entry guard": (
+        TF1 + "m = tf.keras.Sequential()\nif __name__ == '__main__':\n\x0c    m.fit(x)\n \x0c    # c\n    m.predict(x)\n",
+        Config(),
+    ),
+    "crash: a backslash alone at the left inside the entry guard": (
+        TF1 + "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    m.fit(x)\n\\\n    m.fit(y)\n\x0c\\\n    m.fit(z)\n",
+        Config(),
+    ),
 }
+
+
+def test_a_form_feed_before_the_entry_guard_is_not_repeated() -> None:
+    before = TF1 + "m = tf.keras.Sequential()\n\x0cif __name__ == '__main__': m.fit(x, \\\n y)\n"
+    after = convert_source(before).after.decode()
+    assert after.count("\x0c") == 1 and "\n    try:\n        m.fit(x, \\\n y)\n    finally:\n" in after
 
 
 @pytest.mark.parametrize(("text", "config"), PROGRAMS.values(), ids=PROGRAMS)

@@ -112,3 +112,76 @@ def test_a_folder_of_them_is_reported_and_copied(tmp_path: Path) -> None:
     assert all((out / path.name).read_bytes() == path.read_bytes() for path in source.iterdir())
     report = json.loads((out / "tf2npu-report" / "report.json").read_text())
     assert {f["path"] for f in report["files"] if f["findings"]} == {path.name for path in source.iterdir()}
+
+
+SHELL = [
+    "! gcloud create `hostname` \\\n  --zone `list 'csv(zone)'`\\\n  --net a \\\n\nimport tensorflow as tf\ns = tf.Session()\n",
+    "!pip install -q \\\n    numpy==1 \\\n    # pinned\nimport tensorflow as tf\ns = tf.Session()",
+    "import tensorflow as tf\ns = tf.Session()\nout = !ls \\\n  -l {a\nprint(out)",
+    "%load_ext \\\n  tensorboard (\nimport tensorflow as tf\ns = tf.Session()",
+    "import tensorflow as tf\ns = tf.Session()\nif s:\n    !tar xf \\\n  $name('\n",
+]
+
+
+@pytest.mark.parametrize("text", SHELL)
+def test_a_line_for_the_shell_goes_on_behind_a_backslash(text: str) -> None:
+    result = convert_source(notebook(cell(text)), "n.ipynb")
+    (written,) = json.loads(result.after)["cells"]
+    assert not [f for f in result.findings if f.rule == "NPU900"]
+    converted = text.replace("tf.Session()", "tf.Session(config=npu_config_proto())")
+    added = "from npu_bridge.npu_init import npu_config_proto\n"
+    assert written["source"].replace(added, "") == converted
+
+
+@pytest.mark.parametrize(
+    "text", ["%%bash\npython train.py", "# a drawing\n%%svg\n<svg/>", "%%html\n<b>", "%%writefile a.sh\nls ("]
+)
+def test_a_cell_in_another_language_needs_no_word(text: str) -> None:
+    result = convert_source(notebook(cell(text), cell(CODE)), "n.ipynb")
+    assert result.status is Status.CONVERTED and not [f for f in result.findings if f.rule == "NPU900"]
+    assert json.loads(result.after)["cells"][0]["source"] == text
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "%%writefile task.py\nimport tensorflow as tf\ns = tf.Session()",
+            "%%writefile task.py writes a file: convert that file",
+        ),
+        ("%%file -a pkg/task.py\nimport tensorflow", "%%file -a pkg/task.py writes a file: convert that file"),
+        ("%%cython\nimport tensorflow", "a %%cython cell is not Python of this notebook"),
+        ("%%python2\nprint 1", "a %%python2 cell is not Python of this notebook"),
+    ],
+)
+def test_a_cell_that_may_hold_python_is_named(text: str, words: str) -> None:
+    result = convert_source(notebook(cell(text), cell(CODE)), "n.ipynb")
+    found = [(f.level, f.message) for f in result.findings if f.rule == "NPU900"]
+    assert found == [(Level.SKIPPED, f"Cell 0 not converted: {words}")]
+
+
+def test_a_broken_cell_of_a_notebook_without_tensorflow_needs_no_word() -> None:
+    broken = cell("for x in 1\n")
+    about = cell("import torch  # faster than tensorflow")
+    assert not convert_source(notebook(broken, about), "n.ipynb").findings
+    assert [f.cell for f in convert_source(notebook(broken, cell(CODE)), "n.ipynb").findings if f.rule == "NPU900"] == [0]
+    alone = convert_source(notebook(cell("import tensorflow as tf\ntf.Session(")), "n.ipynb")
+    assert [f.level for f in alone.findings] == [Level.MANUAL]
+
+
+@pytest.mark.parametrize(
+    "text", ["  with tf.Session() as s:\n    s.run(x)\n", "\n# a\n    s = tf.Session()\ny = 1", "\tx = 1\n\n\ttf.Session()"]
+)
+def test_a_cell_that_is_indented_as_a_whole_is_converted(text: str) -> None:
+    first = "from npu_bridge.npu_init import npu_config_proto\nimport tensorflow as tf\nx = 1"
+    result = convert_source(notebook(cell(first), cell(text), cell("s = tf.Session()")), "n.ipynb")
+    written = [c["source"] for c in json.loads(result.after)["cells"]]
+    made = "tf.Session(config=npu_config_proto())"
+    assert written == [first, text.replace("tf.Session()", made), f"s = {made}"]
+    lines = [(f.cell, f.span.line) for f in result.findings if f.rule == "NPU101"]
+    assert lines == [(1, text[: text.index("tf.S")].count("\n") + 1), (2, 1)]
+
+
+def test_an_indented_cell_with_an_import_is_named() -> None:
+    result = convert_source(notebook(cell("  import tensorflow as tf\n  s = tf.Session()")), "n.ipynb")
+    assert [(f.cell, f.level) for f in result.findings] == [(0, Level.MANUAL)]

@@ -6,6 +6,7 @@ import pytest
 
 from tf2npu.config import Config
 from tf2npu.convert import ProjectFacts, convert_file, gather_facts
+from tf2npu.findings import Level
 from tf2npu.scanner.input_roles import InputUse
 
 
@@ -114,6 +115,9 @@ def test_the_configured_main_file_is_the_entry() -> None:
         ("import tensorflow as tf\ntf.device(tf.train.replica_device_setter(2))", ("parameter-server",)),
         ("import tensorflow as tf\ntf.distribute.experimental.ParameterServerStrategy()", ("parameter-server",)),
         ("import tensorflow as tf\ntf.distribute.get_strategy()", ()),
+        ("import horovod.torch as hvd\nhvd.init()", ()),
+        ("from horovod import mxnet as hvd", ()),
+        ("from horovod.spark import torch as hvd, tensorflow as tfd", ("horovod",)),
     ],
 )
 def test_kinds_of_distribution_are_seen(text: str, kinds: tuple[str, ...]) -> None:
@@ -399,3 +403,113 @@ def test_what_only_scripts_for_tensorflow_2_import_is_left_with_them(other: dict
     assert said == ({"train2"} if is_left else set())
     assert convert_file("plain.py", PLAIN.encode(), Config(), project).findings == []  # nothing in it to convert
     assert converted({"net.py": NEUTRAL})["net.py"] != NEUTRAL
+
+
+_STEP = "import tensorflow as tf\n@tf.function\ndef step(x):\n    return x\n"
+_DATA = "import tensorflow as tf\ndef data(x):\n    return tf.data.Dataset.from_tensor_slices(x).repeat().batch(2)\n"
+_MAIN = "import tensorflow as tf\nfrom {0} import step\nfrom data import data\nm = tf.keras.Sequential()\nm.fit(data(x))\n"
+
+
+def test_what_is_built_on_a_script_for_tensorflow_2_is_left_with_it() -> None:
+    files = {"loop.py": _STEP, "steps.py": "from loop import step\n", "data.py": _DATA, "main.py": _MAIN.format("steps")}
+    assert converted(files) == files
+    project = project_of(files)
+    (finding,) = convert_file("main.py", files["main.py"].encode(), Config(), project).findings
+    assert (finding.rule, finding.level) == ("NPU903", Level.UNSUPPORTED)
+    assert finding.message.startswith("loop.py, which this file imports, is a script for TensorFlow 2.")
+    assert not convert_file("steps.py", files["steps.py"].encode(), Config(), project).findings
+    (finding,) = convert_file("data.py", files["data.py"].encode(), Config(), project).findings
+    assert finding.message.startswith("main.py, which imports this file, is a script for TensorFlow 2.")
+
+
+@pytest.mark.parametrize(
+    "another",
+    [
+        {
+            "old.py": "import tensorflow as tf\ns = tf.placeholder(tf.float32)\n",
+            "steps.py": "from loop import step\nimport old\n",
+        },
+        {"train.py": "import tensorflow as tf\nimport main\ntf.app.run()\n", "steps.py": "from loop import step\n"},
+    ],
+)
+def test_a_part_of_a_program_for_tensorflow_1_is_converted(another: dict[str, str]) -> None:
+    files = {"loop.py": _STEP, "data.py": _DATA, "main.py": _MAIN.format("steps"), **another}
+    after = converted(files)
+    assert after["main.py"] != files["main.py"] or "train.py" in files
+    assert "drop_remainder=True" in after["data.py"]
+    assert after["loop.py"] == files["loop.py"]
+
+
+_PLUGIN = "from {0} import build\nfrom registry import known\nclass Loader:\n    def load(self):\n        return build()\n{1}"
+_NET = "import tensorflow as tf\ndef build():\n    return tf.keras.Sequential()\n"
+
+
+def test_a_member_of_a_package_that_only_registers_something_is_no_script() -> None:
+    files = {
+        "pkg/net.py": _NET,
+        "pkg/registry.py": "from .net import build\nknown = Known()\n",
+        "pkg/plugin.py": _PLUGIN.format(".net", "known.register(Loader)\nbuild().summary()\n"),
+        "script.py": _PLUGIN.format("pkg.net", "build().summary()\n"),
+    }
+    after = converted(files)
+    assert after["pkg/plugin.py"] == files["pkg/plugin.py"]
+    assert "registry import known\nimport atexit\n" in after["script.py"]
+    assert "atexit.register(close_session, npu_keras_sess)\n\n\nclass Loader" in after["script.py"]
+
+
+def test_a_member_of_a_package_that_trains_when_it_is_loaded_is_a_script() -> None:
+    files = {
+        "pkg/net.py": _NET,
+        "pkg/train.py": "import tensorflow as tf\nfrom .net import build\nwith tf.Session():\n    pass\n",
+    }
+    assert "config=npu_config_proto()" in converted(files)["pkg/train.py"]
+    assert project_of(files).entries == {"pkg/train.py"}
+
+
+_OPTIONAL = "try:\n    import tensorflow as tf\n    HAS = True\nexcept ImportError:\n    HAS = False\n"
+_LAZY = "def seed(n):\n    import tensorflow as tf\n    tf.set_random_seed(n)\n"
+_RUN = "{0}from tools import HAS\nif __name__ == '__main__':\n    main()\n"
+
+
+@pytest.mark.parametrize("tools", [_OPTIONAL, f"HAS = False\n{_LAZY}"])
+def test_a_script_for_another_framework_that_can_do_without_tensorflow_stays(tools: str) -> None:
+    files = {
+        "tools.py": tools,
+        "net.py": "import theano\nimport tools\n",
+        "torch_run.py": _RUN.format("import torch\n"),
+        "net_run.py": _RUN.format("import net\n"),
+        "run.py": _RUN.format(""),
+    }
+    after = converted(files)
+    assert [path for path in files if after[path] != files[path]] == ["run.py"]
+
+
+@pytest.mark.parametrize("more", ["import model\n", "import tensorflow as tf\n", "def f():\n    import tensorflow\n"])
+def test_a_script_of_tensorflow_may_load_another_framework(more: str) -> None:
+    files = {"tools.py": _OPTIONAL, "model.py": "import tensorflow as tf\n", "run.py": _RUN.format("import torch\n" + more)}
+    assert "import npu_bridge.npu_init" in converted(files)["run.py"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "use"),
+    [
+        ("from helper import import_tf\ntf = import_tf(1)", "tf.Session()"),
+        ("import helper\ndef f(verbose):\n    tf = helper.import_tf(verbose)\n    return tf", "f(True).Session()"),
+        ("from helper import again\nT = again()", "T.Session()"),
+    ],
+)
+def test_a_function_that_gives_tensorflow_is_followed(statement: str, use: str) -> None:
+    helper = "def import_tf(n=0):\n    import tensorflow as tf\n    tf.logging.set_verbosity(n)\n    return tf\n"
+    files = {
+        "helper.py": helper + "def again():\n    return import_tf()\n",
+        "use.py": f"{statement}\nwith {use} as s:\n    pass\n",
+    }
+    assert f"{use[:-1]}config=npu_config_proto())" in converted(files)["use.py"]
+
+
+@pytest.mark.parametrize(
+    "body", ["def give(tf):\n    return tf\n", "def give():\n    tf = load()\n    return tf\n", "def give():\n    return tf.nn\n"]
+)
+def test_a_function_that_gives_something_else_is_not(body: str) -> None:
+    files = {"helper.py": f"import tensorflow as tf\n{body}", "use.py": "from helper import give\nt = give(x)\ns = t.Session()\n"}
+    assert converted(files)["use.py"] == files["use.py"]

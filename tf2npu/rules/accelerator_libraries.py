@@ -37,13 +37,15 @@ _NUMBA = "numba.cuda"
         ),
         Example.same("import tensorflow as tf\nfrom numba import cuda", level="unsupported"),
         Example.same("import tensorflow as tf\nfrom numba import jit", note="compiles for the host"),
+        Example.same("import torch  # and not tensorflow\nimport cupy", note="nothing to do with TensorFlow"),
         Example.same("import tensorflow as tf\nfrom .pynvml import x", note="the project's own module"),
         Example.same("import tensorflow as tf\ntry:\n    import cupy\nexcept ImportError:\n    pass", note="does without"),
     ),
 )
 def accelerator_library(site: Site) -> None:
     """Reports imports of libraries that need a GPU and names what does without."""
-    if is_guarded(site):
+    script = site.script
+    if is_guarded(site) or script.path not in script.project.reaching | script.project.reached:
         return
     for module in _modules(site.node):
         root = module.partition(".")[0]

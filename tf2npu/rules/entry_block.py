@@ -78,7 +78,7 @@ def _bracket_block(site: Site, body: Any, before: list[str], closing: list[str])
     start = script.lines.line_start(_first_comment(script, body, first))
     site.insert(start, "".join(f"{indent}{line}{newline}" for line in [*before, "try:"]))
     for line_start in _code_lines(script, start, last):
-        site.indent(line_start, step)
+        site.indent(line_start + _length_of_form_feeds(script, line_start), step)
     site.insert(script.lines.line_end(last), _finally(newline, indent, step, closing))
 
 
@@ -109,21 +109,31 @@ def _last_offset(script: Script, body: Any) -> int:
 
 
 def _code_lines(script: Script, start: int, last: int) -> list[int]:
-    """Starts of the lines up to `last` that may be indented: not blank, not inside a string."""
+    """Starts of the lines up to `last` that may be indented: not blank, not inside a string.
+
+    Behind a backslash alone at the left, Python takes the indentation of the next line, so that one is left where it is.
+    """
     inside = [script.tree.span(s) for s in script.walked.strings]
     long = [(a, b) for a, b in inside if "\n" in script.text[a:b] or "\r" in script.text[a:b]]
     found = []
     for line_start in script.lines.starts:
         if start <= line_start <= last:
-            blank = not script.text[line_start : script.lines.line_end(line_start)].strip()
-            if not blank and not any(a < line_start < b for a, b in long):
+            line = script.text[line_start : script.lines.line_end(line_start)].rstrip()
+            if line.lstrip("\f") not in ("", "\\") and not any(a < line_start < b for a, b in long):
                 found.append(line_start)
     return found
 
 
 def _indentation(script: Script, offset: int) -> str:
-    line = script.text[script.lines.line_start(offset) : offset]
+    start = script.lines.line_start(offset)
+    line = script.text[start + _length_of_form_feeds(script, start) : offset]
     return line[: len(line) - len(line.lstrip())]
+
+
+def _length_of_form_feeds(script: Script, line_start: int) -> int:
+    """Characters of a line up to its last form feed before the code: Python counts the indentation from there."""
+    line = script.text[line_start : script.lines.line_end(line_start)]
+    return line[: len(line) - len(line.lstrip())].rfind("\f") + 1
 
 
 def insert_after_imports(site: Site, lines: list[str]) -> None:
@@ -136,7 +146,8 @@ def insert_after_imports(site: Site, lines: list[str]) -> None:
         if first is not None:
             offset = _above_comments(script, script.lines.line_start(script.tree.span(first)[0]))
             newline = script.newline_at(offset)
-            site.insert(offset, "".join(f"{line}{newline}" for line in lines))
+            apart = newline * 2 if isinstance(first, (cst.FunctionDef, cst.ClassDef)) else ""
+            site.insert(offset, "".join(f"{line}{newline}" for line in lines) + apart)
             return
 
 

@@ -42,6 +42,29 @@ _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_star
             "def f(fn):\n    kw = dict(model_fn=fn, config=tf.estimator.RunConfig('d'))\n    return tf.estimator.Estimator(**kw)",
             "def f(fn):\n    kw = dict(model_fn=fn, config=NPURunConfig(model_dir='d'))\n    return NPUEstimator(**kw)",
         ),
+        Example(
+            "if on_tpu:\n    c = tf.contrib.tpu.RunConfig()\nelse:\n    c = tf.estimator.RunConfig(model_dir='d')\n"
+            "    e = tf.estimator.Estimator(fn, config=c)",
+            "if on_tpu:\n    c = tf.contrib.tpu.RunConfig()\nelse:\n    c = NPURunConfig(model_dir='d')\n"
+            "    e = NPUEstimator(fn, config=c)",
+            note="the block tells which config it is",
+        ),
+        Example(
+            "c = tf.estimator.RunConfig()\nif a:\n    c = load()\ne = tf.estimator.Estimator(fn, config=c)",
+            "c = tf.estimator.RunConfig()\nif a:\n    c = load()\n"
+            "e = tf.estimator.Estimator(fn, config=npu_run_config_init(run_config=c))",
+            note="one of two configs",
+        ),
+        Example(
+            "c = tf.estimator.RunConfig()\nfor fn in fns:\n    e = tf.estimator.Estimator(fn, config=c)\n    c = load()",
+            "c = tf.estimator.RunConfig()\nfor fn in fns:\n"
+            "    e = tf.estimator.Estimator(fn, config=npu_run_config_init(run_config=c))\n    c = load()",
+            note="another one from the second time on",
+        ),
+        Example.same(
+            "for fn in fns:\n    c = NPURunConfig(model_dir='d')\n    e = NPUEstimator(fn, config=c)\n    c = None",
+            note="done already",
+        ),
         Example.same("e = tf.estimator.Estimator(**kw)", note="the config may be in kw", level="manual"),
         Example.same("class Estimator(object):\n    pass\ne = Estimator()", note="the user's own class"),
     ),

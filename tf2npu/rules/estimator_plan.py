@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.rules.reaching_value import last_given
 from tf2npu.rules.resources import needed_elsewhere
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
@@ -120,7 +121,7 @@ def _origins(script: Script, node: Any, scope: Scope, depth: int) -> list[tuple[
     if depth > 10:
         return None
     if isinstance(node, cst.Name):
-        return _origins_of_name(script, node.value, scope, depth)
+        return _origins_of_name(script, node, scope, depth)
     if isinstance(node, cst.IfExp):
         return _joined([_origins(script, part, scope, depth + 1) for part in (node.body, node.orelse)])
     if not isinstance(node, cst.Call):
@@ -134,13 +135,31 @@ def _origins(script: Script, node: Any, scope: Scope, depth: int) -> list[tuple[
     return [(node, scope)]
 
 
-def _origins_of_name(script: Script, name: str, scope: Scope, depth: int) -> list[tuple[cst.Call, Scope]] | None:
+def _origins_of_name(script: Script, node: cst.Name, scope: Scope, depth: int) -> list[tuple[cst.Call, Scope]] | None:
     found = []
-    for binding in scope.lookup(name):
+    bindings = scope.lookup(node.value)
+    if len(bindings) > 1 and (id(scope), node.value) in _told_by_block(script):
+        last = last_given(script, node, scope)
+        bindings = [last] if last is not None else bindings
+    for binding in bindings:
         if binding.kind != "value" or binding.scope is None:
             return None
         found.append(_origins(script, binding.node, binding.scope, depth + 1))
     return _joined(found)
+
+
+def _told_by_block(script: Script) -> set[tuple[int, str]]:
+    """Names of configs that are bound several times, where for each Estimator its block tells which one it gets."""
+    if "configs_told_by_block" not in script.memo:
+        uses: dict[tuple[int, str], bool] = {}
+        for node, scope in script.walked.calls:
+            position = {ESTIMATOR: CONFIG_POSITION, **CANNED}.get(script.name_of(node.func, scope) or "")
+            config = Call(script, "NPU201", node, scope).value("config", position) if position is not None else None
+            if isinstance(config, cst.Name) and len(scope.lookup(config.value)) > 1:
+                key = (id(scope), config.value)
+                uses[key] = uses.get(key, True) and last_given(script, config, scope) is not None
+        script.memo["configs_told_by_block"] = {key for key, is_told in uses.items() if is_told}
+    return script.memo["configs_told_by_block"]
 
 
 def _function(script: Script, node: cst.Call, scope: Scope) -> Scope | None:

@@ -12,7 +12,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.horovod import HVD, SOURCE, WHY
 from tf2npu.rules.names_that_go import only_without
 from tf2npu.rules.resources import is_eager
-from tf2npu.scanner.names import is_framework, root_of
+from tf2npu.scanner.names import is_framework, is_horovod, root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.walk import dotted_name
@@ -47,6 +47,7 @@ _BORROWED = "This still needs Horovod, by way of another file: {}. Replace this,
             note="without --distributed horovod",
             level="manual",
         ),
+        Example.same("import torch\nimport horovod.torch as hvd\nhvd.init()", note="Horovod of another framework"),
         Example.same("hvd_args.size = 3", note="another object"),
     ),
 )
@@ -115,13 +116,14 @@ def _is_native(node: Any) -> bool:
 
 def _horovod_aliases(node: Any) -> list[tuple[Any, str]]:
     if isinstance(node.names, cst.ImportStar):
-        return [(None, "")] if root_of(dotted_name(node.module)) == "horovod" else []
+        return [(None, "")] if node.module is not None and is_horovod(dotted_name(node.module)) else []
     if isinstance(node, cst.ImportFrom):
         if node.module is None or node.relative or root_of(dotted_name(node.module)) != "horovod":
             return []
-        chosen = list(node.names)
+        module = dotted_name(node.module)
+        chosen = [alias for alias in node.names if is_horovod(f"{module}.{dotted_name(alias.name)}")]
     else:
-        chosen = [alias for alias in node.names if root_of(dotted_name(alias.name)) == "horovod"]
+        chosen = [alias for alias in node.names if is_horovod(dotted_name(alias.name))]
     return [(alias, _local(alias)) for alias in chosen]
 
 

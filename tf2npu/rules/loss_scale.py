@@ -111,6 +111,17 @@ def _translate(call: Call, name: str, new: str, position: int, default: str) -> 
             note="what scale is, is not known",
             level="manual",
         ),
+        Example(
+            "mp = tf.contrib.mixed_precision\nm = mp.FixedLossScaleManager(2)\nif n is None:\n"
+            "    m = mp.ExponentialUpdateLossScaleManager(8, 9)\no = mp.LossScaleOptimizer(opt, m)",
+            "mp = tf.contrib.mixed_precision\nm = FixedLossScaleManager(2)\nif n is None:\n"
+            "    m = ExponentialUpdateLossScaleManager(8, 9)\no = NPULossScaleOptimizer(opt, m)",
+        ),
+        Example.same(
+            "m = load()\nif m is None:\n    m = read()\no = tf.contrib.mixed_precision.LossScaleOptimizer(opt, m)",
+            note="one of two, and neither is known",
+            level="manual",
+        ),
         Example.same("from mylib import LossScaleOptimizer\no = LossScaleOptimizer(opt, 2)", note="not TensorFlow's"),
     ),
 )
@@ -139,4 +150,7 @@ def _to_manager(call: Call, value: cst.BaseExpression) -> bool:
         manager = call.need("ExponentialUpdateLossScaleManager")
         call.replace(value, f"{manager}(init_loss_scale=2**15, incr_every_n_steps=2000)")
         return True
+    bindings = call.scope.lookup(value.value) if isinstance(value, cst.Name) and call.resolve(value) is None else []
+    if bindings:
+        return all(b.kind == "value" and b.scope and call.script.name_of(b.node, b.scope) in _MANAGERS for b in bindings)
     return call.resolve(value) in _MANAGERS

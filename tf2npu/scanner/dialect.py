@@ -17,13 +17,14 @@ _TRAINS = re.compile(r"tensorflow\.(?:distribute\.|keras\.optimizers\.|keras\.(?
 class Dialect:
     """kind: "1" TensorFlow 1 (or no sign of 2), "2", or "1 on 2": TensorFlow 2 with its version 1 behaviour; sign: where.
 
-    importer: another file that tells, because it is written for TensorFlow 2 and imports this one.
+    importer, imported: another file that tells, because it is written for TensorFlow 2 and imports this one, or is imported here.
     """
 
     kind: str
     api: str = ""
     sign: cst.CSTNode | None = None
     importer: str = ""
+    imported: str = ""
 
 
 def dialect_of(script: Script) -> Dialect:
@@ -36,7 +37,8 @@ def dialect_of(script: Script) -> Dialect:
 def _find(script: Script) -> Dialect:
     own = _by_own_names(script)
     importer = script.project.for_tensorflow2.get(script.path, "")
-    return Dialect("2", importer=importer) if own.kind == "1" and importer else own
+    imported = script.project.on_tensorflow2.get(script.path, "")
+    return Dialect("2", importer=importer, imported=imported) if own.kind == "1" and (importer or imported) else own
 
 
 def _by_own_names(script: Script) -> Dialect:

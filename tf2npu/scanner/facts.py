@@ -14,12 +14,12 @@ from tf2npu.scanner.depth import DEEPEST, is_too_deep
 from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.entries import TopLevel, has_arguments
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
-from tf2npu.scanner.names import canonical, is_framework, root_of
+from tf2npu.scanner.names import canonical, is_framework, is_horovod, root_of
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.source import SourceError, decode
 from tf2npu.scanner.syntax import chain, children
 
-_RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|tf_slim|\btf\b|\bslim\b|__main__")
+_RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|tf_slim|\btf\b|\bslim\b")
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
 _KERAS_NET = re.compile(r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|backend|callbacks)\b)")
 _KERAS_PARTS = re.compile(
@@ -37,6 +37,7 @@ _STRATEGY = re.compile(r"^tensorflow(?:\.contrib|\.compat\.v2)?\.distribute\.(?:
 _TRAINING_CALLS = frozenset(
     {"minimize", "apply_gradients", "train_and_evaluate", "fit", "fit_generator", "create_train_op", "optimize_loss"}
 )
+_OTHER_FRAMEWORKS = frozenset({"torch", "theano", "mxnet", "paddle", "jax", "chainer"})
 _PARAMETER_SERVER = frozenset({"tensorflow.train.replica_device_setter", "tensorflow.train.Server"})
 
 
@@ -84,7 +85,12 @@ class FileFacts:
     @property
     def needs_horovod(self) -> bool:
         """Whether the file cannot be loaded without Horovod."""
-        return any(level == 0 and root_of(module) == "horovod" for level, module in self.loads)
+        return any(level == 0 and is_horovod(module) for level, module in self.loads)
+
+    @property
+    def needs_other_framework(self) -> bool:
+        """Whether the file cannot be loaded without a framework beside TensorFlow."""
+        return any(level == 0 and root_of(module) in _OTHER_FRAMEWORKS for level, module in self.loads)
 
     @property
     def has_horovod(self) -> bool:
@@ -208,7 +214,8 @@ class _Gatherer:
             return
         module = node.module or ""
         self.imports.append((node.level, module))
-        self.seen_module(module if node.level == 0 else "", node.lineno)
+        if node.level == 0 and any(is_horovod(f"{module}.{alias.name}") for alias in node.names):
+            self.seen_module(module, node.lineno)
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append((node.level, module))
@@ -231,7 +238,7 @@ class _Gatherer:
             self.targets[local] = (level, dotted)
 
     def seen_module(self, module: str, line: int) -> None:
-        if root_of(module) == "horovod":
+        if is_horovod(module):
             self.distribution.append(("horovod", Seen(self.path, line, module)))
 
     def top_level(self, body: list[ast.stmt]) -> None:

@@ -51,6 +51,7 @@ _PRIVATE = (
     (re.compile(r"tensorflow\.ConfigProto\.Experimental$"), r"tensorflow.ConfigProto.Experimental"),
 )
 # Where Horovod defines what it exports.
+_OTHER_HOROVOD = re.compile(r"horovod\.(?:\w+\.)?(?:torch|mxnet|lightning)\b")
 _WITHIN_HOROVOD = re.compile(r"^(horovod\.tensorflow)\.(?:mpi_ops|compression|functions)(?=\.)")
 _ROOTS = frozenset({
     "tensorflow",
@@ -156,6 +157,11 @@ def is_framework(name: str) -> bool:
 def is_tensorflow(name: str) -> bool:
     """Whether importing this module imports TensorFlow."""
     return root_of(name) in {"tensorflow", "tensorflow_core", "tensorflow_estimator", "tf_slim"}
+
+
+def is_horovod(module: str) -> bool:
+    """Whether a module or member is Horovod's and not what Horovod has for other frameworks."""
+    return root_of(module) == "horovod" and _OTHER_HOROVOD.match(module) is None
 
 
 @lru_cache(maxsize=20_000)

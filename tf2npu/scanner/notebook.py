@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tf2npu.findings import Edit, Finding, Level, Span
@@ -12,11 +13,20 @@ from tf2npu.scanner.notebook_json import literals, read_notebook
 from tf2npu.scanner.source import SourceError
 from tf2npu.scanner.tree import parse, python_parses
 
-_MAGIC = re.compile(r"^([ \t]*)([%!?][^\n]*|[^\n#'\"]*\?\??[ \t]*)$", re.MULTILINE)
-_ASSIGNED_MAGIC = re.compile(r"^([ \t]*[\w.,\[\] ]+=[ \t]*)([%!][^\n]*)$", re.MULTILINE)
-_CELL_MAGIC = re.compile(r"\s*%%(\w+)")
-# Cell magics whose body is still Python of this notebook.
+_TO_ITS_END = r"(?:[^\n]*\\\n)*[^\n]*"  # a line for IPython goes on behind a backslash
+_MAGIC = re.compile(rf"^([ \t]*)([%!?]{_TO_ITS_END}|[^\n#'\"]*\?\??[ \t]*)$", re.MULTILINE)
+_ASSIGNED_MAGIC = re.compile(rf"^([ \t]*[\w.,\[\] ]+=[ \t]*)([%!]{_TO_ITS_END})$", re.MULTILINE)
+_CELL_MAGIC = re.compile(r"(?:\s*#[^\n]*\n)*\s*%%(\w+)([^\n]*)")  # Colab takes comments above it
+_INDENTED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+[^\s#]")  # IPython takes this indentation out
+_IMPORTS = re.compile(r"^[ \t]*(?:import|from)[ \t]", re.MULTILINE)  # what is imported there would have to stand in the block
+_BLOCK = "if 1:\n"
+# Cell magics whose body is still Python of this notebook, those that write it to a file, and those of other languages.
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
+_FILE_CELLS = frozenset({"writefile", "file"})
+_OTHER_CELLS = frozenset({
+    "bash", "bigquery", "html", "HTML", "javascript", "js", "latex", "markdown", "perl", "R", "ruby", "script", "sh",
+    "shell", "sql", "svg", "SVG", "system",
+})  # fmt: skip
 _LANGUAGES = frozenset({"", "python", "python2", "python3", "ipython"})
 
 
@@ -35,7 +45,7 @@ class Notebook:
     """A notebook of any 4.x format.
 
     code: Python of all code cells, magics blanked out at equal length.  skipped: cells that are not Python, with the reason.
-    broken: cells that do not parse.  other_language: what the notebook is written in, "" for Python.
+    broken: cells that do not parse, with their text.  other_language: what the notebook is written in, "" for Python.
     Raises: SourceError when it is not a notebook.
     """
 
@@ -44,7 +54,7 @@ class Notebook:
         self.bom, self.json = read.bom, read.text
         self.cells: list[Cell] = []
         self.skipped: list[tuple[int, str]] = list(read.odd)
-        self.broken: list[tuple[int, SourceError]] = []
+        self.broken: list[tuple[int, str, SourceError]] = []
         self.code = ""
         self.other_language = read.language if read.language.lower() not in _LANGUAGES else ""
         for index, start, end, text in read.sources if not self.other_language else ():
@@ -53,17 +63,26 @@ class Notebook:
     def _add(self, index: int, start: int, end: int, text: str) -> None:
         magic = _CELL_MAGIC.match(text)
         if magic and magic.group(1) not in _PYTHON_CELLS:
-            self.skipped.append((index, f"a %%{magic.group(1)} cell is not Python of this notebook"))
+            self.skipped += [(index, reason) for reason in _why_not_python(*magic.groups())]
             return
-        python = _blank_magics(text)
+        has_magics = _MAGIC.search(text) or _ASSIGNED_MAGIC.search(text)
+        python = _blank_magics(text) if has_magics and not python_parses(text) else text
         if not python_parses(python):  # much faster than our own parser, which may take what this Python does not
-            try:
-                parse(python)
-            except SourceError as error:
-                self.broken.append((index, error))
+            if _INDENTED.match(python) and not _IMPORTS.search(python) and python_parses(_BLOCK + python):
+                self.code += _BLOCK
+            elif not self._is_taken(index, text, python):
                 return
         self.cells.append(Cell(index, start, end, text, len(self.code)))
         self.code += python if python.endswith("\n") else python + "\n"
+
+    def _is_taken(self, index: int, text: str, python: str) -> bool:
+        """Whether our own parser takes a cell that this Python does not; the cell is noted where it does not."""
+        try:
+            parse(python)
+        except SourceError as error:
+            self.broken.append((index, text, error))
+            return False
+        return True
 
     def _cell_at(self, offset: int) -> Cell:
         return next(cell for cell in reversed(self.cells) if cell.offset <= offset)
@@ -77,14 +96,14 @@ class Notebook:
         moved = Span(span.line - first, span.column, span.end_line - first, span.end_column)
         return dataclasses.replace(finding, span=moved, cell=cell.index)
 
-    def cell_findings(self) -> list[Finding]:
-        """A finding for each cell that was left alone."""
+    def cell_findings(self, is_concerned: Callable[[str], bool]) -> list[Finding]:
+        """A finding for each cell that was left alone; for one that does not parse, where its text may concern TensorFlow."""
         skipped = [
             Finding("NPU900", Level.SKIPPED, Span(1, 1, 1, 1), f"Cell {index} not converted: {reason}", cell=index)
             for index, reason in self.skipped
         ]
         broken = []
-        for index, error in self.broken:
+        for index, error in [(index, error) for index, text, error in self.broken if is_concerned(text)]:
             span = Span(error.line, error.column, error.line, error.column + 1)
             broken.append(Finding("NPU900", Level.MANUAL, span, f"Cell {index} not converted: {error}", cell=index))
         if self.other_language:
@@ -134,8 +153,17 @@ def _blank_magics(text: str) -> str:
     return _MAGIC.sub(lambda m: m.group(1) + _placeholder(m.group(2)), text)
 
 
-def _placeholder(line: str) -> str:
-    return "0" if len(line) < 2 else "0#" + line[2:]
+def _placeholder(command: str) -> str:
+    line, *more = command.split("\n")
+    return "\n".join(["0" if len(line) < 2 else "0#" + line[2:], *(further and "#" + further[1:] for further in more)])
+
+
+def _why_not_python(magic: str, arguments: str) -> list[str]:
+    """What to say of a cell whose text is not run as Python of the notebook; nothing where it cannot be Python."""
+    if magic in _FILE_CELLS:
+        command = f"%%{magic} {arguments.strip()}"
+        return [f"{command} writes a file: convert that file"] if command.endswith((".py", ".pyw")) else []
+    return [] if magic in _OTHER_CELLS else [f"a %%{magic} cell is not Python of this notebook"]
 
 
 def _rewrite(old: str, before: str, after: str) -> str:

@@ -11,7 +11,7 @@ from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.facts import FileFacts, Seen
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
-from tf2npu.scanner.names import canonical, is_framework, is_tensorflow, root_of
+from tf2npu.scanner.names import canonical, is_framework, is_horovod, is_tensorflow
 
 
 @dataclass
@@ -40,6 +40,7 @@ class ProjectFacts:
         default_factory=dict
     )  # (file, name of Horovod) -> a file that imports it from there
     for_tensorflow2: dict[str, str] = field(default_factory=dict)  # file -> the TensorFlow 2 script that imports it
+    on_tensorflow2: dict[str, str] = field(default_factory=dict)  # file -> the TensorFlow 2 script that it imports
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
 
     @classmethod
@@ -57,6 +58,7 @@ class ProjectFacts:
         project.training = _spread({p for p, f in files.items() if f.trains and p in project.reaching}, edges) & project.reaching
         project.with_horovod = _spread({p for p, f in files.items() if f.has_horovod}, edges)
         project.borrowers = project._find_borrowers()
+        project.on_tensorflow2 = project._built_on_tensorflow2(edges)
         project.for_tensorflow2 = project._used_by_tensorflow2(edges)
         functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
         calls = [(p, call) for p, f in files.items() for call in f.calls]
@@ -65,6 +67,7 @@ class ProjectFacts:
         project.commands = project._commands()
         project.imported = imported = frozenset(t for path, targets in edges.items() for t in targets if t != path)
         project.entries = frozenset(path for path, f in files.items() if project._is_entry(f, path in imported))
+        project.entries -= project._of_other_frameworks()
         scripts = {path for path, f in files.items() if f.starts_horovod and path not in imported}
         project.starting = (project.entries | scripts) & project.with_horovod
         project.started = project.starting | _imported_by(project.starting, edges)
@@ -234,18 +237,38 @@ class ProjectFacts:
         settled = of_1 | _imported_by(frozenset(of_1), edges)
         found: dict[str, str] = {}
         for path, facts in self.files.items():
-            if facts.dialect == "2":
-                for target in _imported_by(frozenset({path}), edges) - settled:
+            if facts.dialect == "2" or path in self.on_tensorflow2:
+                for target in _imported_by(frozenset({path}), edges) - settled - self.on_tensorflow2.keys():
                     if not self.files[target].dialect:
                         found.setdefault(target, path)
         return found
+
+    def _built_on_tensorflow2(self, edges: dict[str, frozenset[str]]) -> dict[str, str]:
+        """Files that do not tell what they are written for, import a script for TensorFlow 2, and have no part in one for 1."""
+        of_1 = {path for path, f in self.files.items() if f.dialect == "1"}
+        told = {path for path, f in self.files.items() if f.dialect}
+        others = told | _imported_by(frozenset(of_1), edges) | _spread(of_1, edges)
+        of_2 = [path for path in self.files if path in told - of_1]
+        return {path: source for source in reversed(of_2) for path in _spread({source}, edges) - others}
 
     def _is_entry(self, facts: FileFacts, is_imported: bool) -> bool:
         """Whether a file is run: it has a guard, a command runs it, or nobody imports it and it works when it is loaded."""
         path = facts.path
         if facts.has_main_guard or path in self.commands or PurePosixPath(path).name == "__main__.py":
             return True
-        return not is_imported and (facts.runs or any(self._works(path, target) for target in facts.run_targets))
+        is_member = any(level > 0 for level, _ in facts.loads)  # such a file cannot be run by its path
+        targets = () if is_member else facts.run_targets
+        return not is_imported and (facts.runs or any(self._works(path, target) for target in targets))
+
+    def _of_other_frameworks(self) -> frozenset[str]:
+        """Files that do not import TensorFlow, and load another framework and at most what can do without TensorFlow."""
+        loading = {path: self._files_of(path, facts.loads) for path, facts in self.files.items()}
+        others = _spread({path for path, facts in self.files.items() if facts.needs_other_framework}, loading)
+        if not others:
+            return others
+        bound = {path for path, facts in self.files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in facts.loads)}
+        own = {path for path in others if any(lv == 0 and is_tensorflow(m) for lv, m in self.files[path].imports)}
+        return others - _spread(bound, loading) - own
 
     def _works(self, path: str, target: Target) -> bool:
         """Whether something that is called opens a session, or is in a file that trains or starts Horovod."""
@@ -323,7 +346,7 @@ class ProjectFacts:
 
     def _is_horovod(self, path: str, name: str) -> bool:
         level, dotted = self.files[path].exports.get(name, (0, ""))
-        return level == 0 and root_of(dotted) == "horovod"
+        return level == 0 and is_horovod(dotted)
 
     def _imported_files(self, facts: FileFacts) -> frozenset[str]:
         return self._files_of(facts.path, facts.imports)

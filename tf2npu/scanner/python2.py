@@ -18,7 +18,14 @@ _CONSTRUCTS = (
     (re.compile(r"(?<![\w])[uU][rR]['\"]"), "ur'' string"),
     (re.compile(r"(?<![\w.])\d+[lL](?!\w)"), "long number with L"),
     (re.compile(r"^\s*def\s+\w+\(.*\(\s*\w+\s*,"), "tuple parameter"),
+    (re.compile(r"\blambda\s*(?:\w+\s*,\s*)*\(\s*\w+\s*[,)][^:]*:"), "tuple parameter"),
 )
+
+GONE_BUILTINS = {  # what Python 3 calls the built-in names of Python 2 that the fixers of --python2 know
+    "xrange": "range", "unicode": "str", "unichr": "chr", "basestring": "str", "long": "int", "raw_input": "input",
+    "reduce": "functools.reduce", "execfile": "exec(open(path).read())", "StandardError": "Exception",
+}  # fmt: skip
+VERSION_TESTS = ("version_info", "PY2", "PY3", "py2", "py3", "python_version", "sys.version", "hexversion")
 
 
 def explain_python2(line: str) -> str:

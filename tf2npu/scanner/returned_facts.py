@@ -12,7 +12,7 @@ from tf2npu.scanner.syntax import chain, children
 
 Given = str | Target  # qualified name of an instance, or the function of the project whose result is handed on
 _FOLLOWED = re.compile(
-    r"(?:tensorflow\.(?:data\.(?:Dataset|Iterator)|Session|InteractiveSession|ConfigProto|train\.\w*Session|train\.Supervisor"
+    r"tensorflow$|(?:tensorflow\.(?:data\.(?:Dataset|Iterator)|Session|InteractiveSession|ConfigProto|train\.\w*Session|train\.Supervisor"
     r"|(?:estimator|keras)\.(?:\w+\.)*\w+)|npu_bridge\.npu_init\.NPU(?:Estimator|RunConfig))\(\)$"
 )
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -43,7 +43,8 @@ class ReturnGatherer:
 
     def _function(self, node: ast.FunctionDef) -> Given | None:
         values: list[ast.expr] = []
-        self.assigned = {}
+        arguments = node.args
+        self.assigned = {a.arg: [] for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
         for inner in _own_nodes(node):
             if isinstance(inner, ast.Return) and inner.value is not None:
                 values.append(inner.value)
@@ -62,6 +63,8 @@ class ReturnGatherer:
     def _value(self, node: ast.expr, open_names: frozenset[str]) -> Given | None:
         if isinstance(node, ast.Name) and len(open_names) < _MOST:
             values = [v for v in self.assigned.get(node.id, []) if not _starts_with(v, open_names | {node.id})]
+            if not values and node.id not in self.assigned and self.dotted(node) == "tensorflow":
+                return "tensorflow"  # imported by the function, for those that call it
             return self._agreed(values, open_names | {node.id}) if values else None
         if not isinstance(node, ast.Call):
             return None

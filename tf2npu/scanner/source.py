@@ -25,6 +25,10 @@ class SourceError(ValueError):
         self.column = column
 
 
+class Python2Error(SourceError):
+    """A source that only Python 2 reads."""
+
+
 @dataclass(frozen=True)
 class Source:
     """Decoded text plus what is needed to write it back. The byte order mark is not part of `text`.

@@ -20,7 +20,7 @@ import libcst as cst
 from tf2npu.scanner.emit import record
 from tf2npu.scanner.line_map import LineMap, line_map, plainly_indented
 from tf2npu.scanner.python2 import OLD_EXCEPT, explain_python2
-from tf2npu.scanner.source import MERGE_MARKER, UNRESOLVED, SourceError
+from tf2npu.scanner.source import MERGE_MARKER, UNRESOLVED, Python2Error, SourceError
 
 T = TypeVar("T")
 _NOTHING: AbstractContextManager[None] = nullcontext()
@@ -182,7 +182,7 @@ def _refuse_old_except(text: str) -> None:
         line = error.lineno or 1
         lines = text.splitlines()
         if line <= len(lines) and OLD_EXCEPT.search(lines[line - 1]):
-            raise SourceError("Python 2 source: except clause with a comma; make it run on Python 3 first", line)
+            raise Python2Error("Python 2 source: except clause with a comma; make it run on Python 3 first", line)
 
 
 def refused_by_python(text: str) -> SyntaxError | None:
@@ -217,5 +217,5 @@ def _said(text: str, line: int, column: int, reason: str) -> SourceError:
         return SourceError(UNRESOLVED, line)
     construct = explain_python2(lines[line - 1]) if 0 < line <= len(lines) else ""
     if construct:
-        return SourceError(f"Python 2 source: {construct}; make it run on Python 3 first", line, column)
+        return Python2Error(f"Python 2 source: {construct}; make it run on Python 3 first", line, column)
     return SourceError(f"syntax error: {reason}", line, column)

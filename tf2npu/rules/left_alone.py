@@ -1,0 +1,55 @@
+"""Files that stay as they are: switched off by a comment, or written for TensorFlow 2."""
+
+from __future__ import annotations
+
+from tf2npu.findings import Finding, Level, Span
+from tf2npu.scanner.dialect import dialect_of, is_either
+from tf2npu.scanner.edits import Fix
+from tf2npu.scanner.script import Script
+
+DIALECT = "NPU903"
+
+
+def why_left_alone(script: Script) -> Finding | None:
+    """Why a file is not converted although it could be read: a comment asks for it, or it is written for TensorFlow 2."""
+    pragma = script.pragmas.whole_file
+    if pragma is not None:
+        message = "The file is switched off by this comment; it stays as it is."
+        return Finding("NPU902", Level.SKIPPED, script.span(pragma.start, pragma.end), message)
+    dialect = dialect_of(script)
+    if dialect.importer or dialect.imported:
+        message = (
+            f"{dialect.importer}, which imports this file, is a script for TensorFlow 2. Scripts for the TensorFlow 2 adapter "
+            "(npu_device) are not converted yet; the file stays as it is."
+            if dialect.importer
+            else f"{dialect.imported}, which this file imports, is a script for TensorFlow 2. Scripts for the TensorFlow 2 "
+            "adapter (npu_device) are not converted yet; the file stays as it is."
+        )
+        return Finding(DIALECT, Level.UNSUPPORTED, Span(1, 1, 1, 1), message)
+    if dialect.kind != "2" or dialect.sign is None:
+        return None
+    start, end = script.tree.span(dialect.sign)
+    message = (
+        f"{dialect.api.replace('tensorflow.', 'tf.', 1)} tells that this is a script for TensorFlow 2. Scripts for the "
+        "TensorFlow 2 adapter (npu_device) are not converted yet; the file stays as it is."
+    )
+    span, before = script.span(start, end), script.text[start:end]
+    return Finding(DIALECT, Level.UNSUPPORTED, span, message, before=before)
+
+
+def said_about_dialect(script: Script) -> list[Fix]:
+    """What a user of TensorFlow 2 has to know about a script that was converted as one for TensorFlow 1."""
+    dialect = dialect_of(script)
+    not_yet = "Scripts for the TensorFlow 2 adapter (npu_device) are not converted yet."
+    if dialect.kind == "1 on 2":
+        message = f"TensorFlow 2 with its version 1 behaviour: converted for the adapter of TensorFlow 1.15. {not_yet}"
+        span = script.span(*script.tree.span(dialect.sign)) if dialect.sign is not None else Span(1, 1, 1, 1)
+    elif is_either(script):
+        message = (
+            "Nothing here belongs to TensorFlow 1 alone; read as TensorFlow 1.15, where it runs in a graph. Names that 1.15 does "
+            f"not have are reported where they stand. {not_yet}"
+        )
+        span = Span(1, 1, 1, 1)
+    else:
+        return []
+    return [Fix(DIALECT, findings=[Finding(DIALECT, Level.INFO, span, message)])]
