@@ -122,7 +122,7 @@ def _has_gone_builtins(text: str) -> bool:
             bound.add(node.arg)
     todo: list[ast.AST] = [] if "*" in bound else [tree]
     while todo:
-        node = todo.pop(0)
+        node = todo.pop()
         if isinstance(node, ast.Name) and node.id in GONE_BUILTINS.keys() - bound:
             return True
         todo += [] if _has_another_way(node) else ast.iter_child_nodes(node)

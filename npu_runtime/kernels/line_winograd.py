@@ -219,7 +219,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
         _add_products(target, x, dy, rows, cols, block)
 
     sums = scratch("line parts", (min(MOST_PARTS, len(todo)), size, cols.kernel * depth, filters))
-    total = np.sum(sum_by_parts(todo, sums, add), axis=0)
+    total = sum_by_parts(todo, sums, add)
     np.matmul(one_axis("outputs", rows.kernel, size), total.reshape(size, -1), out=out.reshape(rows.kernel, -1))
 
 

@@ -52,7 +52,7 @@ NARROW, FEWEST_NARROW, MANY_ROWS = 96, 32, 512
 FEW_ROWS, FEW_ROWS_BY_COLUMNS = range(4, 25), range(4, 41)
 """Of a product that is multiplied by pieces of the other operand, as packing that takes longer than multiplying it; of one
 whose columns are contiguous."""
-TURNED_ROWS, TURNED_SIZE = range(25, 321), 500_000
+TRANSPOSED_ROWS, TRANSPOSED_SIZE = range(25, 321), 500_000
 """Rows of a product that is turned around, and the size of the other operand from which on that pays."""
 FEW_COLUMNS, FEW_TURNED = 64, 16
 """Columns of such a piece; of one whose columns are contiguous."""
@@ -105,7 +105,7 @@ def _way(m: int, b: np.ndarray) -> Callable[..., object]:
     has_rows = b.strides[1] == b.itemsize
     if m in (FEW_ROWS if has_rows else FEW_ROWS_BY_COLUMNS):
         return multiply_few
-    return multiply_turned if has_rows and m in TURNED_ROWS and b.size >= TURNED_SIZE else np.matmul
+    return multiply_transposed if has_rows and m in TRANSPOSED_ROWS and b.size >= TRANSPOSED_SIZE else np.matmul
 
 
 def multiply_stacked(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -142,7 +142,7 @@ def multiply_few(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
             np.add(out, target, out=out)
 
 
-def multiply_turned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+def multiply_transposed(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """out = a @ b of a few hundred rows on this thread, as (b.T @ a.T).T.
 
     OpenBLAS' kernels for AVX-512 pack numpy's right operand by 16 columns at a time, down all of its rows, which lie in other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from npu_runtime.cost.work import per_element
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.elementwise import leaky_relu_body
 from npu_runtime.kernels.normalization import ONE_TYPE, Outputs, as_matrix, forward, shapes_v3
-from npu_runtime.kernels.parallel import scratch
 from npu_runtime.kernels.tiles import filled
 
 NORMALIZED_ACTIVATION = "_BatchNormActivation"
@@ -26,18 +26,16 @@ def _relu6(block: np.ndarray) -> None:
     np.minimum(block, filled(6, block[0]), out=block)
 
 
-def _leaky_relu(block: np.ndarray, alpha: float) -> None:
-    scaled = np.multiply(block, np.float32(alpha), out=scratch("leaky", block.shape))
-    np.maximum(block, scaled, out=block)
+def _leaky_relu(alpha: float) -> Callable[[np.ndarray], None]:
+    body = leaky_relu_body(alpha)
+    return lambda block: body(block, block)
 
 
 ACTIVATIONS = {"Relu": _relu, "Relu6": _relu6}
 """In place, over a block of lines: one line of the limit is enough, and one call does the whole block."""
 
 
-def is_possible(activation: str, alpha: float) -> bool:
-    """Whether an activation may follow here.  alpha: of LeakyRelu, the slope below zero."""
-    return activation in ACTIVATIONS or (activation == "LeakyRelu" and 0 < alpha <= 1)
+MODES = (*ACTIVATIONS, "LeakyRelu")
 
 
 def _shapes(x: Spec, scale: Spec, *others: Spec, data_format: str = "NHWC", **attrs: Any) -> list[Shape]:
@@ -52,7 +50,8 @@ def batch_norm_activation(
 ) -> Outputs:  # fmt: skip
     """activation(FusedBatchNormV3 + side), bit for bit as the single nodes give it.
 
-    side: nothing, or one tensor in the shape of x.  activation: one that `is_possible`.  data_format: NHWC or NDHWC.
+    side: nothing, or one tensor in the shape of x.  activation: one of MODES.  alpha: LeakyRelu's slope below zero.
+    data_format: NHWC or NDHWC.
     Returns: as FusedBatchNormV3.  Raises: as FusedBatchNormV3.
     """
     buffers = out or (None,) * 6
@@ -60,6 +59,6 @@ def batch_norm_activation(
     sides = [as_matrix(added.copy() if is_shared else added, data_format) for added, is_shared in zip(side, shared, strict=True)]
     made = forward(
         x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training, buffers, sides,
-        ACTIVATIONS.get(activation) or partial(_leaky_relu, alpha=alpha),
+        ACTIVATIONS.get(activation) or _leaky_relu(alpha),
     )  # fmt: skip
     return (*made, np.empty(0, np.float32) if buffers[5] is None else buffers[5])

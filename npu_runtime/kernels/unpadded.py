@@ -178,7 +178,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
                 _add_products(sums[index], x[first:last], dy[first:last], rows, cols, span)
 
     parallel_ranges(n_parts, work)
-    add_parts(sums, out)
+    np.copyto(out, add_parts(sums))
 
 
 def _add_products(sums: np.ndarray, x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, span: Span) -> None:

@@ -247,7 +247,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
             _add_products(*_transformed(x, dy, rows, cols, [block]), target, is_first)
 
         parts = scratch("winograd parts", (min(MOST_PARTS, len(todo)), AREA, depth, filters))
-        sums = sum_by_parts(todo, parts, add).sum(axis=0)
+        sums = sum_by_parts(todo, parts, add)
     else:
         sums = scratch("winograd sums", (AREA, depth, filters))
         todo = _blocks(len(x), rows, cols, max(16, tiles))

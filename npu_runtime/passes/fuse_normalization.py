@@ -7,7 +7,7 @@ readers of the activation read its first output.
 from __future__ import annotations
 
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.kernels.normalization_fused import NORMALIZED_ACTIVATION, is_possible
+from npu_runtime.kernels.normalization_fused import MODES, NORMALIZED_ACTIVATION
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.plan_memory import may_alias
 
@@ -46,10 +46,10 @@ class _Fusion:
             if len(side) != 1 or not self._may_be_added(side[0], norm):
                 return False
             chain, last = [last], self._only_reader(Value(last.name)) if last.name not in self.kept else None
-        if last is None or last.name in self.kept or not is_possible(last.op, last.attrs.get("alpha", 0.2)):
+        if last is None or last.op not in MODES or last.name in self.kept:
             return False
         norm.op, norm.inputs = NORMALIZED_ACTIVATION, [*norm.inputs, *side]
-        norm.attrs = {**norm.attrs, "activation": last.op, "alpha": last.attrs.get("alpha", 0.0)}
+        norm.attrs = {**norm.attrs, "activation": last.op, "alpha": last.attrs.get("alpha", 0.2)}
         self._replace([*chain, last], result, side, norm)
         return True
 

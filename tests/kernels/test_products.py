@@ -54,7 +54,7 @@ def test_a_product_turned_around(m: int, k: int, n: int, left: str, is_part: boo
     a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n + 5, seed=1).round()[:, 2 : n + 2]
     b = b if is_part else np.ascontiguousarray(b)
     out = np.full((m, n + 3 if is_wide else n), np.nan, np.float32)[:, :n]
-    matmul.multiply_turned(a, b, out)
+    matmul.multiply_transposed(a, b, out)
     np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64))
 
 

@@ -13,6 +13,13 @@ from tf2npu.scanner.sites import Call
 
 def fed_element(call: Call) -> str:
     """The first name of this file that gets what an iterator gives and is a key of a dictionary, as feeds have; else ""."""
+    memo = call.script.memo
+    if "fed_element" not in memo:
+        memo["fed_element"] = _fed_element(call)
+    return memo["fed_element"]
+
+
+def _fed_element(call: Call) -> str:
     walked = call.script.walked
     given: set[Any] = set()
     for node, scope in walked.calls:
