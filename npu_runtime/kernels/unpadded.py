@@ -11,14 +11,13 @@ from __future__ import annotations
 import itertools
 import math
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
 from npu_runtime.kernels.im2col import add_parts
 from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, multiply_stacked
 from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
-from npu_runtime.kernels.windows import Axis
+from npu_runtime.kernels.windows import Axis, Span, spans
 
 MOST_INSIDE = 0.9
 """Share of the taps that lie inside the image: with more there is too little to be saved."""
@@ -31,28 +30,6 @@ LARGE_FILTER = 1 << 17
 """Elements whose copies both threads make."""
 START_NS = 6000
 """Of one row of the filter over one chunk: what the calls of numpy take beside their work."""
-
-
-class Span(NamedTuple):
-    """Outputs [first, last) of an axis, which see taps [low, high) inside the image."""
-
-    first: int
-    last: int
-    low: int
-    high: int
-
-
-@lru_cache(maxsize=4096)
-def spans(axis: Axis) -> tuple[Span, ...]:
-    """The outputs of an axis without stride or dilation that see any tap, neighbours that see the same ones together."""
-    starts = np.arange(axis.out) - axis.before
-    lows, highs = np.maximum(-starts, 0).tolist(), np.minimum(axis.extent - starts, axis.kernel).tolist()
-    found = []
-    for (low, high), group in itertools.groupby(range(axis.out), key=lambda output: (lows[output], highs[output])):
-        outputs = list(group)
-        if high > low:
-            found.append(Span(outputs[0], outputs[-1] + 1, low, high))
-    return tuple(found)
 
 
 def share_inside(axis: Axis) -> float:
@@ -68,7 +45,7 @@ def cost_ns(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
     if x.dtype != np.float32 or any(axis.stride != 1 or axis.dilation != 1 or not axis.out for axis in (rows, cols)):
         return math.inf
     inside = share_inside(rows) * share_inside(cols)
-    if not 0 < inside <= MOST_INSIDE or sum(span.last - span.first for span in spans(cols)) < cols.out:
+    if not 0 < inside <= MOST_INSIDE or any(span.low == span.high for span in spans(cols)):
         return math.inf
     depth, filters = w.shape[2:]
     line = len(x) * cols.out

@@ -6,10 +6,11 @@ longer in a step, with cold caches, than a small convolution.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,6 +60,28 @@ class Axis:
         starts = np.arange(self.out) * self.stride - self.before
         taps = starts[:, None] + np.arange(self.kernel) * self.dilation
         return ((taps >= 0) & (taps < self.extent)).sum(axis=1)
+
+
+class Span(NamedTuple):
+    """Outputs [first, last) of an axis, which see taps [low, high) inside the input, none where these are equal."""
+
+    first: int
+    last: int
+    low: int
+    high: int
+
+
+@lru_cache(maxsize=4096)
+def spans(axis: Axis) -> tuple[Span, ...]:
+    """All outputs of an axis, neighbours that see the same taps together."""
+    starts = np.arange(axis.out) * axis.stride - axis.before
+    lows = np.clip(-(starts // axis.dilation), 0, axis.kernel).tolist()
+    highs = np.clip(-((starts - axis.extent) // axis.dilation), 0, axis.kernel).tolist()
+    found = []
+    for (low, high), group in itertools.groupby(range(axis.out), key=lambda output: (lows[output], highs[output])):
+        outputs = list(group)
+        found.append(Span(outputs[0], outputs[-1] + 1, low, max(low, high)))
+    return tuple(found)
 
 
 def window_extent(
