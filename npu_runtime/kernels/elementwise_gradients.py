@@ -95,9 +95,7 @@ def relu6_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> 
 
 def _multiply_by(condition: np.ndarray, gradients: np.ndarray, out: np.ndarray) -> None:
     """out = gradients times 1 where the condition holds, else times 0, which NaN survives, as in TensorFlow."""
-    slope = scratch("slope", out.shape, out.dtype)
-    np.copyto(slope, condition)
-    np.multiply(gradients, slope, out=out)
+    np.multiply(gradients, condition, out=out)  # numpy makes numbers of the condition line by line, in the nearest cache
 
 
 @lru_cache(maxsize=64)

@@ -60,6 +60,10 @@ COLUMNS_BY_FEW = 1280
 """Columns at a time then: pieces side by side share the pages of memory that their rows are in."""
 MOST_STACKS = 8
 """Pieces that a stack of products is cut into: after each of them a thread may have to wait for the other."""
+FAR_APART = 256
+"""Rows whose length is a multiple of this many elements drive each other out of the nearest cache when they are read down."""
+LINE_ELEMENTS = 16
+"""Of a cache line: so much longer, they do not."""
 SERIAL_FLOPS = 4e6
 """A product smaller than this takes less time than waking a worker."""
 
@@ -148,7 +152,9 @@ def multiply_transposed(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     OpenBLAS' kernels for AVX-512 pack numpy's right operand by 16 columns at a time, down all of its rows, which lie in other
     pages of memory; the left one, turned around, along its rows.  a: (m, k), b: (k, n) with contiguous rows.  out: (m, n).
     """
-    turned = scratch("turned product", out.shape[::-1])
+    m, n = out.shape
+    apart = 0 if m % FAR_APART else LINE_ELEMENTS
+    turned = scratch("turned product", (n, m + apart))[:, :m]
     np.matmul(b.T, a.T, out=turned)
     np.copyto(out, turned.T)
 
