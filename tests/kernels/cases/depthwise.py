@@ -18,6 +18,10 @@ GEOMETRY = [
     ((2, 9, 8, 130), (3, 3, 130, 1), 2, "SAME"),
     ((2, 5, 4, 6), (5, 4, 6, 2), 2, "SAME"),
     ((2, 7, 8, 3), (2, 2, 3, 2), 3, "SAME"),
+    ((2, 30, 1, 40), (3, 1, 40, 1), 1, "SAME"),
+    ((5, 28, 30, 144), (3, 1, 144, 1), 1, "SAME"),
+    ((5, 28, 30, 144), (1, 3, 144, 1), 2, "SAME"),
+    ((3, 57, 59, 72), (3, 3, 72, 1), 1, "SAME"),
 ]  # fmt: skip
 
 
@@ -42,4 +46,6 @@ CASES = [
     *[one for geometry in GEOMETRY for one in triple(*geometry)],
     *[one for dtype in ("float16", "bfloat16") for one in triple((2, 7, 6, 3), (3, 3, 3, 2), 1, "SAME", dtype)],
     *triple((2, 7, 6, 3), (3, 3, 3, 2), 2, "EXPLICIT", explicit_paddings=[0, 0, 1, 2, 0, 1, 0, 0]),
+    *triple((2, 4, 5, 6), (3, 3, 6, 1), 1, "EXPLICIT", explicit_paddings=[0, 0, 4, 1, 3, 4, 0, 0]),  # some outputs see nothing
+    *triple((2, 5, 4, 3), (2, 3, 3, 2), 2, "EXPLICIT", explicit_paddings=[0, 0, 3, 4, 4, 3, 0, 0]),
 ]
