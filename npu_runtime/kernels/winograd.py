@@ -71,7 +71,7 @@ def cost_ns(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
     n_blocks = -(-tiles * AREA * 4 * (depth + filters) // BLOCK_BYTES)
     rate = 190 if depth * filters < PACKED else 140
     a_tile = 13 * (depth + 8) + 9 * (filters + 8) + 2 * AREA * depth * filters / rate
-    return tiles * a_tile + START_NS * n_blocks + 0.8 * AREA * depth * filters
+    return tiles * a_tile + START_NS * n_blocks + 0.4 * AREA * depth * filters
 
 
 def _transform(x: np.ndarray, rows: Axis, cols: Axis, images: tuple[int, int], kind: str, out: np.ndarray) -> None:
