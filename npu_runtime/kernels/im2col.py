@@ -221,11 +221,11 @@ def add_parts(parts: np.ndarray) -> np.ndarray:
 def multiply_turned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """out = a' @ b on this thread, many rows summed up: where the result is small, in products that BLAS does not pack.
 
-    a: (n, m), one of its axes contiguous.  b: (n, k) contiguous.  out: (m, k) contiguous.
+    a: (n, m), one of its axes contiguous.  b: (n, k) with contiguous rows.  out: (m, k), as b.
     """
     size = SMALL_PRODUCT // out.size
     if size < FEWEST_TURNED or len(a) <= size:
-        np.matmul(a.T, b, out=out)
+        _multiply_packed(a, b, out)
         return
     size -= size % 16
     at_once = max(1, TURNED_BYTES // out.nbytes)
@@ -241,6 +241,17 @@ def multiply_turned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
             np.sum(products, axis=0, out=out)
     if whole < len(a):
         np.add(out, np.matmul(a[whole:].T, b[whole:]), out=out)
+
+
+def _multiply_packed(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """As `multiply_turned` where the result is large: in columns, or so that the larger operand is the one that is turned."""
+    m, k = out.shape
+    if SMALL_PRODUCT and m < k:
+        turned = scratch("turned product", (k, m))
+        np.matmul(b.T, a, out=turned)
+        np.copyto(out, turned.T)
+    else:
+        np.matmul(a.T, b, out=out)
 
 
 def _all_windows(x: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray:
