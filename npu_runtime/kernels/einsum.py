@@ -15,7 +15,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.matmul import multiply_batch
+from npu_runtime.kernels.batch_matmul import multiply_batch
 from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import broadcast_pair
 

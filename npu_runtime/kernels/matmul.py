@@ -14,8 +14,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import blas_architecture, n_threads, parallel_ranges, scratch
-from npu_runtime.kernels.precision import compute_dtype, store, wide_buffer, widen
-from npu_runtime.kernels.shapes import broadcast_pair
+from npu_runtime.kernels.precision import store, wide_buffer, widen
 
 ALL = slice(None)
 
@@ -28,7 +27,6 @@ class Epilogue(Protocol):
 
 
 PRODUCTS = dt.FLOATS | {"int32", "int64"}
-_BYTES = frozenset({"int8", "uint8"})
 ROWS = 1024
 """Rows of a product that one thread computes at a time: each piece packs the other operand once more, so that two pieces are
 the fastest for two threads; but where there are more threads they want a piece each."""
@@ -77,7 +75,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
 
     a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  epilogue: applied to what is finished.  Returns: out.
     """
-    a, b = _as_blas_takes_it(a), _as_blas_takes_it(b)
+    a, b = as_blas_takes_it(a), as_blas_takes_it(b)
     if 0 < b.size * _fewest(len(a), b) <= SMALL_PRODUCT:
         b = np.ascontiguousarray(b)
     m, n = out.shape
@@ -237,58 +235,30 @@ def _share(extent: int, fixed: int, other: np.ndarray, most: int | None) -> int:
     return _block(extent, fixed)
 
 
-def _as_blas_takes_it(x: np.ndarray) -> np.ndarray:
+def as_blas_takes_it(x: np.ndarray) -> np.ndarray:
     """numpy hands a matrix to BLAS only when one of its axes is contiguous."""
     return x if x.itemsize in (x.strides[-1], x.strides[-2]) else np.ascontiguousarray(x)
-
-
-def multiply_batch(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """out = x @ y over broadcast leading axes.  x: (..., m, k).  y: (..., k, n).  out: (..., m, n) contiguous."""
-    if 0 in (out.size, x.size):
-        out.fill(0)
-        return out
-    x, y = _as_blas_takes_it(x), _as_blas_takes_it(y)
-    if out.ndim == 2:
-        return multiply(x.reshape(x.shape[-2:]), y.reshape(y.shape[-2:]), out)
-    if math.prod(y.shape[:-2]) == 1 and x.flags.c_contiguous:
-        multiply(x.reshape(-1, x.shape[-1]), y.reshape(y.shape[-2:]), out.reshape(-1, out.shape[-1]))
-        return out
-    batch = out.shape[:-2]
-    flat_x, flat_y, flat_out = _flat_batch(x, batch), _flat_batch(y, batch), out.reshape(-1, *out.shape[-2:])
-    flops = 2.0 * out.shape[-2] * out.shape[-1] * x.shape[-1]
-    grain = max(math.ceil(SERIAL_FLOPS / 2 / max(flops, 1.0)), -(-len(flat_out) // MOST_STACKS))
-
-    def body(start: int, stop: int) -> None:
-        np.matmul(flat_x[start:stop], flat_y[start:stop], out=flat_out[start:stop])
-
-    parallel_ranges(len(flat_out), body, grain)
-    return out
-
-
-def _flat_batch(x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
-    """x with its leading axes broadcast to `batch` and made one; a copy only where an extent really repeats."""
-    return np.broadcast_to(x, (*batch, *x.shape[-2:])).reshape(math.prod(batch), *x.shape[-2:])
 
 
 def matmul_shape(a: Spec, b: Spec, *, transpose_a: bool = False, transpose_b: bool = False) -> Shape:
     if a.shape is None or b.shape is None:
         rows, columns = None, None
     else:
-        _check_ranks(a.shape, b.shape)
+        check_ranks(a.shape, b.shape)
         rows, inner_a = a.shape[::-1] if transpose_a else a.shape
         inner_b, columns = b.shape[::-1] if transpose_b else b.shape
-        _check_inner(inner_a, inner_b, a.shape, b.shape)
+        check_inner(inner_a, inner_b, a.shape, b.shape)
     return (rows, columns)
 
 
-def _check_ranks(a: Sequence[int | None], b: Sequence[int | None]) -> None:
+def check_ranks(a: Sequence[int | None], b: Sequence[int | None]) -> None:
     if len(a) != len(b):
         raise InvalidArgument(f"In[0] and In[1] has different ndims: {shape_text(a)} vs. {shape_text(b)}")
     if len(a) != 2:
         raise InvalidArgument(f"In[0] and In[1] must be matrices, got {shape_text(a)} and {shape_text(b)}")
 
 
-def _check_inner(inner_a: int | None, inner_b: int | None, a: Shape, b: Shape) -> None:
+def check_inner(inner_a: int | None, inner_b: int | None, a: Shape, b: Shape) -> None:
     if inner_a is not None and inner_b is not None and inner_a != inner_b:
         raise InvalidArgument(f"Matrix size-incompatible: In[0]: {shape_text(a or ())}, In[1]: {shape_text(b or ())}")
 
@@ -317,77 +287,8 @@ def run_matmul(
     a: np.ndarray, b: np.ndarray, transpose_a: bool, transpose_b: bool, out: np.ndarray | None, epilogue: Epilogue | None = None
 ) -> np.ndarray:
     """The product of a node: checks and precision.  Returns: the result in the node's type."""
-    _check_ranks(a.shape, b.shape)
+    check_ranks(a.shape, b.shape)
     left, right = (a.T if transpose_a else a), (b.T if transpose_b else b)
-    _check_inner(left.shape[1], right.shape[0], a.shape, b.shape)
+    check_inner(left.shape[1], right.shape[0], a.shape, b.shape)
     shape = (left.shape[0], right.shape[1])
     return store(multiply(widen(left), widen(right), wide_buffer(shape, a.dtype, out), epilogue), a.dtype, out)
-
-
-def _batch_shape(x: Spec, y: Spec, *, adj_x: bool = False, adj_y: bool = False, Tout: str = "") -> Shape:
-    if x.shape is None or y.shape is None:
-        return None
-    _check_batch_ranks(x.shape, y.shape)
-    rows, inner_x = x.shape[:-3:-1] if adj_x else x.shape[-2:]
-    inner_y, columns = y.shape[:-3:-1] if adj_y else y.shape[-2:]
-    _check_inner(inner_x, inner_y, x.shape, y.shape)
-    batch = broadcast_pair(x.shape[:-2], y.shape[:-2])
-    return None if batch is None else (*batch, rows, columns)
-
-
-def _check_batch_ranks(x: Sequence[int | None], y: Sequence[int | None]) -> None:
-    for index, shape in enumerate((x, y)):
-        if len(shape) < 2:
-            raise InvalidArgument(f"In[{index}] ndims must be >= 2: {len(shape)}")
-
-
-def _batch_matmul(x: np.ndarray, y: np.ndarray, adj_x: bool, adj_y: bool, dtype: np.dtype, out: np.ndarray | None) -> np.ndarray:
-    _check_batch_ranks(x.shape, y.shape)
-    left = x.swapaxes(-1, -2) if adj_x else x
-    right = y.swapaxes(-1, -2) if adj_y else y
-    _check_inner(left.shape[-1], right.shape[-2], x.shape, y.shape)
-    batch = tuple(n for n in broadcast_pair(x.shape[:-2], y.shape[:-2]) or () if n is not None)
-    shape = (*batch, left.shape[-2], right.shape[-1])
-    wide = compute_dtype(dtype)
-    result = multiply_batch(left.astype(wide, copy=False), right.astype(wide, copy=False), wide_buffer(shape, dtype, out))
-    return store(result, dtype, out)
-
-
-@kernel("BatchMatMul", "BatchMatMulV2", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops)
-def batch_matmul(
-    x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, out: np.ndarray | None = None
-) -> np.ndarray:
-    """Products of two stacks of matrices; leading axes broadcast.
-
-    x: (..., m, k), or (..., k, m) with adj_x.  y: (..., k, n), or (..., n, k) with adj_y.  Returns: (..., m, n).
-    Raises: InvalidArgument for a rank below 2, different k, or leading axes that do not broadcast.
-    Source: TensorFlow ops `BatchMatMul`, `BatchMatMulV2`.
-    """
-    return _batch_matmul(x, y, adj_x, adj_y, x.dtype, out)
-
-
-def _refuse_mixture(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
-    """A mixture of types that TensorFlow's CPU has no kernel for.
-
-    Source: the kernels registered in TensorFlow's core/kernels/matmul_op_real.cc and batch_matmul_op_*.cc.
-    """
-    kinds, out = {spec.dtype for spec in specs}, attrs["Tout"]
-    if kinds == {out} or (kinds <= _BYTES and out == "int32"):
-        return None
-    if out == "bfloat16" and out in kinds and kinds <= _BYTES | {out}:
-        return None
-    return f"BatchMatMulV3 of {' and '.join(spec.dtype for spec in specs)} to {out}"
-
-
-@kernel(
-    "BatchMatMulV3", unit="cube", shape=_batch_shape, estimate=matmul_flops, refuse=_refuse_mixture,
-    dtypes={"Ta": PRODUCTS | _BYTES | {"int16"}, "Tb": PRODUCTS | _BYTES | {"int16"}, "Tout": PRODUCTS - {"float16"} | {"int16"}},
-)  # fmt: skip
-def batch_matmul_v3(
-    x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, Tout: str, out: np.ndarray | None = None
-) -> np.ndarray:
-    """As BatchMatMulV2 with a type of its own for the result: int8 or uint8 times int8 summed in int32.
-
-    Source: TensorFlow op `BatchMatMulV3`.
-    """
-    return _batch_matmul(x, y, adj_x, adj_y, dt.to_numpy(Tout), out)

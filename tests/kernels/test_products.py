@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.kernels import matmul, parallel
+from npu_runtime.kernels import batch_matmul, im2col, matmul, parallel
 from tests.kernels.harness import arr
 
 LAYOUTS = {"rows": lambda x: x, "columns": np.asfortranarray, "part": lambda x: np.repeat(x, 2, axis=0)[::2]}
@@ -59,9 +59,57 @@ def test_a_product_turned_around(m: int, k: int, n: int, left: str, is_part: boo
 
 
 @given(
+    st.integers(1, 40), st.integers(1, 50), st.integers(0, 900), st.sampled_from(sorted(LAYOUTS)), st.booleans(), st.booleans(),
+    st.sampled_from([1, 70, 10**6]),
+)  # fmt: skip
+@settings(deadline=None, max_examples=60)
+def test_a_small_matrix_times_a_wide_one(m: int, k: int, n: int, left: str, is_part: bool, ends: bool, small: int) -> None:
+    """Whole numbers, whose sums are exact in any order; what ends a product sees each of its columns once."""
+    a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n + 5, seed=1).round()[:, 2 : n + 2]
+    b = b if is_part else np.ascontiguousarray(b)
+    out = np.full((m, n + 3), np.nan, np.float32)[:, :n]
+    with mock.patch.multiple(matmul, SMALL_PRODUCT=small * a.size, SERIAL_FLOPS=0, FEWEST_WIDE=8, WIDE_COLUMNS=range(4, 101)):
+        matmul.multiply(a, b, out, _double if ends else None)
+    np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64) * (2 if ends else 1))
+
+
+@given(
+    st.integers(1, 5), st.integers(1, 40), st.integers(1, 12), st.integers(1, 12), st.sampled_from(sorted(LAYOUTS)),
+    st.booleans(), st.sampled_from([1, 100, 10**6]),
+)  # fmt: skip
+@settings(deadline=None, max_examples=60)
+def test_batches_in_parts_of_their_rows(n: int, m: int, k: int, cols: int, left: str, is_shared: bool, small: int) -> None:
+    """Whole numbers, whose sums are exact in any order."""
+    x = LAYOUTS[left](arr(n * m, k).round()).reshape(n, m, k)
+    y = arr(1 if is_shared else n, k, cols, seed=1).round()
+    out = np.full((n, m, cols), np.nan, np.float32)
+    with mock.patch.multiple(batch_matmul, SMALL_PRODUCT=small, BATCH_ROWS=1):
+        batch_matmul.multiply_batch(np.swapaxes(np.swapaxes(x, 1, 2).copy(), 1, 2) if is_shared else x, y, out)
+    np.testing.assert_array_equal(out, x.astype(np.float64) @ y.astype(np.float64))
+
+
+@given(
+    st.integers(1, 400),
+    st.integers(1, 20),
+    st.integers(1, 20),
+    st.sampled_from(sorted(LAYOUTS)),
+    st.sampled_from([0, 10**4, 10**6]),
+)
+@settings(deadline=None, max_examples=60)
+def test_products_that_sum_over_many_rows(n: int, m: int, k: int, left: str, small: int) -> None:
+    """Whole numbers, whose sums are exact in any order."""
+    a, b = LAYOUTS[left](arr(n, m).round()), arr(n, k, seed=1).round()
+    out = np.full((m, k), np.nan, np.float32)
+    with mock.patch.multiple(im2col, SMALL_PRODUCT=small):
+        im2col.multiply_turned(a, b, out)
+    np.testing.assert_array_equal(out, a.T.astype(np.float64) @ b.astype(np.float64))
+
+
+@given(
     st.integers(1, 1400), st.integers(1, 300), st.integers(1, 1400), st.booleans(), st.booleans(), st.booleans(),
     st.integers(2, 9),
 )  # fmt: skip
+@example(36, 9, 5000, False, False, True, 2)  # a small matrix times a wide one
 @example(64, 700, 1024, False, False, False, 2)  # turned around
 @example(1300, 3, 1200, False, False, False, 4)  # pieces that are not packed
 @settings(deadline=None, max_examples=60)
