@@ -102,6 +102,7 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
         return
     todo = list(itertools.product(zip(*(split_groups(a, groups) for a in (w, dy, dx)), strict=True), phases(rows), phases(cols)))
     todo.sort(key=lambda one: one[1].axis.kernel * one[2].axis.kernel, reverse=True)
+    n_busy = sum(row.axis.kernel * col.axis.kernel > 0 for _, row, col in todo)  # the others fill their part with zeros
 
     def work(start: int, stop: int) -> None:
         for (w_part, dy_part, dx_part), row, col in todo[start:stop]:
@@ -109,10 +110,11 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
             target = dx_part[:, row.start :: rows.stride, col.start :: cols.stride]
             convolve(dy_part, turned, row.axis, col.axis, target)
 
-    if len(todo) >= 2 * n_threads():
+    if n_busy >= 2 * n_threads():
         parallel_ranges(len(todo), work)
     else:
-        work(0, len(todo))  # one after the other, each on all threads
+        work(0, n_busy)  # one after the other, each on all threads
+        parallel_ranges(len(todo) - n_busy, lambda start, stop: work(n_busy + start, n_busy + stop))
 
 
 def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: np.ndarray) -> None:
