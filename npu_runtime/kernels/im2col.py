@@ -24,7 +24,7 @@ FEWEST_SUMMED = 512
 """Positions that one product of a filter's gradient sums over, where there are that many: then adding it up costs little."""
 MOST_PARTS = 8
 """Sums of a filter's gradient that are formed side by side."""
-FEWEST_TURNED = 128
+FEWEST_TURNED = 96
 """Positions that a product sums over which BLAS does not pack, as it is written and added to others."""
 TURNED_BYTES = 1 << 19
 """Of such products that are added up together."""
