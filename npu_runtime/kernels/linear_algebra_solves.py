@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.dtypes import NUMBERS
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import FailedPrecondition, InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
@@ -141,12 +141,14 @@ def matrix_triangular_solve(matrix: Array, rhs: Array, /, *, lower: bool = True,
 def cross(a: Array, b: Array, /) -> Array:
     """Cross products along the last axis of extent 3.
 
-    Raises: InvalidArgument for shapes that differ.  Source: TensorFlow op `Cross`.
+    Raises: InvalidArgument for shapes that differ, FailedPrecondition for another extent.  Source: TensorFlow op `Cross`.
     """
     if a.shape != b.shape:
         raise InvalidArgument(f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}")
-    if not a.ndim or a.shape[-1] != 3:
-        raise InvalidArgument(f"Cross-products are only defined for 3-element vectors, got {shape_text(a.shape)}")
+    if not a.ndim:
+        raise InvalidArgument(f"Input must be at least 1D{shape_text(a.shape)}")
+    if a.shape[-1] != 3:
+        raise FailedPrecondition(f"Cross-products are only defined for 3-element vectors. Shape: {shape_text(a.shape)}")
     after, before = np.array([1, 2, 0]), np.array([2, 0, 1])
     return a[..., after] * b[..., before] - a[..., before] * b[..., after]
 
