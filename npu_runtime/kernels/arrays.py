@@ -213,7 +213,7 @@ def _one_hot_shape(indices: Spec, depth: Spec, on: Spec, off: Spec, *, axis: int
     return (*indices.shape[:place], n[0] if n else None, *indices.shape[place:])
 
 
-@kernel("OneHot", unit="memory", shape=_one_hot_shape)
+@kernel("OneHot", unit="memory", shape=_one_hot_shape, ranks={"depth": 0, "on_value": 0, "off_value": 0})
 def one_hot(
     indices: np.ndarray, depth: np.ndarray, on_value: np.ndarray, off_value: np.ndarray, /, *, axis: int = -1,
     out: np.ndarray | None = None,

@@ -162,6 +162,12 @@ def cross(a: Array, b: Array, /) -> Array:
 )
 def tridiagonal_mat_mul(superdiag: Array, maindiag: Array, subdiag: Array, rhs: Array, /) -> Array:
     """superdiag, maindiag, subdiag: (..., 1, m).  rhs: (..., m, n).  Source: TensorFlow op `TridiagonalMatMul`."""
+    if not (superdiag.ndim == maindiag.ndim == subdiag.ndim == rhs.ndim >= 2):
+        shapes = ", ".join(shape_text(x.shape) for x in (superdiag, maindiag, subdiag, rhs))
+        raise InvalidArgument(f"All input tensors must have the same rank: {shapes}")
+    for name, given in (("superdiagonal", superdiag), ("main diagonal", maindiag), ("subdiagonal", subdiag)):
+        if given.shape != (*rhs.shape[:-2], 1, rhs.shape[-2]):
+            raise InvalidArgument(f"Invalid {name} shape {shape_text(given.shape)} beside {shape_text(rhs.shape)}")
     above, middle, below = (d.swapaxes(-1, -2) for d in (superdiag, maindiag, subdiag))
     made = middle * rhs
     made[..., :-1, :] += above[..., :-1, :] * rhs[..., 1:, :]
@@ -173,6 +179,9 @@ def tridiagonal_mat_mul(superdiag: Array, maindiag: Array, subdiag: Array, rhs: 
         estimate=lambda i, o, a: 8.0 * math.prod(o[0].known_shape()))  # fmt: skip
 def tridiagonal_solve(diagonals: Array, rhs: Array, /) -> Array:
     """diagonals: (..., 3, m), above, on and below.  rhs: (..., m, k).  Source: TensorFlow op `TridiagonalSolve`."""
+    if diagonals.ndim != rhs.ndim or rhs.ndim < 2:
+        shapes = f"{shape_text(diagonals.shape)}, {shape_text(rhs.shape)}"
+        raise InvalidArgument(f"All input tensors must have the same rank: {shapes}")
     m = rhs.shape[-2]
     matrix = np.zeros((*diagonals.shape[:-2], m, m), np.float64)
     places = np.arange(m)

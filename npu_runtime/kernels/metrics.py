@@ -93,7 +93,8 @@ def _bins_shape(values: Spec, value_range: Spec, nbins: Spec, /, **attrs: Any) -
 
 
 @kernel("HistogramFixedWidth", unit="vector", shape=_bins_shape, dtypes={"T": COUNTED, "dtype": dt.INDICES},
-        estimate=per_input_element(3))  # fmt: skip
+        estimate=per_input_element(3),
+        ranks={"nbins": 0})  # fmt: skip
 def histogram_fixed_width(values: Array, value_range: Array, nbins: Array, /, *, dtype: str = "int32") -> Array:
     """How many values are in each of nbins equal parts of the range; what is outside counts in the first or last.
 

@@ -58,7 +58,7 @@ def _reduce(x: Array, axes: Sequence[Axis], combine: Any, neutral: Any) -> Array
     lines = np.empty((len(x), planes.out, *x.shape[2:]), x.dtype)
     gather_axis(x, planes, 0, planes.out, 1, combine, neutral, lines)
     made = np.empty((len(x) * planes.out, rows.out, cols.out, x.shape[4]), x.dtype)
-    pool(lines.reshape(-1, *x.shape[2:]), rows, cols, combine, neutral, made)
+    pool(lines.reshape(len(x) * planes.out, *x.shape[2:]), rows, cols, combine, neutral, made)
     return made.reshape(len(x), planes.out, rows.out, cols.out, x.shape[4])
 
 
