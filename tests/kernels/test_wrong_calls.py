@@ -20,6 +20,7 @@ from tests.kernels.oracle import plain_session
 from tests.runtime.device import device_session
 
 PLACES, SIZE = np.array([[0, 1], [1, 2], [3, 0]]), np.array([4, 5])
+IMAGE = arr(2, 4, 4, 2)
 NOTHING = np.zeros(0, np.int32)
 REFUSED = [
     *[
@@ -80,6 +81,44 @@ REFUSED = [
     case(
         "Conv3DBackpropFilterV2", arr(1, 2, 2, 2, 1), i32(2, 2, 2, 1, 1, 1), arr(1, 1, 1, 1, 1), strides=[1] * 5, padding="VALID"
     ),
+    *[
+        case(op, *inputs, ksize=ksize, strides=strides, padding="SAME")
+        for op, inputs in (
+            ("MaxPool", [IMAGE]),
+            ("AvgPool", [IMAGE]),
+            ("MaxPoolWithArgmax", [IMAGE]),
+            ("MaxPoolGrad", [IMAGE] * 3),
+            ("AvgPoolGrad", [i32(2, 4, 4, 2), IMAGE]),
+            ("MaxPoolGradWithArgmax", [IMAGE, IMAGE, np.zeros((2, 4, 4, 2), np.int64)]),
+        )
+        for ksize, strides in (([2, 1, 1, 1], [1, 1, 1, 1]), ([1, 2, 2, 1], [2, 1, 1, 1]))
+    ],
+    case("MaxPoolV2", IMAGE, i32(2, 1, 1, 1), i32(1, 1, 1, 1), padding="SAME"),
+    case("MaxPoolV2", IMAGE, i32(1, 2, 2, 2), i32(1, 1, 1, 1), padding="SAME"),
+    case(
+        "MaxPoolGradWithArgmax",
+        IMAGE,
+        IMAGE,
+        np.zeros((2, 4, 4, 2), np.int64),
+        ksize=[1] * 4,
+        strides=[1, 2, 2, 1],
+        padding="SAME",
+    ),
+    *[
+        case(op, *[arr(2, 2, 4, 4, 2)] * n, ksize=[2, 1, 1, 1, 1], strides=[1] * 5, padding="SAME")
+        for op, n in (("MaxPool3D", 1), ("AvgPool3D", 1), ("MaxPool3DGrad", 3))
+    ],
+    *[
+        case(op, IMAGE, arr(2, 2, 2), *more, strides=strides, rates=rates, padding="SAME")
+        for op, more in (("Dilation2D", []), ("Dilation2DBackpropInput", [IMAGE]), ("Dilation2DBackpropFilter", [IMAGE]))
+        for strides, rates in (([2, 1, 1, 1], [1] * 4), ([1, 1, 1, 2], [1] * 4), ([1] * 4, [1, 1, 1, 2]))
+    ],
+    *[
+        case(op, IMAGE, arr(2, 2, depth), arr(*shape), strides=[1] * 4, rates=[1] * 4, padding="SAME")
+        for op in ("Dilation2DBackpropInput", "Dilation2DBackpropFilter")
+        for depth, shape in ((2, (1, 4, 4, 2)), (2, (4, 4, 2)), (1, (2, 4, 4, 2)))
+    ],
+    case("Dilation2D", IMAGE, arr(2, 2, 1), strides=[1] * 4, rates=[1] * 4, padding="SAME"),
     *[case(op, PLACES[:2], arr(3), SIZE) for op in ("SparseReorder", "SparseSoftmax")],
     *[case(op, PLACES, arr(3), SIZE[:1]) for op in ("SparseReorder", "SparseSoftmax")],
     case("SparseReduceSum", PLACES[:2], arr(3), SIZE, i32(0)),
