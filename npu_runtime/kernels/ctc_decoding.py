@@ -20,7 +20,8 @@ def _shapes(inputs: Spec, lengths: Spec, /, **attrs: Any) -> list[Shape]:
     return [(None, 2), (None,), (2,), (batch, 1)]
 
 
-@kernel("CTCGreedyDecoder", unit="vector", shape=_shapes, dtypes=frozenset({"float32"}), estimate=per_input_element(1))
+@kernel("CTCGreedyDecoder", unit="vector", shape=_shapes, dtypes=frozenset({"float32"}), estimate=per_input_element(1),
+        ranks={"sequence_length": 1})  # fmt: skip
 def ctc_greedy_decoder(
     inputs: Array, sequence_length: Array, /, *, merge_repeated: bool = False, blank_index: int = -1
 ) -> tuple[Array, Array, Array, Array]:

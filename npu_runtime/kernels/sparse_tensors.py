@@ -148,6 +148,7 @@ def sparse_slice_grad(gradient: Array, indices: Array, start: Array, sliced: Arr
     """
     require_rows(sliced, gradient)
     require_extents(indices, start=start)
+    require_extents(sliced, start=start)
     made = np.zeros(len(indices), gradient.dtype)
     if len(sliced):
         extent = np.maximum(indices.max(axis=0), (sliced + start).max(axis=0)) + 1
