@@ -119,6 +119,8 @@ REFUSED = [
         for op in ("Dilation2DBackpropInput", "Dilation2DBackpropFilter")
         for depth, shape in ((2, (1, 4, 4, 2)), (2, (4, 4, 2)), (1, (2, 4, 4, 2)))
     ],
+    *[case("Dilation2D", IMAGE, arr(2, 2, 2), strides=[1, n, 1, 1], rates=[1] * 4, padding="SAME") for n in (0, -1)],
+    *[case("MaxPoolV2", IMAGE, i32(1, 2, 2, 1), i32(1, n, 1, 1), padding="SAME") for n in (0, -1)],
     case("Dilation2D", IMAGE, arr(2, 2, 1), strides=[1] * 4, rates=[1] * 4, padding="SAME"),
     *[case(op, PLACES[:2], arr(3), SIZE) for op in ("SparseReorder", "SparseSoftmax")],
     *[case(op, PLACES, arr(3), SIZE[:1]) for op in ("SparseReorder", "SparseSoftmax")],
