@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MISFITS = (IndexError, TypeError, ValueError)
+MISFITS = (ArithmeticError, IndexError, TypeError, ValueError)
 """What Python and numpy raise where a kernel works on shapes that do not fit the op and that it does not look at itself."""
 
 

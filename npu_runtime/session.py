@@ -102,9 +102,7 @@ class DeviceSession:
         self._placement = Placement()
         self._placed: set[str] = set()
         self._variables: dict[Key, Variable] = {}
-        self._moving: dict[Key, Node] = {}
-        """Variables that have a place on the host and still their value on the device."""
-        self._in_flight = InFlight(self._move_variable)
+        self._in_flight = InFlight()
         self._generators: dict[str, dict[str, Any]] = {}
         self._policy = load_policy(config, self._chip)
         self._arenas = ArenaPool()
@@ -220,17 +218,17 @@ class DeviceSession:
         self._placed = set(graph.nodes)
         if moved:
             self._plans.clear()
-            self._moving |= {variable_key(graph[name]): graph[name] for name in moved if graph[name].op in VARIABLES}
-            self._in_flight.move(self._moving)
+            variables = [graph[name] for name in moved if graph[name].op in VARIABLES]
+            self._in_flight.move({variable_key(node): partial(self._move_variable, node) for node in variables})
 
-    def _move_variable(self, key: Key) -> None:
+    def _move_variable(self, node: Node) -> None:
         """A variable that must go to the host takes its value along."""
-        node, variable = self._moving[key], self._variables.get(key)
+        key = variable_key(node)
+        variable = self._variables.get(key)
         if variable is not None and variable.is_initialized:
             self._host.add_nodes(self._importer.graph, [node.name], self._placement.groups)
             self._host.set_variable(node.name, variable.read())
         self._variables.pop(key, None)
-        del self._moving[key]
 
     def _make_plan(self, request: Request, is_saturating: bool) -> _Plan:
         graph = self._importer.graph

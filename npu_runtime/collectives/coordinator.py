@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 from itertools import count
 from multiprocessing.connection import Connection, Listener
 from pathlib import Path
@@ -16,17 +17,26 @@ from npu_runtime.collectives.meeting import Meeting
 DEFAULT_SECONDS = 1800.0
 """How long a call waits for the other ranks.  Source: the default of HCCL_EXEC_TIMEOUT in HCCL's documentation."""
 
+LONGEST_NAME = 104
+"""Bytes of a socket's name, with the zero behind it.  Source: sun_path of sys/un.h, 108 on Linux and 104 on macOS."""
+
+
+def _place(folder: Path) -> str | None:
+    """A socket's name, None for any: where there are no such sockets, or the name is too long for one."""
+    path = str(folder / "coordinator")
+    return path if hasattr(socket, "AF_UNIX") and len(os.fsencode(path)) < LONGEST_NAME else None
+
 
 class Coordinator:
     """Listens until it is closed; ranks are told apart by what they say of themselves, strangers have not the key.
 
-    folder: for files that large arrays go through, best one in memory.
+    folder: for files that large arrays go through, best one in memory, and for the socket, which is gone with it.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         key = secrets.token_bytes(16)
-        self._listener = Listener(backlog=64, authkey=key)
+        self._listener = Listener(_place(folder), backlog=64, authkey=key)
         self.address = f"{self._listener.address}|{key.hex()}|{folder}"
         self._ended: dict[int, str] = {}
         self._changed = Condition()

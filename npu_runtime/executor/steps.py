@@ -9,7 +9,7 @@ import numpy as np
 
 from npu_runtime.device import float_status
 from npu_runtime.device.variable import Variable
-from npu_runtime.errors import MISFITS, InvalidArgument
+from npu_runtime.errors import MISFITS, InvalidArgument, ResourceExhausted
 from npu_runtime.executor.program import DEAD, HostStep, Task
 from npu_runtime.passes.placement import MERGES
 
@@ -35,11 +35,15 @@ def inputs_of(task: Task, slots: list[Any]) -> list[Any]:
 
 
 def launch(function: Callable[..., Any], task: Task, inputs: list[Any], slots: list[Any]) -> None:
-    """Run a kernel; its results go to the slots of the task.  Raises: DeviceError, as a misfit of shapes is for TensorFlow."""
+    """Run a kernel; its results go to the slots of the task.  Raises: DeviceError, as a misfit of shapes or
+    too little memory is for TensorFlow.
+    """
     try:
         result = function(*inputs)
     except MISFITS as error:
         raise InvalidArgument(f"the kernel cannot take {_described(inputs)}: {error}") from error
+    except MemoryError as error:
+        raise ResourceExhausted(f"this machine has not the memory: {error}; use a smaller batch") from error
     if len(task.outs) == 1:
         slots[task.outs[0]] = result[0] if type(result) is tuple else result  # ops with a list of outputs, here of one
     else:

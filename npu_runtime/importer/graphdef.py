@@ -15,7 +15,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.importer.functions import Inliner, device_op
-from npu_runtime.kernels.tensor_list import ADD_LISTS, ZERO_LISTS
+from npu_runtime.kernels.variants import ADD_VARIANTS, ZERO_VARIANTS
 from npu_runtime.passes.loop_frames import ENTERS
 from npu_runtime.passes.placement import NOT_COMPILED
 
@@ -100,7 +100,7 @@ def import_operation(operation: Any) -> Node:
     node = Node(node_def.name, node_def.op, inputs, controls, attrs, outputs, _ref_inputs(definition, attrs), ref_outputs)
     node.is_stateful = definition.is_stateful
     if attrs.get("T") == "variant":
-        node.op = {"AddN": ADD_LISTS, "ZerosLike": ZERO_LISTS}.get(node.op, node.op)
+        node.op = {"AddN": ADD_VARIANTS, "ZerosLike": ZERO_VARIANTS}.get(node.op, node.op)
     if node.op == "Const":
         node.outputs = [Spec(attrs["value"].shape, outputs[0].dtype, attrs["value"])]
     elif node.op in ("VarHandleOp", "VariableV2", "Variable"):

@@ -7,20 +7,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import InvalidArgument, Unimplemented
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.joining import copy_rows
-from npu_runtime.kernels.shapes import broadcast_pair, constant_ints, same_as
+from npu_runtime.kernels.shapes import broadcast_pair, constant_ints, extents_of, same_as
 from npu_runtime.kernels.transposing import transpose_into
 
 
 def _shape_from(spec: Spec) -> Shape:
-    """The shape whose extents are the values of `spec`."""
-    if spec.value is not None:
-        return tuple(int(n) for n in spec.value)
-    return None if spec.shape is None or spec.shape[0] is None else (None,) * spec.shape[0]
+    """The shape whose extents are the values of `spec`; a scalar is one extent."""
+    return constant_ints(spec) or extents_of(spec)
 
 
 def _fill_shape(dims: Spec, value: Spec) -> Shape:
@@ -31,12 +29,17 @@ def _fill_shape(dims: Spec, value: Spec) -> Shape:
 def fill(dims: np.ndarray, value: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """A tensor of shape `dims` that holds one value everywhere.
 
-    dims: int vector.  value: scalar.  Raises: InvalidArgument for a negative extent.  Source: TensorFlow op `Fill`.
+    dims: int vector, or a scalar for one extent.  value: one, of rank 0 or 1.
+    Raises: InvalidArgument for another rank or a negative extent.  Source: TensorFlow op `Fill`.
     """
+    if dims.ndim > 1:
+        raise InvalidArgument(f"dims must represent a vector, got shape {shape_text(dims.shape)}")
+    if value.shape not in ((), (1,)):
+        raise InvalidArgument(f"value must represent a scalar, got shape {shape_text(value.shape)}")
     if (dims < 0).any():
         raise InvalidArgument(f"Dimension {dims.min()} must be >= 0")
     made = np.empty(dims.tolist(), value.dtype) if out is None else out
-    made.fill(value[()])
+    made.fill(value.reshape(())[()])
     return made
 
 
@@ -135,9 +138,13 @@ def transpose(x: np.ndarray, perm: np.ndarray, /, *, out: np.ndarray | None = No
 def reverse_v2(x: np.ndarray, axis: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """x backwards along some axes.
 
-    axis: int vector, from the end when negative.  Raises: InvalidArgument for an axis outside the rank.
-    Source: TensorFlow op `ReverseV2`.
+    axis: int vector, from the end when negative.  Raises: InvalidArgument for an axis outside the rank, Unimplemented above
+    rank 8.  Source: TensorFlow op `ReverseV2`, which does not look at the axes of a scalar or of nothing.
     """
+    if not x.ndim or not x.size:
+        return _reversed(x, (), out)
+    if axis.ndim != 1:
+        raise InvalidArgument(f"'dims' must be 1-dimension, not {axis.ndim}")
     chosen: set[int] = set()
     for k, a in enumerate(axis.tolist()):
         if not -x.ndim <= a < x.ndim:
@@ -150,11 +157,24 @@ def reverse_v2(x: np.ndarray, axis: np.ndarray, /, *, out: np.ndarray | None = N
 
 @kernel("Reverse", unit="memory", shape=same_as(0))
 def reverse(x: np.ndarray, dims: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
-    """x backwards along the axes whose entry of dims is true. Source: TensorFlow op `Reverse`."""
-    return _reversed(x, dims.tolist(), out)
+    """x backwards along the axes whose entry of dims is true.
+
+    dims: (rank,) bool.  Raises: InvalidArgument for another shape, Unimplemented above rank 8.
+    Source: TensorFlow op `Reverse`, which does not look at the entry of a scalar.
+    """
+    if x.ndim and dims.ndim != 1:
+        raise InvalidArgument(f"'dims' must be 1-dimension, not {dims.ndim}")
+    if x.ndim and dims.size != x.ndim:
+        raise InvalidArgument(
+            "'dims' must have the same number of values as 'input' has dimensions. "
+            f"'input' has {x.ndim}'dims' has {dims.size} values"
+        )
+    return _reversed(x, dims.tolist() if x.ndim else (), out)
 
 
 def _reversed(x: np.ndarray, is_backwards: Sequence[bool], out: np.ndarray | None) -> np.ndarray:
+    if x.ndim > 8 and x.size:
+        raise Unimplemented("reverse is not implemented for tensors of rank > 8.")
     made = np.empty(x.shape, x.dtype) if out is None else out
     copy_rows(made, x[tuple(slice(None, None, -1 if b else 1) for b in is_backwards)])
     return made
@@ -193,7 +213,7 @@ def _one_hot_shape(indices: Spec, depth: Spec, on: Spec, off: Spec, *, axis: int
     return (*indices.shape[:place], n[0] if n else None, *indices.shape[place:])
 
 
-@kernel("OneHot", unit="memory", shape=_one_hot_shape)
+@kernel("OneHot", unit="memory", shape=_one_hot_shape, ranks={"depth": 0, "on_value": 0, "off_value": 0})
 def one_hot(
     indices: np.ndarray, depth: np.ndarray, on_value: np.ndarray, off_value: np.ndarray, /, *, axis: int = -1,
     out: np.ndarray | None = None,

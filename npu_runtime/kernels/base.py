@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -10,13 +11,17 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import Estimate, no_work
+from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import parallel
 
 Refuse = Callable[[Sequence[Spec], dict[str, Any]], "str | None"]
 _RESERVED = frozenset({"out", "state"})
+_RANKS = ("scalar", "vector", "matrix")
 ALWAYS_IGNORED = frozenset({"N", "container", "shared_name"})
 """Attributes without a meaning for the values: list lengths (the inputs are there) and names of resources."""
 
@@ -73,6 +78,7 @@ def kernel(
     ignores: Sequence[str] = (),
     refuse: Refuse | None = None,
     takes_text: bool = False,
+    ranks: Mapping[str, int] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as the kernel of one or more ops.
 
@@ -84,7 +90,8 @@ def kernel(
     Inputs are numpy arrays (never to be changed unless `out` is one of them), or `Variable` for ref and resource inputs.
     It returns an array or a tuple of arrays whose dtype is the op's; scalars are 0-d arrays; a ref output is the Variable.
     `shape(*specs, **attrs)` returns a Shape, or a list of Shapes for several outputs; it copes with unknown shapes.
-    `dtypes` as a set is about attribute T.  `refuse(specs, attrs)` says why a node cannot run here.
+    `dtypes` as a set is about attribute T.  `refuse(specs, attrs)` says why a node cannot run here.  `ranks`: of inputs that
+    must have one, by parameter; numpy would take a vector of one element for a scalar, which TensorFlow's kernels refuse.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -95,12 +102,33 @@ def kernel(
             if op in _REGISTRY:
                 raise ValueError(f"two kernels for {op}: {_REGISTRY[op].function} and {function}")
             _REGISTRY[op] = Kernel(
-                op, function, unit, shape, estimate, by_attr, inplace, frozenset(ignores), refuse,
+                op, _with_ranks(function, ranks or {}), unit, shape, estimate, by_attr, inplace, frozenset(ignores), refuse,
                 keywords - _RESERVED, "out" in keywords, "state" in keywords, takes_text,
             )  # fmt: skip
         return function
 
     return register
+
+
+def _with_ranks(function: Callable[..., Any], ranks: Mapping[str, int]) -> Callable[..., Any]:
+    """The function behind a look at the ranks of inputs.  Raises: InvalidArgument."""
+    names = [name for name, p in inspect.signature(function).parameters.items() if p.kind is p.POSITIONAL_ONLY or name in ranks]
+    wanted = [(names.index(name), rank, name) for name, rank in ranks.items()]
+    if not wanted:
+        return function
+
+    @functools.wraps(function)
+    def checked(*inputs: Any, **keywords: Any) -> Any:
+        for place, rank, name in wanted:
+            if inputs[place].ndim != rank:
+                raise InvalidArgument(f"{name} must be a {_RANKS[rank]}, but has shape {_shape_text(inputs[place])}")
+        return function(*inputs, **keywords)
+
+    return checked
+
+
+def _shape_text(x: np.ndarray) -> str:
+    return f"[{','.join(map(str, x.shape))}]"
 
 
 @cache

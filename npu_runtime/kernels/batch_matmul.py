@@ -11,6 +11,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.matmul import (
     MOST_STACKS,
@@ -101,7 +102,19 @@ def _batch_matmul(x: np.ndarray, y: np.ndarray, adj_x: bool, adj_y: bool, dtype:
     return store(result, dtype, out)
 
 
-@kernel("BatchMatMul", "BatchMatMulV2", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops)
+@kernel("BatchMatMul", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops)
+def equal_batch_matmul(
+    x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, out: np.ndarray | None = None
+) -> np.ndarray:
+    """As BatchMatMulV2, and leading axes must be equal.  Source: TensorFlow op `BatchMatMul`."""
+    if x.shape[:-2] != y.shape[:-2]:
+        raise InvalidArgument(
+            f"In[0] and In[1] must have the same leading extents: {shape_text(x.shape)} vs {shape_text(y.shape)}"
+        )
+    return _batch_matmul(x, y, adj_x, adj_y, x.dtype, out)
+
+
+@kernel("BatchMatMulV2", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops)
 def batch_matmul(
     x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -109,7 +122,7 @@ def batch_matmul(
 
     x: (..., m, k), or (..., k, m) with adj_x.  y: (..., k, n), or (..., n, k) with adj_y.  Returns: (..., m, n).
     Raises: InvalidArgument for a rank below 2, different k, or leading axes that do not broadcast.
-    Source: TensorFlow ops `BatchMatMul`, `BatchMatMulV2`.
+    Source: TensorFlow op `BatchMatMulV2`.
     """
     return _batch_matmul(x, y, adj_x, adj_y, x.dtype, out)
 

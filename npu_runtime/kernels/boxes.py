@@ -25,19 +25,35 @@ def _some(*specs: Spec, **attrs: Any) -> Shape:
     return (None,)
 
 
-@kernel("NonMaxSuppression", unit="vector", shape=_some, dtypes=dt.ALL, estimate=per_input_element(10))
+@kernel(
+    "NonMaxSuppression", unit="vector", shape=_some, dtypes=dt.ALL, estimate=per_input_element(10), ranks={"max_output_size": 0}
+)
 def non_max_suppression(boxes: Array, scores: Array, max_output_size: Array, /, *, iou_threshold: float = 0.5) -> Array:
     """As V3 with an attribute for the threshold.  Source: TensorFlow op `NonMaxSuppression`."""
     return _select(boxes, scores, int(max_output_size), np.float32(iou_threshold), np.float32(-np.inf))
 
 
-@kernel("NonMaxSuppressionV2", unit="vector", shape=_some, dtypes=WIDE, estimate=per_input_element(10))
+@kernel(
+    "NonMaxSuppressionV2",
+    unit="vector",
+    shape=_some,
+    dtypes=WIDE,
+    estimate=per_input_element(10),
+    ranks={"max_output_size": 0, "iou_threshold": 0},
+)
 def non_max_suppression_v2(boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, /) -> Array:
     """As V3 without a lowest score.  Source: TensorFlow op `NonMaxSuppressionV2`."""
     return _select(boxes, scores, int(max_output_size), iou_threshold, np.float32(-np.inf))
 
 
-@kernel("NonMaxSuppressionV3", unit="vector", shape=_some, dtypes=WIDE, estimate=per_input_element(10))
+@kernel(
+    "NonMaxSuppressionV3",
+    unit="vector",
+    shape=_some,
+    dtypes=WIDE,
+    estimate=per_input_element(10),
+    ranks={"max_output_size": 0, "iou_threshold": 0, "score_threshold": 0},
+)
 def non_max_suppression_v3(
     boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array, /
 ) -> Array:

@@ -36,7 +36,14 @@ def _v4_shape(boxes: Spec, scores: Spec, limit: Spec, *others: Spec, pad_to_max_
     return [_selected_shape(limit, pad_to_max_output_size), ()]
 
 
-@kernel("NonMaxSuppressionV4", unit="vector", shape=_v4_shape, dtypes=WIDE, estimate=per_input_element(10))
+@kernel(
+    "NonMaxSuppressionV4",
+    unit="vector",
+    shape=_v4_shape,
+    dtypes=WIDE,
+    estimate=per_input_element(10),
+    ranks={"max_output_size": 0, "iou_threshold": 0, "score_threshold": 0},
+)
 def non_max_suppression_v4(
     boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array, /, *,
     pad_to_max_output_size: bool = False,
@@ -55,7 +62,12 @@ def _v5_shape(boxes: Spec, scores: Spec, limit: Spec, *others: Spec, pad_to_max_
 
 
 @kernel(
-    "NonMaxSuppressionV5", unit="vector", shape=_v5_shape, dtypes={"T": frozenset({"float32"})}, estimate=per_input_element(10)
+    "NonMaxSuppressionV5",
+    unit="vector",
+    shape=_v5_shape,
+    dtypes={"T": frozenset({"float32"})},
+    estimate=per_input_element(10),
+    ranks={"max_output_size": 0, "iou_threshold": 0, "score_threshold": 0, "soft_nms_sigma": 0},
 )
 def non_max_suppression_v5(
     boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array, soft_nms_sigma: Array,
@@ -104,7 +116,13 @@ def _some(*specs: Spec, **attrs: Any) -> Shape:
     return (None,)
 
 
-@kernel("NonMaxSuppressionWithOverlaps", unit="vector", shape=_some, estimate=per_input_element(1))
+@kernel(
+    "NonMaxSuppressionWithOverlaps",
+    unit="vector",
+    shape=_some,
+    estimate=per_input_element(1),
+    ranks={"max_output_size": 0, "overlap_threshold": 0, "score_threshold": 0},
+)
 def non_max_suppression_with_overlaps(
     overlaps: Array, scores: Array, max_output_size: Array, overlap_threshold: Array, score_threshold: Array, /
 ) -> Array:
@@ -126,7 +144,13 @@ def _combined_shape(boxes: Spec, scores: Spec, per_class: Spec, total: Spec, *ot
     return [(batch, None, 4), (batch, None), (batch, None), (batch,)]
 
 
-@kernel("CombinedNonMaxSuppression", unit="vector", shape=_combined_shape, estimate=per_input_element(10))
+@kernel(
+    "CombinedNonMaxSuppression",
+    unit="vector",
+    shape=_combined_shape,
+    estimate=per_input_element(10),
+    ranks={"max_output_size_per_class": 0, "max_total_size": 0, "iou_threshold": 0, "score_threshold": 0},
+)
 def combined_non_max_suppression(
     boxes: Array, scores: Array, max_output_size_per_class: Array, max_total_size: Array, iou_threshold: Array,
     score_threshold: Array, /, *, pad_per_class: bool = False, clip_boxes: bool = True,

@@ -172,7 +172,7 @@ def clip_by_value(
     Source: TensorFlow op `ClipByValue`.
     """
     for bound in (clip_value_min, clip_value_max):
-        if bound.size != 1 and bound.shape != t.shape:
+        if bound.ndim and bound.shape != t.shape:
             raise InvalidArgument(
                 "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. "
                 f"input shape: {shape_text(t.shape)}clip_value_min shape: {shape_text(clip_value_min.shape)}"

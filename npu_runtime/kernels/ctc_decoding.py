@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.cost.work import per_input_element
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import FailedPrecondition, InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
@@ -20,22 +20,24 @@ def _shapes(inputs: Spec, lengths: Spec, /, **attrs: Any) -> list[Shape]:
     return [(None, 2), (None,), (2,), (batch, 1)]
 
 
-@kernel("CTCGreedyDecoder", unit="vector", shape=_shapes, dtypes=frozenset({"float32"}), estimate=per_input_element(1))
+@kernel("CTCGreedyDecoder", unit="vector", shape=_shapes, dtypes=frozenset({"float32"}), estimate=per_input_element(1),
+        ranks={"sequence_length": 1})  # fmt: skip
 def ctc_greedy_decoder(
     inputs: Array, sequence_length: Array, /, *, merge_repeated: bool = False, blank_index: int = -1
 ) -> tuple[Array, Array, Array, Array]:
     """Labels without blanks as a sparse matrix (batch, longest), and minus the sum of the largest logits (batch, 1).
 
     inputs: (time, batch, classes).  sequence_length: (batch,) int32.  merge_repeated: runs of one label count once.
-    Raises: InvalidArgument for a sequence longer than the time.  Source: TensorFlow op `CTCGreedyDecoder`.
+    Raises: FailedPrecondition for a sequence longer than the time.  Source: TensorFlow op `CTCGreedyDecoder`.
     """
     if inputs.ndim != 3:
         raise InvalidArgument(f"inputs is not a 3-Tensor: {shape_text(inputs.shape)}")
     n_steps, n_rows, n_classes = inputs.shape
     if sequence_length.shape != (n_rows,):
-        raise InvalidArgument(f"len(sequence_length) != batch_size. {shape_text(sequence_length.shape)} for {n_rows}")
+        lengths = f"len(sequence_length):  {shape_text(sequence_length.shape)} batch_size: {n_rows}"
+        raise FailedPrecondition(f"len(sequence_length) != batch_size.  {lengths}")
     if n_rows and not (sequence_length <= n_steps).all():
-        raise InvalidArgument(f"sequence_length is not <= {n_steps}: {sequence_length.tolist()}")
+        raise FailedPrecondition(f"sequence_length is not <= {n_steps}: {sequence_length.tolist()}")
     best, is_inside = inputs.argmax(axis=2), np.arange(n_steps)[:, None] < sequence_length
     score = -np.where(is_inside, inputs.max(axis=2), np.float32(0)).sum(axis=0, dtype=np.float32)
     is_label = is_inside & (best != blank_index % n_classes)

@@ -16,6 +16,7 @@ from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import same_as
 
+SCALARS = {"num_rows": 0, "num_cols": 0, "padding_value": 0}
 DIAG_TYPES = frozenset({"float16", "float32", "int32", "int64"})
 
 
@@ -48,6 +49,10 @@ def _band(rows: int, columns: int, low: int, high: int, align: str) -> _Band:
 
 
 def _limits(k: np.ndarray) -> tuple[int, int]:
+    if k.ndim > 1 or k.size not in (1, 2):
+        raise InvalidArgument(
+            f"diag_index must be a scalar or a vector of one or two elements, but has shape {shape_text(k.shape)}"
+        )
     flat = k.reshape(-1).tolist()
     low, high = flat[0], flat[-1]
     if low > high:
@@ -126,7 +131,7 @@ def _packed(x: np.ndarray, low: int, high: int) -> np.ndarray:
     return x[..., None, :] if low == high else x
 
 
-@kernel("MatrixDiagV2", unit="memory", shape=_banded_shape)
+@kernel("MatrixDiagV2", unit="memory", shape=_banded_shape, ranks=SCALARS)
 def matrix_diag_v2(
     diagonal: np.ndarray, k: np.ndarray, num_rows: np.ndarray, num_cols: np.ndarray, padding_value: np.ndarray, /
 ) -> np.ndarray:
@@ -134,7 +139,7 @@ def matrix_diag_v2(
     return matrix_diag_v3(diagonal, k, num_rows, num_cols, padding_value, align="LEFT_LEFT")
 
 
-@kernel("MatrixDiagV3", unit="memory", shape=_banded_shape)
+@kernel("MatrixDiagV3", unit="memory", shape=_banded_shape, ranks=SCALARS)
 def matrix_diag_v3(
     diagonal: np.ndarray, k: np.ndarray, num_rows: np.ndarray, num_cols: np.ndarray, padding_value: np.ndarray, /, *,
     align: str = "RIGHT_LEFT",
@@ -146,12 +151,12 @@ def matrix_diag_v3(
     align: end at which shorter diagonals sit, above_below the main one.  Raises: InvalidArgument when they do not fit.
     """
     low, high = _limits(k)
-    rows, columns = _matrix_extents(diagonal.shape[-1], low, high, int(num_rows.reshape(-1)[0]), int(num_cols.reshape(-1)[0]))
+    rows, columns = _matrix_extents(diagonal.shape[-1], low, high, int(num_rows), int(num_cols))
     packed = _packed(diagonal, low, high)
     band = _band(rows, columns, low, high, align)
     if packed.shape[-2:] != (band.n_diagonals, band.longest):
         raise InvalidArgument(f"Expected {band.n_diagonals} diagonals of length {band.longest}, got {list(packed.shape)}")
-    made = np.full((*packed.shape[:-2], rows, columns), padding_value.reshape(-1)[0], diagonal.dtype)
+    made = np.full((*packed.shape[:-2], rows, columns), padding_value, diagonal.dtype)
     made[..., band.row, band.column] = packed[..., band.diagonal, band.place]
     return made
 
@@ -233,7 +238,7 @@ def _set_band(x: np.ndarray, diagonal: np.ndarray, low: int, high: int, align: s
     return made
 
 
-@kernel("MatrixBandPart", unit="memory", shape=same_as(0), inplace=(0,))
+@kernel("MatrixBandPart", unit="memory", shape=same_as(0), inplace=(0,), ranks={"num_lower": 0, "num_upper": 0})
 def matrix_band_part(
     x: np.ndarray, num_lower: np.ndarray, num_upper: np.ndarray, /, *, out: np.ndarray | None = None
 ) -> np.ndarray:

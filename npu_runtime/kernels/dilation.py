@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from npu_runtime import dtypes as dt
+from npu_runtime.errors import InvalidArgument, Unimplemented
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.pooling import bands, lowest
@@ -23,6 +25,10 @@ BAND_ELEMENTS = 1 << 16
 
 
 def _layout(strides: Sequence[int], rates: Sequence[int], padding: str) -> Layout:
+    """Raises: Unimplemented for strides or rates of batch or channels.  Source: TensorFlow core/kernels/dilation_ops.cc."""
+    for name, values in (("Stride", strides), ("Rate", rates)):
+        if values[0] != 1 or values[3] != 1:
+            raise Unimplemented(f"{name} is only supported across spatial dimensions: {shape_text(values)}")
     return Layout.of(strides, padding, "NHWC", dilations=rates)
 
 
@@ -71,6 +77,9 @@ def _largest_sums(image: Array, filter: Array, axes: tuple[Axis, Axis], first: i
 def _axes(images: Array, filter: Array, layout: Layout) -> tuple[Axis, Axis]:
     check_rank("input", images.shape)
     check_rank("filter", filter.shape, 3)
+    if images.shape[3] != filter.shape[2]:
+        shapes = f"{shape_text(images.shape)} and {shape_text(filter.shape)}"
+        raise InvalidArgument(f"input and filter must have the same depth: {shapes}")
     rows, cols = layout.axes(images.shape[1:3], filter.shape[:2])
     return rows, cols
 
@@ -90,6 +99,12 @@ def _winners(images: Array, filter: Array, layout: Layout) -> tuple[Array, Array
     return best, taps, (rows, cols)
 
 
+def _check_gradient(gradient: Array, taps: Array) -> None:
+    if gradient.shape != taps.shape:
+        given = f"{shape_text(gradient.shape)}, not {shape_text(taps.shape)}"
+        raise InvalidArgument(f"out_backprop has incompatible size: {given}")
+
+
 def _places(tap: int, rows: Axis, cols: Axis) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
     return rows.tap(tap // cols.kernel, 0, rows.out), cols.tap(tap % cols.kernel, 0, cols.out)
 
@@ -100,6 +115,7 @@ def dilation_2d_backprop_input(
 ) -> Array:
     """Each window's gradient to the pixel that won it.  Returns: as images.  Source: TensorFlow op `Dilation2DBackpropInput`."""
     _, taps, (rows, cols) = _winners(images, filter, _layout(strides, rates, padding))
+    _check_gradient(out_backprop, taps)
     gradient = widen(out_backprop)
     made = np.zeros(images.shape, gradient.dtype)
     for tap in range(rows.kernel * cols.kernel):
@@ -115,6 +131,7 @@ def dilation_2d_backprop_filter(
 ) -> Array:
     """Each window's gradient to the filter's value that won it.  Source: TensorFlow op `Dilation2DBackpropFilter`."""
     _, taps, (_, cols) = _winners(images, filter, _layout(strides, rates, padding))
+    _check_gradient(out_backprop, taps)
     gradient = widen(out_backprop)
     made = np.zeros(filter.shape, gradient.dtype)
     for tap in range(math.prod(filter.shape[:2])):

@@ -13,6 +13,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.elementwise import SELU_SCALE, SELU_SCALE_ALPHA
 from npu_runtime.kernels.parallel import scratch
@@ -24,10 +25,40 @@ ONE = np.array(1, np.float32)
 
 
 def _same_shape(a: Spec, b: Spec, **attrs: object) -> Shape:
+    if a.is_complete and b.is_complete:
+        _require_same(a.known_shape(), b.known_shape())
     return merge(a.shape, b.shape)
 
 
-@elementwise("TanhGrad", flops=3, shape=_same_shape, inplace=BOTH)
+def _require_same(a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    """Source: TensorFlow's ValidateSameSize, of core/framework/numeric_op.h's BinaryElementWiseOp."""
+    if a != b:
+        raise InvalidArgument(
+            f"Inputs to operation must have the same size and shape.  Input 0: {shape_text(a)} != input 1: {shape_text(b)}"
+        )
+
+
+def _equal(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    _require_same(a.shape, b.shape)
+    return a, b
+
+
+def _first_shape(y: Spec, dy: Spec) -> Shape:
+    """Unknown where the shapes differ, so that nothing is fused that `_as_first` has to look at."""
+    return None if y.is_complete and dy.is_complete and y.shape != dy.shape else merge(y.shape, dy.shape)
+
+
+def _as_first(y: np.ndarray, dy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As many elements in any shape, which is y's then.  Source: TensorFlow's SimpleBinaryOp, core/kernels/cwise_ops_common.h."""
+    if y.size != dy.size:
+        raise InvalidArgument(
+            f"The two arguments to a cwise op must have same number of elements, got {y.size} and {dy.size}"
+            f" in shapes {shape_text(y.shape)} and {shape_text(dy.shape)}"
+        )
+    return y, dy.reshape(y.shape)
+
+
+@elementwise("TanhGrad", flops=3, shape=_first_shape, inplace=BOTH, fit=_as_first)
 def tanh_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     """dy * (1 - y * y)."""
     slope = scratch("slope", out.shape, out.dtype)
@@ -36,7 +67,7 @@ def tanh_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     np.multiply(dy, slope, out=out)
 
 
-@elementwise("SigmoidGrad", flops=3, shape=_same_shape, inplace=BOTH)
+@elementwise("SigmoidGrad", flops=3, shape=_first_shape, inplace=BOTH, fit=_as_first)
 def sigmoid_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     """dy * y * (1 - y)."""
     slope = scratch("slope", out.shape, out.dtype)
@@ -45,7 +76,7 @@ def sigmoid_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     np.multiply(dy, slope, out=out)
 
 
-@elementwise("SqrtGrad", flops=2, shape=_same_shape, inplace=BOTH)
+@elementwise("SqrtGrad", flops=2, shape=_first_shape, inplace=BOTH, fit=_as_first)
 def sqrt_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     """dy * 0.5 / y, and 0 where dy is 0, whatever y is."""
     has_gradient = dy != 0
@@ -54,7 +85,7 @@ def sqrt_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     keep_where(out, has_gradient)
 
 
-@elementwise("RsqrtGrad", flops=4, shape=_same_shape, inplace=BOTH)
+@elementwise("RsqrtGrad", flops=4, shape=_first_shape, inplace=BOTH, fit=_as_first)
 def rsqrt_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     """-0.5 * dy * y cubed, and 0 where dy is 0, whatever y is."""
     has_gradient = dy != 0
@@ -65,7 +96,7 @@ def rsqrt_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     keep_where(out, has_gradient)
 
 
-@elementwise("ReciprocalGrad", "InvGrad", flops=3, shape=_same_shape, inplace=BOTH)
+@elementwise("ReciprocalGrad", "InvGrad", flops=3, shape=_first_shape, inplace=BOTH, fit=_as_first)
 def reciprocal_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     """-dy * y * y, and 0 where dy is 0, whatever y is."""
     has_gradient = dy != 0
@@ -75,7 +106,7 @@ def reciprocal_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
     keep_where(out, has_gradient)
 
 
-@elementwise("ReluGrad", dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH)
+@elementwise("ReluGrad", dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH, fit=_equal)
 def relu_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
     """The gradient where the input (or the output: the same) is positive."""
     inside = scratch("inside", out.shape, np.bool_)
@@ -83,7 +114,7 @@ def relu_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> N
     _multiply_by(inside, gradients, out)
 
 
-@elementwise("Relu6Grad", flops=2, dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH)
+@elementwise("Relu6Grad", flops=2, dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH, fit=_equal)
 def relu6_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
     """The gradient where the input lies inside (0, 6)."""
     inside, below = (scratch(name, out.shape, np.bool_) for name in ("inside", "below"))
@@ -104,7 +135,7 @@ def _scalar(value: float, dtype: np.dtype) -> np.ndarray:
     return np.array(value, dtype)
 
 
-@elementwise("EluGrad", flops=2, shape=_same_shape, inplace=BOTH)
+@elementwise("EluGrad", flops=2, shape=_same_shape, inplace=BOTH, fit=_equal)
 def elu_grad(out: np.ndarray, gradients: np.ndarray, outputs: np.ndarray) -> None:
     """gradient * (y + 1) where the result y is negative, else the gradient."""
     slope = scratch("slope", out.shape, out.dtype)
@@ -113,7 +144,7 @@ def elu_grad(out: np.ndarray, gradients: np.ndarray, outputs: np.ndarray) -> Non
     np.multiply(gradients, slope, out=out)
 
 
-@elementwise("SeluGrad", flops=2, shape=_same_shape, inplace=BOTH)
+@elementwise("SeluGrad", flops=2, shape=_same_shape, inplace=BOTH, fit=_equal)
 def selu_grad(out: np.ndarray, gradients: np.ndarray, outputs: np.ndarray) -> None:
     """gradient * (y + scale * alpha) where the result y is negative, else gradient * scale."""
     low = outputs + SELU_SCALE_ALPHA
@@ -121,7 +152,7 @@ def selu_grad(out: np.ndarray, gradients: np.ndarray, outputs: np.ndarray) -> No
     choose(out, outputs < 0, low, gradients * SELU_SCALE)
 
 
-@elementwise("SoftplusGrad", flops=3, shape=_same_shape, inplace=BOTH)
+@elementwise("SoftplusGrad", flops=3, shape=_same_shape, inplace=BOTH, fit=_equal)
 def softplus_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
     """gradient / (1 + exp(-x))."""
     scale = np.negative(features)
@@ -130,7 +161,7 @@ def softplus_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) 
     np.divide(gradients, scale, out=out)
 
 
-@elementwise("SoftsignGrad", flops=3, shape=_same_shape, inplace=BOTH)
+@elementwise("SoftsignGrad", flops=3, shape=_same_shape, inplace=BOTH, fit=_equal)
 def softsign_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
     """gradient / (1 + |x|) squared."""
     scale = np.abs(features)
@@ -147,8 +178,7 @@ def leaky_relu_grad(
 
     gradients, features: the same shape, fp16|bf16|fp32.  Source: TensorFlow op `LeakyReluGrad`.
     """
-    if gradients.shape != features.shape:
-        raise InvalidArgument(f"gradients and features differ in shape: {gradients.shape} and {features.shape}")
+    _require_same(gradients.shape, features.shape)
     return run_tiled(widened(leaky_relu_grad_body(alpha)), result_buffer((gradients,), None, out), gradients, features)
 
 

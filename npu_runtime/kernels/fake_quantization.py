@@ -75,24 +75,34 @@ def fake_quant_args_gradient(
     gradients: Array, inputs: Array, /, *, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False
 ) -> Array:
     """The gradient where the input is between the ends.  Source: TensorFlow op `FakeQuantWithMinMaxArgsGradient`."""
+    _check_same(gradients, inputs)
     return _gradients(gradients, inputs, np.asarray(min, np.float32), np.asarray(max, np.float32), num_bits, narrow_range)[0]
 
 
-@kernel("FakeQuantWithMinMaxVars", unit="vector", shape=same_as(0), estimate=per_element(6))
+@kernel("FakeQuantWithMinMaxVars", unit="vector", shape=same_as(0), estimate=per_element(6), ranks={"min": 0, "max": 0})
 def fake_quant_vars(inputs: Array, min: Array, max: Array, /, *, num_bits: int = 8, narrow_range: bool = False) -> Array:
     """Levels between two given ends.  inputs: any shape.  min, max: ().  Source: TensorFlow op `FakeQuantWithMinMaxVars`."""
     return _quantized(inputs, min, max, num_bits, narrow_range)
+
+
+def _check_same(gradients: Array, inputs: Array) -> None:
+    if gradients.shape != inputs.shape:
+        both = f"{shape_text(gradients.shape)} and {shape_text(inputs.shape)}"
+        raise InvalidArgument(f"gradient and input must be the same size, but have shapes {both}")
 
 
 def _gradient_shapes(gradients: Spec, inputs: Spec, low: Spec, high: Spec, /, **attrs: Any) -> list[Shape]:
     return [inputs.shape, low.shape, high.shape]
 
 
-@kernel("FakeQuantWithMinMaxVarsGradient", unit="vector", shape=_gradient_shapes, estimate=per_element(4))
+@kernel(
+    "FakeQuantWithMinMaxVarsGradient", unit="vector", shape=_gradient_shapes, estimate=per_element(4), ranks={"min": 0, "max": 0}
+)
 def fake_quant_vars_gradient(
     gradients: Array, inputs: Array, min: Array, max: Array, /, *, num_bits: int = 8, narrow_range: bool = False
 ) -> tuple[Array, ...]:
     """To the input and, summed, to both ends.  Source: TensorFlow op `FakeQuantWithMinMaxVarsGradient`."""
+    _check_same(gradients, inputs)
     to_input, to_low, to_high = _gradients(gradients, inputs, min, max, num_bits, narrow_range)
     return to_input, np.asarray(to_low.sum(dtype=np.float32)), np.asarray(to_high.sum(dtype=np.float32))
 
@@ -119,6 +129,7 @@ def fake_quant_channels_gradient(
     gradients: Array, inputs: Array, min: Array, max: Array, /, *, num_bits: int = 8, narrow_range: bool = False
 ) -> tuple[Array, ...]:
     """To the input and to each channel's ends.  Source: TensorFlow op `FakeQuantWithMinMaxVarsPerChannelGradient`."""
+    _check_same(gradients, inputs)
     _check_channels(inputs, min, max)
     to_input, *to_ends = _gradients(gradients, inputs, min, max, num_bits, narrow_range)
     return to_input, *(part.reshape(-1, inputs.shape[-1]).sum(axis=0, dtype=np.float32) for part in to_ends)

@@ -37,7 +37,7 @@ def _gather_shape(params: Spec, indices: Spec, axis: Spec, /, *, batch_dims: int
     return (None,) * (len(params.shape) + len(indices.shape) - skipped - 1)
 
 
-@kernel("GatherV2", unit="memory", shape=_gather_shape, dtypes={**PARAMS, "Taxis": dt.INDICES})
+@kernel("GatherV2", unit="memory", shape=_gather_shape, dtypes={**PARAMS, "Taxis": dt.INDICES}, ranks={"axis": 0})
 def gather_v2(
     params: np.ndarray, indices: np.ndarray, axis: np.ndarray, /, *, batch_dims: int = 0, out: np.ndarray | None = None
 ) -> np.ndarray:

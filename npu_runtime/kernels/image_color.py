@@ -11,7 +11,7 @@ import numpy as np
 
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import FailedPrecondition, InvalidArgument
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.columns import repeated
@@ -31,11 +31,23 @@ FAR = np.float32(3e38)
 Colours = tuple[Array, Array, Array]
 
 
-def _check_colours(images: Array, least_rank: int = 3) -> None:
-    if images.ndim < least_rank:
-        raise InvalidArgument(f"input must be at least {least_rank}-D, got shape{shape_text(images.shape)}")
+def _check_adjusted(images: Array, **scalars: Array) -> None:
+    if images.ndim < 3:
+        raise InvalidArgument(f"input must be at least 3-D, got shape{shape_text(images.shape)}")
+    for name, given in scalars.items():
+        if given.ndim:
+            raise InvalidArgument(f"{name} must be scalar: {shape_text(given.shape)}")
     if images.shape[-1] != 3:
         raise InvalidArgument(f"input must have 3 channels but instead has {images.shape[-1]} channels.")
+
+
+def _check_converted(images: Array) -> None:
+    if not images.ndim:
+        raise InvalidArgument(f"input must be at least 1D{shape_text(images.shape)}")
+    if images.shape[-1] != 3:
+        raise FailedPrecondition(
+            f"input must have 3 channels but input only has {images.shape[-1]} channels. Shape: {shape_text(images.shape)}"
+        )
 
 
 @kernel("AdjustContrastv2", unit="vector", shape=same_as(0), dtypes=FLOAT32, estimate=per_element(4))
@@ -88,7 +100,7 @@ def _stretch(x: Array, mean: Array, factor: Array, out: Array) -> None:
 @kernel("RGBToHSV", unit="vector", shape=same_as(0), dtypes=dt.FLOATS, estimate=per_element(10))
 def rgb_to_hsv(images: Array, /, *, out: Array | None = None) -> Array:
     """Hue in [0, 1), saturation and value of red, green and blue: (..., 3) -> (..., 3).  Source: TensorFlow op `RGBToHSV`."""
-    _check_colours(images, 1)
+    _check_converted(images)
     return _recolour(images, _to_hsv, out)
 
 
@@ -131,7 +143,7 @@ def _chosen(mask: Array, x: Array, y: Array) -> Array:
 @kernel("HSVToRGB", unit="vector", shape=same_as(0), dtypes=dt.FLOATS, estimate=per_element(10))
 def hsv_to_rgb(images: Array, /, *, out: Array | None = None) -> Array:
     """Red, green and blue of hue, saturation and value: (..., 3) -> (..., 3).  Source: TensorFlow op `HSVToRGB`."""
-    _check_colours(images, 1)
+    _check_converted(images)
     return _recolour(images, _to_rgb, out)
 
 
@@ -152,7 +164,7 @@ def _to_rgb(hue: Array, saturation: Array, value: Array) -> Colours:
 @kernel("AdjustHue", unit="vector", shape=same_as(0), dtypes=FLOAT32, estimate=per_element(10))
 def adjust_hue(images: Array, delta: Array, /, *, out: Array | None = None) -> Array:
     """The hue turned by delta, a part of the whole circle: (..., H, W, 3) fp32.  Source: TensorFlow op `AdjustHue`."""
-    _check_colours(images)
+    _check_adjusted(images, delta=delta)
     turn = np.float32(delta) * SIX
 
     def change(r: Array, g: Array, b: Array) -> Colours:
@@ -201,7 +213,7 @@ def _by_sextant(sextant: Array, high: Array, middle: Array, low: Array | np.floa
 @kernel("AdjustSaturation", unit="vector", shape=same_as(0), dtypes=FLOAT32, estimate=per_element(20))
 def adjust_saturation(images: Array, scale: Array, /, *, out: Array | None = None) -> Array:
     """The saturation times scale, at most 1: (..., H, W, 3) fp32.  Source: TensorFlow op `AdjustSaturation`."""
-    _check_colours(images)
+    _check_adjusted(images, scale=scale)
     factor = np.float32(scale)
 
     def change(r: Array, g: Array, b: Array) -> Colours:

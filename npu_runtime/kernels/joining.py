@@ -40,7 +40,7 @@ def axis_in(rank: int, axis: int, message: str) -> int:
 
 _CONCAT = "ConcatOp : Expected concatenating dimensions in the range [{low}, {high})"
 _SPLIT = "-input rank({low}) <= split_dim < input rank ({high})"
-_PACK = "axis = [{low}, {high})"
+_PACK = "axis is not in [{low}, {high})"
 
 
 def _concat_shape(values: Sequence[Spec], axis: Spec) -> Shape:
@@ -122,6 +122,8 @@ def split(split_dim: np.ndarray, value: np.ndarray, /, *, num_split: int, out: O
 
     Raises: InvalidArgument when the extent cannot be divided by num_split.  Source: TensorFlow op `Split`.
     """
+    if split_dim.ndim:
+        raise InvalidArgument(f"split_dim must be a scalar but has rank {split_dim.ndim}")
     axis = axis_in(value.ndim, int(split_dim), _SPLIT)
     if value.shape[axis] % num_split:
         raise InvalidArgument(
@@ -141,7 +143,18 @@ def _sizes(extent: int, wanted: Sequence[int]) -> list[int]:
             "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the "
             f"size of the input along split_dim if not fully specified.  Got: {sum(n for n in wanted if n != -1)} of {extent}"
         )
+    for k, n in enumerate(wanted):
+        if n < -1:
+            raise InvalidArgument(f"Split size at index {k} must be >= 0. Got: {n}")
     return [rest if n == -1 else n for n in wanted]
+
+
+def _require_sizes(rank: int, n: int, num_split: int) -> None:
+    if rank != 1 or n != num_split:
+        raise InvalidArgument(
+            f"size of the split_tensor must be 1-D and have the same elements as outputs got {rank} -D and {n} elements"
+            f" for {num_split} outputs"
+        )
 
 
 def _split_v_shape(value: Spec, size_splits: Spec, split_dim: Spec, *, num_split: int) -> list[Shape]:
@@ -152,6 +165,7 @@ def _split_v_shape(value: Spec, size_splits: Spec, split_dim: Spec, *, num_split
     extent = value.shape[at]
     parts: list[int | None] = [None] * num_split
     if sizes is not None:
+        _require_sizes(size_splits.rank or 0, len(sizes), num_split)
         parts = [None if n == -1 else n for n in sizes] if extent is None else list(_sizes(extent, sizes))
     return [(*value.shape[:at], n, *value.shape[at + 1 :]) for n in parts]
 
@@ -165,6 +179,7 @@ def split_v(
     Raises: InvalidArgument when the sizes do not add up to the extent.  Source: TensorFlow op `SplitV`.
     """
     axis = axis_in(value.ndim, int(split_dim), _SPLIT)
+    _require_sizes(size_splits.ndim, size_splits.size, num_split)
     return _cut(value, axis, _sizes(value.shape[axis], size_splits.tolist()), out)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.dtypes import NUMBERS
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import FailedPrecondition, InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
@@ -141,12 +141,14 @@ def matrix_triangular_solve(matrix: Array, rhs: Array, /, *, lower: bool = True,
 def cross(a: Array, b: Array, /) -> Array:
     """Cross products along the last axis of extent 3.
 
-    Raises: InvalidArgument for shapes that differ.  Source: TensorFlow op `Cross`.
+    Raises: InvalidArgument for shapes that differ, FailedPrecondition for another extent.  Source: TensorFlow op `Cross`.
     """
     if a.shape != b.shape:
         raise InvalidArgument(f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}")
-    if not a.ndim or a.shape[-1] != 3:
-        raise InvalidArgument(f"Cross-products are only defined for 3-element vectors, got {shape_text(a.shape)}")
+    if not a.ndim:
+        raise InvalidArgument(f"Input must be at least 1D{shape_text(a.shape)}")
+    if a.shape[-1] != 3:
+        raise FailedPrecondition(f"Cross-products are only defined for 3-element vectors. Shape: {shape_text(a.shape)}")
     after, before = np.array([1, 2, 0]), np.array([2, 0, 1])
     return a[..., after] * b[..., before] - a[..., before] * b[..., after]
 
@@ -160,6 +162,12 @@ def cross(a: Array, b: Array, /) -> Array:
 )
 def tridiagonal_mat_mul(superdiag: Array, maindiag: Array, subdiag: Array, rhs: Array, /) -> Array:
     """superdiag, maindiag, subdiag: (..., 1, m).  rhs: (..., m, n).  Source: TensorFlow op `TridiagonalMatMul`."""
+    if not (superdiag.ndim == maindiag.ndim == subdiag.ndim == rhs.ndim >= 2):
+        shapes = ", ".join(shape_text(x.shape) for x in (superdiag, maindiag, subdiag, rhs))
+        raise InvalidArgument(f"All input tensors must have the same rank: {shapes}")
+    for name, given in (("superdiagonal", superdiag), ("main diagonal", maindiag), ("subdiagonal", subdiag)):
+        if given.shape != (*rhs.shape[:-2], 1, rhs.shape[-2]):
+            raise InvalidArgument(f"Invalid {name} shape {shape_text(given.shape)} beside {shape_text(rhs.shape)}")
     above, middle, below = (d.swapaxes(-1, -2) for d in (superdiag, maindiag, subdiag))
     made = middle * rhs
     made[..., :-1, :] += above[..., :-1, :] * rhs[..., 1:, :]
@@ -171,6 +179,9 @@ def tridiagonal_mat_mul(superdiag: Array, maindiag: Array, subdiag: Array, rhs: 
         estimate=lambda i, o, a: 8.0 * math.prod(o[0].known_shape()))  # fmt: skip
 def tridiagonal_solve(diagonals: Array, rhs: Array, /) -> Array:
     """diagonals: (..., 3, m), above, on and below.  rhs: (..., m, k).  Source: TensorFlow op `TridiagonalSolve`."""
+    if diagonals.ndim != rhs.ndim or rhs.ndim < 2:
+        shapes = f"{shape_text(diagonals.shape)}, {shape_text(rhs.shape)}"
+        raise InvalidArgument(f"All input tensors must have the same rank: {shapes}")
     m = rhs.shape[-2]
     matrix = np.zeros((*diagonals.shape[:-2], m, m), np.float64)
     places = np.arange(m)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from npu_runtime.cost.work import Estimate, n_elements
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.precision import store, wide_buffer, widen
@@ -111,6 +113,9 @@ def lrn_grad(
     Returns: same shape.  Source: TensorFlow core/kernels/lrn_op.cc, LaunchLRNGrad.
     """
     check_rank("in_grads", input_grads.shape)
+    if not input_grads.shape == input_image.shape == output_image.shape:
+        shapes = ", ".join(shape_text(x.shape) for x in (input_grads, input_image, output_image))
+        raise InvalidArgument(f"input_grads, input_image, and out_image should have the same shape: {shapes}")
     result = wide_buffer(input_grads.shape, input_grads.dtype, out)
 
     def body(dy: np.ndarray, x: np.ndarray, y: np.ndarray, dx: np.ndarray) -> None:

@@ -29,15 +29,15 @@ def _size_shape(arr: Spec, size: Spec, /, *others: Spec, **attrs: Any) -> Shape:
 def bincount(arr: Array, size: Array, weights: Array, /) -> Array:
     """How often each number below size is in arr, or the sum of its weights: (size,) of the weights' dtype.
 
-    weights: of the shape of arr, or empty, which means 1 each. Numbers of size and more are left out.
+    weights: as many as arr has, or none, which means 1 each. Numbers of size and more are left out.
     Raises: InvalidArgument for a negative number.  Source: TensorFlow op `Bincount`.
     """
     count = _checked_size(size)
     if arr.size and arr.min() < 0:
         raise InvalidArgument("Input arr must be non-negative!")
-    if weights.size and weights.shape != arr.shape:
-        shapes = f"Received arr.shape{shape_text(arr.shape)} and weights.shape{shape_text(weights.shape)}"
-        raise InvalidArgument(f"If weights are passed, they must have the same shape as arr. {shapes}")
+    if weights.size and weights.size != arr.size:
+        shapes = f"Received {shape_text(arr.shape)} and {shape_text(weights.shape)}"
+        raise InvalidArgument(f"Input indices and weights must have the same size. {shapes}")
     return _count(arr.reshape(-1), count, weights.reshape(-1), weights.dtype)
 
 
@@ -73,6 +73,11 @@ def dense_bincount(input: Array, size: Array, weights: Array, /, *, binary_outpu
     count = _checked_size(size)
     if input.size and input.min() < 0:
         raise InvalidArgument("Input arr must be non-negative!")
+    if weights.size and weights.shape != input.shape:
+        raise InvalidArgument(
+            "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all weights equal to 1. "
+            f"Received {shape_text(weights.shape)}"
+        )
     rows = input.reshape(-1, input.shape[-1]).astype(np.int64)
     is_inside = rows < count
     numbers = np.where(is_inside, rows + np.arange(rows.shape[0])[:, None] * count, rows.shape[0] * count).reshape(-1)
@@ -88,7 +93,8 @@ def _bins_shape(values: Spec, value_range: Spec, nbins: Spec, /, **attrs: Any) -
 
 
 @kernel("HistogramFixedWidth", unit="vector", shape=_bins_shape, dtypes={"T": COUNTED, "dtype": dt.INDICES},
-        estimate=per_input_element(3))  # fmt: skip
+        estimate=per_input_element(3),
+        ranks={"nbins": 0})  # fmt: skip
 def histogram_fixed_width(values: Array, value_range: Array, nbins: Array, /, *, dtype: str = "int32") -> Array:
     """How many values are in each of nbins equal parts of the range; what is outside counts in the first or last.
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.kernels.parallel import scratch
-from npu_runtime.kernels.update import dense
+from npu_runtime.kernels.update import NOT_NEGATIVE, POSITIVE, dense
 
 Array = np.ndarray
 Scalar = Any
 """A () array, or a numpy scalar, of the variable's dtype."""
 WIDE = frozenset({"float32"})
+PROXIMAL = {"lr": POSITIVE, "l1": NOT_NEGATIVE, "l2": NOT_NEGATIVE}
 
 
 def one_minus(x: Scalar) -> Scalar:
@@ -202,7 +203,7 @@ def proximal_gradient_descent(var: Array, alpha: Scalar, l1: Scalar, l2: Scalar,
     _shrink(var, alpha, l1, l2)
 
 
-@dense("ProximalAdagrad", 1, 12, dtypes=WIDE)
+@dense("ProximalAdagrad", 1, 12, dtypes=WIDE, bounds=PROXIMAL)
 def proximal_adagrad(var: Array, accum: Array, lr: Scalar, l1: Scalar, l2: Scalar, grad: Array, /) -> None:
     """Adagrad's step, then the proximal step with Adagrad's rates."""
     accum += grad * grad

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from npu_runtime.kernels import optimizer
-from npu_runtime.kernels.optimizer import WIDE, Array, Scalar, one_minus
-from npu_runtime.kernels.update import sparse
+from npu_runtime.kernels.optimizer import PROXIMAL, WIDE, Array, Scalar, one_minus
+from npu_runtime.kernels.update import NOT_NEGATIVE, NOT_POSITIVE, sparse
+
+FOLLOWING = {**PROXIMAL, "lr_power": NOT_POSITIVE}
 
 
 @sparse("Momentum", 1, 4)
@@ -95,13 +97,13 @@ def proximal_gradient_descent(var: Array, alpha: Scalar, l1: Scalar, l2: Scalar,
     optimizer.proximal_gradient_descent(var, alpha, l1, l2, grad)
 
 
-@sparse("ProximalAdagrad", 1, 12, dtypes=WIDE)
+@sparse("ProximalAdagrad", 1, 12, dtypes=WIDE, bounds=PROXIMAL)
 def proximal_adagrad(var: Array, accum: Array, lr: Scalar, l1: Scalar, l2: Scalar, grad: Array, indices: Array, /) -> None:
     """As ApplyProximalAdagrad."""
     optimizer.proximal_adagrad(var, accum, lr, l1, l2, grad)
 
 
-@sparse("Ftrl", 2, 16)
+@sparse("Ftrl", 2, 16, bounds=FOLLOWING)
 def ftrl(
     var: Array, accum: Array, linear: Array, grad: Array, indices: Array, lr: Scalar, l1: Scalar, l2: Scalar,
     lr_power: Scalar, /, *, multiply_linear_by_lr: bool = False,
@@ -110,7 +112,7 @@ def ftrl(
     optimizer.follow(var, accum, linear, grad, grad, lr, l1, l2, lr_power, multiply_linear_by_lr)
 
 
-@sparse("FtrlV2", 2, 18)
+@sparse("FtrlV2", 2, 18, bounds={**FOLLOWING, "l2_shrinkage": NOT_NEGATIVE})
 def ftrl_v2(
     var: Array, accum: Array, linear: Array, grad: Array, indices: Array, lr: Scalar, l1: Scalar, l2: Scalar,
     l2_shrinkage: Scalar, lr_power: Scalar, /, *, multiply_linear_by_lr: bool = False,

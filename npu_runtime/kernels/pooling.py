@@ -12,8 +12,9 @@ import numpy as np
 
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import n_elements
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import Unimplemented
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.folding import fold
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
@@ -100,9 +101,17 @@ def pool(x: np.ndarray, rows: Axis, cols: Axis, combine: Combine, neutral: Any, 
 
 def pool_layout(ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str,
                 explicit_paddings: Sequence[int] = ()) -> tuple[Layout, tuple[int, int]]:  # fmt: skip
-    """Layout and kernel of a pool node.  Source: TensorFlow core/kernels/pooling_ops_common.cc."""
+    """Layout and kernel of a pool node.
+
+    Raises: Unimplemented for a pool over the batch, or over channels, which nodes with constant windows leave to the host.
+    Source: TensorFlow core/kernels/pooling_ops_common.cc.
+    """
+    sizes = f"ksize {shape_text(ksize)}, strides {shape_text(strides)}"
     if ksize[0] != 1 or strides[0] != 1:
-        raise InvalidArgument("Pooling is not yet supported on the batch dimension.")
+        raise Unimplemented(f"Pooling is not yet supported on the batch dimension: {sizes}")
+    channels = 1 if data_format == "NCHW" else 3
+    if ksize[channels] != 1 or strides[channels] != 1:
+        raise Unimplemented(f"Pooling is not yet supported on the depth dimension: {sizes}")
     layout = Layout.of(strides, padding, data_format, explicit_paddings=explicit_paddings)
     return layout, (ksize[2], ksize[3]) if layout.is_channels_first else (ksize[1], ksize[2])
 

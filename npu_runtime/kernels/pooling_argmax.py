@@ -12,6 +12,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import n_elements
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.pooling import pool_layout, pool_shape, refuse_depth_pool
@@ -77,15 +78,21 @@ def _winners(image: Array, numbers: Array, rows: Axis, cols: Axis, best: Array) 
 
 
 @kernel("MaxPoolGradWithArgmax", unit="vector", shape=same_as(0), dtypes={"T": dt.NUMBERS, "Targmax": dt.INDICES},
-        ignores=["ksize", "strides", "padding"])  # fmt: skip
+        refuse=refuse_depth_pool)  # fmt: skip
 def max_pool_grad_with_argmax(
-    images: Array, grad: Array, argmax: Array, /, *, include_batch_in_index: bool = False, out: Array | None = None
-) -> Array:
+    images: Array, grad: Array, argmax: Array, /, *, ksize: Sequence[int], strides: Sequence[int], padding: str,
+    include_batch_in_index: bool = False, out: Array | None = None,
+) -> Array:  # fmt: skip
     """Each window's gradient added to the element it chose.
 
     images: (N, H, W, C), only its shape counts.  grad, argmax: (N, H', W', C).  Raises: InvalidArgument for a wrong place.
     Source: TensorFlow core/kernels/maxpooling_op.cc, LaunchMaxPoolingGradWithArgmax.
     """
+    check_rank("tensor_in", images.shape)
+    layout, extents = pool_layout(ksize, strides, padding, "NHWC")
+    expected = layout.out_shape(images.shape, extents, images.shape[3])
+    if grad.shape != expected:
+        raise InvalidArgument(f"Expected grad shape to be {shape_text(expected or ())}, but got {shape_text(grad.shape)}")
     if grad.shape != argmax.shape:
         raise InvalidArgument(f"Expected argmax shape to be {list(grad.shape)}, got {list(argmax.shape)}")
     places = argmax.reshape(len(argmax), math.prod(argmax.shape[1:])).astype(np.int64)

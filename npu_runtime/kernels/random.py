@@ -64,7 +64,7 @@ def _draw(
     return fill_with(made, reserve(state, seed, seed2, made.size * RESERVED_PER_OUTPUT))
 
 
-@kernel("RandomUniform", unit="vector", shape=given_shape, dtypes=FLOAT_OUTPUT, estimate=per_element(1))
+@kernel("RandomUniform", unit="vector", shape=given_shape, dtypes=FLOAT_OUTPUT, estimate=per_element(1), ranks={"shape": 1})
 def random_uniform(
     shape: np.ndarray, /, *, dtype: str, seed: int = 0, seed2: int = 0, state: State, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -81,7 +81,9 @@ def random_mask(
     return fill(made, reserve(state, seed, seed2, made.size * RESERVED_PER_OUTPUT), 4, uniform_at_least(float(bound)))
 
 
-@kernel("RandomStandardNormal", unit="vector", shape=given_shape, dtypes=FLOAT_OUTPUT, estimate=per_element(20))
+@kernel(
+    "RandomStandardNormal", unit="vector", shape=given_shape, dtypes=FLOAT_OUTPUT, estimate=per_element(20), ranks={"shape": 1}
+)
 def random_standard_normal(
     shape: np.ndarray, /, *, dtype: str, seed: int = 0, seed2: int = 0, state: State, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -89,7 +91,7 @@ def random_standard_normal(
     return _draw(fill_normal, shape, dtype, seed, seed2, state, out)
 
 
-@kernel("TruncatedNormal", unit="vector", shape=given_shape, dtypes=FLOAT_OUTPUT, estimate=per_element(22))
+@kernel("TruncatedNormal", unit="vector", shape=given_shape, dtypes=FLOAT_OUTPUT, estimate=per_element(22), ranks={"shape": 1})
 def truncated_normal(
     shape: np.ndarray, /, *, dtype: str, seed: int = 0, seed2: int = 0, state: State, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -122,7 +124,7 @@ def integers_in(minval: np.ndarray, maxval: np.ndarray) -> tuple[int, Make]:
 INTEGER_OUTPUT = {"Tout": dt.INDICES, "T": dt.INDICES}
 
 
-@kernel("RandomUniformInt", unit="vector", shape=given_shape, dtypes=INTEGER_OUTPUT, estimate=per_element(2))
+@kernel("RandomUniformInt", unit="vector", shape=given_shape, dtypes=INTEGER_OUTPUT, estimate=per_element(2), ranks={"shape": 1})
 def random_uniform_int(
     shape: np.ndarray, minval: np.ndarray, maxval: np.ndarray, /, *, seed: int = 0, seed2: int = 0, state: State,
     out: np.ndarray | None = None,

@@ -66,7 +66,7 @@ def _register(name: str, fill_with: Callable[[np.ndarray, Stream], np.ndarray], 
     ) -> np.ndarray:
         return fill_with(output(shape, dt.to_numpy(dtype), out), from_key(key, counter, alg))
 
-    fixed: dict[str, Any] = {"unit": "vector", "shape": given_shape, "estimate": per_element(flops)}
+    fixed: dict[str, Any] = {"unit": "vector", "shape": given_shape, "estimate": per_element(flops), "ranks": {"shape": 1}}
     kernel(name, dtypes=FLOATS_BY_SEED, **fixed)(by_seed)
     kernel(f"{name}V2", dtypes=FLOATS_BY_KEY, refuse=_not_philox, **fixed)(by_key)
 
@@ -76,7 +76,14 @@ _register("StatelessRandomNormal", fill_normal, 20)
 _register("StatelessTruncatedNormal", fill_truncated, 22)
 
 
-@kernel("StatelessRandomUniformInt", unit="vector", shape=given_shape, dtypes=INTEGERS_BY_SEED, estimate=per_element(2))
+@kernel(
+    "StatelessRandomUniformInt",
+    unit="vector",
+    shape=given_shape,
+    dtypes=INTEGERS_BY_SEED,
+    estimate=per_element(2),
+    ranks={"shape": 1, "minval": 0, "maxval": 0},
+)
 def uniform_int_by_seed(
     shape: np.ndarray, seed: np.ndarray, minval: np.ndarray, maxval: np.ndarray, /, *, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -86,7 +93,7 @@ def uniform_int_by_seed(
 
 @kernel(
     "StatelessRandomUniformIntV2", unit="vector", shape=given_shape, dtypes=INTEGERS_BY_KEY, estimate=per_element(2),
-    refuse=_not_philox,
+    refuse=_not_philox, ranks={"alg": 0, "minval": 0, "maxval": 0},
 )  # fmt: skip
 def uniform_int_by_key(
     shape: np.ndarray, key: np.ndarray, counter: np.ndarray, alg: np.ndarray, minval: np.ndarray, maxval: np.ndarray, /, *,
@@ -100,7 +107,7 @@ def _any_bits(dtype: np.dtype) -> tuple[int, Make]:
     return 16 // dtype.itemsize, lambda bits, out: np.copyto(out, bits.reshape(-1).view(dtype))
 
 
-@kernel("StatelessRandomUniformFullInt", unit="vector", shape=given_shape, dtypes=INTEGERS_BY_SEED)
+@kernel("StatelessRandomUniformFullInt", unit="vector", shape=given_shape, dtypes=INTEGERS_BY_SEED, ranks={"shape": 1})
 def full_int_by_seed(shape: np.ndarray, seed: np.ndarray, /, *, dtype: str, out: np.ndarray | None = None) -> np.ndarray:
     """Integers of all values.  Source: TensorFlow op `StatelessRandomUniformFullInt`."""
     made = output(shape, dt.to_numpy(dtype), out)

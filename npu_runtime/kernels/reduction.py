@@ -205,7 +205,7 @@ ARG_MAX_TYPES = {"T": dt.ALL, "Tidx": dt.INDICES, "output_type": dt.INDICES | {"
 ARG_MIN_TYPES = {"T": dt.ALL, "Tidx": dt.INDICES, "output_type": dt.INDICES}
 
 
-@kernel("ArgMax", unit="vector", shape=_arg_shape, dtypes=ARG_MAX_TYPES, estimate=reduction_flops(0))
+@kernel("ArgMax", unit="vector", shape=_arg_shape, dtypes=ARG_MAX_TYPES, estimate=reduction_flops(0), ranks={"dimension": 0})
 def arg_max(x: np.ndarray, dimension: np.ndarray, /, *, output_type: str = "int64") -> np.ndarray:
     """Where along one axis the largest element is: the first of equal ones; NaN is never it.
 
@@ -214,7 +214,7 @@ def arg_max(x: np.ndarray, dimension: np.ndarray, /, *, output_type: str = "int6
     return _position(_without_nan(x, -np.inf), dimension, output_type, "max")
 
 
-@kernel("ArgMin", unit="vector", shape=_arg_shape, dtypes=ARG_MIN_TYPES, estimate=reduction_flops(0))
+@kernel("ArgMin", unit="vector", shape=_arg_shape, dtypes=ARG_MIN_TYPES, estimate=reduction_flops(0), ranks={"dimension": 0})
 def arg_min(x: np.ndarray, dimension: np.ndarray, /, *, output_type: str = "int64") -> np.ndarray:
     """Where along one axis the smallest element is: the first of equal ones; NaN is never it.
 

@@ -66,7 +66,7 @@ def _step_by_step(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:
         ufunc(out[step - 1], x[step], out=out[step])
 
 
-@kernel("Cumsum", unit="vector", shape=same_as(0), dtypes=TYPES, estimate=per_element(1))
+@kernel("Cumsum", unit="vector", shape=same_as(0), dtypes=TYPES, estimate=per_element(1), ranks={"axis": 0})
 def cumulative_sum(
     x: np.ndarray, axis: np.ndarray, /, *, exclusive: bool = False, reverse: bool = False, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -78,7 +78,7 @@ def cumulative_sum(
     return _scan(np.add, x, axis, exclusive, reverse, out)
 
 
-@kernel("Cumprod", unit="vector", shape=same_as(0), dtypes=TYPES, estimate=per_element(1))
+@kernel("Cumprod", unit="vector", shape=same_as(0), dtypes=TYPES, estimate=per_element(1), ranks={"axis": 0})
 def cumulative_product(
     x: np.ndarray, axis: np.ndarray, /, *, exclusive: bool = False, reverse: bool = False, out: np.ndarray | None = None
 ) -> np.ndarray:

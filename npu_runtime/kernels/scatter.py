@@ -15,6 +15,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import access, rows
 from npu_runtime.kernels.access import shape_text
+from npu_runtime.kernels.arithmetic import truncate_divide
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import constant_ints, same_as
 
@@ -37,12 +38,11 @@ def _quotients(target: Array, numbers: Array, updates: Array) -> None:
     if target.dtype.kind not in "iu":
         rows.combine(np.divide, target, numbers, updates)
         return
-    if (updates == 0).any():
-        raise InvalidArgument("Integer division by zero")
     waiting = np.arange(len(numbers))
     while waiting.size:  # one update of each row at a time: quotients of whole numbers do not combine
         named, first = np.unique(numbers[waiting], return_index=True)
-        target[named] = np.trunc(target[named] / updates[waiting[first]])
+        truncate_divide(quotients := np.empty_like(target[named]), target[named], updates[waiting[first]])
+        target[named] = quotients
         waiting = np.delete(waiting, first)
 
 
@@ -64,6 +64,8 @@ def _register_rows(name: str, combine: Combine, dtypes: frozenset[str]) -> None:
         access.require(ref)
         target = ref.writable()
         _check_rows(target, indices, updates, is_replacing=name == "Update" and not ref.is_ref)
+        if name == "Div" and not ref.is_ref and (updates == 0).any():
+            raise InvalidArgument("updates must not contain 0")
         n_rows, inner = target.shape[0], math.prod(target.shape[1:])
         if indices.size and inner:
             given = np.broadcast_to(updates, (indices.size, inner)) if updates.ndim == 0 else updates.reshape(-1, inner)
@@ -163,7 +165,8 @@ def _named_shape(indices: Spec, updates: Spec, shape: Spec, /, **attrs: Any) -> 
 
 
 @kernel("ScatterNd", unit="vector", shape=_named_shape, dtypes={"T": dt.ALL, "Tindices": dt.INDICES},
-        estimate=per_input_element(1, index=1))  # fmt: skip
+        estimate=per_input_element(1, index=1),
+        ranks={"shape": 1})  # fmt: skip
 def scatter_nd(indices: Array, updates: Array, shape: Array, /, *, out: Array | None = None) -> Array:
     """Zeros of a shape with updates added to the slices that index tuples name.
 

@@ -171,7 +171,7 @@ DIVISORS: dict[str, Callable[[Array], Array]] = {
 
 
 def _register_sparse(name: str) -> None:
-    def sparse(data: Array, indices: Array, segment_ids: Array, num_segments: Array | None = None, /) -> Array:
+    def summed(data: Array, indices: Array, segment_ids: Array, num_segments: Array | None) -> Array:
         count = _checked_sparse(data, indices, segment_ids, num_segments)
         inner = math.prod(data.shape[1:])
         shape = (count, *data.shape[1:])
@@ -186,7 +186,10 @@ def _register_sparse(name: str) -> None:
         return sums.astype(data.dtype, copy=False).reshape(shape)
 
     def plain(data: Array, indices: Array, segment_ids: Array, /) -> Array:
-        return sparse(data, indices, segment_ids)
+        return summed(data, indices, segment_ids, None)
+
+    def counted(data: Array, indices: Array, segment_ids: Array, num_segments: Array, /) -> Array:
+        return summed(data, indices, segment_ids, num_segments)
 
     plain.__doc__ = f"""{name} of the rows data[indices] of each segment; numbers must not fall.
 
@@ -197,7 +200,7 @@ def _register_sparse(name: str) -> None:
     types = {**SPARSE, "T": dt.NUMBERS} if name == "Sum" else SPARSE
     kernel(f"SparseSegment{name}", shape=_sorted_shape, dtypes=types, **fixed)(plain)
     kernel(f"SparseSegment{name}WithNumSegments", shape=_counted_shape, dtypes={**types, "Tnumsegments": dt.INDICES},
-           **fixed)(sparse)  # fmt: skip
+           ranks={"num_segments": 0}, **fixed)(counted)  # fmt: skip
 
 
 def _counted_shape(data: Spec, indices: Spec, segment_ids: Spec, count: Spec, /, **attrs: Any) -> Shape:
@@ -253,7 +256,7 @@ def _register_gradient(name: str) -> None:
     Source: TensorFlow op `SparseSegment{name}Grad`.
     """
     kernel(f"SparseSegment{name}Grad", unit="vector", shape=_gradient_shape, dtypes=SPARSE,
-           estimate=per_input_element(2))(gradient)  # fmt: skip
+           estimate=per_input_element(2), ranks={"output_dim0": 0})(gradient)  # fmt: skip
 
 
 def _gradient_shape(grad: Spec, indices: Spec, segment_ids: Spec, output_dim0: Spec, /, **attrs: Any) -> Shape:

@@ -39,7 +39,8 @@ def _register(name: str) -> None:
     Source: TensorFlow op `SparseSegment{name}GradV2`.
     """
     op = f"SparseSegment{name}GradV2"
-    kernel(op, unit="vector", shape=_shapes, dtypes=SPARSE, estimate=per_input_element(2))(gradient)
+    ranks = {"dense_output_dim0": 0}
+    kernel(op, unit="vector", shape=_shapes, dtypes=SPARSE, estimate=per_input_element(2), ranks=ranks)(gradient)
 
 
 for _name in DIVISORS:

@@ -11,7 +11,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.sparse_tensors import keys
+from npu_runtime.kernels.sparse_tensors import keys, require_extents
 
 Array = np.ndarray
 Sparse = tuple[Array, Array, Array]
@@ -33,6 +33,7 @@ def _of_dense(x: Array) -> tuple[Array, Array, tuple[int, ...]]:
 
 
 def _of_sparse(indices: Array, values: Array, shape: Array) -> tuple[Array, Array, tuple[int, ...]]:
+    require_extents(indices, shape=shape)
     if len(shape) < 2:
         raise InvalidArgument(f"Invalid input rank {len(shape)}, sets need at least 2 axes: {shape_text(shape)}")
     return keys(indices[:, :-1], shape[:-1]), values, tuple(int(n) for n in shape[:-1])

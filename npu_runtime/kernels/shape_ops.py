@@ -111,7 +111,7 @@ def _offset_shapes(axis: Spec, *shapes: Spec) -> list[Shape]:
     return [spec.shape for spec in shapes]
 
 
-@kernel("ConcatOffset", unit="scalar", shape=_offset_shapes, dtypes={"shape_type": INDICES})
+@kernel("ConcatOffset", unit="scalar", shape=_offset_shapes, dtypes={"shape_type": INDICES}, ranks={"axis": 0})
 def concat_offset(axis: np.ndarray, *shapes: np.ndarray) -> tuple[np.ndarray, ...]:
     """Where each tensor begins in their concatenation.
 
@@ -167,7 +167,7 @@ def _lin_space_shape(start: Spec, stop: Spec, num: Spec) -> Shape:
     return constant_ints(num) or (None,)
 
 
-@kernel("LinSpace", unit="vector", shape=_lin_space_shape, dtypes=frozenset({"float32"}))
+@kernel("LinSpace", unit="vector", shape=_lin_space_shape, dtypes=frozenset({"float32"}), ranks={"start": 0, "stop": 0, "num": 0})
 def lin_space(start: np.ndarray, stop: np.ndarray, num: np.ndarray, /) -> np.ndarray:
     """`num` values evenly from start to stop, both included.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -69,6 +70,13 @@ def merge(a: Shape, b: Shape) -> Shape:
 def constant_ints(spec: Spec) -> tuple[int, ...] | None:
     """The value of a small integer input as Python ints, None when it is not constant."""
     return None if spec.value is None else tuple(int(n) for n in np.atleast_1d(spec.value))
+
+
+def extents_of(spec: Spec) -> Shape:
+    """As many unknown extents as a vector of extents has; a scalar is one."""
+    if spec.shape is None or None in spec.shape:
+        return None
+    return (None,) * math.prod(spec.known_shape())
 
 
 def normalize_axes(axes: Sequence[int], rank: int) -> tuple[int, ...]:

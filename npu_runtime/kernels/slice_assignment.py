@@ -17,18 +17,29 @@ from npu_runtime.kernels.slicing import _complete, _index
 TYPES = {"T": ALL, "Index": INDICES}
 
 
+def _fitting(value: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The value without leading axes that the slice does not have."""
+    more = max(0, value.ndim - len(shape))
+    fits = zip(reversed(value.shape), reversed(shape), strict=False)
+    if any(n != 1 for n in value.shape[:more]) or any(m not in (1, n) for m, n in fits):
+        shapes = f"input shape {access.shape_text(value.shape)} into final shape {access.shape_text(shape)}"
+        raise InvalidArgument(f"Cannot broadcast {shapes}")
+    return value.reshape(value.shape[more:])
+
+
 def _assign(
     ref: Variable, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, value: np.ndarray, masks: dict[str, int]
 ) -> Any:
-    """Source: TensorFlow core/kernels/strided_slice_op.cc, StridedSliceAssignOp: a scalar fills the slice."""
+    """The value broadcasts to the slice; it may have more axes of extent 1, and any shape where the slice is empty.
+
+    Raises: InvalidArgument.  Source: TensorFlow core/kernels/strided_slice_op.cc, StridedSliceAssignOp.
+    """
     changed = access.value(ref).copy()
     index = _index(changed.shape, begin, end, strides, _complete(masks))
     part = changed[index]
-    if value.ndim and value.shape != part.shape:
-        shapes = f"{access.shape_text(value.shape)} of the value, {access.shape_text(part.shape)} of the slice"
-        raise InvalidArgument(f"Shapes do not match: {shapes}")
-    changed[index] = value
-    ref.assign(changed)
+    if part.size:
+        changed[index] = _fitting(value, part.shape)
+        ref.assign(changed)
     return access.result(ref)
 
 

@@ -25,7 +25,13 @@ def _dense_shape(indices: Spec, output_shape: Spec, /, *others: Spec, **attrs: A
     return None if output_shape.shape[0] is None else (None,) * output_shape.shape[0]
 
 
-@kernel("SparseToDense", unit="memory", shape=_dense_shape, dtypes={"T": dt.ALL, "Tindices": dt.INDICES})
+@kernel(
+    "SparseToDense",
+    unit="memory",
+    shape=_dense_shape,
+    dtypes={"T": dt.ALL, "Tindices": dt.INDICES},
+    ranks={"output_shape": 1, "default_value": 0},
+)
 def sparse_to_dense(
     sparse_indices: Array, output_shape: Array, sparse_values: Array, default_value: Array, /, *, validate_indices: bool = True,
     out: Array | None = None,
@@ -76,7 +82,8 @@ def _product_flops(inputs: Any, outputs: Any, attrs: dict[str, Any]) -> float:
 
 
 @kernel("SparseTensorDenseMatMul", unit="vector", shape=_product_shape, estimate=_product_flops,
-        dtypes={"T": dt.FLOATS | {"int32"}, "Tindices": dt.INDICES})  # fmt: skip
+        dtypes={"T": dt.FLOATS | {"int32"}, "Tindices": dt.INDICES},
+        ranks={"a_indices": 2, "a_values": 1, "a_shape": 1, "b": 2})  # fmt: skip
 def sparse_tensor_dense_matmul(
     a_indices: Array, a_values: Array, a_shape: Array, b: Array, /, *, adjoint_a: bool = False, adjoint_b: bool = False
 ) -> Array:
@@ -85,6 +92,11 @@ def sparse_tensor_dense_matmul(
     Raises: InvalidArgument for coordinates outside or inner extents that differ.
     Source: TensorFlow op `SparseTensorDenseMatMul`.
     """
+    if a_shape.size != 2:
+        raise InvalidArgument(f"Tensor 'a_shape' must have 2 elements, but has shape {shape_text(a_shape.shape)}")
+    if len(a_indices) != len(a_values):
+        rows_of = f"{shape_text(a_indices.shape)} and {shape_text(a_values.shape)}"
+        raise InvalidArgument(f"Number of rows of a_indices does not match number of entries in a_values: {rows_of}")
     shape = tuple(int(n) for n in a_shape)
     row, column = np.ascontiguousarray(a_indices.T[::-1] if adjoint_a else a_indices.T)
     shape, dense = (shape[::-1] if adjoint_a else shape), (b.T if adjoint_b else b)

@@ -8,27 +8,35 @@ import numpy as np
 
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_input_element
+from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.matmul import matmul_flops, matmul_shape, run_matmul
 from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import normalize_axes, same_as
-from npu_runtime.kernels.sparse_tensors import keys
+from npu_runtime.kernels.sparse_tensors import keys, require_extents, require_rows
 
 Array = np.ndarray
 SOFTMAX = frozenset({"float16", "float32"})
 WIDE = frozenset({"bfloat16", "float32"})
+SPARSE = {"indices": 2, "values": 1, "shape": 1}
+"""Ranks of a sparse tensor's parts."""
 
 
 def _kept(shape: Array, axes: Array) -> tuple[list[int], tuple[int, ...]]:
-    """(axes that stay, axes that go); no axes mean all."""
+    """(axes that stay, axes that go).  axes: (), one axis, or (n,)."""
+    if axes.ndim > 1:
+        raise InvalidArgument(f"Expected reduction_axes to be a scalar or a vector; got shape: {shape_text(axes.shape)}")
     rank = len(shape)
-    gone = normalize_axes([int(a) for a in axes.reshape(-1)], rank) if axes.size else tuple(range(rank))
+    gone = normalize_axes([int(a) for a in axes.reshape(-1)], rank)
     return [a for a in range(rank) if a not in gone], gone
 
 
 def _grouped(ufunc: np.ufunc, indices: Array, values: Array, shape: Array, axes: Array) -> tuple[Array, Array, list[int]]:
     """(places of the groups that hold a value, in order, their results, axes that stay)."""
+    require_rows(indices, values)
+    require_extents(indices, shape=shape)
     stay, _ = _kept(shape, axes)
     places = keys(indices[:, stay], shape[stay]) if stay else np.zeros(len(indices), np.int64)
     order = np.argsort(places, kind="stable")
@@ -67,7 +75,7 @@ def _register(name: str, ufunc: np.ufunc) -> None:
 
     dense.__doc__ = f"{name} over axes as a dense tensor, 0 where there is no value.  Source: TensorFlow op `SparseReduce{name}`."
     sparse.__doc__ = f"{name} over axes as a sparse tensor.  Source: TensorFlow op `SparseReduce{name}Sparse`."
-    fixed: dict[str, Any] = {"unit": "vector", "dtypes": dt.NUMBERS, "estimate": per_input_element(1, 1)}
+    fixed: dict[str, Any] = {"unit": "vector", "dtypes": dt.NUMBERS, "estimate": per_input_element(1, 1), "ranks": SPARSE}
     kernel(f"SparseReduce{name}", shape=_unknown_shape, **fixed)(dense)
     kernel(f"SparseReduce{name}Sparse", shape=_sparse_shapes, **fixed)(sparse)
 
@@ -76,9 +84,11 @@ _register("Sum", np.add)
 _register("Max", np.maximum)
 
 
-@kernel("SparseSoftmax", unit="vector", shape=same_as(1), dtypes=SOFTMAX, estimate=per_input_element(5, 1))
+@kernel("SparseSoftmax", unit="vector", shape=same_as(1), dtypes=SOFTMAX, estimate=per_input_element(5, 1), ranks=SPARSE)
 def sparse_softmax(indices: Array, values: Array, shape: Array, /) -> Array:
     """Softmax over the values of each row; the coordinates in row-major order.  Source: TensorFlow op `SparseSoftmax`."""
+    require_rows(indices, values)
+    require_extents(indices, shape=shape)
     if not len(values):
         return values.copy()
     places = keys(indices[:, :-1], shape[:-1])

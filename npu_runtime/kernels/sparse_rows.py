@@ -75,7 +75,13 @@ def _fill_shape(indices: Spec, values: Spec, dense_shape: Spec, default: Spec, /
     return [(None, rank), (None,), (n_rows,), (None if values.shape is None else values.shape[0],)]
 
 
-@kernel("SparseFillEmptyRows", unit="memory", shape=_fill_shape, dtypes=dt.ALL)
+@kernel(
+    "SparseFillEmptyRows",
+    unit="memory",
+    shape=_fill_shape,
+    dtypes=dt.ALL,
+    ranks={"indices": 2, "values": 1, "dense_shape": 1, "default_value": 0},
+)
 def sparse_fill_empty_rows(
     indices: Array, values: Array, dense_shape: Array, default_value: Array, /
 ) -> tuple[Array, Array, Array, Array]:
@@ -85,6 +91,14 @@ def sparse_fill_empty_rows(
     Returns: indices and values by row, (rows,) bool whether a row was empty, (n,) int64 where each value went.
     Raises: InvalidArgument for rows outside the shape.  Source: TensorFlow op `SparseFillEmptyRows`.
     """
+    if len(indices) != len(values):
+        raise InvalidArgument(
+            f"The length of `values` ({len(values)}) must match the first dimension of `indices` ({len(indices)})."
+        )
+    if dense_shape.shape != indices.shape[1:]:
+        raise InvalidArgument(
+            f"The length of `dense_shape` ({dense_shape.size}) must match the second dimension of `indices` ({indices.shape[1]})."
+        )
     n_rows = int(dense_shape[0])
     rows = indices[:, 0]
     if rows.size and (rows.min() < 0 or rows.max() >= n_rows):
@@ -105,7 +119,13 @@ def _fill_grad_shape(reverse_index_map: Spec, grad_values: Spec, /) -> list[Shap
     return [reverse_index_map.shape, ()]
 
 
-@kernel("SparseFillEmptyRowsGrad", unit="vector", shape=_fill_grad_shape, dtypes=dt.NUMBERS)
+@kernel(
+    "SparseFillEmptyRowsGrad",
+    unit="vector",
+    shape=_fill_grad_shape,
+    dtypes=dt.NUMBERS,
+    ranks={"reverse_index_map": 1, "grad_values": 1},
+)
 def sparse_fill_empty_rows_grad(reverse_index_map: Array, grad_values: Array, /) -> tuple[Array, Array]:
     """Gradients of the values and of the default.
 

@@ -32,13 +32,30 @@ def keys(indices: Array, shape: Array) -> Array:
     return places
 
 
+def require_rows(indices: Array, values: Array) -> None:
+    """Raises: InvalidArgument when there is not one coordinate for each value."""
+    if indices.shape[:1] != values.shape[:1]:
+        shapes = f"(indices = {shape_text(indices.shape)}, values = {shape_text(values.shape)})"
+        raise InvalidArgument(f"indices and values rows (indexing dimension) must match. {shapes}")
+
+
+def require_extents(indices: Array, **vectors: Array) -> None:
+    """Raises: InvalidArgument when a vector has not one entry for each axis of the coordinates."""
+    for name, vector in vectors.items():
+        if vector.shape != indices.shape[1:]:
+            shapes = f"has shape {shape_text(vector.shape)} for indices of shape {shape_text(indices.shape)}"
+            raise InvalidArgument(f"Index rank and {name} rank do not match: {name} {shapes}")
+
+
 def _reordered_shape(indices: Spec, values: Spec, shape: Spec, /) -> list[Shape]:
     return [indices.shape, values.shape]
 
 
-@kernel("SparseReorder", unit="memory", shape=_reordered_shape)
+@kernel("SparseReorder", unit="memory", shape=_reordered_shape, ranks={"indices": 2, "values": 1, "shape": 1})
 def sparse_reorder(indices: Array, values: Array, shape: Array, /) -> tuple[Array, Array]:
     """In row-major order.  Source: TensorFlow op `SparseReorder`."""
+    require_rows(indices, values)
+    require_extents(indices, shape=shape)
     order = np.argsort(keys(indices, shape), kind="stable")
     return indices[order], values[order]
 
@@ -57,6 +74,8 @@ def sparse_concat(*parts: Array, concat_dim: int) -> tuple[Array, Array, Array]:
     """
     n = len(parts) // 3
     coordinates, values, shapes = parts[:n], parts[n : 2 * n], np.stack(parts[2 * n :])
+    for indices, of_them in zip(coordinates, values, strict=True):
+        require_rows(indices, of_them)
     axis = concat_dim % shapes.shape[1]
     whole = shapes[0].copy()
     for other, shape in enumerate(shapes):
@@ -73,13 +92,14 @@ def _split_shape(split_dim: Spec, indices: Spec, values: Spec, shape: Spec, /, *
     return [(None, rank)] * num_split + [(None,)] * num_split + [(rank,)] * num_split
 
 
-@kernel("SparseSplit", unit="memory", shape=_split_shape)
+@kernel("SparseSplit", unit="memory", shape=_split_shape, ranks={"split_dim": 0, "indices": 2, "values": 1, "shape": 1})
 def sparse_split(split_dim: Array, indices: Array, values: Array, shape: Array, /, *, num_split: int) -> tuple[Array, ...]:
     """num_split parts along an axis, the first ones longer when it does not divide: coordinates, values, shapes of all.
 
     Source: TensorFlow op `SparseSplit`.
     """
-    axis = int(split_dim.reshape(-1)[0])
+    require_extents(indices, shape=shape)
+    axis = int(split_dim)
     if not 0 <= axis < len(shape):
         raise InvalidArgument(f"Input split_dim should be between 0 and rank ({len(shape)}), got {axis}")
     if not 1 <= num_split <= shape[axis]:
@@ -102,9 +122,10 @@ def _slice_shape(indices: Spec, values: Spec, shape: Spec, start: Spec, size: Sp
     return [(None, rank), (None,), (rank,)]
 
 
-@kernel("SparseSlice", unit="memory", shape=_slice_shape)
+@kernel("SparseSlice", unit="memory", shape=_slice_shape, ranks={"indices": 2, "values": 1, "shape": 1, "start": 1, "size": 1})
 def sparse_slice(indices: Array, values: Array, shape: Array, start: Array, size: Array, /) -> tuple[Array, Array, Array]:
     """What lies inside a box, counted from its corner.  start, size: (rank,).  Source: TensorFlow op `SparseSlice`."""
+    require_extents(indices, shape=shape, start=start, size=size)
     is_inside = ((indices >= start) & (indices < start + size)).all(axis=1)
     return indices[is_inside] - start, values[is_inside], np.maximum(np.minimum(size, shape - start), 0)
 
@@ -113,12 +134,21 @@ def _value_shape(gradient: Spec, indices: Spec, *others: Spec) -> Shape:
     return (indices.shape[0] if indices.shape else None,)
 
 
-@kernel("SparseSliceGrad", unit="memory", shape=_value_shape, dtypes=dt.NUMBERS)
+@kernel(
+    "SparseSliceGrad",
+    unit="memory",
+    shape=_value_shape,
+    dtypes=dt.NUMBERS,
+    ranks={"gradient": 1, "indices": 2, "start": 1, "sliced": 2},
+)
 def sparse_slice_grad(gradient: Array, indices: Array, start: Array, sliced: Array, /) -> Array:
     """The gradient where a value was kept, 0 elsewhere; both coordinate lists in the same order.
 
     Source: TensorFlow op `SparseSliceGrad`.
     """
+    require_rows(sliced, gradient)
+    require_extents(indices, start=start)
+    require_extents(sliced, start=start)
     made = np.zeros(len(indices), gradient.dtype)
     if len(sliced):
         extent = np.maximum(indices.max(axis=0), (sliced + start).max(axis=0)) + 1
@@ -140,7 +170,13 @@ def _union(a_indices: Array, b_indices: Array, shape: Array) -> tuple[Array, Arr
     return coordinates.astype(np.int64, copy=False), places[: len(a_indices)], places[len(a_indices) :]
 
 
-@kernel("SparseAdd", unit="vector", shape=_added_shape, dtypes={"T": dt.NUMBERS - {"uint8"}, "Treal": dt.NUMBERS})
+@kernel(
+    "SparseAdd",
+    unit="vector",
+    shape=_added_shape,
+    dtypes={"T": dt.NUMBERS - {"uint8"}, "Treal": dt.NUMBERS},
+    ranks={"a_values": 1, "b_values": 1, "thresh": 0},
+)
 def sparse_add(
     a_indices: Array, a_values: Array, a_shape: Array, b_indices: Array, b_values: Array, b_shape: Array, thresh: Array, /
 ) -> tuple[Array, Array, Array]:
@@ -166,6 +202,7 @@ def _two_values(gradient: Spec, a_indices: Spec, b_indices: Spec, sum_indices: S
 @kernel("SparseAddGrad", unit="memory", shape=_two_values, dtypes=dt.NUMBERS)
 def sparse_add_grad(gradient: Array, a_indices: Array, b_indices: Array, sum_indices: Array, /) -> tuple[Array, Array]:
     """The gradient of the sum at the coordinates of both, 0 where it was left out.  Source: TensorFlow op `SparseAddGrad`."""
+    require_rows(sum_indices, gradient)
     extent = np.concatenate([a_indices, b_indices, sum_indices]).max(axis=0, initial=0) + 1
     known = keys(sum_indices, extent)
     return _looked_up(keys(a_indices, extent), known, gradient), _looked_up(keys(b_indices, extent), known, gradient)
@@ -194,7 +231,8 @@ def _register_extreme(op: str, ufunc: np.ufunc) -> None:
         return coordinates, ufunc(left, right)
 
     extreme.__doc__ = f"{op}: element by element, a coordinate that one lacks is 0 there.  Source: TensorFlow op `{op}`."
-    kernel(op, unit="vector", shape=_extreme_shape, dtypes=dt.NUMBERS)(extreme)
+    ranks = {"a_values": 1, "b_values": 1}
+    kernel(op, unit="vector", shape=_extreme_shape, dtypes=dt.NUMBERS, ranks=ranks)(extreme)
 
 
 _register_extreme("SparseSparseMaximum", np.maximum)
@@ -210,14 +248,21 @@ def _register_dense(op: str, function: Callable[..., Any]) -> None:
         return np.asarray(function(values, np.broadcast_to(dense, extents)[tuple(indices.T)]))
 
     with_dense.__doc__ = f"The values of the sparse tensor with those of the dense one there.  Source: TensorFlow op `{op}`."
-    kernel(op, unit="vector", shape=same_as(1), dtypes=dt.NUMBERS)(with_dense)
+    ranks = {"indices": 2, "values": 1, "shape": 1}
+    kernel(op, unit="vector", shape=same_as(1), dtypes=dt.NUMBERS, ranks=ranks)(with_dense)
 
 
 _register_dense("SparseDenseCwiseAdd", np.add)
 _register_dense("SparseDenseCwiseMul", np.multiply)
 
 
-@kernel("SparseTensorDenseAdd", unit="vector", shape=same_as(3), dtypes={"T": dt.NUMBERS, "Tindices": dt.INDICES})
+@kernel(
+    "SparseTensorDenseAdd",
+    unit="vector",
+    shape=same_as(3),
+    dtypes={"T": dt.NUMBERS, "Tindices": dt.INDICES},
+    ranks={"indices": 2, "values": 1, "shape": 1},
+)
 def sparse_tensor_dense_add(indices: Array, values: Array, shape: Array, dense: Array, /) -> Array:
     """A dense tensor with sparse values added.  Source: TensorFlow op `SparseTensorDenseAdd`."""
     if tuple(shape) != dense.shape:

@@ -11,6 +11,7 @@ from scipy import special
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element
 from npu_runtime.errors import InvalidArgument
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import broadcast, same_as
 from npu_runtime.kernels.tiles import NARROW, OneUfunc, elementwise
@@ -34,12 +35,21 @@ def _rounded(function: Callable[..., Any]) -> Callable[..., None]:
     return body
 
 
+def _equal_or_scalar(*inputs: Array) -> tuple[Array, ...]:
+    """Source: TensorFlow op `Betainc`, whose operands do not broadcast but as scalars."""
+    shapes = [x.shape for x in inputs if x.ndim]
+    if len(set(shapes)) > 1:
+        raise InvalidArgument(f"Shapes of a, b and x are inconsistent: {', '.join(map(shape_text, shapes))}")
+    return inputs
+
+
 _WIDE: dict[str, tuple[Callable[..., Any], int]] = {
     "Igamma": (special.gammainc, 40), "Igammac": (special.gammaincc, 40), "Betainc": (special.betainc, 60),
     "Zeta": (special.zeta, 60),
 }  # fmt: skip
 for _op, (_function, _flops) in _WIDE.items():
-    elementwise(_op, flops=_flops, dtypes=FLOAT32, shape=broadcast, inplace=())(_rounded(_function))
+    fit = _equal_or_scalar if _op == "Betainc" else None
+    elementwise(_op, flops=_flops, dtypes=FLOAT32, shape=broadcast, inplace=(), fit=fit)(_rounded(_function))
 
 
 @elementwise("Polygamma", flops=60, dtypes=FLOAT32, shape=broadcast, inplace=())
@@ -59,7 +69,12 @@ def next_after(out: Array, x: Array, toward: Array) -> None:
 
 
 @kernel(
-    "CumulativeLogsumexp", unit="vector", shape=same_as(0), dtypes={"T": dt.FLOATS, "Tidx": dt.INDICES}, estimate=per_element(6)
+    "CumulativeLogsumexp",
+    unit="vector",
+    shape=same_as(0),
+    dtypes={"T": dt.FLOATS, "Tidx": dt.INDICES},
+    estimate=per_element(6),
+    ranks={"axis": 0},
 )
 def cumulative_logsumexp(x: Array, axis: Array, /, *, exclusive: bool = False, reverse: bool = False) -> Array:
     """log(sum(exp)) of all elements up to each one along an axis.

@@ -22,8 +22,6 @@ from npu_runtime.kernels.tensor_array import kept
 
 ELEMENTS = {"element_dtype": dt.ALL | {"variant", "resource"}}
 """Loops inside loops keep lists of lists."""
-ADD_LISTS, ZERO_LISTS = "_VariantAddN", "_VariantZerosLike"
-"""AddN and ZerosLike of variants, which TensorFlow dispatches by what they hold."""
 Element = Any
 
 
@@ -292,33 +290,3 @@ def resize(input_handle: TensorList, size: np.ndarray, /) -> TensorList:
 def concat_lists(input_a: TensorList, input_b: TensorList, /, *, element_dtype: str) -> TensorList:
     """The elements of one list and then those of another.  Source: TensorFlow op `TensorListConcatLists`."""
     return replace(input_a, values=input_a.values + input_b.values)
-
-
-@kernel(ADD_LISTS, unit="vector", shape=scalar, dtypes={})
-def add_lists(*inputs: TensorList) -> TensorList:
-    """Lists added element by element; one that is not set counts as zeros.  Source: TensorFlow's TensorListBinaryAdd."""
-    total = inputs[0]
-    for other in inputs[1:]:
-        if len(other.values) != len(total.values):
-            raise InvalidArgument(
-                f"Trying to add two lists of tensors with different lengths. One is {len(total.values)} and the other is "
-                f"{len(other.values)}"
-            )
-        total = replace(total, values=tuple(_sum(a, b) for a, b in zip(total.values, other.values, strict=True)))
-    return total
-
-
-def _sum(a: Element, b: Element) -> Element:
-    if a is None or b is None:
-        return b if a is None else a
-    return add_lists(a, b) if isinstance(a, TensorList) else a + b
-
-
-@kernel(ZERO_LISTS, unit="memory", shape=scalar, dtypes={})
-def zero_lists(x: TensorList, /) -> TensorList:
-    """A list of zeros, each of its element's shape.  Source: TensorFlow's TensorListZerosLike."""
-    return replace(x, values=tuple(_zeros_like(value) for value in x.values))
-
-
-def _zeros_like(value: Element) -> Element:
-    return zero_lists(value) if isinstance(value, TensorList) else None if value is None else np.zeros_like(value)

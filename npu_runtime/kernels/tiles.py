@@ -19,6 +19,8 @@ from npu_runtime.kernels.shapes import broadcast_pair, same_as
 Body = Callable[..., Any]
 """body(out, *inputs) fills `out` from inputs that broadcast to it; `out` may be one of them and is never 0-d."""
 
+Fit = Callable[..., tuple[np.ndarray, ...]]
+
 BODIES: dict[str, Body] = {}
 """The body of every op registered by `elementwise`."""
 TILE = 65536
@@ -160,10 +162,12 @@ def elementwise(
     inplace: tuple[int, ...] = (0,),
     ignores: Sequence[str] = (),
     refuse: Refuse | None = None,
+    fit: Fit | None = None,
 ) -> Callable[[Body], Body]:
     """Register body(out, *inputs) as the kernel of ops without attributes.
 
     flops: floating-point operations an element of the result.  result: its type name; None: that of input 0.
+    fit: given inputs of different shapes, makes of them what the body takes, or raises; None: they broadcast.
     Returns the body, which other kernels may build on.
     """
     estimate = flops if callable(flops) else per_element(flops)
@@ -173,6 +177,8 @@ def elementwise(
         whole = widened(body)
 
         def run(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+            if fit is not None and (inputs[0].shape != inputs[1].shape or inputs[0].shape != inputs[-1].shape):
+                inputs = fit(*inputs)
             filled_out = result_buffer(inputs, dtype, out)
             if filled_out.dtype in NARROW:
                 return run_tiled(whole, filled_out, *inputs)

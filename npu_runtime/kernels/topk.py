@@ -96,7 +96,7 @@ def in_top_k(predictions: Array, targets: Array, /, *, k: int) -> Array:
     return _is_among(predictions, targets, k)
 
 
-@kernel("InTopKV2", unit="vector", shape=_one_a_row, dtypes=dt.INDICES, estimate=per_input_element(1))
+@kernel("InTopKV2", unit="vector", shape=_one_a_row, dtypes=dt.INDICES, estimate=per_input_element(1), ranks={"k": 0})
 def in_top_k_v2(predictions: Array, targets: Array, k: Array, /) -> Array:
     """Whether fewer than k classes have a larger prediction than the target: (B, C) fp32, (B,) -> (B,) bool.
 
@@ -127,7 +127,7 @@ def _without_last(input: Spec, n: Spec, /, **attrs: Any) -> Shape:
     return None if input.shape is None else input.shape[:-1]
 
 
-@kernel("NthElement", unit="vector", shape=_without_last, dtypes=dt.NUMBERS, estimate=per_input_element(1))
+@kernel("NthElement", unit="vector", shape=_without_last, dtypes=dt.NUMBERS, estimate=per_input_element(1), ranks={"n": 0})
 def nth_element(input: Array, n: Array, /, *, reverse: bool = False) -> Array:
     """The n-th smallest (reverse: largest) entry of the last axis, from 0: (..., N) -> (...).
 

@@ -57,13 +57,13 @@ def unique_with_counts(x: Array, /, *, out_idx: str = "int32") -> tuple[Array, A
     return _with_counts(*_unique(_vector(x), 0, out_idx))
 
 
-@kernel("UniqueV2", unit="vector", shape=_axis_shapes(2), dtypes={**WITH_INDEX, "Taxis": dt.INDICES})
+@kernel("UniqueV2", unit="vector", shape=_axis_shapes(2), dtypes={**WITH_INDEX, "Taxis": dt.INDICES}, ranks={"axis": 1})
 def unique_v2(x: Array, axis: Array, /, *, out_idx: str = "int32") -> tuple[Array, Array]:
     """As Unique, of the slices along an axis; an empty axis means a vector.  Source: TensorFlow op `UniqueV2`."""
     return _unique(x, _axis_of(x, axis), out_idx)
 
 
-@kernel("UniqueWithCountsV2", unit="vector", shape=_axis_shapes(3), dtypes={**WITH_INDEX, "Taxis": dt.INDICES})
+@kernel("UniqueWithCountsV2", unit="vector", shape=_axis_shapes(3), dtypes={**WITH_INDEX, "Taxis": dt.INDICES}, ranks={"axis": 1})
 def unique_with_counts_v2(x: Array, axis: Array, /, *, out_idx: str = "int32") -> tuple[Array, Array, Array]:
     """As UniqueV2, and how often each slice is there.  Source: TensorFlow op `UniqueWithCountsV2`."""
     place = _axis_of(x, axis)

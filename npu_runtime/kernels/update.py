@@ -28,25 +28,31 @@ SERIAL_FLOPS = 800_000
 """Up to here, some 120 us of one thread, a second one saves nothing: waking it takes 40 us."""
 Made = Callable[[int, int], np.ndarray]
 """made(start, stop) gives these elements of a gradient, valid until the thread's next call."""
+POSITIVE, NOT_NEGATIVE, NOT_POSITIVE = "positive", "non-negative", "non-positive"
+"""What TensorFlow asks of some scalars."""
+_HOLDS: dict[str, Callable[[Any], Any]] = {
+    POSITIVE: lambda x: x > 0, NOT_NEGATIVE: lambda x: x >= 0, NOT_POSITIVE: lambda x: x <= 0,
+}  # fmt: skip
+Bounds = Mapping[str, str]
 PENALTIES = {"l1": "l1 regularization", "l2": "l2 regularization", "l2_shrinkage": "l2 shrinkage regularization"}
 
 
 def dense(
-    name: str, n_slots: int, flops: float, dtypes: frozenset[str] = dt.FLOATS, ref: bool = True
+    name: str, n_slots: int, flops: float, dtypes: frozenset[str] = dt.FLOATS, ref: bool = True, bounds: Bounds | None = None
 ) -> Callable[[Formula], Formula]:
     """Register a formula as kernels `Apply<name>` (where TensorFlow has one) and `ResourceApply<name>`.
 
     The formula's parameters are the op's inputs in order: var, n_slots slots, then scalars and the gradient.
-    flops: floating-point operations an element.
+    flops: floating-point operations an element.  bounds: of scalars, by name.
     """
 
     def register(formula: Formula) -> Formula:
-        layout = _Layout(formula, n_slots)
+        layout = _Layout(formula, n_slots, bounds or {})
         n_serial = int(SERIAL_FLOPS / flops)
 
         @functools.wraps(formula)
         def apply(*inputs: Any, **attrs: Any) -> Variable | tuple[()]:
-            layout.check(inputs, inputs[layout.grad].shape)
+            layout.check(inputs, inputs[layout.grad].shape, attrs)
             arguments = layout.arguments(inputs)
             if arguments[0].size > n_serial:
                 _update_all(layout, formula, arguments, attrs)
@@ -75,7 +81,7 @@ class Dense:
 
         inputs: the op's, with anything in the place of the gradient.  Raises: as the op.
         """
-        self.layout.check(inputs, shape)
+        self.layout.check(inputs, shape, attrs)
         serial = int(SERIAL_FLOPS / (self.flops + flops))
         _update_all(self.layout, self.formula, self.layout.arguments(inputs), attrs, serial, made)
 
@@ -85,7 +91,7 @@ DENSE: dict[str, Dense] = {}
 
 
 def sparse(
-    name: str, n_slots: int, flops: float, dtypes: frozenset[str] = dt.FLOATS, ref: bool = True
+    name: str, n_slots: int, flops: float, dtypes: frozenset[str] = dt.FLOATS, ref: bool = True, bounds: Bounds | None = None
 ) -> Callable[[Formula], Formula]:
     """Register a formula as kernels `SparseApply<name>` and `ResourceSparseApply<name>`.
 
@@ -94,11 +100,11 @@ def sparse(
     """
 
     def register(formula: Formula) -> Formula:
-        layout = _Layout(formula, n_slots)
+        layout = _Layout(formula, n_slots, bounds or {})
 
         @functools.wraps(formula)
         def apply(*inputs: Any, **attrs: Any) -> Variable | tuple[()]:
-            layout.check(inputs, inputs[layout.grad].shape)
+            layout.check(inputs, inputs[layout.grad].shape, attrs)
             for rows, chosen in rounds(inputs[layout.indices]):
                 _update_rows(layout, formula, inputs, attrs, rows, chosen)
             return access.result(inputs[0])
@@ -124,21 +130,20 @@ def _register(
 class _Layout:
     """Which input of an op is what, read off the formula's parameters."""
 
-    def __init__(self, formula: Formula, n_slots: int) -> None:
+    def __init__(self, formula: Formula, n_slots: int, bounds: Bounds) -> None:
         parameters = inspect.signature(formula).parameters.values()
         self.names = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
         self.n_variables = 1 + n_slots
         self.grad = next(i for i, name in enumerate(self.names) if name in ("grad", "delta"))
         self.indices = self.names.index("indices") if "indices" in self.names else -1
         self.tiled = (*range(self.n_variables), self.grad)
+        self.bounds = bounds
         self.scalars = [i for i in range(self.n_variables, len(self.names)) if i not in (self.grad, self.indices)]
 
-    def check(self, inputs: Sequence[Any], grad_shape: tuple[int, ...]) -> None:
-        """Raises: FailedPrecondition or NotFound for a missing value, InvalidArgument for shapes that do not fit."""
+    def check(self, inputs: Sequence[Any], grad_shape: tuple[int, ...], attrs: Mapping[str, Any]) -> None:
+        """Raises: FailedPrecondition or NotFound for a missing value, InvalidArgument for what does not fit."""
         for i in self.scalars:
-            if inputs[i].ndim:
-                name = f"{PENALTIES[self.names[i]]} strength" if self.names[i] in PENALTIES else self.names[i]
-                raise InvalidArgument(f"{name} is not a scalar: {access.shape_text(inputs[i].shape)}")
+            self._check_scalar(self.names[i], inputs[i], attrs)
         shape = access.value(inputs[0]).shape
         for i in range(1, self.n_variables):
             self._require_same(shape, access.value(inputs[i]).shape, i)
@@ -146,6 +151,14 @@ class _Layout:
             self._require_same(shape, grad_shape, self.grad)
         else:
             _check_rows(shape, inputs[self.grad], inputs[self.indices])
+
+    def _check_scalar(self, name: str, given: np.ndarray, attrs: Mapping[str, Any]) -> None:
+        title = f"{PENALTIES[name]} strength" if name in PENALTIES else name
+        if given.ndim:
+            raise InvalidArgument(f"{title} is not a scalar: {access.shape_text(given.shape)}")
+        may_be_zero = name == "lr" and not given and attrs.get("multiply_linear_by_lr", False)
+        if name in self.bounds and not may_be_zero and not _HOLDS[self.bounds[name]](given):
+            raise InvalidArgument(f"{title} is not a {self.bounds[name]} scalar: {given}")
 
     def _require_same(self, shape: tuple[int, ...], other: tuple[int, ...], index: int) -> None:
         if shape != other:

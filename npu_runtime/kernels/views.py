@@ -13,7 +13,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.shapes import constant_ints, merge, same_as
+from npu_runtime.kernels.shapes import constant_ints, extents_of, merge, same_as
 
 Extent = TypeVar("Extent", int, "int | None")
 
@@ -64,7 +64,7 @@ def check_numerics(x: np.ndarray, /, *, message: str = "") -> np.ndarray:
 def _reshape_shape(x: Spec, shape: Spec) -> Shape:
     wanted = constant_ints(shape)
     if wanted is None:
-        return None if shape.shape is None or shape.shape[0] is None else (None,) * shape.shape[0]
+        return extents_of(shape)
     if -1 not in wanted:
         return wanted
     known = math.prod(n for n in wanted if n != -1)
@@ -77,9 +77,15 @@ def _reshape_shape(x: Spec, shape: Spec) -> Shape:
 def reshape(x: np.ndarray, shape: np.ndarray, /) -> np.ndarray:
     """The elements in order under another shape; one extent may be -1: what remains.
 
-    Raises: InvalidArgument when the number of elements differs.  Source: TensorFlow's core/kernels/reshape_op.h.
+    shape: int vector, or a scalar for one extent.  Raises: InvalidArgument when the number of elements differs.
+    Source: TensorFlow's core/kernels/reshape_op.h.
     """
-    wanted = shape.tolist()
+    if shape.ndim > 1:
+        raise InvalidArgument(f"sizes input must be 1-D, not {shape_text(shape.shape)}")
+    wanted = shape.reshape(-1).tolist()
+    for place, n in enumerate(wanted):
+        if n < -1:
+            raise InvalidArgument(f"Size {place} must be non-negative, not {n}")
     if -1 in wanted:
         wanted = _with_missing(x.shape, wanted)
     if math.prod(wanted) != x.size:

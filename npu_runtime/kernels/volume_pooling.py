@@ -11,8 +11,9 @@ import numpy as np
 
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import n_elements
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import InvalidArgument, Unimplemented
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.pooling import gather_axis, lowest, pool
 from npu_runtime.kernels.precision import store, widen
@@ -24,10 +25,12 @@ Array = np.ndarray
 
 
 def _layout(ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str) -> tuple[VolumeLayout, tuple[int, ...]]:
-    """Layout and window. Raises: InvalidArgument for windows over batch or channels."""
+    """Layout and window. Raises: Unimplemented for windows over batch or channels."""
+    channels = 1 if data_format == "NCDHW" else 4
+    if any(sizes[axis] != 1 for sizes in (ksize, strides) for axis in (0, channels)):
+        sizes = f"ksize {shape_text(ksize)}, strides {shape_text(strides)}"
+        raise Unimplemented(f"Pooling is not yet supported on the batch and depth dimensions: {sizes}")
     layout = VolumeLayout.of(strides, padding, data_format)
-    if ksize[0] != 1 or ksize[1 if layout.is_channels_first else 4] != 1:
-        raise InvalidArgument("Pooling is not yet supported on the batch and depth dimensions.")
     return layout, tuple(ksize[2:5] if layout.is_channels_first else ksize[1:4])
 
 
@@ -58,7 +61,7 @@ def _reduce(x: Array, axes: Sequence[Axis], combine: Any, neutral: Any) -> Array
     lines = np.empty((len(x), planes.out, *x.shape[2:]), x.dtype)
     gather_axis(x, planes, 0, planes.out, 1, combine, neutral, lines)
     made = np.empty((len(x) * planes.out, rows.out, cols.out, x.shape[4]), x.dtype)
-    pool(lines.reshape(-1, *x.shape[2:]), rows, cols, combine, neutral, made)
+    pool(lines.reshape(len(x) * planes.out, *x.shape[2:]), rows, cols, combine, neutral, made)
     return made.reshape(len(x), planes.out, rows.out, cols.out, x.shape[4])
 
 

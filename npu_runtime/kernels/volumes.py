@@ -153,6 +153,11 @@ def conv3d(
     return store(np.ascontiguousarray(layout.original(result)), input.dtype, out)
 
 
+def _as_images(dy: Array) -> Array:
+    """(N, planes, ...) -> (N * planes, ...) contiguous, also where nothing is in it."""
+    return np.ascontiguousarray(dy).reshape(dy.shape[0] * dy.shape[1], *dy.shape[2:])
+
+
 def _check_gradient(dy: Array, batch: int, axes: Sequence[Axis], filters: int) -> None:
     expected = (batch, *(axis.out for axis in axes), filters)
     if dy.shape != expected:
@@ -192,7 +197,7 @@ def conv3d_backprop_input(
     _check_gradient(dy, extents[0], (planes, rows, cols), w.shape[4])
     groups = extents[4] // max(1, w.shape[3])
     images = np.empty((len(dy) * planes.out, rows.extent, cols.extent, planes.kernel * extents[4]), dy.dtype)
-    input_gradient(np.ascontiguousarray(dy).reshape(-1, *dy.shape[2:]), fold_filter(w), rows, cols, images)
+    input_gradient(_as_images(dy), fold_filter(w), rows, cols, images)
     dx = np.empty(extents, compute_dtype(dy.dtype))
     unfold_planes(images, planes, groups, dx)
     return store(np.ascontiguousarray(layout.original(dx)), out_backprop.dtype, out)
@@ -215,12 +220,13 @@ def conv3d_backprop_filter(
     """
     layout = VolumeLayout.of(strides, padding, data_format, dilations)
     x, dy = widen(layout.channels_last(input)), widen(layout.channels_last(out_backprop))
+    check_rank("filter", filter_sizes.tolist(), 5)
     depth, height, width, channels, filters = (int(n) for n in filter_sizes)
     check_depths(x.shape[4], channels, filters)
     planes, rows, cols = layout.axes(x.shape[1:4], (depth, height, width))
     _check_gradient(dy, len(x), (planes, rows, cols), filters)
     folded = np.empty((height, width, depth * channels, filters), x.dtype)
     images = fold_planes(x, planes, x.shape[4] // max(1, channels))
-    filter_gradient(images, np.ascontiguousarray(dy).reshape(-1, *dy.shape[2:]), rows, cols, folded)
+    filter_gradient(images, _as_images(dy), rows, cols, folded)
     dw = folded.reshape(height, width, depth, channels, filters).transpose(2, 0, 1, 3, 4)
     return store(np.ascontiguousarray(dw), input.dtype, out)

@@ -89,9 +89,11 @@ def window_extent(
 ) -> tuple[int | None, int]:
     """(outputs, padding in front) of one axis; outputs None where the extent or kernel is unknown.
 
-    Raises: InvalidArgument when the window does not fit.
+    Raises: InvalidArgument when the window does not fit, or does not move.
     Source: TensorFlow core/framework/kernel_shape_util.cc, GetWindowedOutputSizeVerbose.
     """
+    if stride <= 0:
+        raise InvalidArgument(f"Stride must be > 0, but got {stride}")
     if extent is None or kernel is None:
         return None, explicit[0]
     span = (kernel - 1) * dilation + 1

@@ -128,6 +128,14 @@ def test_step_larger_than_device_memory() -> None:
     assert "turned:0 float32[65536,65536], 17.18 GB" in error.message
 
 
+def test_more_memory_than_this_machine_has_for_a_shape_that_only_the_step_tells() -> None:
+    shape = tf.placeholder(tf.int64, [1])
+    for made in (tf.fill(shape, 1.0), tf.random.uniform(shape)):
+        theirs, mine = (error_of(session, made, {shape: [1 << 46]}) for session in (tf.Session(), device_session()))
+        assert type(mine) is type(theirs) is tf.errors.ResourceExhaustedError
+        assert "this machine has not the memory" in mine.message
+
+
 def test_variables_larger_than_device_memory_and_a_larger_chip() -> None:
     for name, n_rows in (("a", 1 << 16), ("b", 1 << 16), ("c", 1)):
         tf.get_variable(name, [n_rows, 1 << 16], use_resource=True)

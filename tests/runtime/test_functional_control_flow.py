@@ -43,6 +43,15 @@ def test_cond_with_gradient() -> None:
     on_device([y, tf.gradients(y, v)], [{p: True}, {p: False}], "If")
 
 
+def test_second_gradient_of_a_cond() -> None:
+    """What a branch hands to its gradient is an optional, and the zero gradient of one that is not needed too."""
+    v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+    p = tf.placeholder(tf.bool, [])
+    y = tf.cond(p, lambda: tf.sigmoid(v) * v, lambda: tf.cond(v[0] > 0.0, lambda: tf.sin(v), lambda: tf.tanh(v) * v))
+    first = tf.gradients(y, v)[0]
+    on_device([y, first, tf.gradients(first * first, v)], [{p: True}, {p: False}], "If")
+
+
 def test_nested_cond_and_the_other_branch_has_no_effect() -> None:
     v = tf.get_variable("v", initializer=1.0, use_resource=True)
     n = tf.placeholder(tf.int32, [])

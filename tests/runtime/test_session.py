@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -378,15 +379,37 @@ def test_a_run_that_waits_for_a_variable_to_move_keeps_its_timeout() -> None:
 
 def test_a_step_that_never_ends_is_told_to_who_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     moved: list[Any] = []
-    flight, used = InFlight(moved.append), frozenset({("resource", "v")})
+    flight, used = InFlight(), frozenset({("resource", "v")})
     assert flight.begin(used)
-    flight.move(used)
+    flight.move({key: partial(moved.append, key) for key in used})
     assert flight.begin(frozenset({("ref", "v")})) and not flight.begin(used) and moved == []
     monkeypatch.setattr(in_flight, "MOST_SECONDS", 0.0)
     with pytest.raises(DeadlineExceeded, match="need v on the host"):
         flight.wait(time.monotonic() - 1.0)
     flight.end(used)
     assert flight.begin(used) and moved == [*used]
+
+
+def test_a_run_that_is_nested_in_the_step_it_waits_for_is_told_at_once() -> None:
+    v = tf.get_variable("v", initializer=[3.0, 4.0], use_resource=True)
+    seen: list[str] = []
+    with device_session() as session:
+
+        def call() -> np.float32:
+            """Grows the graph by what needs the variable on the host, and runs it in the step that uses it on the device."""
+            with v.graph.as_default():
+                iterator = tf.data.Dataset.range(1).map(lambda i: v[i] * 10.0).make_initializable_iterator()
+            try:
+                session.run(iterator.initializer)
+            except tf.errors.FailedPreconditionError as error:
+                seen.append(error.message)
+            return np.float32(1.0)
+
+        step = v.assign_add(tf.fill(v.shape, tf.py_func(call, [], tf.float32)))
+        session.run(v.initializer)
+        np.testing.assert_array_equal(session.run(step), [4.0, 5.0])
+        assert len(seen) == 1 and "need v on the host" in seen[0]
+        np.testing.assert_array_equal(session.run(v), [4.0, 5.0])
 
 
 def test_threads_share_a_session() -> None:

@@ -52,7 +52,12 @@ def slices_of(name: str) -> list[Case]:
     return made
 
 
+LARGE = np.int64([2**62 + 1, 2, 2**61 + 1])
 CASES = [
+    *[
+        case(op, Var(LARGE, kind), i32(0, 2), np.int64([1, -3]))
+        for op, kind in (("ScatterDiv", "ref"), ("ResourceScatterDiv", "resource"))
+    ],
     *[one for name in NAMES for one in rows_of(name)],
     *[one for name in NAMES if name != "Update" for one in large(name)],
     *[one for name in NAMES if name not in ("Mul", "Div") for one in slices_of(name)],
