@@ -339,6 +339,24 @@ def test_a_script_that_trains_when_it_is_loaded_is_run(text: str) -> None:
     assert converted({**files, "other.py": "import m\n"})["m.py"] == files["m.py"]
 
 
+@pytest.mark.parametrize("backend", ["tf.keras.backend", "K"])
+@pytest.mark.parametrize(
+    ("call", "runs"),
+    [
+        ("is_sparse(x)", False),
+        ("mean(x)", False),
+        ("learning_phase()", False),
+        ("get_value(x)", True),
+        ("function([x], [x])", True),
+    ],
+)
+def test_helpers_of_keras_that_only_build_a_graph_start_no_session(backend: str, call: str, runs: bool) -> None:
+    """Source: tensorflow/python/keras/backend.py of TF 1.15, whose eval, function and set_value call get_session."""
+    start = "import tensorflow as tf\nfrom tensorflow.keras import backend as K\n"
+    text = f"{start}def main():\n    net.compile({backend}.{call})\nif __name__ == '__main__':\n    main()\n"
+    assert ("npu_keras_sess" in converted({"m.py": text})["m.py"]) is runs
+
+
 @pytest.mark.parametrize(
     "text",
     ["import net\nnet.main()", "from net import main\nmain()", "import sys, net\nsys.exit(net.main())",

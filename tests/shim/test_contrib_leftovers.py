@@ -92,6 +92,17 @@ def test_a_compiled_model_function_is_itself():
     assert xla.estimator_model_fn(model_fn) is model_fn and xla.estimator_model_fn()(model_fn) is model_fn
 
 
+def test_summaries_of_layers(graph):
+    """Tags are those that TensorFlow 1.15 gave."""
+    import tensorflow as tf
+
+    wave = tf.sin(tf.ones([2, 3]), name="wave")
+    with tf.Session() as session:
+        values = session.run(tf.contrib.layers.summaries.summarize_activation(tf.nn.relu(wave, name="fold")))
+    assert [value.tag for value in tf.Summary.FromString(values).value] == ["fold/activation"]
+    assert tf.contrib.layers.summaries.summarize_tensors([wave]) and not hasattr(tf.contrib.layers.summaries, "scalar")
+
+
 def test_summaries_of_version_2(graph):
     import tensorflow as tf
 

@@ -150,6 +150,28 @@ def test_names_that_moved_inside_tensorflow():
     assert nest.is_sequence([1]) and not nest.is_sequence(1) and base.Trackable
 
 
+def test_tensors_of_a_graph_are_of_the_very_class_tensor(graph):
+    """As in TF 1.15, where scripts tell a tensor from a variable or an array by ``type(x) is tf.Tensor``."""
+    import tensorflow as tf
+    import tensorflow.compat.v1 as v1
+    from tensorflow.python.framework import ops
+
+    read = tf.get_variable("v", [2]).value()
+    for tensor in (tf.placeholder(tf.float32), tf.constant(1), read, tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])):
+        assert type(tensor) is tf.Tensor is ops.Tensor is v1.Tensor and isinstance(tensor, tf.compat.v2.Tensor)
+    assert type(tf.get_variable("w", [2])) is not tf.Tensor
+
+
+def test_eager_tensors_are_tensors(fresh):
+    source = """
+    import npu_bridge
+    import tensorflow as tf
+    tf.enable_eager_execution()
+    print(isinstance(tf.constant(1), tf.Tensor), isinstance(tf.constant(1), tf.compat.v1.Tensor))
+    """
+    assert fresh(source).stdout == "True True\n"
+
+
 def test_libraries_keep_the_tensorflow_that_they_were_written_for():
     import tensorflow as tf
     from tensorflow_estimator.python.estimator import estimator as library

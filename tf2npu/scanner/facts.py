@@ -21,9 +21,13 @@ from tf2npu.scanner.syntax import chain, children
 
 _RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|tf_slim|\btf\b|\bslim\b")
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
-_KERAS_NET = re.compile(r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|backend|callbacks)\b)")
+_KERAS_NET = re.compile(
+    r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|callbacks)\b"
+    r"|\.backend\.(?:eval|function|(?:batch_)?[gs]et_value|[gs]et_session|clear_session|set_learning_phase)$)"
+)
+"""What runs in Keras' session or says how; the rest of its backend only builds a graph."""
 _KERAS_PARTS = re.compile(
-    r"^tensorflow\.keras\.(?:layers|initializers|regularizers|constraints|activations|losses|utils|datasets|preprocessing)\b"
+    r"^tensorflow\.keras\.(?:layers|initializers|regularizers|constraints|activations|losses|utils|datasets|preprocessing|backend)\b"
 )
 ESTIMATOR = re.compile(
     r"^(?:tensorflow\.estimator\.(?:tpu\.)?(?:\w*(?:Estimator|Classifier|Regressor)|train_and_evaluate)"
@@ -263,6 +267,7 @@ class _Gatherer:
 
     def assigned(self, node: ast.Assign) -> None:
         target = self.dotted(node.value)
+        self.has_keras_net |= target == "tensorflow.keras.backend"  # whatever is called by that name
         for name in node.targets:
             if isinstance(name, ast.Name):
                 if target is not None and is_framework(target):
@@ -280,10 +285,10 @@ class _Gatherer:
     def note(self, name: str, line: int) -> None:
         self.only_1 = self.only_1 or name in V1_MODE or ONLY_1.match(name) is not None
         self.only_2 = self.only_2 or name in SIGNS_2
-        if _KERAS_PARTS.match(name):
-            self.has_keras_part = True
-        elif _KERAS_NET.match(name) and name != "tensorflow.keras":
+        if _KERAS_NET.match(name) and name != "tensorflow.keras":
             self.has_keras_net = True
+        elif _KERAS_PARTS.match(name):
+            self.has_keras_part = True
         elif ESTIMATOR.match(name):
             self.has_estimator = True
         strategy = _STRATEGY.match(name)

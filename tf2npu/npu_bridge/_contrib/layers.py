@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
+from tf_slim.layers import summaries
 from tf_slim.layers.layers import dense_to_sparse
 
 __all__ = ["bow_encoder", "embed_sequence", "embedding_lookup_unique", "safe_embedding_lookup_sparse", "summaries"]
-summaries = tf.summary
 
 
 def embedding_lookup_unique(params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None) -> tf.Tensor:

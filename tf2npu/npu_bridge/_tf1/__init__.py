@@ -35,6 +35,7 @@ def install() -> None:
         library_view,
         private_aliases,
         standalone_keras,
+        tensor_class,
         twins,
     )
 
@@ -45,6 +46,7 @@ def install() -> None:
     keras_spellings.unify(journal)
     keras_private.add(journal)
     keras_leftovers.add(journal)
+    tensor_class.unify(journal)
     twins.swap(journal)
     standalone_keras.serve(journal)
     for name in ("__version__", "VERSION"):

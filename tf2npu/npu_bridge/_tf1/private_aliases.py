@@ -11,7 +11,7 @@ MOVED_NAMES = (
     ("framework.common_shapes", "unknown_shape", "framework.tensor_shape"),
     ("framework.graph_util", "convert_variables_to_constants", "framework.convert_to_constants"),
     ("framework.graph_util_impl", "convert_variables_to_constants", "framework.convert_to_constants"),
-    ("framework.ops", "Tensor enable_tensor_equality disable_tensor_equality", "framework.tensor"),
+    ("framework.ops", "enable_tensor_equality disable_tensor_equality", "framework.tensor"),
     ("framework.ops", "convert_to_tensor_v2", "framework.tensor_conversion"),
     ("framework.ops", "register_tensor_conversion_function", "framework.tensor_conversion_registry"),
     ("framework.ops", "default_session", "framework.stack"),
