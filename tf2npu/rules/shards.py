@@ -24,8 +24,8 @@ _HOROVOD_RANK = re.compile(r"horovod\..*\b(?:local_)?(?:rank|size)$")
 _FOR_EACH_ELEMENT = frozenset({"flat_map", "interleave", "map", "parallel_interleave"})
 _PREDICTS = re.compile(r"predict|infer", re.IGNORECASE)
 _PREDICTED = (
-    "Who calls this says which part is to be predicted, so it stays: with the ranks in its place every such run would predict the "
-    "same. If all parts are to be predicted by the ranks of one run, shard by get_rank_size(), get_rank_id()."
+    "Who calls this says which part is to be predicted, so it stays: with the ranks in its place every such run would predict "
+    "the same. If all parts are to be predicted by the ranks of one run, shard by get_rank_size(), get_rank_id()."
 )
 _NO_RANK = (
     "These parts are not those of ranks, so this stays. If every rank is to read a part of its own, shard by "

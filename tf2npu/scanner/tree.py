@@ -77,8 +77,8 @@ def parse(text: str, is_python: bool = False) -> Tree:
     """
     if text.count(",") > _MOST_COMMAS:
         raise SourceError(
-            f"it has more than {_MOST_COMMAS:,} commas, a table rather than a program, and its tree would take gigabytes of memory; "
-            "move the table into a data file"
+            f"it has more than {_MOST_COMMAS:,} commas, a table rather than a program, and its tree would take gigabytes of "
+            "memory; move the table into a data file"
         )
     if "\0" in text:
         at = text.index("\0")
