@@ -133,7 +133,7 @@ def _converted(script: Script) -> Outcome:
     asker = _Asker(script)
     fixes = asker.ask()
     left_alone = why_left_alone(script)
-    told_by_another = dialect_of(script).importer or dialect_of(script).imported
+    told_by_another = dialect_of(script).told_by
     if left_alone is not None and told_by_another and not any(_is_work(fix) for fix in fixes):
         return Outcome(text, [], [], asker.uses.result())
     if left_alone is not None:

@@ -142,6 +142,33 @@ class TestOutThatCannotBe:
         assert not (tmp_path / "out" / "data.bin").exists()
         assert converted(tmp_path / "out")
 
+    def test_without_room_for_its_record(self, tool, project, tmp_path, monkeypatch):
+        real = os.replace
+
+        def refusing(source, target):
+            if Path(target).name == "manifest.json":
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return real(source, target)
+
+        with monkeypatch.context() as patched:
+            patched.setattr("tf2npu.project.manifest.os.replace", refusing)
+            done = tool("convert", project, tmp_path / "out")
+        assert done.code == 3 and "Traceback" not in done.err and "internal error" not in done.err
+        assert "the record of the output cannot be written: No space left on device" in done.out
+        assert converted(tmp_path / "out")
+        assert tool("convert", project, tmp_path / "out").code < 2  # the journal tells that the files are ours
+
+    def test_without_room_for_the_record_of_originals(self, tool, project, monkeypatch):
+        def refusing(run, entries):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        before = tree(project)
+        monkeypatch.setattr("tf2npu.project.undo_log.UndoRun.record", refusing)
+        done = tool("convert", project, "--in-place")
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert "cannot be recorded: No space left on device" in done.err
+        assert tree(project) == before
+
     @pytest.mark.parametrize("where", ["inside", "same", "around", "by a link"])
     def test_tangled_with_src(self, tool, project, tmp_path, where):
         (tmp_path / "back").symlink_to(project)

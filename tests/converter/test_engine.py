@@ -269,3 +269,10 @@ def test_an_import_that_a_mapped_and_an_unknown_name_need_says_which_stays() -> 
     source = "import horovod.tensorflow as hvd\nn = hvd.size()\nhvd.start_timeline(f)\n"
     found = convert_source(source, config=Config(distributed="horovod")).findings
     assert "still needs it: hvd.start_timeline. " in next(f.message for f in found if f.rule == "NPU401")
+
+
+def test_a_table_of_data_is_refused_before_it_takes_all_memory() -> None:
+    head = "import tensorflow as tf\ns = tf.Session()\n"
+    result = convert_source(head + "x = [" + "1," * 500_001 + "]\n", "m.py")
+    assert result.status is Status.FAILED and result.after == result.before
+    assert "move the table into a data file" in result.findings[0].message

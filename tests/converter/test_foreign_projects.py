@@ -287,6 +287,7 @@ def test_an_eager_program_gets_no_session_before_it_switches() -> None:
         ("backward_passes_per_step=2", "unsupported"),
         ("gradient_predivide_factor=1.0", "info"),
         ("compression=hvd.Compression.none", "info"),
+        ("compression=hvd.compression.NoneCompressor", "info"),
         ("compression=hvd.Compression.fp16", "unsupported"),
         ("sparse_as_dense=False", "info"),
         ("name='x'", "info"),

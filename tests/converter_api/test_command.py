@@ -50,3 +50,10 @@ def test_an_unknown_name_is_refused_with_suggestions(name, suggestion):
 
 def test_an_unknown_pattern_is_refused():
     assert run("tf.nothing.*").exit_code == 2
+
+
+def test_what_a_simulated_run_lacks_is_said():
+    assert "not in a simulated run" in run("tf.contrib.rnn.NASCell").output
+    assert "simulated" not in run("tf.contrib.rnn.LSTMCell").output
+    (row,) = json.loads(run("tf.contrib.rnn.NASCell", "--format", "json").output)
+    assert row["simulated"] is False

@@ -62,3 +62,24 @@ def test_a_file_that_imports_the_class_may_close_it(user: str, n_findings: int) 
     project = ProjectFacts.merge(gather_facts(path, data) for path, data in files.items())
     findings = convert_file("model.py", files["model.py"], Config(), project).findings
     assert sum(f.rule == "NPU910" for f in findings) == n_findings
+
+
+def test_sessions_of_which_there_is_the_same_to_say_are_told_once() -> None:
+    code = (
+        "import tensorflow as tf\ndef f():\n    s = tf.Session()\n    s.run(x)\ndef g():\n    s = tf.Session()\nt = tf.Session()"
+    )
+    findings = [f for f in convert_source(code, "m.py").findings if f.rule == "NPU910"]
+    assert [f.span.line for f in findings] == [3, 7]
+    assert "call s.close()" in findings[0].message and findings[0].message.endswith("the others: 6.")
+    assert "call t.close()" in findings[1].message
+
+
+def test_a_session_that_a_comment_keeps_is_not_the_one_that_is_told_of() -> None:
+    code = "import tensorflow as tf\ns = tf.Session()  # tf2npu: ignore[NPU910]\nprint(s)\ns = tf.Session()\n"
+    (finding,) = [f for f in convert_source(code, "m.py").findings if f.rule == "NPU910"]
+    assert finding.span.line == 4 and "places" not in finding.message
+
+
+def test_sessions_of_unit_tests_end_with_their_process() -> None:
+    code = "import tensorflow as tf\nclass T(tf.test.TestCase):\n    def test_it(self):\n        s = tf.Session()\n"
+    assert lines(code) == []

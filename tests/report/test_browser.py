@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.report import samples
+from tf2npu.findings import FileResult, Finding, Level, Span, Status
 from tf2npu.report import as_html, folder
+from tf2npu.report.build import build
+from tf2npu.report.model import Distribution
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -45,21 +48,21 @@ def report_folder(tmp_path_factory) -> Path:
     return target
 
 
-def browse(chromium: str, url: str, profile: Path) -> tuple[str, str]:
+def browse(chromium: str, url: str, profile: Path, *flags: str) -> tuple[str, str]:
     """The document after its scripts ran, and what Chromium logged."""
-    command = [chromium, *FLAGS, f"--user-data-dir={profile}", "--dump-dom", url]
+    command = [chromium, *FLAGS, *flags, f"--user-data-dir={profile}", "--dump-dom", url]
     done = subprocess.run(command, capture_output=True, timeout=120, check=False)
     return done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
 
-def probe(chromium: str, page: Path, code: str, profile: Path, fragment: str = "") -> dict:
+def probe(chromium: str, page: Path, code: str, profile: Path, fragment: str = "", flags: tuple[str, ...] = ()) -> dict:
     """Answers of `code`, which fills the object `answers`, run in a copy of the page that admits this one script too."""
     script = PROBE % code
     text = page.read_text(encoding="utf-8")
     policy = f"script-src {html.escape(as_html.hash_source(script))} "
     copy = page.with_name(f"probe-{page.name}")
     copy.write_text(text.replace("script-src ", policy).replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
-    document, log = browse(chromium, copy.as_uri() + fragment, profile)
+    document, log = browse(chromium, copy.as_uri() + fragment, profile, *flags)
     found = re.search(r"ANSWERS(\{.*\})ANSWERS", document, re.DOTALL)
     assert found, document[-2000:] + log
     answers = json.loads(html.unescape(found.group(1)))
@@ -128,6 +131,29 @@ def test_a_link_to_a_folded_line_opens_it(chromium, report_folder, tmp_path):
     code = 'answers.seen = document.getElementById("L15").checkVisibility();'
     page = report_folder / as_html.page_name("train.py")
     assert probe(chromium, page, code, tmp_path, "#L15") == {"seen": True}
+
+
+def test_nothing_is_cut_off_in_a_narrow_window(chromium, tmp_path):
+    findings = [
+        Finding("NPU404", Level.MANUAL, Span(2, 1, 2, 4), "a sentence of some length that has to be read to its end " * 3)
+    ]
+    data = b"import os\nx = 1\n" + b"y = 2  # " + b"long " * 40 + b"\n"
+    files = [FileResult("train.py", Status.UNCHANGED, findings, [], data, data)]
+    found = Distribution("horovod", (f"{'a_long_name_of_a_folder_' * 4}/train.py:7",))
+    folder.write(build(files, distributions=[found]), tmp_path, ["html"])
+    index = "answers.index = document.documentElement.scrollWidth <= innerWidth;"
+    page = "answers.page = [...document.querySelectorAll('.note')].every((e) => e.getBoundingClientRect().right <= innerWidth);"
+    narrow = ("--window-size=500,900",)
+    assert probe(chromium, tmp_path / "index.html", index, tmp_path / "1", flags=narrow) == {"index": True}
+    assert probe(chromium, tmp_path / as_html.page_name("train.py"), page, tmp_path / "2", flags=narrow) == {"page": True}
+
+
+def test_places_that_share_a_row_are_counted(chromium, tmp_path):
+    findings = [Finding("NPU404", Level.MANUAL, Span(n, 1, n, 2), "the same") for n in range(1, 8)]
+    data = b"x = 1\n" * 8
+    folder.write(build([FileResult("m.py", Status.UNCHANGED, findings, [], data, data)]), tmp_path, ["html"])
+    code = "answers.said = document.querySelector('[data-for=\"todo-list\"] [role=status]').textContent;"
+    assert probe(chromium, tmp_path / "index.html", code, tmp_path / "1") == {"said": "7 of 7 shown"}
 
 
 def test_text_has_contrast_in_light_and_in_dark(report_folder):

@@ -126,6 +126,22 @@ def signatures() -> dict[str, str]:
     return {row[0]: row[1] for row in _read("signatures.csv")}
 
 
+@lru_cache(maxsize=1)
+def not_simulated() -> dict[str, str]:
+    """APIs that TensorFlow 1.15 has and a simulated run has not, with what to use there, or "".
+
+    A name stands for all that is below it.
+    """
+    return {row[0]: row[1] for row in _read("not_simulated.csv")}
+
+
+def not_simulated_part(name: str) -> str | None:
+    """The module, class or function of a qualified name that a simulated run does not have, or None where it has all."""
+    parts = name.split(".")
+    heads = (".".join(parts[:n]) for n in range(2, len(parts) + 1)) if parts[0] == "tensorflow" else ()
+    return next((head for head in heads if head in not_simulated()), None)
+
+
 def _read(name: str) -> list[list[str]]:
     with (DATA / name).open(encoding="utf-8", newline="") as file:
         return list(csv.reader(file))[1:]

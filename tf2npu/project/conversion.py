@@ -15,7 +15,7 @@ from tf2npu.project import workers
 from tf2npu.project.cache import Cache, fingerprint
 from tf2npu.project.excludes import BadPattern
 from tf2npu.project.in_place import InPlace
-from tf2npu.project.output import LARGE_BYTES, Output, unreadable
+from tf2npu.project.output import LARGE_BYTES, Output, unreadable, unrecorded
 from tf2npu.project.request import Request, UsageProblem, check_places
 from tf2npu.project.undo_log import Busy
 from tf2npu.project.walk import Entry, Kind, Tree, single, walk
@@ -102,7 +102,7 @@ class _Run:
             others = [output.place_other(entry) for entry in self._tree.entries if entry.kind is not Kind.SOURCE]
             self._results += [result for result in others if result is not None]
             self._convert_sources(config, known.digest, output)
-            output.finish()
+            self._results += self._finished(output)
         finally:
             output.release()
         self._results.sort(key=lambda result: result.path)
@@ -244,6 +244,22 @@ class _Run:
             )
         except OSError as error:
             raise UsageProblem(f"{request.out}: cannot be written: {error.strerror or error}; nothing was done") from None
+
+    def _finished(self, output: Output) -> list[FileResult]:
+        """End the record of what was written; what is to be said where there is no room for it.
+
+        Raises: UsageProblem for files that are converted where they are: it is recorded before they are replaced.
+        """
+        try:
+            output.finish()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            if self._request.in_place:
+                raise UsageProblem(
+                    f"{self._tree.root}: cannot be recorded: {reason}; every file is whole, old or new. Run again, or undo"
+                ) from None
+            return [unrecorded(reason)]
+        return []
 
     def _open_in_place(self) -> Output:
         try:

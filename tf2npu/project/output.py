@@ -131,6 +131,12 @@ def unreadable(path: str, error: str) -> FileResult:
     return _noted(FileResult(path, Status.FAILED), file_notes.UNREADABLE, Level.MANUAL, message)
 
 
+def unrecorded(error: str) -> FileResult:
+    """The result for the record of the output, without which the next run goes by its journal."""
+    message = f"the record of the output cannot be written: {error}; its files are whole. Run again once there is room"
+    return _noted(FileResult(".tf2npu", Status.FAILED), file_notes.UNREADABLE, Level.MANUAL, message)
+
+
 def link_in_output(root: Path, entry: Entry) -> tuple[str, Level, str]:
     """Where a link of the source tree points in the output: (target, level and text of what is to be said).
 

@@ -7,7 +7,7 @@ import json
 import re
 from fnmatch import fnmatchcase
 
-from tf2npu.api_support.table import Api, qualified, shown, signatures, table
+from tf2npu.api_support.table import Api, not_simulated_part, qualified, shown, signatures, table
 
 _SELF = re.compile(r"^\((?:self|cls)(?:, /)?(?:, )?")
 _WILD = frozenset("*?[")
@@ -53,6 +53,7 @@ def _document(api: Api) -> dict[str, object]:
         "rule": api.rule,
         "source": api.source,
         "note": api.note,
+        "simulated": not_simulated_part(api.name) is None,
         "signature": _signature(api),
         "aliases": _public(api),
     }
@@ -62,6 +63,7 @@ def _in_full(api: Api) -> str:
     lines = [f"{shown(api.name)}{_signature(api)}", f"  verdict: {api.verdict.value}"]
     lines += [f"  rule:    {api.rule} (`tf2npu rules {api.rule}` explains it)"] if api.rule else []
     lines += [f"  note:    {api.note}"] if api.note else []
+    lines += ["  run:     not in a simulated run (`tf2npu rules NPU968` explains it)"] if not_simulated_part(api.name) else []
     lines += [f"  source:  {api.source}", f"  kind:    {api.kind}"]
     aliases = [shown(name) for name in _public(api)]
     lines += [f"  also:    {', '.join(aliases)}"] if aliases else []

@@ -21,6 +21,9 @@ _INSTEAD = {
     "GPUtil": "the host's npu-smi command",
     "tensorrt": "a saved model converted by the vendor's ATC",
     "cudf": "pandas",
+    "nvidia.dali": "tf.data",
+    "byteps": "Horovod, whose functions have the same names, and convert with --distributed horovod",
+    "smdistributed": "Horovod, whose functions have the same names, and convert with --distributed horovod",
 }
 _NUMBA = "numba.cuda"
 
@@ -36,6 +39,12 @@ _NUMBA = "numba.cuda"
             "import tensorflow as tf\nimport cupy as cp", level="unsupported", write="import tensorflow as tf\nimport numpy as cp"
         ),
         Example.same("import tensorflow as tf\nfrom numba import cuda", level="unsupported"),
+        Example.same("import tensorflow as tf\nimport nvidia.dali.fn as fn", level="unsupported"),
+        Example.same(
+            "import tensorflow as tf\nimport byteps.tensorflow as bps\nbps.init()",
+            level="unsupported",
+            write="import tensorflow as tf\nimport horovod.tensorflow as bps",
+        ),
         Example.same("import tensorflow as tf\nfrom numba import jit", note="compiles for the host"),
         Example.same("import torch  # and not tensorflow\nimport cupy", note="nothing to do with TensorFlow"),
         Example.same("import tensorflow as tf\nfrom .pynvml import x", note="the project's own module"),
@@ -48,9 +57,9 @@ def accelerator_library(site: Site) -> None:
     if is_guarded(site) or script.path not in script.project.reaching | script.project.reached:
         return
     for module in _modules(site.node):
-        root = module.partition(".")[0]
-        if root in _INSTEAD and not site.script.project.defines(site.script.path, 0, root):
-            site.unsupported(f"{root} needs a GPU: use {_INSTEAD[root]}, or import it only where a GPU is found.")
+        library = next((name for name in _INSTEAD if f"{module}.".startswith(f"{name}.")), None)
+        if library is not None and not site.script.project.defines(site.script.path, 0, library.partition(".")[0]):
+            site.unsupported(f"{library} needs a GPU: use {_INSTEAD[library]}, or import it only where a GPU is found.")
         elif module == _NUMBA or module.startswith(f"{_NUMBA}."):
             site.unsupported("numba.cuda needs a GPU: use numba.jit, numpy or TensorFlow ops.")
 
@@ -62,6 +71,6 @@ def _modules(node: Any) -> list[str]:
     if node.relative or node.module is None:
         return []
     module = dotted_name(node.module)
-    if isinstance(node.names, cst.ImportStar) or module != "numba":
+    if isinstance(node.names, cst.ImportStar) or module not in ("numba", "nvidia"):
         return [module]
     return [f"{module}.{dotted_name(alias.name)}" for alias in node.names]

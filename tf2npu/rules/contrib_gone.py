@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import libcst as cst
-
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.old_library import imported_names, is_guarded
-from tf2npu.rules.places import also_at
-from tf2npu.scanner.names import canonical
+from tf2npu.rules.places import first_uses
 from tf2npu.scanner.sites import Site
 
 # Module -> what has taken its place.
@@ -42,19 +36,9 @@ def contrib_gone(site: Site) -> None:
     script = site.script
     if "contrib" not in script.text or not script.uses_tensorflow:
         return
-    found: dict[str, list[Any]] = {}
-    for statement, _ in script.walked.imports:
-        node = Site(script, "NPU967", statement, site.scope)
-        for module in {_module(canonical(name)) for name in imported_names(node)} - {None}:
-            found.setdefault(str(module), []).append(statement)
-    for reference, scope in script.walked.references:
-        module = _module(script.name_of(reference, scope) or "")
-        if module is not None and isinstance(reference, cst.Attribute):
-            found.setdefault(module, []).append(reference)
-    for module, nodes in sorted(found.items()):
-        kept = [node for node in nodes if not is_guarded(Site(script, "NPU967", node, site.scope))]
-        if kept and not script.is_switched_off("NPU967", kept[0]):
-            _report(site, module, kept)
+    for module, others in first_uses(site, _module):
+        public = module.replace("tensorflow", "tf", 1)
+        site.unsupported(f"TensorFlow 1.15 has no {public}; in its place: {_MODULES[module]}.{others}")
 
 
 def _module(name: str) -> str | None:
@@ -63,11 +47,3 @@ def _module(name: str) -> str | None:
         return None
     module = ".".join(name.split(".")[:3])
     return module if module in _MODULES else None
-
-
-def _report(site: Site, module: str, nodes: list[Any]) -> None:
-    spans = sorted(site.script.tree.span(node) for node in nodes)
-    lines = sorted({site.script.span(*span).line for span in spans})
-    site.fix.site, site.name = spans[0], module
-    public = module.replace("tensorflow", "tf", 1)
-    site.unsupported(f"TensorFlow 1.15 has no {public}; in its place: {_MODULES[module]}.{also_at(lines)}")

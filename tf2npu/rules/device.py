@@ -19,6 +19,10 @@ _UNKNOWN = (
     "Which device this is cannot be told here; if it can be a GPU, use '/cpu:0' instead. --unsafe-fixes does it; "
     "soft placement lets the graph run either way."
 )
+_BESIDE = (
+    "Where {} is a tensor or a variable, this may stay: it lies where the blocks around it say, and those are converted. Where "
+    "{} is a text that can name a GPU, use '/cpu:0' instead; soft placement lets the graph run either way."
+)
 _SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.training.byte_size_load_fn")
 
 
@@ -40,6 +44,8 @@ _SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.traini
             config=Config(unsafe_fixes=True),
         ),
         Example.same("def f(place):\n    with tf.device(place):\n        pass", note="which device?", level="manual"),
+        Example.same("def f(g):\n    with tf.device(g.device):\n        pass", note="beside what?", level="manual"),
+        Example.same("v = tf.Variable(1.0)\nwith tf.device(v.device):\n    pass", note="beside a variable"),
         Example.same("with tf.device('/cpu:0'):\n    pass", note="already on the host"),
         Example.same("with tf.device(None):\n    pass", note="no placement"),
         Example.same(
@@ -61,10 +67,7 @@ def device(call: Call) -> None:
         )
     text, is_computed = device_text(call, value, call.scope)
     if text is None:
-        if not call.script.config.allows_unsafe("NPU701"):
-            return call.manual(_UNKNOWN)
-        call.replace(value, "'/cpu:0'")
-        return call.fixed(f"The block no longer asks for a device; what {call.source(value)} gave is not known here.")
+        return _device_of_something(call, value)
     if _SERVER.search(text):
         return call.unsupported(f"Placement on the servers of a cluster ({text}) is not supported; see --distributed.")
     if not _ACCELERATOR.search(text):
@@ -78,6 +81,17 @@ def device(call: Call) -> None:
             "Build the model once and use --distributed tf or horovod for several devices."
         )
     return None
+
+
+def _device_of_something(call: Call, value: cst.BaseExpression) -> None:
+    """A block whose device no text tells."""
+    beside = value.value if isinstance(value, cst.Attribute) and value.attr.value == "device" else None
+    if beside is not None and (call.resolve(beside) or "").startswith("tensorflow."):
+        return None  # a tensor or variable lies where the blocks say that it was built in
+    if call.script.config.allows_unsafe("NPU701"):
+        call.replace(value, "'/cpu:0'")
+        return call.fixed(f"The block no longer asks for a device; what {call.source(value)} gave is not known here.")
+    return call.manual(_BESIDE.format(call.source(beside), call.source(value)) if beside is not None else _UNKNOWN)
 
 
 def device_text(site: Site, node: Any, scope: Scope, depth: int = 0) -> tuple[str | None, bool]:

@@ -302,7 +302,7 @@ def _is_default(call: Call, arg: cst.Arg, parameter: str) -> bool:
     value: Any = arg.value
     if isinstance(value, (cst.Name, cst.Attribute)):
         name = call.resolve(value) or ""
-        return name in ("None", "False") or name.endswith((".Compression.none", ".Average"))
+        return name in ("None", "False") or name.endswith((".Compression.none", ".NoneCompressor", ".Average"))
     is_one = isinstance(value, (cst.Integer, cst.Float)) and value.evaluated_value == 1
     return is_one and parameter in ("backward_passes_per_step", "gradient_predivide_factor")
 

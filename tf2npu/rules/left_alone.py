@@ -17,13 +17,10 @@ def why_left_alone(script: Script) -> Finding | None:
         message = "The file is switched off by this comment; it stays as it is."
         return Finding("NPU902", Level.SKIPPED, script.span(pragma.start, pragma.end), message)
     dialect = dialect_of(script)
-    if dialect.importer or dialect.imported:
+    if dialect.told_by:
         message = (
-            f"{dialect.importer}, which imports this file, is a script for TensorFlow 2. Scripts for the TensorFlow 2 adapter "
+            f"{dialect.told_by}, which {dialect.relation}, is a script for TensorFlow 2. Scripts for the TensorFlow 2 adapter "
             "(npu_device) are not converted yet; the file stays as it is."
-            if dialect.importer
-            else f"{dialect.imported}, which this file imports, is a script for TensorFlow 2. Scripts for the TensorFlow 2 "
-            "adapter (npu_device) are not converted yet; the file stays as it is."
         )
         return Finding(DIALECT, Level.UNSUPPORTED, Span(1, 1, 1, 1), message)
     if dialect.kind != "2" or dialect.sign is None:

@@ -85,7 +85,7 @@ _NOT_A_MEAN = (
             "a = tf.metrics.accuracy(tf.cast(labels, tf.float32), p)",
             config=Config(unsafe_fixes=True),
         ),
-        Example.same("a = tf.metrics.accuracy(labels, p)", note="only when asked for", level="manual"),
+        Example.same("a = tf.metrics.accuracy(labels, p)", note="only when asked for", level="info"),
         Example.same("a = tf.metrics.accuracy(tf.cast(labels, tf.float32), p)", note="done"),
     ),
 )
@@ -97,6 +97,6 @@ def float_labels(call: Call) -> None:
     prefix = call.script.tensorflow_name
     code = f"{prefix or 'tf'}.cast({call.source(labels)}, {prefix or 'tf'}.float32)"
     if not call.script.config.allows_unsafe("NPU508") or prefix == "":
-        return call.manual(f"Faster on the NPU with float labels: {code} in the place of {call.source(labels)}.")
+        return call.info(f"Faster on the NPU with float labels: {code} in the place of {call.source(labels)}.")
     call.wrap(labels, f"{prefix}.cast(", f", {prefix}.float32)")
     return call.fixed("Labels are compared as float32.")

@@ -10,6 +10,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.scanner.python2 import VERSION_TESTS
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.walk import dotted_name
 
@@ -22,7 +23,7 @@ _HINTS = re.compile(
     rb"|maxint|setcheckinterval|cElementTree|\b(?:imp|distutils|asyncore|pipes|formatter|parser|symbol)\b|asyncio|cv2\.cv"
     rb"|\b(?:xrange|unichr|basestring|raw_input|execfile|StandardError)\b|\b(?:unicode|long|reduce)\("
 )
-_VERSION_TESTS = ("version_info", "PY2", "PY3", "python_version", "__version__")
+_VERSION_TESTS = (*VERSION_TESTS, "__version__")  # of Python, and of the library itself
 
 
 def mentions_old_library(data: bytes) -> bool:

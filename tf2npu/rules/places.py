@@ -1,8 +1,15 @@
-"""What concerns many calls of a file alike is said at the first, with the lines of the others."""
+"""What concerns many places of a file alike is said at the first, with the lines of the others."""
 
 from __future__ import annotations
 
-from tf2npu.scanner.sites import Call
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.rules.old_library import imported_names, is_guarded
+from tf2npu.scanner.names import canonical
+from tf2npu.scanner.sites import Call, Site
 
 _MOST_LINES = 20
 
@@ -19,6 +26,29 @@ def first_of_alike(call: Call, names: tuple[str, ...]) -> list[int] | None:
     if not starts or script.tree.span(call.node)[0] != starts[0]:
         return None
     return [script.span(start, start).line for start in starts]
+
+
+def first_uses(site: Site, part: Callable[[str], str | None]) -> Iterator[tuple[str, str]]:
+    """What the imports and names of a file use, each once, with the lines of the other uses; sorted.
+
+    part: from a qualified name to what is to be reported of it, if anything.  The site is moved to the first use; uses that a
+    `try` or a test of versions guards, and those under a comment that switches the rule off, do not count.
+    """
+    script, rule = site.script, site.fix.rule
+    found: dict[str, list[Any]] = {}
+    for statement, _ in script.walked.imports:
+        for name in {part(canonical(name)) for name in imported_names(Site(script, rule, statement, site.scope))} - {None}:
+            found.setdefault(str(name), []).append(statement)
+    for reference, scope in script.walked.references:
+        used = part(script.name_of(reference, scope) or "") if isinstance(reference, cst.Attribute) else None
+        if used is not None:
+            found.setdefault(used, []).append(reference)
+    for name, nodes in sorted(found.items()):
+        kept = [node for node in nodes if not is_guarded(Site(script, rule, node, site.scope))]
+        if kept and not script.is_switched_off(rule, kept[0]):
+            spans = sorted(script.tree.span(node) for node in kept)
+            site.fix.site, site.name = spans[0], name
+            yield name, also_at(sorted({script.span(*span).line for span in spans}))
 
 
 def also_at(lines: list[int]) -> str:

@@ -25,7 +25,7 @@ _OP = "tensorflow.nn.max_pool"
             "y = tf.nn.max_pool_with_argmax(x, [1, 3, 3, 1], [1, 2, 2, 1], 'SAME')[0]",
             config=Config(unsafe_fixes=True),
         ),
-        Example.same("y = tf.nn.max_pool(x, [1, 3, 3, 1], [1, 2, 2, 1], 'SAME')", note="only when asked for", level="manual"),
+        Example.same("y = tf.nn.max_pool(x, [1, 3, 3, 1], [1, 2, 2, 1], 'SAME')", note="only when asked for", level="info"),
         Example.same(
             "y = tf.nn.max_pool(x, [1, 1, 3, 3], [1, 1, 2, 2], 'SAME', data_format=f)",
             note="it wants NHWC",
@@ -43,14 +43,14 @@ def argmax_pooling(call: Call) -> None:
     if layout is not None and not _is_nhwc(layout):
         return call.info(_ELSEWHERE.format(f"data_format={call.source(layout)} may be another layout"))
     if not is_op:
-        return call.manual(_LAYER)
+        return call.info(_LAYER)
     window, strides = call.value("ksize", 1), call.value("strides", 2)
     is_written_out = all(isinstance(v, (cst.List, cst.Tuple)) and len(v.elements) == 4 for v in (window, strides))
     if not call.script.config.allows_unsafe("NPU509") or not is_written_out or len([a for a in call.args if not a.keyword]) > 5:
-        return call.manual(_OP_BY_HAND)
+        return call.info(_OP_BY_HAND)
     assert isinstance(call.node.func, (cst.Attribute, cst.Name))
     if not isinstance(call.node.func, cst.Attribute):
-        return call.manual(_OP_BY_HAND)
+        return call.info(_OP_BY_HAND)
     call.replace(call.node.func.attr, "max_pool_with_argmax")
     value = call.arg("value")
     if value is not None:

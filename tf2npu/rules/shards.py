@@ -22,6 +22,11 @@ _SOURCES = (
 )
 _HOROVOD_RANK = re.compile(r"horovod\..*\b(?:local_)?(?:rank|size)$")
 _FOR_EACH_ELEMENT = frozenset({"flat_map", "interleave", "map", "parallel_interleave"})
+_PREDICTS = re.compile(r"predict|infer", re.IGNORECASE)
+_PREDICTED = (
+    "Who calls this says which part is to be predicted, so it stays: with the ranks in its place every such run would predict "
+    "the same. If all parts are to be predicted by the ranks of one run, shard by get_rank_size(), get_rank_id()."
+)
 _NO_RANK = (
     "These parts are not those of ranks, so this stays. If every rank is to read a part of its own, shard by "
     "get_rank_size(), get_rank_id() as well."
@@ -54,6 +59,12 @@ _NO_RANK = (
             level="manual",
             config=_TF,
         ),
+        Example.same(
+            "def predict(n, i):\n    return tf.data.Dataset.range(9).shard(n, i)",
+            note="a part that is asked for",
+            level="manual",
+            config=_TF,
+        ),
         Example.same("d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)", note="one device"),
         Example.same("row = db.shard('users', key=7)", note="another object's method", config=_TF),
     ),
@@ -69,12 +80,22 @@ def shard(call: Call) -> None:
         return None
     if all(isinstance(v, cst.Integer) for v in (count, index)) or _is_one_of_several(call, index):
         return call.manual(_NO_RANK)
+    if _is_predicted_by_parts(call, index):
+        return call.manual(_PREDICTED)
     condition = _context_condition(call, [count, index])
     if condition is not None:
         return _add_else(call, condition)
     call.replace(count, f"{call.need('get_rank_size')}()")
     call.replace(index, f"{call.need('get_rank_id')}()")
     return call.fixed("Every rank reads its own part of the data.")
+
+
+def _is_predicted_by_parts(call: Call, index: cst.BaseExpression) -> bool:
+    """Whether who asks for a prediction says for which part of the data: each part is then the work of a run of its own."""
+    function = call.scope.function
+    is_param = isinstance(index, cst.Name) and any(binding.kind == "param" for binding in call.scope.lookup(index.value))
+    around = [a.name.value for a in call.script.walked.ancestors(call.node) if isinstance(a, (cst.FunctionDef, cst.ClassDef))]
+    return function is not None and is_param and any(_PREDICTS.search(name) for name in around)
 
 
 def _is_one_of_several(call: Call, index: cst.BaseExpression) -> bool:

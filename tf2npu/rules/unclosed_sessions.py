@@ -8,9 +8,12 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.places import also_at
+from tf2npu.rules.resources import is_unit_test
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
 
+_SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
 _SET_SESSION = ("tensorflow.keras.backend.set_session", "keras.backend.set_session")
 _UNNAMED = "Nothing can close this session: keep it in a variable, and call its close() when the work is done."
 _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
@@ -19,7 +22,7 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
 @rule(
     id="NPU910",
     title="Session that nobody closes",
-    matches=("tensorflow.Session", "tensorflow.InteractiveSession"),
+    matches=_SESSIONS,
     why="A session that is left to the interpreter's exit can keep the device busy or end in an error there.",
     source="TensorFlow adapter porting guide: close sessions explicitly",
     examples=(
@@ -51,23 +54,43 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
 )
 def unclosed_session(call: Call) -> None:
     """Reports a session that is neither used in a with statement nor closed, also one that a function gives."""
+    starts = [] if is_unit_test(call.script) else _starts_of_alike(call)
+    if starts and starts[0] == call.script.tree.span(call.node)[0]:
+        call.manual(_why_open(call) + also_at([call.script.span(start, start).line for start in starts]))
+
+
+def _starts_of_alike(call: Call) -> list[int]:
+    """Where the file opens sessions of which there is the same to say as of this one, if there is anything."""
+    script = call.script
+    if "open_sessions" not in script.memo:
+        found: dict[str, list[int]] = script.memo.setdefault("open_sessions", {})
+        for node, scope in script.walked.calls:
+            name = script.name_of(node.func, scope)
+            if name in _SESSIONS and not script.is_switched_off(call.fix.rule, node):
+                found.setdefault(_why_open(Call(script, call.fix.rule, node, scope, name)), []).append(script.tree.span(node)[0])
+    why = _why_open(call)
+    return sorted(script.memo["open_sessions"].get(why, ())) if why else []
+
+
+def _why_open(call: Call) -> str:
+    """What there is to say of a session that stays open, or nothing."""
     parents = call.script.walked.parents
     parent: Any = parents.get(id(call.node))
     while isinstance(parent, _PASSED_THROUGH):
         parent = parents.get(id(parent))
     if isinstance(parent, cst.Assign):
         target = _open_target(call, parent)
-        if target:
-            call.manual(f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement.")
-    elif isinstance(parent, cst.Return):
-        _given_by_a_function(call)
-    elif isinstance(parent, cst.Attribute) and parent.attr.value == "as_default":
-        call.manual(_UNNAMED)
-    elif isinstance(parent, cst.Arg):
-        user: Any = parents.get(id(parent))
-        is_keras = isinstance(user, cst.Call) and call.resolve(user.func) in _SET_SESSION
-        if is_keras and "get_session().close" not in call.script.text and "clear_session()" not in call.script.text:
-            call.manual(_UNNAMED)
+        return f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement." * bool(
+            target
+        )
+    if isinstance(parent, cst.Return):
+        return _given_by_a_function(call)
+    if isinstance(parent, cst.Attribute) and parent.attr.value == "as_default":
+        return _UNNAMED
+    user: Any = parents.get(id(parent)) if isinstance(parent, cst.Arg) else None
+    is_keras = isinstance(user, cst.Call) and call.resolve(user.func) in _SET_SESSION
+    is_closed = "get_session().close" in call.script.text or "clear_session()" in call.script.text
+    return _UNNAMED if is_keras and not is_closed else ""
 
 
 def _open_target(call: Call, assign: cst.Assign) -> str:
@@ -116,10 +139,10 @@ def _derives(script: Script, number: int, other: int) -> bool:
     return other in seen
 
 
-def _given_by_a_function(call: Call) -> None:
+def _given_by_a_function(call: Call) -> str:
     function = call.scope.function
     if function is None or not isinstance(function.node, cst.FunctionDef):
-        return
+        return ""
     name, walked = function.node.name.value, call.script.walked
     for node, _ in walked.calls:
         is_user = name == (node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", ""))
@@ -127,7 +150,5 @@ def _given_by_a_function(call: Call) -> None:
         target = _open_target(call, assign) if is_user and isinstance(assign, cst.Assign) else ""
         if target:
             line = call.script.span(*call.script.tree.span(node)).line
-            call.manual(
-                f"Nothing closes the session that {name} gives in line {line}: call {target}.close(), or use a with statement."
-            )
-            return
+            return f"Nothing closes the session that {name} gives in line {line}: call {target}.close(), or use a with statement."
+    return ""

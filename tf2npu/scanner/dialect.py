@@ -17,14 +17,14 @@ _TRAINS = re.compile(r"tensorflow\.(?:distribute\.|keras\.optimizers\.|keras\.(?
 class Dialect:
     """kind: "1" TensorFlow 1 (or no sign of 2), "2", or "1 on 2": TensorFlow 2 with its version 1 behaviour; sign: where.
 
-    importer, imported: another file that tells, because it is written for TensorFlow 2 and imports this one, or is imported here.
+    told_by: another file that is written for TensorFlow 2, where that tells; relation: what it has to do with this one.
     """
 
     kind: str
     api: str = ""
     sign: cst.CSTNode | None = None
-    importer: str = ""
-    imported: str = ""
+    told_by: str = ""
+    relation: str = ""
 
 
 def dialect_of(script: Script) -> Dialect:
@@ -36,9 +36,10 @@ def dialect_of(script: Script) -> Dialect:
 
 def _find(script: Script) -> Dialect:
     own = _by_own_names(script)
-    importer = script.project.for_tensorflow2.get(script.path, "")
-    imported = script.project.on_tensorflow2.get(script.path, "")
-    return Dialect("2", importer=importer, imported=imported) if own.kind == "1" and (importer or imported) else own
+    importer, imported = (told.get(script.path, "") for told in (script.project.for_tensorflow2, script.project.on_tensorflow2))
+    if own.kind != "1" or not (importer or imported):
+        return own
+    return Dialect("2", told_by=importer or imported, relation="imports this file" if importer else "this file imports")
 
 
 def _by_own_names(script: Script) -> Dialect:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 # TF1 names stay bare ("tensorflow.nn.dropout"); compat.v2 names keep their prefix, because they mean something else.
-_PREFIXES = (
+PREFIXES = (
     ("tensorflow.compat.v1", "tensorflow"),
     ("tensorflow_core", "tensorflow"),
     ("tensorflow.python.keras", "tensorflow.keras"),
@@ -183,7 +183,7 @@ def canonical(name: str) -> str:
 
 def with_public_prefix(name: str) -> str:
     """A TensorFlow name with those packages that are wholly known under another name brought to that."""
-    for prefix, replacement in _PREFIXES:
+    for prefix, replacement in PREFIXES:
         if name == prefix or name.startswith(prefix + "."):
             name = replacement + name[len(prefix) :]
     return name

@@ -27,6 +27,7 @@ _NOTHING: AbstractContextManager[None] = nullcontext()
 # Enough for a sum of some ten thousand terms; only used after a first attempt ran out of stack.
 _DEEP_STACK_BYTES = 512 * 1024 * 1024
 _DEEP_RECURSION_LIMIT = 200_000
+_MOST_COMMAS = 500_000  # a list of 2.4 million numbers in 5 MB of source took LibCST 10 GB
 
 
 class TooDeepError(SourceError):
@@ -74,6 +75,11 @@ def parse(text: str, is_python: bool = False) -> Tree:
 
     Raises: SourceError with line and column for a syntax error, or for source that the parser cannot give back unchanged.
     """
+    if text.count(",") > _MOST_COMMAS:
+        raise SourceError(
+            f"it has more than {_MOST_COMMAS:,} commas, a table rather than a program, and its tree would take gigabytes of "
+            "memory; move the table into a data file"
+        )
     if "\0" in text:
         at = text.index("\0")
         raise SourceError("source code cannot hold a null byte", text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))

@@ -48,6 +48,7 @@ MOVED = (
     ("slim.python.slim.training", "tf_slim.training"),
     ("slim.python.slim", "tf_slim"),
     ("slim.nets", "tf_slim.nets"),
+    ("signal", "tensorflow.signal"),
     ("summary.summary", f"{OURS}.summary"),
     ("all_reduce.python.all_reduce", f"{OURS}.all_reduce"),
     ("recurrent.python.ops.functional_rnn", f"{OURS}.recurrent"),
@@ -87,7 +88,6 @@ INSTEAD = {
     "learn": "tf.estimator",
     "saved_model": "tf.saved_model",
     "tfprof.ProfileContext": "tf.profiler.profile with the run metadata of a step",
-    "signal": "tf.signal",
     "tensorrt": "nothing: the device compiles the graph itself",
     "tensorboard": "the package tensorboard",
 }

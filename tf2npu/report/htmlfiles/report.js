@@ -10,6 +10,8 @@
     const choice = tools.querySelector("select");
     const said = tools.querySelector("[role=status]");
     const rows = [...target.querySelectorAll("[data-row]")];
+    const places = (row) => Number(row.dataset.places || 1);
+    const all = rows.reduce((sum, row) => sum + places(row), 0);
     const apply = () => {
       const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
       const level = choice ? choice.value : "";
@@ -17,12 +19,12 @@
       for (const row of rows) {
         const text = row.textContent.toLowerCase();
         row.hidden = !words.every((w) => text.includes(w)) || (level && !row.dataset.row.split(" ").includes(level));
-        shown += row.hidden ? 0 : 1;
+        shown += row.hidden ? 0 : places(row);
       }
       for (const group of target.querySelectorAll("details.group")) {
         group.hidden = !group.querySelector("[data-row]:not([hidden])");
       }
-      said.textContent = `${shown} of ${rows.length} shown`;
+      said.textContent = `${shown} of ${all} shown`;
     };
     field.addEventListener("input", apply);
     if (choice) choice.addEventListener("change", apply);

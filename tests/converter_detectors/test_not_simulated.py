@@ -1,0 +1,60 @@
+"""APIs of 1.15 that a simulated run lacks are told under each spelling, once a file, and are no work that is left."""
+
+from __future__ import annotations
+
+import pytest
+
+from tf2npu.convert import convert_source
+from tf2npu.findings import Finding
+
+RULE = "NPU968"
+
+
+def said(code: str) -> list[Finding]:
+    return [f for f in convert_source(code, "m.py").findings if f.rule == RULE]
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("import tensorflow as tf\nc = tf.contrib.rnn.NASCell(3)", "tf.contrib.rnn.NASCell"),
+        ("from tensorflow.contrib.rnn import NASCell", "tf.contrib.rnn.NASCell"),
+        ("import tensorflow.contrib.rnn as rnn\nc = rnn.NASCell(3)", "tf.contrib.rnn.NASCell"),
+        ("from tensorflow.contrib.factorization.python.ops import clustering_ops", "tf.contrib.factorization"),
+        ("import tensorflow.contrib.graph_editor as ge", "tf.contrib.graph_editor"),
+        ("from tensorflow.contrib.tensor_forest.python import tensor_forest", "tf.contrib.tensor_forest"),
+        ("import tensorflow.compat.v1 as tf\ne = tf.estimator.BoostedTreesRegressor(c, 1)", "tf.estimator.BoostedTreesRegressor"),
+        ("import tensorflow as tf\nl = tf.keras.wrappers.scikit_learn.KerasClassifier(f)", "tf.keras.wrappers"),
+    ],
+)
+def test_it_is_said(code: str, name: str) -> None:
+    (finding,) = said(code)
+    assert finding.level.value == "info"
+    assert f" has no {name}. " in finding.message
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import tensorflow as tf\nc = tf.contrib.rnn.LSTMCell(3)",
+        "import tensorflow as tf\nx = y[:, tf.newaxis]",  # it is None
+        "from tensorflow.python.keras.layers.recurrent import LSTM",  # a path of 1.15 that npu_bridge offers
+        "from tensorflow.contrib.signal import stft",
+        "try:\n    from tensorflow.contrib import factorization\nexcept ImportError:\n    factorization = None",
+        "import tensorflow as tf\nc = mine.contrib.rnn.NASCell(3)",
+    ],
+)
+def test_nothing_is_said(code: str) -> None:
+    assert said(code) == []
+
+
+def test_it_is_said_once_and_names_the_other_lines() -> None:
+    code = "from tensorflow.contrib import rnn\na = rnn.NASCell(3)\nb = rnn.NASCell(4)\nc = rnn.NASCell(5)\n"
+    (finding,) = said(code)
+    assert finding.span.line == 2
+    assert "3 such places in the file; the others: 3, 4." in finding.message
+
+
+def test_it_says_what_to_use_instead() -> None:
+    (finding,) = said("from tensorflow.contrib import graph_editor as ge\n")
+    assert "use tf.graph_util and tf.import_graph_def" in finding.message

@@ -1,0 +1,52 @@
+"""APIs of TensorFlow 1.15 that an Ascend host has and a simulated run has not."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from tf2npu.api_support.table import not_simulated, not_simulated_part, shown
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.places import first_uses
+from tf2npu.scanner.sites import Site
+
+
+@rule(
+    id="NPU968",
+    title="Not in a simulated run",
+    on="module",
+    matches=tuple(not_simulated()),
+    why="A simulated run is one of TensorFlow 2.15, which dropped some APIs of 1.15: it ends where the script comes to one.",
+    source="the names of TensorFlow 1.15 looked up in a process with npu_bridge (tools/build_not_simulated.py)",
+    examples=(
+        Example.same(
+            "cell = tf.contrib.rnn.NASCell(64)",
+            level="info",
+            write="cell = mine.NASCell(64)  # a copy of its code, only needed where the script is to run without an NPU",
+        ),
+        Example.same("from tensorflow.contrib.factorization import KMeans", level="info"),
+        Example.same("e = tf.estimator.BoostedTreesClassifier(columns, 1, config=npu_run_config_init())", level="info"),
+        Example.same("cell = tf.contrib.rnn.LSTMCell(64)", note="still there"),
+        Example.same(
+            "try:\n    from tensorflow.contrib import graph_editor\nexcept ImportError:\n    graph_editor = None",
+            note="has another way",
+        ),
+    ),
+)
+def not_in_a_simulated_run(site: Site) -> None:
+    """Says of each such API, at its first use in a file, that a simulated run ends there."""
+    if not site.script.uses_tensorflow or not _words().search(site.script.text):
+        return
+    for name, others in first_uses(site, not_simulated_part):
+        instead = not_simulated()[name] or "a copy of its code in the project"
+        site.info(
+            f"A simulated run ends here: TensorFlow 2.15, on which it is done, has no {shown(name)}. An Ascend host with 1.15 "
+            f"has it. To run the script without one, use {instead}.{others}"
+        )
+
+
+@lru_cache(maxsize=1)
+def _words() -> re.Pattern[str]:
+    """What a file must hold to use one of them, so that the names of others need not be looked at."""
+    names = (name for name in not_simulated() if not name.startswith("tensorflow.contrib."))
+    return re.compile(rf"\b(?:contrib|{'|'.join(sorted({name.rpartition('.')[2] for name in names}))})\b")

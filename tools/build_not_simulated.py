@@ -1,0 +1,82 @@
+"""Writes the names of TensorFlow 1.15 that a simulated run does not have: `python tools/build_not_simulated.py`.
+
+They are found by asking: every name of the API table is looked up in a process with npu_bridge. A name is there when any of its
+spellings is; of what hangs on a module or class that is not there, only that is written. Names that will not work on the NPU
+either are left out, since the converter says so of each.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tf2npu.api_support.table import Api, table
+from tf2npu.findings import Verdict
+from tf2npu.scanner.names import PREFIXES
+
+HERE = Path(__file__).parent
+DATA = HERE.parent / "tf2npu" / "api_support" / "data" / "not_simulated.csv"
+NEWER = HERE / "api_table" / "tensorflow_2_15_only.txt"
+COLUMNS = ("name", "instead")
+_NOTHING = object()
+_FROM_FUTURE = {"absolute_import", "division", "print_function"}  # what `from __future__` leaves in a module
+
+
+def text() -> str:
+    """The table as CSV: a name and what to use in its place, where there is such a thing.
+
+    Raises: ImportError where npu_bridge cannot be imported.
+    """
+    import_module("npu_bridge.npu_init")
+    from npu_bridge._tf1.contrib import INSTEAD
+
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for name in sorted({_topmost(api) for api in _judged()} - {""}):
+        below = name.removeprefix("tensorflow.contrib.")
+        writer.writerow((name, INSTEAD.get(below) or INSTEAD.get(below.partition(".")[0]) or ""))
+    return written.getvalue()
+
+
+def _judged() -> Iterator[Api]:
+    newer = set(NEWER.read_text(encoding="utf-8").split())
+    for api in table():
+        is_of_1_15 = api.name.startswith("tensorflow.") and api.name not in newer and ".compat.v2." not in api.name
+        is_own = api.name.rpartition(".")[2] not in _FROM_FUTURE
+        if is_of_1_15 and is_own and api.kind != "member" and api.verdict is not Verdict.UNSUPPORTED:
+            yield api
+
+
+def _topmost(api: Api) -> str:
+    """The module, class or function that is not there because of which this API is not; "" where it is there."""
+    if any(_is_there(name) for name in (api.name, *api.aliases)):
+        return ""
+    parts = api.name.split(".")
+    heads = (".".join(parts[:n]) for n in range(2, len(parts) + 1))
+    return next(head for head in heads if not _is_there(head))
+
+
+def _is_there(name: str) -> bool:
+    """Whether one of the spellings that the converter takes for this name is there."""
+    merged = [old + name[len(new) :] for old, new in PREFIXES if name == new or name.startswith(f"{new}.")]
+    return any(_found(spelling) is not _NOTHING for spelling in (name, *merged))
+
+
+@cache
+def _found(name: str) -> Any:
+    """The module or attribute of this name, or _NOTHING."""
+    owner, _, last = name.rpartition(".")
+    try:
+        return import_module(name)
+    except ImportError:
+        return getattr(_found(owner), last, _NOTHING) if owner else _NOTHING
+
+
+if __name__ == "__main__":
+    DATA.write_text(text(), encoding="utf-8")
