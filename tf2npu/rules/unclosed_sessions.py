@@ -80,9 +80,9 @@ def _why_open(call: Call) -> str:
         parent = parents.get(id(parent))
     if isinstance(parent, cst.Assign):
         target = _open_target(call, parent)
-        return f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement." * bool(
-            target
-        )
+        if not target:
+            return ""
+        return f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement."
     if isinstance(parent, cst.Return):
         return _given_by_a_function(call)
     if isinstance(parent, cst.Attribute) and parent.attr.value == "as_default":
