@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import Estimate, no_work
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import parallel
+from npu_runtime.kernels.access import shape_text
 
 Refuse = Callable[[Sequence[Spec], dict[str, Any]], "str | None"]
 _RESERVED = frozenset({"out", "state"})
@@ -121,14 +120,10 @@ def _with_ranks(function: Callable[..., Any], ranks: Mapping[str, int]) -> Calla
     def checked(*inputs: Any, **keywords: Any) -> Any:
         for place, rank, name in wanted:
             if inputs[place].ndim != rank:
-                raise InvalidArgument(f"{name} must be a {_RANKS[rank]}, but has shape {_shape_text(inputs[place])}")
+                raise InvalidArgument(f"{name} must be a {_RANKS[rank]}, but has shape {shape_text(inputs[place].shape)}")
         return function(*inputs, **keywords)
 
     return checked
-
-
-def _shape_text(x: np.ndarray) -> str:
-    return f"[{','.join(map(str, x.shape))}]"
 
 
 @cache

@@ -15,6 +15,8 @@ from npu_runtime.kernels.base import kernel
 
 Array = np.ndarray
 WIDE = {"T": frozenset({"float32"}), "T_threshold": frozenset({"float32"})}
+SCALARS = {"max_output_size": 0, "iou_threshold": 0, "score_threshold": 0}
+"""Ranks of what limits a selection."""
 GROUP = 128
 """Boxes chosen among each other at a time."""
 COMPARED_AT_ONCE = 1 << 15
@@ -52,7 +54,7 @@ def non_max_suppression_v2(boxes: Array, scores: Array, max_output_size: Array, 
     shape=_some,
     dtypes=WIDE,
     estimate=per_input_element(10),
-    ranks={"max_output_size": 0, "iou_threshold": 0, "score_threshold": 0},
+    ranks=SCALARS,
 )
 def non_max_suppression_v3(
     boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array, /

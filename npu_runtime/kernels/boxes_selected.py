@@ -12,7 +12,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.boxes import WIDE, _check, _corners, _overlap, _select
+from npu_runtime.kernels.boxes import SCALARS, WIDE, _check, _corners, _overlap, _select, _some
 from npu_runtime.kernels.shapes import constant_ints
 
 Array = np.ndarray
@@ -42,7 +42,7 @@ def _v4_shape(boxes: Spec, scores: Spec, limit: Spec, *others: Spec, pad_to_max_
     shape=_v4_shape,
     dtypes=WIDE,
     estimate=per_input_element(10),
-    ranks={"max_output_size": 0, "iou_threshold": 0, "score_threshold": 0},
+    ranks=SCALARS,
 )
 def non_max_suppression_v4(
     boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array, /, *,
@@ -67,7 +67,7 @@ def _v5_shape(boxes: Spec, scores: Spec, limit: Spec, *others: Spec, pad_to_max_
     shape=_v5_shape,
     dtypes={"T": frozenset({"float32"})},
     estimate=per_input_element(10),
-    ranks={"max_output_size": 0, "iou_threshold": 0, "score_threshold": 0, "soft_nms_sigma": 0},
+    ranks={**SCALARS, "soft_nms_sigma": 0},
 )
 def non_max_suppression_v5(
     boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array, soft_nms_sigma: Array,
@@ -110,10 +110,6 @@ def _select_softly(boxes: Array, scores: Array, limit: int, score_threshold: Any
         elif score > score_threshold:
             heapq.heappush(waiting, (-score, box, len(chosen)))
     return np.array(chosen, np.int32), np.array(kept, np.float32)
-
-
-def _some(*specs: Spec, **attrs: Any) -> Shape:
-    return (None,)
 
 
 @kernel(

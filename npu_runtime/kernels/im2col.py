@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, cut_rows, multiply, multiply_stacked
+from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, cut_rows, multiply, multiply_stacked, multiply_transposed
 from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
@@ -225,7 +225,8 @@ def multiply_turned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """
     size = SMALL_PRODUCT // out.size
     if size < FEWEST_TURNED or len(a) <= size:
-        _multiply_packed(a, b, out)
+        by = multiply_transposed if SMALL_PRODUCT and out.shape[0] < out.shape[1] else np.matmul
+        by(a.T, b, out=out)
         return
     size -= size % 16
     at_once = max(1, TURNED_BYTES // out.nbytes)
@@ -241,17 +242,6 @@ def multiply_turned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
             np.sum(products, axis=0, out=out)
     if whole < len(a):
         np.add(out, np.matmul(a[whole:].T, b[whole:]), out=out)
-
-
-def _multiply_packed(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """As `multiply_turned` where the result is large: in columns, or so that the larger operand is the one that is turned."""
-    m, k = out.shape
-    if SMALL_PRODUCT and m < k:
-        turned = scratch("turned product", (k, m))
-        np.matmul(b.T, a, out=turned)
-        np.copyto(out, turned.T)
-    else:
-        np.matmul(a.T, b, out=out)
 
 
 def _all_windows(x: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray:

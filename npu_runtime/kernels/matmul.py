@@ -178,7 +178,7 @@ def multiply_few(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 
 def multiply_transposed(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """out = a @ b of a few hundred rows on this thread, as (b.T @ a.T).T.
+    """out = a @ b of fewer rows than columns on this thread, as (b.T @ a.T).T.
 
     OpenBLAS' kernels for AVX-512 pack numpy's right operand by 16 columns at a time, down all of its rows, which lie in other
     pages of memory; the left one, turned around, along its rows.  a: (m, k), b: (k, n) with contiguous rows.  out: (m, n).

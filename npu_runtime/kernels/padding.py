@@ -81,7 +81,7 @@ def pad(x: np.ndarray, paddings: np.ndarray, /, *, out: np.ndarray | None = None
 @kernel("PadV2", unit="memory", shape=_padded_shape, dtypes=TYPES, ranks={"constant_values": 0})
 def pad_with(x: np.ndarray, paddings: np.ndarray, constant_values: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """As `Pad`, with a scalar of x's type in the place of zero. Source: TensorFlow op `PadV2`."""
-    return _pad(x, paddings, constant_values.reshape(-1)[0], out)
+    return _pad(x, paddings, constant_values[()], out)
 
 
 def _mirror_index(n: int, before: int, after: int, mode: str) -> np.ndarray:

@@ -15,13 +15,11 @@ from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.matmul import matmul_flops, matmul_shape, run_matmul
 from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import normalize_axes, same_as
-from npu_runtime.kernels.sparse_tensors import keys, require_extents, require_rows
+from npu_runtime.kernels.sparse_tensors import SPARSE, keys, require_extents, require_rows
 
 Array = np.ndarray
 SOFTMAX = frozenset({"float16", "float32"})
 WIDE = frozenset({"bfloat16", "float32"})
-SPARSE = {"indices": 2, "values": 1, "shape": 1}
-"""Ranks of a sparse tensor's parts."""
 
 
 def _kept(shape: Array, axes: Array) -> tuple[list[int], tuple[int, ...]]:

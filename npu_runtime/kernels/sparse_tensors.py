@@ -17,6 +17,8 @@ from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import same_as
 
 Array = np.ndarray
+SPARSE = {"indices": 2, "values": 1, "shape": 1}
+"""Ranks of a sparse tensor's parts."""
 
 
 def _rank_of(shape: Spec) -> int | None:
@@ -51,7 +53,7 @@ def _reordered_shape(indices: Spec, values: Spec, shape: Spec, /) -> list[Shape]
     return [indices.shape, values.shape]
 
 
-@kernel("SparseReorder", unit="memory", shape=_reordered_shape, ranks={"indices": 2, "values": 1, "shape": 1})
+@kernel("SparseReorder", unit="memory", shape=_reordered_shape, ranks=SPARSE)
 def sparse_reorder(indices: Array, values: Array, shape: Array, /) -> tuple[Array, Array]:
     """In row-major order.  Source: TensorFlow op `SparseReorder`."""
     require_rows(indices, values)
@@ -92,7 +94,7 @@ def _split_shape(split_dim: Spec, indices: Spec, values: Spec, shape: Spec, /, *
     return [(None, rank)] * num_split + [(None,)] * num_split + [(rank,)] * num_split
 
 
-@kernel("SparseSplit", unit="memory", shape=_split_shape, ranks={"split_dim": 0, "indices": 2, "values": 1, "shape": 1})
+@kernel("SparseSplit", unit="memory", shape=_split_shape, ranks={**SPARSE, "split_dim": 0})
 def sparse_split(split_dim: Array, indices: Array, values: Array, shape: Array, /, *, num_split: int) -> tuple[Array, ...]:
     """num_split parts along an axis, the first ones longer when it does not divide: coordinates, values, shapes of all.
 
@@ -122,7 +124,7 @@ def _slice_shape(indices: Spec, values: Spec, shape: Spec, start: Spec, size: Sp
     return [(None, rank), (None,), (rank,)]
 
 
-@kernel("SparseSlice", unit="memory", shape=_slice_shape, ranks={"indices": 2, "values": 1, "shape": 1, "start": 1, "size": 1})
+@kernel("SparseSlice", unit="memory", shape=_slice_shape, ranks={**SPARSE, "start": 1, "size": 1})
 def sparse_slice(indices: Array, values: Array, shape: Array, start: Array, size: Array, /) -> tuple[Array, Array, Array]:
     """What lies inside a box, counted from its corner.  start, size: (rank,).  Source: TensorFlow op `SparseSlice`."""
     require_extents(indices, shape=shape, start=start, size=size)
@@ -248,8 +250,7 @@ def _register_dense(op: str, function: Callable[..., Any]) -> None:
         return np.asarray(function(values, np.broadcast_to(dense, extents)[tuple(indices.T)]))
 
     with_dense.__doc__ = f"The values of the sparse tensor with those of the dense one there.  Source: TensorFlow op `{op}`."
-    ranks = {"indices": 2, "values": 1, "shape": 1}
-    kernel(op, unit="vector", shape=same_as(1), dtypes=dt.NUMBERS, ranks=ranks)(with_dense)
+    kernel(op, unit="vector", shape=same_as(1), dtypes=dt.NUMBERS, ranks=SPARSE)(with_dense)
 
 
 _register_dense("SparseDenseCwiseAdd", np.add)
@@ -261,7 +262,7 @@ _register_dense("SparseDenseCwiseMul", np.multiply)
     unit="vector",
     shape=same_as(3),
     dtypes={"T": dt.NUMBERS, "Tindices": dt.INDICES},
-    ranks={"indices": 2, "values": 1, "shape": 1},
+    ranks=SPARSE,
 )
 def sparse_tensor_dense_add(indices: Array, values: Array, shape: Array, dense: Array, /) -> Array:
     """A dense tensor with sparse values added.  Source: TensorFlow op `SparseTensorDenseAdd`."""

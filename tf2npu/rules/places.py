@@ -14,15 +14,21 @@ from tf2npu.scanner.sites import Call, Site
 _MOST_LINES = 20
 
 
-def first_of_alike(call: Call, names: tuple[str, ...]) -> list[int] | None:
-    """Lines of all calls of these names that the rule looks at; None for another than the first of them."""
-    script = call.script
-    key = f"places:{call.fix.rule}"
+def first_of_alike(call: Call, names: tuple[str, ...], told: Callable[[Call], str] | None = None) -> list[int] | None:
+    """Lines of all calls of these names that the rule looks at; None for another than the first of them.
+
+    told: what there is to say of a call; only those of which there is the same to say are alike then.
+    """
+    script, rule = call.script, call.fix.rule
+    key = f"places:{rule}"
     if key not in script.memo:
-        alike = [node for node, scope in script.walked.calls if script.name_of(node.func, scope) in names]
-        spans = sorted(script.tree.span(node)[0] for node in alike if not script.is_switched_off(call.fix.rule, node))
-        script.memo[key] = spans
-    starts: list[int] = script.memo[key]
+        found: dict[str, list[int]] = script.memo.setdefault(key, {})
+        for node, scope in script.walked.calls:
+            name = script.name_of(node.func, scope)
+            if name in names and not script.is_switched_off(rule, node):
+                said = told(Call(script, rule, node, scope, name)) if told else ""
+                found.setdefault(said, []).append(script.tree.span(node)[0])
+    starts = sorted(script.memo[key].get(told(call) if told else "", ()))
     if not starts or script.tree.span(call.node)[0] != starts[0]:
         return None
     return [script.span(start, start).line for start in starts]

@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.places import also_at
+from tf2npu.rules.places import also_at, first_of_alike
 from tf2npu.rules.resources import is_unit_test
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
@@ -54,22 +54,10 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
 )
 def unclosed_session(call: Call) -> None:
     """Reports a session that is neither used in a with statement nor closed, also one that a function gives."""
-    starts = [] if is_unit_test(call.script) else _starts_of_alike(call)
-    if starts and starts[0] == call.script.tree.span(call.node)[0]:
-        call.manual(_why_open(call) + also_at([call.script.span(start, start).line for start in starts]))
-
-
-def _starts_of_alike(call: Call) -> list[int]:
-    """Where the file opens sessions of which there is the same to say as of this one, if there is anything."""
-    script = call.script
-    if "open_sessions" not in script.memo:
-        found: dict[str, list[int]] = script.memo.setdefault("open_sessions", {})
-        for node, scope in script.walked.calls:
-            name = script.name_of(node.func, scope)
-            if name in _SESSIONS and not script.is_switched_off(call.fix.rule, node):
-                found.setdefault(_why_open(Call(script, call.fix.rule, node, scope, name)), []).append(script.tree.span(node)[0])
-    why = _why_open(call)
-    return sorted(script.memo["open_sessions"].get(why, ())) if why else []
+    why = "" if is_unit_test(call.script) else _why_open(call)
+    lines = first_of_alike(call, _SESSIONS, _why_open) if why else None
+    if lines is not None:
+        call.manual(why + also_at(lines))
 
 
 def _why_open(call: Call) -> str:
