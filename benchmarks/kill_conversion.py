@@ -1,10 +1,12 @@
 """SIGKILL at random moments of a conversion: every file must be old or new, and a rerun must equal a clean run.
 
     python benchmarks/kill_conversion.py --kills 200
+    python benchmarks/kill_conversion.py --each-write
 
-Three situations by turns: an empty OUT, an OUT that holds the conversion of an earlier version, and `--in-place` (followed
-by turns by a rerun and by `tf2npu undo`); with one process and with two, with and without the cache. Each conversion runs
-in a forked process group, so that a moment is a moment of the conversion and not of Python's start.
+Four situations by turns: an empty OUT, an OUT that holds the conversion of an earlier version, `--in-place` (followed by
+turns by a rerun and by `tf2npu undo`) and that undo itself; with one process and with two, with and without the cache.
+Each command runs in a forked process group, so that a moment is one of the command and not of Python's start. --each-write
+is the same with a smaller project and a kill before each call that changes a file, so that no moment is left to chance.
 Exit code 1 when a file was torn or a rerun differed.
 """
 
@@ -26,8 +28,10 @@ import tf2npu.convert  # noqa: F401  imported before forking
 from tf2npu import cli
 
 N_FILES = 60
+N_FILES_OF_EACH = 9
 _PADDING = "".join(f"def step_{n}(x):\n    return tf.nn.relu(x) + {n}\n\n" for n in range(4))
 _REPORT = ("--format", "json")  # pages would take most of the time, and the kills
+_CHANGES = frozenset(f"os.{name}" for name in ("mkdir", "rename", "remove", "rmdir", "chmod", "symlink", "link", "truncate"))
 State = dict[str, tuple[int, bytes | str | None]]  # path -> mode; content of a file, target of a link, None for a folder
 
 
@@ -43,6 +47,10 @@ class Trial:
     new: State
     seconds: float = 0.0
 
+    def with_options(self, *options: str) -> tuple[str, ...]:
+        """The command with options that only a conversion takes."""
+        return (*self.words, *options) if self.words[0] == "convert" else self.words
+
 
 @dataclass
 class Tally:
@@ -52,9 +60,9 @@ class Tally:
     faults: list[str] = field(default_factory=list)
 
 
-def make_source(root: Path, version: int) -> None:
-    """A project of N_FILES files: scripts, a package, data, an executable and a symbolic link."""
-    for number in range(N_FILES - 6):
+def make_source(root: Path, version: int, n_files: int) -> None:
+    """A project of so many files: scripts, a package, data, an executable and a symbolic link."""
+    for number in range(n_files - 6):
         path = root / f"pkg{number % 5}" / f"m{number:02}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# version {version}\nimport tensorflow as tf\n\n{_PADDING}with tf.Session() as s:\n    print(s)\n")
@@ -81,8 +89,22 @@ def state_of(root: Path) -> State:
     return found
 
 
-def start(words: tuple[str, ...], cache: Path) -> int:
-    """Run the command in a forked process group of its own; returns its id."""
+def kill_before_change(number: int) -> None:
+    """End this process in front of its change of files with this number, counted from 0 (Python's audit events)."""
+    seen = 0
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal seen
+        if event in _CHANGES or (event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_ACCMODE):
+            seen += 1
+            if seen > number:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
+def start(words: tuple[str, ...], cache: Path, changes: int | None = None) -> int:
+    """Run the command in a forked process group of its own; returns its id. changes: how many it may make."""
     pid = os.fork()
     if pid:
         return pid
@@ -93,6 +115,8 @@ def start(words: tuple[str, ...], cache: Path) -> int:
         os.chdir(cache)
         for stream in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+        if changes is not None:
+            kill_before_change(changes)
         cli.main(list(words))
     except SystemExit as stopped:
         code = stopped.code if isinstance(stopped.code, int) else 70
@@ -125,20 +149,23 @@ def restore(trial: Trial) -> None:
         shutil.copytree(trial.before, trial.place, symlinks=True)
 
 
-def trials(folder: Path, cache: Path) -> list[Trial]:
-    """The three situations, each with its states and the time that an undisturbed conversion takes."""
+def trials(folder: Path, cache: Path, n_files: int) -> list[Trial]:
+    """The four situations, each with its states and the time that an undisturbed conversion takes."""
     first, second, out = folder / "v1", folder / "v2", folder / "out"
-    make_source(first, 1)
-    make_source(second, 2)
+    make_source(first, 1, n_files)
+    make_source(second, 2, n_files)
     must(finish(("convert", str(first), str(folder / "out1")), cache))
     shutil.copytree(folder / "out1", folder / "stale", symlinks=True)
     must(finish(("convert", str(second), str(folder / "clean")), cache))
-    new, source = state_of(folder / "clean"), state_of(second)
+    new, source, live = state_of(folder / "clean"), state_of(second), folder / "live"
+    shutil.copytree(second, folder / "done", symlinks=True)
+    must(finish(("convert", str(folder / "done"), "--in-place", *_REPORT), cache))
     words = ("convert", str(second), str(out), *_REPORT)
     found = [
         Trial("into an empty OUT", None, words, out, {}, new),
         Trial("over an earlier OUT", folder / "stale", words, out, state_of(folder / "stale"), new),
-        Trial("in place", second, ("convert", str(folder / "live"), "--in-place", *_REPORT), folder / "live", source, new),
+        Trial("in place", second, ("convert", str(live), "--in-place", *_REPORT), live, source, new),
+        Trial("undoing", folder / "done", ("undo", str(live)), live, new, source),
     ]
     for trial in found:
         trial.seconds = min(undisturbed(trial, cache) for _ in range(3))
@@ -149,7 +176,7 @@ def undisturbed(trial: Trial, cache: Path) -> float:
     """Seconds that the conversion takes."""
     restore(trial)
     began = time.perf_counter()
-    must(finish((*trial.words, "--no-cache"), cache))
+    must(finish(trial.with_options("--no-cache"), cache))
     return time.perf_counter() - began
 
 
@@ -170,14 +197,14 @@ def check_killed(trial: Trial, number: int, tally: Tally) -> None:
     tally.moments["nothing written yet" if not n_new else "in the middle" if n_new < n_all else "all written"] += 1
 
 
-def check_after(trial: Trial, number: int, cache: Path, tally: Tally) -> None:
-    """A rerun gives what a clean run gives; after an undo in place everything is as it was."""
-    undoes = "--in-place" in trial.words and number % 2 == 0
+def check_after(trial: Trial, number: int, after: int, cache: Path, tally: Tally) -> None:
+    """A rerun (after: 1) gives what a clean run gives; after an undo in place (0) everything is as it was."""
+    undoes = "--in-place" in trial.words and not after
     code = finish(("undo", str(trial.place)) if undoes else trial.words, cache)
     if code or state_of(trial.place) != (trial.old if undoes else trial.new):
         tally.faults.append(f"kill {number}, {trial.name}: {'undo' if undoes else 'rerun'} differs (exit code {code})")
     left = trial.place / ".tf2npu"
-    if (undoes and left.exists()) or (left / "scratch").exists() or (left / "journal").exists():
+    if ((undoes or trial.words[0] == "undo") and left.exists()) or (left / "scratch").exists() or (left / "journal").exists():
         tally.faults.append(f"kill {number}, {trial.name}: state is left in {left.name}")
 
 
@@ -187,7 +214,7 @@ def run(kills: int, seed: int, folder: Path) -> Tally:
     caches = [folder / "cache", folder / "killed-cache"]
     for cache in caches:
         cache.mkdir()
-    kinds = trials(folder, caches[0])
+    kinds = trials(folder, caches[0], N_FILES)
     number = 0
     while tally.moments["killed"] < kills:
         trial = kinds[number % len(kinds)]
@@ -196,12 +223,31 @@ def run(kills: int, seed: int, folder: Path) -> Tally:
         if cached:
             shutil.rmtree(caches[1])
             caches[1].mkdir()
-        words = (*trial.words, "--jobs", str(chance.choice((1, 2))), *(() if cached else ("--no-cache",)))
+        words = trial.with_options("--jobs", str(chance.choice((1, 2))), *(() if cached else ("--no-cache",)))
         was_killed = kill_after(words, caches[1], chance.uniform(0, 1.2 * trial.seconds))
         check_killed(trial, number, tally)
-        check_after(trial, number, caches[cached], tally)
+        check_after(trial, number, number % 2, caches[cached], tally)
         tally.moments["killed" if was_killed else "done before the kill"] += 1
         number += 1
+    return tally
+
+
+def run_each_write(folder: Path) -> Tally:
+    """Kill each kind of conversion in front of each of its changes of files; in place, followed by a rerun and by an undo."""
+    tally, cache = Tally(), folder / "cache"
+    cache.mkdir()
+    for trial in trials(folder, cache, N_FILES_OF_EACH):
+        for after in (0, 1) if "--in-place" in trial.words else (1,):
+            number, was_killed = 0, True
+            while was_killed:
+                restore(trial)
+                words = trial.with_options("--jobs", "1", "--no-cache")
+                _, status = os.waitpid(start(words, cache, number), 0)
+                was_killed = os.waitstatus_to_exitcode(status) == -signal.SIGKILL
+                check_killed(trial, number, tally)
+                check_after(trial, number, after, cache, tally)
+                tally.moments["killed" if was_killed else "done"] += 1
+                number += 1
     return tally
 
 
@@ -209,12 +255,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--kills", type=int, default=200)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--each-write", action="store_true", help="in front of each change of a file instead")
     asked = options.parse_args()
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
-        tally = run(asked.kills, asked.seed, Path(name).resolve())
+        folder = Path(name).resolve()
+        tally = run_each_write(folder) if asked.each_write else run(asked.kills, asked.seed, folder)
     seen = ", ".join(f"{count} {what}" for what, count in sorted(tally.moments.items()))
-    print(f"{asked.kills} kills of conversions of {N_FILES} files in {time.perf_counter() - began:.0f} s: {seen}")
+    n_files = N_FILES_OF_EACH if asked.each_write else N_FILES
+    print(f"kills of conversions of {n_files} files in {time.perf_counter() - began:.0f} s: {seen}")
     print(f"faults: {len(tally.faults)}")
     for fault in tally.faults[:20]:
         print(" ", fault)

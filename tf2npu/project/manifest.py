@@ -66,10 +66,6 @@ class Manifest:
         if adding:
             self.recorded.update(self._before)
 
-    @property
-    def exists(self) -> bool:
-        return self.file.exists() or self.journal.exists()
-
     def accepts(self, path: str, signature: str) -> bool:
         """Whether `signature` at `path` is something this tool wrote there."""
         return signature in self._accepted.get(path, ())

@@ -100,8 +100,9 @@ def _check_single_out(request: Request) -> None:
 
 
 def _is_foreign(folder: Path) -> bool:
-    """True for a folder that holds something and no record of ours."""
+    """True for a folder that holds something and no record of ours; a run killed at its start leaves an empty record."""
     if not folder.exists():
         return False
     state = folder / STATE_FOLDER
-    return not (state / "manifest.json").exists() and not (state / "journal").exists() and any(folder.iterdir())
+    has_record = (state / "manifest.json").exists() or (state / "journal").exists()
+    return not has_record and any(path.name != STATE_FOLDER for path in folder.iterdir())

@@ -131,8 +131,10 @@ def runs(root: Path) -> list[UndoRun]:
 
 
 def has_state(root: Path) -> bool:
-    """Whether an in-place conversion left anything in a source folder, be it an empty record of a killed one."""
-    return (root / STATE_FOLDER / "undo").is_dir()
+    """Whether an in-place conversion left anything in a source folder, be it what a killed one or a killed undo had begun."""
+    state = root / STATE_FOLDER
+    names = {path.name for path in state.iterdir()} if state.is_dir() else {"none"}
+    return "undo" in names or names <= {".gitignore"}
 
 
 def run_to_write(root: Path) -> UndoRun:
@@ -153,7 +155,7 @@ def exclusive(root: Path) -> Iterator[None]:
     state = root / STATE_FOLDER
     (state / "undo").mkdir(parents=True, exist_ok=True)
     ignore, lock = state / ".gitignore", state / "lock"
-    if not ignore.exists():
+    if not ignore.exists() or not ignore.stat().st_size:  # a kill can come between its creation and its line
         ignore.write_text("*\n", encoding="ascii")  # the record is this machine's, not the project's
     with lock.open("w") as stream:
         _take(stream.fileno(), root)
