@@ -2,10 +2,6 @@
 
 import errno
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -342,32 +338,3 @@ def test_odd_names_and_suffixes(tool, project, tmp_path, session_source):
         assert "npu_config_proto" in (tmp_path / "out" / name).read_text(), name
     assert tree(project).keys() == tree(tmp_path / "out").keys()
     assert all("\x1b" not in line and "\u202e" not in line for line in done.out.split("\n"))
-
-
-@pytest.mark.parametrize("n_announced", [1, 20, 45, 60])
-def test_killed_at_any_moment_each_file_is_whole_and_a_rerun_finishes(tool, tmp_path, session_source, n_announced):
-    source, out = tmp_path / "src", tmp_path / "out"
-    source.mkdir()
-    for number in range(60):
-        (source / f"m{number:02}.py").write_text(session_source + "# padding\n" * 300)
-        (source / f"d{number:02}.bin").write_bytes(bytes([number]) * 50_000)
-    tool("convert", source, out, "--jobs", "1")
-    old = tree(out)
-    for path in source.glob("*.py"):
-        path.write_text(path.read_text() + "second = True\n")
-    tool("convert", source, tmp_path / "clean", "--jobs", "1")
-    new = tree(tmp_path / "clean")
-    command = [sys.executable, "-c", "from tf2npu.cli import main; main()", "convert", str(source), str(out), "--no-cache"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen([*command, "--jobs", "2"], **quiet, start_new_session=True)
-    journal = out / ".tf2npu" / "journal"
-    while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= n_announced):
-        time.sleep(0.0005)
-    os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    torn = {name for name, content in tree(out).items() if content not in (old.get(name), new.get(name))}
-    assert torn == set()
-    done = tool("convert", source, out, "--jobs", "1")
-    assert done.code == 0, done.out
-    assert tree(out) == new
-    assert not (out / ".tf2npu" / "scratch").exists()

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 import tf2npu
 from tests.report import samples
-from tf2npu.findings import Span
+from tf2npu.findings import Span, Status
 from tf2npu.report.aligned import compare
 from tf2npu.report.changes import apply_changes, changes_by_line
-from tf2npu.report.code_table import line_html, runs
+from tf2npu.report.code_table import code_html, line_html, runs
 from tf2npu.report.highlight import highlight, highlight_ranges
-from tf2npu.report.model import Change, Lines
+from tf2npu.report.language import catalogue
+from tf2npu.report.model import Change, FileReport, Lines
 
 
 @given(samples.changed_texts())
@@ -107,6 +108,14 @@ def test_long_unchanged_runs_are_folded_but_never_a_note():
     assert [(run.is_folded, run.rows[0].before, run.rows[-1].before) for run in split] == [
         (True, 1, 46), (False, 47, 53), (True, 54, 86), (False, 87, 100)
     ]  # fmt: skip
+
+
+def test_what_no_browser_could_show_is_counted_instead():
+    text = "".join(f"x{n} = {n}\n" for n in range(30_000))
+    file = FileReport("table.py", Status.CONVERTED, source=text, changes=[Change("R", Span(2, 1, 2, 3), "y1")])
+    page = code_html(file, {}, catalogue("en"))
+    assert len(page) < 10_000
+    assert '<p class="fold">29995 unchanged lines: 6 to 30000. They are not in this report.</p>' in page
 
 
 def test_marks_cut_through_coloured_pieces():

@@ -18,6 +18,7 @@ from tf2npu.report.visible import ODD, code_point
 
 _CONTEXT = 3  # unchanged rows kept in sight around what matters
 _WORTH_FOLDING = 8
+_MOST_FOLDED = 20_000  # rows: behind a fold too, a browser has to lay them out, and a page of a million takes 130 MB
 _QUOTED = re.compile(r"`([^`\n]+)`")
 
 
@@ -98,6 +99,10 @@ class _Table:
         self._has_head = False
 
     def html(self, run: Run) -> str:
+        if run.is_folded and len(run.rows) > _MOST_FOLDED:
+            first, last = _first_and_last(run) or (1, 1)
+            text = f"{len(run.rows)} unchanged lines: {first} to {last}. They are not in this report."
+            return f'<p class="fold">{self._texts.text(text)}</p>'
         body = "\n".join(self._row(row) for row in run.rows)
         columns = '<col class="n"><col>' * (1 if self._is_single else 2)
         first, last = _first_and_last(run) or (1, 1)
