@@ -1,5 +1,5 @@
 # make demo    convert the four examples, train them on the simulated device, say where the report is
-# make test    all checks (about ten minutes on two cores)
+# make test    all checks (about twenty minutes on two cores)
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
