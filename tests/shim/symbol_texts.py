@@ -13,7 +13,9 @@ def signature_of(found: Any) -> str:
     if not callable(found) or (isinstance(found, type) and (hasattr(found, "__members__") or found is dict)):
         return ""
     texts: list[str] = []
-    for parameter in inspect.signature(found).parameters.values():
+    # Python 3.10 reads an inherited __new__, which tells nothing of a Keras layer, before __init__; 3.11 does not.
+    has_init = isinstance(found, type) and found.__init__ is not object.__init__
+    for parameter in inspect.signature(found.__init__ if has_init else found).parameters.values():
         if parameter.name in ("self", "cls"):
             continue
         if parameter.kind is parameter.KEYWORD_ONLY and not any(text.startswith("*") for text in texts):
