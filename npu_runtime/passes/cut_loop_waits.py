@@ -40,9 +40,9 @@ def _cut(graph: Graph, inside: AbstractSet[str]) -> bool:
     starts = {name for name in entering if graph[name].op == "Const"}
     gone = _only_waited_for(graph, inside, entering - starts)
     for name in starts:
-        graph[name].controls = [control for control in graph[name].controls if control not in behind]
+        graph[name].controls = [control for control in graph[name].controls if control not in behind | inside]
     for name in inside:
-        graph[name].controls = [control for control in graph[name].controls if control not in gone]
+        graph[name].controls = [control for control in graph[name].controls if control not in gone and control not in behind]
     for name in gone:
         del graph.nodes[name]
     return bool(starts or gone)

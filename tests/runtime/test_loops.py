@@ -186,3 +186,18 @@ def test_a_gradient_may_wait_for_updates_behind_its_loop(use_resource: bool) -> 
         train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
     same_on_both([([loss, train], {}), (tf.global_variables(), {})] * 2)
     assert host_nodes([loss, train]) == {}
+
+
+def test_a_gradient_that_waits_for_the_result_of_its_loop_does_not_wait() -> None:
+    """TensorFlow cannot run such a graph ("inputs from different frames"); the gradient does not depend on the order."""
+    v = tf.get_variable("v", initializer=0.4, use_resource=True)
+    _, y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.sin(a * v)), [0, tf.constant(1.0)])
+    plain = tf.gradients(y, v)[0]
+    with tf.control_dependencies([y]):
+        waiting = tf.gradients(y, v)[0]
+    with tf.Session() as session:
+        session.run(v.initializer)
+        expected = session.run(plain)
+    with device_session() as session:
+        session.run(v.initializer)
+        np.testing.assert_allclose(session.run(waiting), expected, rtol=1e-6)
