@@ -45,6 +45,7 @@ from npu_runtime.interrupts import Interrupts
 from npu_runtime.passes.assign_precision import assign_precision, count_types, stores_float16, type_remark
 from npu_runtime.passes.assign_streams import assign_streams, describe, remark
 from npu_runtime.passes.copy_for_host import copy_for_host
+from npu_runtime.passes.cut_loop_waits import cut_loop_waits
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
 from npu_runtime.passes.partition import HostCall, partition, split_prologue
@@ -210,6 +211,7 @@ class DeviceSession:
     def _place(self) -> None:
         """Decide sides anew, as the graph has grown."""
         graph, before = self._importer.graph, self._placement.reasons
+        cut_loop_waits.run(graph)
         self._placement = place(graph, before)
         for node in graph:
             node.host_reason = self._placement.reasons.get(node.name)

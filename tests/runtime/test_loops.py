@@ -172,3 +172,32 @@ def test_what_waits_for_a_folded_value_waits_for_what_that_waited_for() -> None:
     with tf.control_dependencies([folded]):
         after = v.read_value()
     same_on_both([([after, folded], {})] * 2)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_gradient_may_wait_for_updates_behind_its_loop(use_resource: bool) -> None:
+    """`with tf.control_dependencies(update_ops)` around minimize, where the batch norm comes behind the recurrent network."""
+    x = tf.placeholder_with_default(tf.sin(tf.reshape(tf.range(60.0), [4, 5, 3])), [None, 5, 3])
+    with tf.variable_scope("net", use_resource=use_resource, initializer=tf.constant_initializer(0.3)):
+        _, state = tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicRNNCell(2), x, dtype=tf.float32)
+        h = tf.layers.batch_normalization(tf.concat([state, tf.square(state) + x[:, 0, :2]], 1), training=True)
+        loss = tf.reduce_mean(tf.square(tf.tanh(h) - tf.range(4.0)))
+    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    same_on_both([([loss, train], {}), (tf.global_variables(), {})] * 2)
+    assert host_nodes([loss, train]) == {}
+
+
+def test_a_gradient_that_waits_for_the_result_of_its_loop_does_not_wait() -> None:
+    """TensorFlow cannot run such a graph ("inputs from different frames"); the gradient does not depend on the order."""
+    v = tf.get_variable("v", initializer=0.4, use_resource=True)
+    _, y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.sin(a * v)), [0, tf.constant(1.0)])
+    plain = tf.gradients(y, v)[0]
+    with tf.control_dependencies([y]):
+        waiting = tf.gradients(y, v)[0]
+    with tf.Session() as session:
+        session.run(v.initializer)
+        expected = session.run(plain)
+    with device_session() as session:
+        session.run(v.initializer)
+        np.testing.assert_allclose(session.run(waiting), expected, rtol=1e-6)
