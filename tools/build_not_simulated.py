@@ -17,7 +17,7 @@ from typing import Any
 
 from tf2npu.api_support.table import Api, table
 from tf2npu.findings import Verdict
-from tf2npu.scanner.names import PREFIXES
+from tf2npu.scanner.names import PREFIXES, spellings
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "tf2npu" / "api_support" / "data" / "not_simulated.csv"
@@ -42,6 +42,13 @@ def text() -> str:
         below = name.removeprefix("tensorflow.contrib.")
         writer.writerow((name, INSTEAD.get(below) or INSTEAD.get(below.partition(".")[0]) or ""))
     return written.getvalue()
+
+
+def private_names_there() -> list[str]:
+    """Names of TensorFlow 1.15's own modules, those below `tensorflow.python`, that a simulated run has under the same path."""
+    import_module("npu_bridge.npu_init")
+    private = (name for name in spellings() if name.startswith("tensorflow.python."))
+    return sorted(name for name in private if _found(name) is not _NOTHING)
 
 
 def _judged() -> Iterator[Api]:

@@ -8,6 +8,8 @@ from tf2npu.convert import convert_source
 from tf2npu.findings import Finding
 
 RULE = "NPU968"
+REGISTER_SHAPE = "tf.python.framework.ops.RegisterShape"
+CONTRIB = "import tensorflow as tf\nl = tf.contrib.layers.fully_connected(x, 3)\n"
 
 
 def said(code: str) -> list[Finding]:
@@ -24,6 +26,9 @@ def said(code: str) -> list[Finding]:
         ("import tensorflow.contrib.graph_editor as ge", "tf.contrib.graph_editor"),
         ("from tensorflow.contrib.tensor_forest.python import tensor_forest", "tf.contrib.tensor_forest"),
         ("import tensorflow.compat.v1 as tf\ne = tf.estimator.BoostedTreesRegressor(c, 1)", "tf.estimator.BoostedTreesRegressor"),
+        ("from tensorflow.contrib.quantization import bias_add", "tf.contrib.quantization"),
+        ("import tensorflow as tf\nx = tf.contrib.quantization.bias_add(y, b)", "tf.contrib.quantization"),
+        ("from tensorflow.python.framework import ops\n@ops.RegisterShape('A')\ndef f(op): pass", REGISTER_SHAPE),
         ("import tensorflow as tf\nl = tf.keras.wrappers.scikit_learn.KerasClassifier(f)", "tf.keras.wrappers"),
     ],
 )
@@ -41,6 +46,11 @@ def test_it_is_said(code: str, name: str) -> None:
         "from tensorflow.python.keras.layers.recurrent import LSTM",  # a path of 1.15 that npu_bridge offers
         "from tensorflow.contrib.signal import stft",
         "try:\n    from tensorflow.contrib import factorization\nexcept ImportError:\n    factorization = None",
+        # what tf.contrib.quantization shared with modules that are still there
+        CONTRIB + "from tensorflow.python.ops.gen_nn_ops import relu_grad",
+        CONTRIB + "from tensorflow.python.ops import gen_nn_ops\ng = gen_nn_ops.relu_grad(g, y)",
+        CONTRIB + "from tensorflow.python.ops import gen_nn_ops as nn\ndef f(g, y):\n    return nn.bias_add_grad(g)",
+        CONTRIB + "import tensorflow.python.ops.gen_math_ops\nc = tensorflow.python.ops.gen_math_ops.cast(x, d)",
         "import tensorflow as tf\nc = mine.contrib.rnn.NASCell(3)",
     ],
 )
