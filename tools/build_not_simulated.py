@@ -33,14 +33,13 @@ def text() -> str:
     Raises: ImportError where npu_bridge cannot be imported.
     """
     import_module("npu_bridge.npu_init")
-    from npu_bridge._tf1.contrib import INSTEAD
+    from npu_bridge._tf1.contrib_instead import instead_of
 
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(COLUMNS)
     for name in sorted({_topmost(api) for api in _judged()} - {""}):
-        below = name.removeprefix("tensorflow.contrib.")
-        writer.writerow((name, INSTEAD.get(below) or INSTEAD.get(below.partition(".")[0]) or ""))
+        writer.writerow((name, instead_of(name.removeprefix("tensorflow.").removeprefix("contrib."))))
     return written.getvalue()
 
 

@@ -65,6 +65,17 @@ def test_it_is_said_once_and_names_the_other_lines() -> None:
     assert "3 such places in the file; the others: 3, 4." in finding.message
 
 
-def test_it_says_what_to_use_instead() -> None:
-    (finding,) = said("from tensorflow.contrib import graph_editor as ge\n")
-    assert "use tf.graph_util and tf.import_graph_def" in finding.message
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("graph_editor", "tf.graph_util and tf.import_graph_def"),
+        ("layers.real_valued_column", "tf.feature_column.numeric_column."),
+        ("estimator.multi_class_head", "tf.estimator.MultiClassHead."),
+        ("tensor_forest", "a forest of another library"),  # a copy of its Python code would not bring back its kernels
+        ("image.bipartite_match", "ops of the script's own"),
+        ("rnn.NASCell", "a copy of its code in the project."),
+    ],
+)
+def test_it_says_what_to_use_instead(name: str, instead: str) -> None:
+    (finding,) = said(f"import tensorflow as tf\nx = tf.contrib.{name}\n")
+    assert f" use {instead}" in finding.message

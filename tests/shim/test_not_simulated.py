@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import operator
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+from tf2npu.api_support.table import not_simulated
 from tf2npu.convert import convert_source
 
 ROOT = Path(__file__).parents[2]
@@ -36,3 +39,13 @@ def test_nothing_is_said_of_a_module_of_tensorflow_that_is_there():
     assert len(names) > 4000
     script = "import tensorflow.contrib\n" + "".join(f"from {module} import {name}\n" for module, _, name in names)
     assert [f for f in convert_source(script, "m.py").findings if f.rule == "NPU968"] == []
+
+
+def test_what_is_to_be_used_instead_is_there():
+    import tensorflow as tf
+
+    advice = " ".join(not_simulated().values())
+    names = set(re.findall(r"\btf\.(\w+(?:\.\w+)*)", advice))
+    assert len(names) > 25
+    for name in names:
+        operator.attrgetter(name)(tf)
