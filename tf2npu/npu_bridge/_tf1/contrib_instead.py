@@ -47,6 +47,8 @@ _INSTEAD = {
     "layers.weighted_sparse_column": _COLUMN + "weighted_categorical_column",
     "layers.weighted_sum_from_feature_columns": _COLUMN + "linear_model",
     "learn": "tf.estimator",
+    "learn.datasets": "the loader of another library (sklearn.datasets)",
+    "learn.preprocessing": "",
     "memory_stats": "the run log, which says how much memory a step takes",
     "periodic_resample": _COMPILED,
     "quantization": "tf.quantization",
