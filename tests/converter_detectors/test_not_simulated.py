@@ -9,6 +9,10 @@ from tf2npu.findings import Finding
 
 RULE = "NPU968"
 REGISTER_SHAPE = "tf.python.framework.ops.RegisterShape"
+TABLE = (
+    "def source(d):\n    try:\n        from tensorflow.contrib.cloud import BigtableClient\n    except ImportError as e:\n"
+    "        raise e\n    client = BigtableClient(d.project, d.instance)\n    return client.table(d.table)\n"
+)
 CONTRIB = "import tensorflow as tf\nl = tf.contrib.layers.fully_connected(x, 3)\n"
 
 
@@ -46,6 +50,10 @@ def test_it_is_said(code: str, name: str) -> None:
         "from tensorflow.python.keras.layers.recurrent import LSTM",  # a path of 1.15 that npu_bridge offers
         "from tensorflow.contrib.signal import stft",
         "try:\n    from tensorflow.contrib import factorization\nexcept ImportError:\n    factorization = None",
+        # the author has another way, also where the uses stand outside of the `try`
+        "try:\n    from tensorflow.contrib import nn\nexcept ImportError:\n    print('no')\ny = nn.rank_sampled_softmax_loss(x)",
+        # what is used of an object: it is said where that is made, if at all
+        TABLE,
         # what tf.contrib.quantization shared with modules that are still there
         CONTRIB + "from tensorflow.python.ops.gen_nn_ops import relu_grad",
         CONTRIB + "from tensorflow.python.ops import gen_nn_ops\ng = gen_nn_ops.relu_grad(g, y)",

@@ -61,3 +61,11 @@ def test_a_part_of_contrib_learn_is_reported_once_in_a_file() -> None:
     assert [line for line, _ in said] == [2, 5]
     assert "use tf.estimator.EstimatorSpec" in said[0][1] and "the others: 3, 4." in said[0][1]
     assert "use tf.estimator.RunConfig" in said[1][1]
+
+
+def test_what_is_used_of_an_object_of_contrib_learn_is_not_reported_again() -> None:
+    code = (
+        "import tensorflow as tf\nclass E(tf.contrib.learn.Experiment):\n    def steps(self):\n        return self.train_steps\n"
+        "c = tf.contrib.learn.RunConfig()\nc.tf_config.gpu_options.allow_growth = True\n"
+    )
+    assert [f.span.line for f in convert_source(code, "m.py").findings if f.rule == "NPU913"] == [2, 5]

@@ -42,8 +42,8 @@ def first_uses(site: Site, part: Callable[[str], str | None]) -> Iterator[tuple[
 
     part: from a qualified name to what is to be reported of it, if anything.  A name that is written with its path in
     TensorFlow's own package (`tensorflow.python.ops.gen_nn_ops.relu_grad`) keeps it: it may be there when its public name is not.
-    The site is moved to the first use; uses that a `try` or a test of versions guards, and those under a comment that switches
-    the rule off, do not count.
+    The site is moved to the first use.  Uses that a `try` or a test of versions guards, or whose import it guards, those under a
+    comment that switches the rule off, and what is used of an object, which was reported where that is made, do not count.
     """
     script, rule = site.script, site.fix.rule
     found: dict[str, list[Any]] = {}
@@ -52,7 +52,7 @@ def first_uses(site: Site, part: Callable[[str], str | None]) -> Iterator[tuple[
             found.setdefault(str(name), []).append(statement)
     for reference, scope in script.walked.references:
         used = part(_used(site, reference, scope)) if isinstance(reference, cst.Attribute) else None
-        if used is not None:
+        if used is not None and not _import_is_guarded(site, reference, scope):
             found.setdefault(used, []).append(reference)
     for name, nodes in sorted(found.items()):
         kept = [node for node in nodes if not is_guarded(Site(script, rule, node, site.scope))]
@@ -63,14 +63,21 @@ def first_uses(site: Site, part: Callable[[str], str | None]) -> Iterator[tuple[
 
 
 def _used(site: Site, reference: cst.Attribute, scope: Scope) -> str:
-    """Qualified name of a reference, by its own path where that is how it is imported; "" where it is not known."""
+    """Qualified name of a reference, by its own path where it is imported by that; "" for unknown ones and those of objects."""
     root, _, attributes = dotted_name(reference).partition(".")
     bindings = scope.lookup(root)
     if len(bindings) == 1 and bindings[0].kind == "import" and bindings[0].level == 0:
         written = with_public_prefix(f"{bindings[0].target}.{attributes}")
         if written.startswith(_OWN):
             return written
-    return site.script.name_of(reference, scope) or ""
+    name = site.script.name_of(reference, scope) or ""
+    return "" if "()" in name else name
+
+
+def _import_is_guarded(site: Site, reference: cst.BaseExpression, scope: Scope) -> bool:
+    bindings = scope.lookup(dotted_name(reference).partition(".")[0])
+    statements: list[Any] = [binding.node for binding in bindings if binding.kind == "import"]
+    return any(is_guarded(Site(site.script, site.fix.rule, node, scope)) for node in statements)
 
 
 def _known_as(name: str) -> str:
