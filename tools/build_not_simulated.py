@@ -17,7 +17,7 @@ from typing import Any
 
 from tf2npu.api_support.table import Api, table
 from tf2npu.findings import Verdict
-from tf2npu.scanner.names import PREFIXES
+from tf2npu.scanner.names import PREFIXES, spellings
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "tf2npu" / "api_support" / "data" / "not_simulated.csv"
@@ -33,15 +33,21 @@ def text() -> str:
     Raises: ImportError where npu_bridge cannot be imported.
     """
     import_module("npu_bridge.npu_init")
-    from npu_bridge._tf1.contrib import INSTEAD
+    from npu_bridge._tf1.contrib_instead import instead_of
 
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(COLUMNS)
     for name in sorted({_topmost(api) for api in _judged()} - {""}):
-        below = name.removeprefix("tensorflow.contrib.")
-        writer.writerow((name, INSTEAD.get(below) or INSTEAD.get(below.partition(".")[0]) or ""))
+        writer.writerow((name, instead_of(name.removeprefix("tensorflow.").removeprefix("contrib."))))
     return written.getvalue()
+
+
+def private_names_there() -> list[str]:
+    """Names of TensorFlow 1.15's own modules, those below `tensorflow.python`, that a simulated run has under the same path."""
+    import_module("npu_bridge.npu_init")
+    private = (name for name in spellings() if name.startswith("tensorflow.python."))
+    return sorted(name for name in private if _found(name) is not _NOTHING)
 
 
 def _judged() -> Iterator[Api]:

@@ -8,6 +8,12 @@ from tf2npu.convert import convert_source
 from tf2npu.findings import Finding
 
 RULE = "NPU968"
+REGISTER_SHAPE = "tf.python.framework.ops.RegisterShape"
+TABLE = (
+    "def source(d):\n    try:\n        from tensorflow.contrib.cloud import BigtableClient\n    except ImportError as e:\n"
+    "        raise e\n    client = BigtableClient(d.project, d.instance)\n    return client.table(d.table)\n"
+)
+CONTRIB = "import tensorflow as tf\nl = tf.contrib.layers.fully_connected(x, 3)\n"
 
 
 def said(code: str) -> list[Finding]:
@@ -24,6 +30,9 @@ def said(code: str) -> list[Finding]:
         ("import tensorflow.contrib.graph_editor as ge", "tf.contrib.graph_editor"),
         ("from tensorflow.contrib.tensor_forest.python import tensor_forest", "tf.contrib.tensor_forest"),
         ("import tensorflow.compat.v1 as tf\ne = tf.estimator.BoostedTreesRegressor(c, 1)", "tf.estimator.BoostedTreesRegressor"),
+        ("from tensorflow.contrib.quantization import bias_add", "tf.contrib.quantization"),
+        ("import tensorflow as tf\nx = tf.contrib.quantization.bias_add(y, b)", "tf.contrib.quantization"),
+        ("from tensorflow.python.framework import ops\n@ops.RegisterShape('A')\ndef f(op): pass", REGISTER_SHAPE),
         ("import tensorflow as tf\nl = tf.keras.wrappers.scikit_learn.KerasClassifier(f)", "tf.keras.wrappers"),
     ],
 )
@@ -41,6 +50,15 @@ def test_it_is_said(code: str, name: str) -> None:
         "from tensorflow.python.keras.layers.recurrent import LSTM",  # a path of 1.15 that npu_bridge offers
         "from tensorflow.contrib.signal import stft",
         "try:\n    from tensorflow.contrib import factorization\nexcept ImportError:\n    factorization = None",
+        # the author has another way, also where the uses stand outside of the `try`
+        "try:\n    from tensorflow.contrib import nn\nexcept ImportError:\n    print('no')\ny = nn.rank_sampled_softmax_loss(x)",
+        # what is used of an object: it is said where that is made, if at all
+        TABLE,
+        # what tf.contrib.quantization shared with modules that are still there
+        CONTRIB + "from tensorflow.python.ops.gen_nn_ops import relu_grad",
+        CONTRIB + "from tensorflow.python.ops import gen_nn_ops\ng = gen_nn_ops.relu_grad(g, y)",
+        CONTRIB + "from tensorflow.python.ops import gen_nn_ops as nn\ndef f(g, y):\n    return nn.bias_add_grad(g)",
+        CONTRIB + "import tensorflow.python.ops.gen_math_ops\nc = tensorflow.python.ops.gen_math_ops.cast(x, d)",
         "import tensorflow as tf\nc = mine.contrib.rnn.NASCell(3)",
     ],
 )
@@ -55,6 +73,17 @@ def test_it_is_said_once_and_names_the_other_lines() -> None:
     assert "3 such places in the file; the others: 3, 4." in finding.message
 
 
-def test_it_says_what_to_use_instead() -> None:
-    (finding,) = said("from tensorflow.contrib import graph_editor as ge\n")
-    assert "use tf.graph_util and tf.import_graph_def" in finding.message
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("graph_editor", "tf.graph_util and tf.import_graph_def"),
+        ("layers.real_valued_column", "tf.feature_column.numeric_column."),
+        ("estimator.multi_class_head", "tf.estimator.MultiClassHead."),
+        ("tensor_forest", "a forest of another library"),  # a copy of its Python code would not bring back its kernels
+        ("image.bipartite_match", "ops of the script's own"),
+        ("rnn.NASCell", "a copy of its code in the project."),
+    ],
+)
+def test_it_says_what_to_use_instead(name: str, instead: str) -> None:
+    (finding,) = said(f"import tensorflow as tf\nx = tf.contrib.{name}\n")
+    assert f" use {instead}" in finding.message

@@ -156,6 +156,61 @@ def test_places_that_share_a_row_are_counted(chromium, tmp_path):
     assert probe(chromium, tmp_path / "index.html", code, tmp_path / "1") == {"said": "7 of 7 shown"}
 
 
+def on_paper(page: Path) -> Path:
+    """A copy of a page whose rules for print hold on the screen."""
+    lines = page.read_text(encoding="utf-8").replace("@media print", "@media all").splitlines(keepends=True)
+    copy = page.with_name(f"paper-{page.name}")
+    copy.write_text("".join(line for line in lines if "Content-Security-Policy" not in line), encoding="utf-8")
+    return copy
+
+
+def test_a_printed_page_has_both_sides_and_their_colours(chromium, report_folder, tmp_path):
+    code = """
+    const cells = [...document.querySelectorAll("table.diff td, table.diff th")].filter((e) => e.checkVisibility());
+    answers.cut = cells.filter((cell) => cell.getBoundingClientRect().right > innerWidth).length;
+    answers.some = cells.length > 20;
+    answers.marks = getComputedStyle(document.querySelector("ins")).printColorAdjust;
+    answers.field = count(".tools input, .tools select, .tools button");
+    """
+    page = on_paper(report_folder / as_html.page_name("train.py"))
+    answers = probe(chromium, page, code, tmp_path, flags=("--window-size=718,1000",))  # A4 with Chromium's margins
+    assert answers == {"cut": 0, "some": True, "marks": "exact", "field": 0}
+
+
+def test_printing_shows_closed_groups_and_says_what_is_filtered(chromium, report_folder, tmp_path):
+    code = """
+    const groups = [...document.querySelectorAll("#todo-list details")];
+    for (const group of groups) group.open = false;
+    dispatchEvent(new Event("beforeprint"));
+    answers.open = groups.every((e) => e.open);
+    const level = document.querySelector('[data-for="todo-list"] select');
+    level.value = "unsupported"; level.dispatchEvent(new Event("change"));
+    answers.said = count('[data-for="todo-list"] [role=status]');
+    dispatchEvent(new Event("afterprint"));
+    answers.closed = groups.every((e) => !e.open);
+    """
+    answers = probe(chromium, on_paper(report_folder / "index.html"), code, tmp_path)
+    assert answers == {"open": True, "said": 1, "closed": True}
+
+
+def test_what_a_search_finds_is_seen(chromium, report_folder, tmp_path):
+    code = """
+    const groups = [...document.querySelectorAll("#todo-list details")];
+    for (const group of groups) group.open = false;
+    const field = document.querySelector('[data-for="todo-list"] input');
+    const row = document.querySelector("#todo-list [data-row]");
+    field.value = row.querySelector("a").textContent; field.dispatchEvent(new Event("input"));
+    answers.seen = row.checkVisibility();
+    """
+    assert probe(chromium, report_folder / "index.html", code, tmp_path) == {"seen": True}
+
+
+def test_a_damaged_link_is_no_error(chromium, report_folder, tmp_path):
+    code = 'answers.folds = document.querySelectorAll("details.fold").length > 0;'
+    page = report_folder / as_html.page_name("train.py")
+    assert probe(chromium, page, code, tmp_path, "#%E0%A4%A") == {"folds": True}
+
+
 def test_text_has_contrast_in_light_and_in_dark(report_folder):
     css = (Path(as_html.__file__).parent / "htmlfiles" / "report.css").read_text(encoding="utf-8")
     light, dark = re.findall(r":root \{(.*?)\n? *\}", css, re.DOTALL)[:2]

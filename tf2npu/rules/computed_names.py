@@ -6,6 +6,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.api_support.table import table
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.constants import text_of
 from tf2npu.scanner.names import is_tensorflow
@@ -27,6 +28,7 @@ from tf2npu.scanner.sites import Call
         Example.same("o = getattr(tf.train, FLAGS.optimizer + 'Optimizer')", level="manual"),
         Example.same("import importlib\nt = importlib.import_module('tensorflow')\ns = t.Session()", level="manual"),
         Example.same("setattr(tf.nn, 'dropout', my_dropout)", level="manual"),
+        Example.same("setattr(tf.summary, 'scalar', my_scalar)", note="no rule looks at calls of it"),
         Example.same("c = getattr(models, name)(3)", note="not TensorFlow"),
         Example.same("v = getattr(tf, '__version__')", note="nothing to convert"),
     ),
@@ -42,9 +44,17 @@ def computed_name(call: Call) -> None:
     if base is None or not is_tensorflow(base) or "()" in base or not _is_module(base):
         return
     if call.name == "builtins.setattr":
-        call.manual(f"{base} is changed here: calls of the replaced name are still converted as TensorFlow's own. Check them.")
+        _replaced(call, base)
     elif not isinstance(call.args[1].value, cst.SimpleString):
         _chosen(call, base)
+
+
+def _replaced(call: Call, base: str) -> None:
+    """A name that no rule looks at may be replaced: its calls stay as they are."""
+    name = text_of(call.args[1].value, call.scope)
+    api = table().find(f"{base}.{name}") if name is not None else None
+    if name is None or (api is not None and api.rule):
+        call.manual(f"{base} is changed here: calls of the replaced name are still converted as TensorFlow's own. Check them.")
 
 
 def _chosen(call: Call, base: str) -> None:

@@ -40,32 +40,6 @@ def python_function(call: Call) -> None:
         )
 
 
-# What trains, or makes what trains; names of modes and keys and the preparation of data work as they are.
-_CONTRIB_LEARN = (
-    "Estimator", "Experiment", "RunConfig", "BaseEstimator", "SKCompat", "SVM", "KMeansClustering", "DynamicRnnEstimator",
-    *(f"{kind}{what}" for kind in ("DNN", "Linear", "DNNLinearCombined") for what in ("Classifier", "Regressor", "Estimator")),
-    "LogisticRegressor", "ModelFnOps", "InputFnOps", "ExportStrategy", "learn_runner.run", "learn_runner.tune",
-)  # fmt: skip
-
-
-@rule(
-    id="NPU913",
-    title="contrib.learn",
-    matches=tuple(f"tensorflow.contrib.learn.{name}" for name in _CONTRIB_LEARN),
-    why="It is the forerunner of tf.estimator and knows neither the NPU's config nor its hooks.",
-    source=f"{_GUIDE}: tf.contrib.learn is not supported",
-    examples=(
-        Example.same("e = tf.contrib.learn.DNNClassifier([1])", level="unsupported",
-            write="e = tf.estimator.DNNClassifier([1], feature_columns)"),
-        Example.same("e = tf.contrib.layers.fully_connected(x, 3)", note="another part of contrib"),
-        Example.same("is_training = mode == tf.contrib.learn.ModeKeys.TRAIN", note="a constant"),
-    ),
-)  # fmt: skip
-def contrib_learn(call: Call) -> None:
-    """Reports tf.contrib.learn."""
-    call.unsupported("tf.contrib.learn is not supported on the NPU: use tf.estimator.")
-
-
 @rule(
     id="NPU914",
     title="API looked up by its name",

@@ -27,6 +27,11 @@ _PREDICTED = (
     "Who calls this says which part is to be predicted, so it stays: with the ranks in its place every such run would predict "
     "the same. If all parts are to be predicted by the ranks of one run, shard by get_rank_size(), get_rank_id()."
 )
+_EVALUATED = (
+    "This feeds evaluation or prediction, so it stays: with the ranks in its place each rank would see its own part only, and "
+    "what one of them reports would be no result for all the data. If the results of all ranks are put together, shard by "
+    "get_rank_size(), get_rank_id()."
+)
 _NO_RANK = (
     "These parts are not those of ranks, so this stays. If every rank is to read a part of its own, shard by "
     "get_rank_size(), get_rank_id() as well."
@@ -65,6 +70,12 @@ _NO_RANK = (
             level="manual",
             config=_TF,
         ),
+        Example.same(
+            "def data():\n    return tf.data.Dataset.range(9).shard(n, i)\ndef run(e):\n    e.evaluate(input_fn=data)",
+            note="a metric of one rank's part would pass for that of all data",
+            level="manual",
+            config=_TF,
+        ),
         Example.same("d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)", note="one device"),
         Example.same("row = db.shard('users', key=7)", note="another object's method", config=_TF),
     ),
@@ -82,6 +93,8 @@ def shard(call: Call) -> None:
         return call.manual(_NO_RANK)
     if _is_predicted_by_parts(call, index):
         return call.manual(_PREDICTED)
+    if context_of(call).kind == "eval":
+        return call.manual(_EVALUATED)
     condition = _context_condition(call, [count, index])
     if condition is not None:
         return _add_else(call, condition)

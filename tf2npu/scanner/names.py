@@ -178,7 +178,7 @@ def canonical(name: str) -> str:
     if not name.startswith(("tensorflow", "tf_slim")):
         return name
     name = with_public_prefix(name)
-    return _spellings().get(name) or by_pattern(name)
+    return spellings().get(name) or by_pattern(name)
 
 
 def with_public_prefix(name: str) -> str:
@@ -199,8 +199,8 @@ def by_pattern(name: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _spellings() -> dict[str, str]:
-    """Spelling -> the name that rules know."""
+def spellings() -> dict[str, str]:
+    """Spelling -> the name that rules know, of what is defined in a module of its own."""
     found = {}
     with (Path(__file__).parent / "spellings.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

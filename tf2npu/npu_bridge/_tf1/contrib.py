@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from npu_bridge._contrib._old_paths import PRIVATE_MODULES
+from npu_bridge._tf1.contrib_instead import instead_of
 from npu_bridge._tf1.journal import Journal
 
 ROOT = "tensorflow.contrib"
@@ -76,21 +77,6 @@ MOVED = (
     ("offline_train.python", "npu_bridge.estimator"),  # what npu_bridge was called in its first release
     ("hccl.python.ops", "npu_bridge.hccl"),
 )
-# What to write instead of the contrib modules that are not here.
-INSTEAD = {
-    "cloud": "tf.data with files on a local disk",
-    "distributions": "tensorflow_probability.distributions",
-    "eager": "tf.keras for networks and metrics, tf.data for iterators, tf.train.Checkpoint for savers",
-    "feature_column": "tf.feature_column",
-    "ffmpeg": "tf.audio",
-    "gan": "the package tensorflow_gan",
-    "graph_editor": "tf.graph_util and tf.import_graph_def with input_map",
-    "learn": "tf.estimator",
-    "saved_model": "tf.saved_model",
-    "tfprof.ProfileContext": "tf.profiler.profile with the run metadata of a step",
-    "tensorrt": "nothing: the device compiles the graph itself",
-    "tensorboard": "the package tensorboard",
-}
 
 
 class ContribModule(ModuleType):
@@ -117,7 +103,7 @@ class ContribModule(ModuleType):
 
 def explain(path: str) -> str:
     """Say that ``tf.contrib.<path>`` is not there, and what is."""
-    instead = INSTEAD.get(path) or INSTEAD.get(path.partition(".")[0])
+    instead = instead_of(path)
     hint = f"use {instead}" if instead else "TensorFlow 2 dropped it; bring its code into your project"
     return f"tf.contrib.{path} is not available under npu_bridge on TensorFlow 2.15: {hint}"
 

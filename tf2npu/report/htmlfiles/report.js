@@ -23,6 +23,7 @@
       }
       for (const group of target.querySelectorAll("details.group")) {
         group.hidden = !group.querySelector("[data-row]:not([hidden])");
+        if (words.length) group.open = true;
       }
       said.textContent = `${shown} of ${all} shown`;
     };
@@ -60,8 +61,19 @@
       for (const fold of document.querySelectorAll("details.fold")) fold.open = open;
     });
   }
+
+  // On paper nothing can be opened: what is closed is shown, but for unchanged lines, which say how many they are.
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not(.fold):not([open])")];
+    for (const part of closed) part.open = true;
+  });
+  addEventListener("afterprint", () => { for (const part of closed) part.open = false; });
+
   const reveal = () => {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let name = "";
+    try { name = decodeURIComponent(location.hash.slice(1)); } catch { /* a damaged link leads nowhere */ }
+    const target = name && document.getElementById(name);
     if (!target) return;
     for (let at = target.parentElement; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
     target.scrollIntoView();
