@@ -31,11 +31,14 @@ def cut_loop_waits(graph: Graph) -> int:
     frames: dict[str, set[str]] = {}
     for name, frame in loop_frames(graph).items():
         frames.setdefault(frame, set()).add(name)
-    return sum(_cut(graph, inside) for inside in frames.values())
+    after, n_cut = followers(graph) if frames else {}, 0
+    for inside in frames.values():
+        if _cut(graph, inside, reached(sorted(inside), after) - inside):
+            after, n_cut = followers(graph), n_cut + 1
+    return n_cut
 
 
-def _cut(graph: Graph, inside: AbstractSet[str]) -> bool:
-    behind = reached(sorted(inside), followers(graph)) - inside
+def _cut(graph: Graph, inside: AbstractSet[str], behind: AbstractSet[str]) -> bool:
     entering = {value.node for name in inside for value in graph[name].inputs} & behind
     starts = {name for name in entering if graph[name].op == "Const"}
     gone = _only_waited_for(graph, inside, entering - starts)
