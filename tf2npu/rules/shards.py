@@ -76,6 +76,13 @@ _NO_RANK = (
             level="manual",
             config=_TF,
         ),
+        Example.same(
+            "def data(n=1, i=0):\n    return tf.data.Dataset.range(9).shard(n, i)",
+            note="all data for who gives no parts",
+            level="manual",
+            write="train = data(n=get_rank_size(), i=get_rank_id())",
+            config=_TF,
+        ),
         Example.same("d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)", note="one device"),
         Example.same("row = db.shard('users', key=7)", note="another object's method", config=_TF),
     ),
@@ -93,6 +100,12 @@ def shard(call: Call) -> None:
         return call.manual(_NO_RANK)
     if _is_predicted_by_parts(call, index):
         return call.manual(_PREDICTED)
+    if _is_whole_by_default(call, count, index):
+        n, i = call.source(count), call.source(index)
+        return call.manual(
+            f"Who calls this without {n} and {i} reads all data, as evaluation does, so it stays: where it is called for "
+            f"training, pass {n}=get_rank_size(), {i}=get_rank_id()."
+        )
     if context_of(call).kind == "eval":
         return call.manual(_EVALUATED)
     condition = _context_condition(call, [count, index])
@@ -109,6 +122,17 @@ def _is_predicted_by_parts(call: Call, index: cst.BaseExpression) -> bool:
     is_param = isinstance(index, cst.Name) and any(binding.kind == "param" for binding in call.scope.lookup(index.value))
     around = [a.name.value for a in call.script.walked.ancestors(call.node) if isinstance(a, (cst.FunctionDef, cst.ClassDef))]
     return function is not None and is_param and any(_PREDICTS.search(name) for name in around)
+
+
+def _is_whole_by_default(call: Call, count: cst.BaseExpression, index: cst.BaseExpression) -> bool:
+    """Whether both are parameters of the function around, by default the one part that is all."""
+    function = call.scope.function
+    if function is None or not isinstance(function.node, cst.FunctionDef):
+        return False
+    params = function.node.params
+    defaults = {p.name.value: p.default for p in (*params.params, *params.kwonly_params) if isinstance(p.default, cst.Integer)}
+    given = [defaults.get(value.value) if isinstance(value, cst.Name) else None for value in (count, index)]
+    return [d.value if d is not None else "" for d in given] == ["1", "0"]
 
 
 def _is_one_of_several(call: Call, index: cst.BaseExpression) -> bool:
