@@ -75,12 +75,27 @@ def _as_array(value: Any) -> np.ndarray:
 
 def run_step_with_branches(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:
     """As run_step, but what has a dead input does not run and makes its outputs dead."""
-    is_merge = isinstance(step, Task) and step.op in MERGES
-    dead = any(slots[i] is DEAD for i in step.controls) or (not is_merge and any(slots[i] is DEAD for i in step.ins))
+    dead = _is_dead(step, slots)
     if dead:
         for slot in step.outs:
             slots[slot] = DEAD
     else:
         run_step(function, step, slots)
-    for token in step.tokens if isinstance(step, HostStep) else (step.token,) if step.token >= 0 else ():
-        slots[token] = DEAD if dead else None
+    if isinstance(step, HostStep):
+        for token in step.tokens:
+            slots[token] = DEAD if dead else None
+    elif step.token >= 0:
+        slots[step.token] = DEAD if dead else None
+
+
+def _is_dead(step: Task | HostStep, slots: list[Any]) -> bool:
+    """Whether what it waits for is dead. Loops, because `any` takes longer than some kernels."""
+    for slot in step.controls:
+        if slots[slot] is DEAD:
+            return True
+    if isinstance(step, Task) and step.op in MERGES:
+        return False
+    for slot in step.ins:  # noqa: SIM110  as above
+        if slots[slot] is DEAD:
+            return True
+    return False

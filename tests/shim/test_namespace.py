@@ -162,6 +162,22 @@ def test_tensors_of_a_graph_are_of_the_very_class_tensor(graph):
     assert type(tf.get_variable("w", [2])) is not tf.Tensor
 
 
+@pytest.mark.parametrize("resource", [True, False])
+def test_a_variable_starts_from_the_value_of_another(graph, plain_session, resource):
+    """As in TF 1.15 (Sonnet's VectorQuantizerEMA). The random values are drawn once, and later values are taken as they are."""
+    import tensorflow as tf
+
+    weights = tf.get_variable("weights", initializer=tf.random_normal([3]), use_resource=resource)
+    average = tf.get_variable("average", initializer=2.0 * weights.initialized_value(), use_resource=resource)
+    with tf.Session() as device:
+        for session in (plain_session, device):
+            session.run(tf.global_variables_initializer())
+            first = session.run([weights, average])
+            session.run(weights.assign([1.0, 2.0, 3.0]))
+            session.run(average.initializer)
+            assert first[1].tolist() == (2.0 * first[0]).tolist() and session.run(average).tolist() == [2.0, 4.0, 6.0]
+
+
 def test_eager_tensors_are_tensors(fresh):
     source = """
     import npu_bridge

@@ -37,6 +37,7 @@ def install() -> None:
         standalone_keras,
         tensor_class,
         twins,
+        variable_class,
     )
 
     journal = Journal()
@@ -47,6 +48,7 @@ def install() -> None:
     keras_private.add(journal)
     keras_leftovers.add(journal)
     tensor_class.unify(journal)
+    variable_class.complete(journal)
     twins.swap(journal)
     standalone_keras.serve(journal)
     for name in ("__version__", "VERSION"):
