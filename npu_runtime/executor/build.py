@@ -89,7 +89,10 @@ class _Builder:
         self._make_tokens()
         plan = MemoryPlan() if self.loop else self._plan(overlap)
         for item in overlap.order:
-            self.program.steps.append(self._host_step(item) if isinstance(item, HostCall) else self._task(item, plan))
+            if isinstance(item, HostCall):
+                self.program.steps.append(self._host_step(item))
+            elif not self._is_same_slot(item):
+                self.program.steps.append(self._task(item, plan))
         self._overlap(overlap.ends)
         self._free_after_last_use(plan)
         self._finish(plan)
@@ -151,6 +154,17 @@ class _Builder:
             self.slots[value] = len(self.template)
             self.template.append(None)
         return self.slots[value]
+
+    def _is_same_slot(self, node: Node) -> bool:
+        """Let an Identity in a loop have the slot of what it hands on; False where it has to run.
+
+        Its place in the order has been kept until here: what waits for it comes behind what it waits for.
+        """
+        is_plain = node.op == "Identity" and not self._derefs(node) and not self._may_be_dead(node)
+        if self.loop is None or not is_plain or self.parts.has_branches:
+            return False
+        self.slots[Value(node.name)] = self._slot(node.inputs[0])
+        return True
 
     def _make_tokens(self) -> None:
         """A slot for every node that others wait for and that may not run."""

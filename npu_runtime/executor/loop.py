@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from npu_runtime.device import float_status
 from npu_runtime.errors import DeviceError
 from npu_runtime.executor.nan_tracking import tracked
 from npu_runtime.executor.program import Program, Task
-from npu_runtime.executor.steps import run_step, run_step_with_branches
+from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
 from npu_runtime.executor.watch import current
 from npu_runtime.graph.ir import Value
 from npu_runtime.interrupts import current as current_interrupts
@@ -30,8 +32,9 @@ class LoopRunner:
         self._moves = [(slots[Value(name)], slots[value]) for name, value in loop.next_values.items()]
         self._results = [slots[Value(name)] for name in loop.results]
         self._condition = slots[loop.condition]
-        self._test = [step for step in program.steps if isinstance(step, Task) and step.node not in loop.body]
-        self._body = [step for step in program.steps if isinstance(step, Task) and step.node in loop.body]
+        steps = [step for step in program.steps if isinstance(step, Task)]
+        self._test = _Part([step for step in steps if step.node not in loop.body], program.has_branches)
+        self._body = _Part([step for step in steps if step.node in loop.body], program.has_branches)
 
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:
         slots = list(self.program.template)
@@ -50,14 +53,38 @@ class LoopRunner:
             self._run(self._test, slots)
         return tuple(slots[slot] for slot in self._results)
 
-    def _run(self, steps: list[Task], slots: list[Any]) -> None:
-        run = tracked(run_step_with_branches if self.program.has_branches else run_step)
+    def _run(self, part: _Part, slots: list[Any]) -> None:
+        part.run(slots)
+        self.flops += part.flops
+        for loop in part.loops:
+            self.flops += loop.flops
+
+
+class _Part:
+    """The test or the body.  flops: floating-point operations of its steps but its loops.  loops: of its steps."""
+
+    def __init__(self, steps: list[Task], has_branches: bool) -> None:
+        self.loops = [step.function for step in steps if isinstance(step.function, LoopRunner)]
+        self.flops = sum(step.flops for step in steps if not isinstance(step.function, LoopRunner))
+        self._steps = steps
+        self._plain = run_step_with_branches if has_branches else run_step
+        self._prepared: list[tuple[Callable[[list[Any]], None], Task]] = [
+            (partial(run_step_with_branches, step.function, step) if has_branches else prepared(step), step) for step in steps
+        ]
+        self._has_branches = has_branches
+
+    def run(self, slots: list[Any]) -> None:
+        """Raises: DeviceError with the node where it happened."""
+        run_one, steps = tracked(self._plain), self._prepared
+        if run_one is not self._plain or (float_status.saturates() and not self._has_branches):
+            steps = [(partial(run_one, step.function, step), step) for step in self._steps]
         interrupts = current_interrupts()
-        for step in steps:
+        for run, step in steps:
             try:
-                run(step.function, step, slots)
+                run(slots)
             except DeviceError as error:
                 raise error.at(step.node, step.op) from error.__cause__
+            except FAILURES as error:
+                raise told(error, [slots[i] for i in step.ins]).at(step.node, step.op) from error
             if interrupts.pending:
                 interrupts.deliver()
-            self.flops += step.function.flops if isinstance(step.function, LoopRunner) else step.flops

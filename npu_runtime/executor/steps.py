@@ -9,7 +9,7 @@ import numpy as np
 
 from npu_runtime.device import float_status
 from npu_runtime.device.variable import Variable
-from npu_runtime.errors import MISFITS, InvalidArgument, ResourceExhausted
+from npu_runtime.errors import MISFITS, DeviceError, InvalidArgument, ResourceExhausted
 from npu_runtime.executor.program import DEAD, HostStep, Task
 from npu_runtime.passes.placement import MERGES
 
@@ -40,10 +40,8 @@ def launch(function: Callable[..., Any], task: Task, inputs: list[Any], slots: l
     """
     try:
         result = function(*inputs)
-    except MISFITS as error:
-        raise InvalidArgument(f"the kernel cannot take {_described(inputs)}: {error}") from error
-    except MemoryError as error:
-        raise ResourceExhausted(f"this machine has not the memory: {error}; use a smaller batch") from error
+    except FAILURES as error:
+        raise told(error, inputs) from error
     if len(task.outs) == 1:
         slots[task.outs[0]] = result[0] if type(result) is tuple else result  # ops with a list of outputs, here of one
     else:
@@ -52,6 +50,48 @@ def launch(function: Callable[..., Any], task: Task, inputs: list[Any], slots: l
     if float_status.saturates():
         for slot in task.outs:
             slots[slot] = float_status.saturated(slots[slot], task.node)
+
+
+def prepared(task: Task) -> Callable[[list[Any]], None]:
+    """`run_step` of a task that cannot be dead, in infinity mode, made once: the body of a loop runs thousands of times.
+
+    What the kernel raises goes to the caller as it is; see FAILURES and `told`.
+    """
+    function, ins, frees = task.function, task.ins, task.frees
+    if len(task.outs) != 1 or task.derefs:
+        return lambda slots: run_step(function, task, slots)
+    out, first, last = task.outs[0], ins[0] if ins else -1, ins[-1] if ins else -1
+
+    def run_unary(slots: list[Any]) -> None:
+        result = function(slots[first])
+        slots[out] = result[0] if type(result) is tuple else result
+        for slot in frees:
+            slots[slot] = None
+
+    def run_binary(slots: list[Any]) -> None:
+        result = function(slots[first], slots[last])
+        slots[out] = result[0] if type(result) is tuple else result
+        for slot in frees:
+            slots[slot] = None
+
+    def run_any(slots: list[Any]) -> None:
+        result = function(*[slots[i] for i in ins])
+        slots[out] = result[0] if type(result) is tuple else result
+        for slot in frees:
+            slots[slot] = None
+
+    return {1: run_unary, 2: run_binary}.get(len(ins), run_any)
+
+
+FAILURES = (MemoryError, *MISFITS)
+"""What a kernel may raise beside DeviceError."""
+
+
+def told(error: Exception, inputs: Sequence[Any]) -> DeviceError:
+    """As TensorFlow names it. error: of FAILURES, raised by a kernel that was given the inputs."""
+    if isinstance(error, MemoryError):
+        return ResourceExhausted(f"this machine has not the memory: {error}; use a smaller batch")
+    return InvalidArgument(f"the kernel cannot take {_described(inputs)}: {error}")
 
 
 def _described(inputs: Sequence[Any]) -> str:

@@ -85,7 +85,7 @@ def bias_add_grad(out_backprop: np.ndarray, /, *, data_format: str = "NHWC", out
         raise InvalidArgument(f"Input tensor must be at least 2D: {shape_text(out_backprop.shape)}")
     axis = _channel_axis(data_format)
     dtype = out_backprop.dtype
-    if dtype.name in dt.INTEGERS:
+    if dtype.kind in "iu":
         axes = tuple(n for n in range(out_backprop.ndim) if n != axis % out_backprop.ndim)
         return store(out_backprop.sum(axis=axes, dtype=dtype), dtype, out)
     wide = widen(out_backprop)

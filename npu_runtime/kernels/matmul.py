@@ -79,7 +79,11 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
     if 0 < b.size * _fewest(len(a), b) <= SMALL_PRODUCT:
         b = np.ascontiguousarray(b)
     m, n = out.shape
-    is_small = 2.0 * m * n * a.shape[1] < SERIAL_FLOPS
+    if 2.0 * m * n * a.shape[1] < SERIAL_FLOPS:
+        multiply_stacked(a, b, out)
+        if epilogue is not None and m:
+            epilogue(out)
+        return out
     finish = epilogue or _leave
 
     def rows(start: int, stop: int) -> None:
@@ -93,9 +97,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
         finish(out[:, start:stop], slice(start, stop))
 
     most = None if epilogue is None else FINISHED // max(min(m, n), 1)
-    if is_small:
-        parallel_ranges(m, rows, m)
-    elif width := _width_of(a, b, out):
+    if width := _width_of(a, b, out):
         multiply_wide(a, b, out, width, finish)
     elif m >= n and _stack_of(a, b, out):
         parallel_ranges(m, rows, _block(m, STACKED_ROWS if epilogue is None else ROWS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -174,18 +174,22 @@ def elementwise(
     dtype = None if result is None else dt.to_numpy(result)
 
     def register(body: Body) -> Body:
-        whole = widened(body)
+        whole, ufunc = widened(body), body.ufunc if isinstance(body, OneUfunc) else None
 
         def run(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
             if fit is not None and (inputs[0].shape != inputs[1].shape or inputs[0].shape != inputs[-1].shape):
                 inputs = fit(*inputs)
             filled_out = result_buffer(inputs, dtype, out)
-            if filled_out.dtype in NARROW:
+            if filled_out.itemsize == 2 and filled_out.dtype in NARROW:
                 return run_tiled(whole, filled_out, *inputs)
-            if 0 < filled_out.size <= SMALL and filled_out.ndim:
-                body(filled_out, *inputs)  # most calls of a step: nothing more than the ufuncs
-                return filled_out
-            return run_tiled(body, filled_out, *inputs, tile=STREAM if isinstance(body, OneUfunc) else TILE)
+            if filled_out.size <= SMALL:  # most calls of a step: nothing more than the ufuncs
+                if ufunc is not None:
+                    ufunc(*inputs, filled_out)
+                    return filled_out
+                if filled_out.ndim and filled_out.size:
+                    body(filled_out, *inputs)
+                    return filled_out
+            return run_tiled(body, filled_out, *inputs, tile=TILE if ufunc is None else STREAM)
 
         BODIES.update(dict.fromkeys(ops, body))
         run.__name__, run.__doc__ = getattr(body, "__name__", "run"), body.__doc__
@@ -203,11 +207,11 @@ def result_buffer(inputs: Sequence[np.ndarray], dtype: np.dtype | None, out: np.
     if out is not None:
         return out
     first = inputs[0]
-    shape: Shape = first.shape
+    shape: Any = first.shape
     for x in inputs[1:]:
         if x.shape != shape:
             shape = broadcast_pair(shape, x.shape)
-    return np.empty(cast("tuple[int, ...]", shape), first.dtype if dtype is None else dtype)
+    return np.empty(shape, first.dtype if dtype is None else dtype)
 
 
 class OneUfunc:

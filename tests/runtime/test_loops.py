@@ -137,6 +137,28 @@ def test_an_error_inside_a_loop_names_the_node() -> None:
     assert caught.value.op.name.endswith("pick")
 
 
+def test_too_little_memory_inside_a_loop_names_the_node() -> None:
+    n = tf.placeholder(tf.int32, [None])
+    _, y = tf.while_loop(
+        lambda i, a: i < 3, lambda i, a: (i + 1, a + tf.reduce_sum(tf.fill(n, 1.0, name="all"))), [0, tf.constant(0.0)]
+    )
+    with device_session() as session, pytest.raises(tf.errors.ResourceExhaustedError) as caught:  # TensorFlow's too, after 30 s
+        session.run(y, {n: [1 << 16] * 3})
+    assert caught.value.op.name.endswith("all")
+
+
+def test_identities_in_a_loop_hand_on_what_the_iteration_began_with() -> None:
+    def body(i: Any, a: Any, b: Any, c: Any) -> Any:
+        before = tf.identity(tf.identity(a))
+        with tf.control_dependencies([before, tf.sin(b)]):
+            kept = tf.identity(b)
+        return tf.identity(i) + 1, kept, before + tf.identity(c), tf.identity(c)
+
+    start = tf.constant(0.5)
+    *_, a, b, c = tf.while_loop(lambda i, *_: tf.identity(i) < 5, body, [0, tf.constant([1.0, 2.0]), tf.ones([2]), start])
+    same_on_both([([a, b, c], {}), (tf.gradients(a * b, [start]), {})])
+
+
 def test_gated_gradients_leave_a_loop_by_an_identity() -> None:
     start = tf.Variable([1.0, 2.0])
     w = tf.Variable(0.5)
