@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -95,6 +96,8 @@ class _Builder:
                 self.program.steps.append(self._task(item, plan))
         self._overlap(overlap.ends)
         self._free_after_last_use(plan)
+        if self.loop is not None:
+            self._mark_spent(self.loop)
         self._finish(plan)
         return self.program
 
@@ -281,6 +284,20 @@ class _Builder:
         for slot, position in last.items():
             if slot not in kept:
                 self.program.steps[position].frees += (slot,)
+
+    def _mark_spent(self, loop: Loop) -> None:
+        """Tell each step of a loop which inputs are read by it alone, neither carried on nor the same in each turn."""
+        readers = Counter(slot for step in self.program.steps for slot in step.ins)
+        kept = {self.slots[value] for value in (loop.condition, *loop.next_values.values())}
+        kept |= {self.slots[Value(name)] for name in loop.constants.values()} | {
+            i for i, v in enumerate(self.template) if v is not None
+        }
+        for step in self.program.steps:
+            made = all_kernels().get(step.op) if isinstance(step, Task) else None
+            if isinstance(step, Task) and made is not None:
+                step.spent = tuple(
+                    i for i in made.inplace if i < len(step.ins) and readers[step.ins[i]] == 1 and step.ins[i] not in kept
+                )
 
     def _finish(self, plan: MemoryPlan) -> None:
         program = self.program

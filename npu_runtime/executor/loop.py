@@ -35,6 +35,8 @@ class LoopRunner:
         steps = [step for step in program.steps if isinstance(step, Task)]
         self._test = _Part([step for step in steps if step.node not in loop.body], program.has_branches)
         self._body = _Part([step for step in steps if step.node in loop.body], program.has_branches)
+        made = {slot for step in steps if step.node in loop.body for slot in step.outs}
+        self._moved = [source for _, source in self._moves if source in made]
 
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:
         slots = list(self.program.template)
@@ -47,11 +49,17 @@ class LoopRunner:
             if watch is not None:
                 watch.check()
             self._run(self._body, slots)
-            carried = [slots[source] for _, source in self._moves]
-            for (slot, _), value in zip(self._moves, carried, strict=True):
-                slots[slot] = value
+            self._carry(slots)
             self._run(self._test, slots)
         return tuple(slots[slot] for slot in self._results)
+
+    def _carry(self, slots: list[Any]) -> None:
+        """The next values become the variables' own; no other slot holds them then."""
+        carried = [slots[source] for _, source in self._moves]
+        for slot in self._moved:
+            slots[slot] = None
+        for (slot, _), value in zip(self._moves, carried, strict=True):
+            slots[slot] = value
 
     def _run(self, part: _Part, slots: list[Any]) -> None:
         part.run(slots)

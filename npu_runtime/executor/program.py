@@ -33,7 +33,8 @@ class Task:
     function(*inputs) -> output or tuple of outputs, attributes bound.  ins/outs: slots.  derefs: positions in ins that
     hold a Variable where the kernel wants its value.  buffers: (output index, offset, shape, dtype) in the arena.
     controls: slots that make the task dead.  token: slot that tells others whether this task ran, or -1.
-    frees: slots emptied afterwards.  writes: whether it changes a variable.  is_beside: whether it runs beside the steps
+    frees: slots emptied afterwards.  spent: positions in ins that nobody else reads, of a loop's step: the result may be written
+    over such an array.  writes: whether it changes a variable.  is_beside: whether it runs beside the steps
     that follow.  waits: steps, by position, that run beside others and must have ended before this one begins.
     """
 
@@ -47,6 +48,7 @@ class Task:
     controls: tuple[int, ...] = ()
     token: int = -1
     frees: tuple[int, ...] = ()
+    spent: tuple[int, ...] = ()
     unit: str = "scalar"
     flops: float = 0.0
     writes: bool = False

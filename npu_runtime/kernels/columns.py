@@ -21,6 +21,8 @@ SUMMED_ELEMENTS = 1024
 """Of a line that is added to sums, which stay in the nearest cache."""
 SUMMED_LINES = 2048
 """Added up in fp32 at most, which bounds the rounding error."""
+FEW_LINES = 64
+"""Summed as they are, however short."""
 SERIAL_ELEMENTS = 1 << 20
 """Whose sums are one product on this thread: it takes about as long as waking another one and waiting for it."""
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -118,6 +120,8 @@ def add_up_products(left: np.ndarray, right: np.ndarray, sums: np.ndarray) -> No
 def column_sums(matrix: np.ndarray) -> np.ndarray:
     """Sum of each column.  matrix: (pixels, channels) fp32 contiguous.  Returns: (channels,) fp32 or float64."""
     if 0 < matrix.size <= SERIAL_ELEMENTS:
+        if len(matrix) <= FEW_LINES:
+            return np.matmul(_ones(len(matrix)), matrix)
         times, shape, *_ = _lines(*matrix.shape, 1)
         lines = matrix.reshape(shape)
         if len(lines) <= SUMMED_LINES:

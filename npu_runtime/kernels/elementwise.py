@@ -15,6 +15,7 @@ from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.tiles import Body, OneUfunc, choose, elementwise, filled, result_buffer, run_tiled, widened
 
 SIGNED = dt.NUMBERS - {"uint8"}
+ONE = np.ones((), np.float32)
 _FLOAT_UFUNCS: dict[str, tuple[np.ufunc, int]] = {
     "Sqrt": (np.sqrt, 1), "Exp": (np.exp, 1), "Expm1": (np.expm1, 1), "Log": (np.log, 1), "Log1p": (np.log1p, 1),
     "Sin": (np.sin, 1), "Cos": (np.cos, 1), "Tan": (np.tan, 1), "Asin": (np.arcsin, 1), "Acos": (np.arccos, 1),
@@ -61,10 +62,10 @@ def reciprocal_sqrt(out: np.ndarray, x: np.ndarray) -> None:
 @elementwise("Sigmoid", flops=4)
 def sigmoid(out: np.ndarray, x: np.ndarray) -> None:
     """1 / (1 + exp(-x)): exp overflows to infinity and the result to 0, as it should."""
-    np.negative(x, out=out)
-    np.exp(out, out=out)
-    out += np.float32(1)
-    np.divide(np.float32(1), out, out=out)
+    np.negative(x, out)
+    np.exp(out, out)
+    np.add(out, ONE, out)
+    np.divide(ONE, out, out)
 
 
 @elementwise("Softplus", flops=2)

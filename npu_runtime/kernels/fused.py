@@ -66,16 +66,22 @@ def _add_by_lines(block: np.ndarray, bias: np.ndarray, line: np.ndarray) -> None
         np.add(block[whole:], bias, out=block[whole:])
 
 
-def make_epilogue(bias: np.ndarray, channels: int, fused_ops: Sequence[str], leakyrelu_alpha: float) -> Epilogue:
-    """What `fused_ops` do to a block of (rows, channels). Raises: InvalidArgument when the bias has another length."""
+def make_epilogue(
+    bias: np.ndarray, channels: int, fused_ops: Sequence[str], leakyrelu_alpha: float, most_rows: int = LINE_ELEMENTS
+) -> Epilogue:
+    """What `fused_ops` do to a block of (rows, channels).  most_rows: of a block; few are not worth a line of the bias.
+
+    Raises: InvalidArgument when the bias has another length.
+    """
     if bias.shape != (channels,):
         raise InvalidArgument(f"Must provide as many biases as the last dimension of the result: {bias.shape} vs. {channels}")
     wide = widen(bias)
-    line = repeated(wide, LINE_ELEMENTS // max(channels, 1) or 1)
+    height = LINE_ELEMENTS // max(channels, 1)
+    line = repeated(wide, height) if 1 < height <= most_rows else wide
     activate = _activation(fused_ops[1], leakyrelu_alpha) if len(fused_ops) > 1 else None
 
     def epilogue(block: np.ndarray, columns: slice = ALL) -> None:
-        if columns is ALL and block.flags.c_contiguous:
+        if line is not wide and columns is ALL and block.flags.c_contiguous:
             _add_by_lines(block, wide, line)
         else:
             np.add(block, wide[columns], out=block)
@@ -147,4 +153,5 @@ def fused_matmul(
     Source: TensorFlow op `_FusedMatMul`.
     """
     columns = b.shape[0 if transpose_b else -1] if b.ndim else 0
-    return run_matmul(a, b, transpose_a, transpose_b, out, make_epilogue(bias, columns, fused_ops, leakyrelu_alpha))
+    rows = a.shape[-1 if transpose_a else 0] if a.ndim else 0
+    return run_matmul(a, b, transpose_a, transpose_b, out, make_epilogue(bias, columns, fused_ops, leakyrelu_alpha, rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +15,8 @@ from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.shapes import constant_ints, merge
 
 Outputs = np.ndarray | tuple[np.ndarray | None, ...] | None
+SMALL_COPY = 1 << 17
+"""Elements up to which a copy is made on one thread."""
 
 
 def buffers(out: Outputs, shapes: Sequence[Sequence[int]], dtype: np.dtype) -> tuple[np.ndarray, ...]:
@@ -24,7 +27,7 @@ def buffers(out: Outputs, shapes: Sequence[Sequence[int]], dtype: np.dtype) -> t
 
 def copy_rows(target: np.ndarray, source: np.ndarray) -> None:
     """Copy between arrays of one shape, large ones by pieces of the first axis side by side."""
-    if target.size <= 1 << 17 or target.shape[0] < 2:
+    if target.size <= SMALL_COPY or target.shape[0] < 2:
         np.copyto(target, source)
         return
     grain = max(1, (1 << 16) * target.shape[0] // target.size)
@@ -61,16 +64,24 @@ def _concat_shape(values: Sequence[Spec], axis: Spec) -> Shape:
 
 
 def _concat(values: Sequence[np.ndarray], axis: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    at = axis_in(values[0].ndim, axis.item(), _CONCAT)
+    try:
+        return np.concatenate(values, at, out)
+    except ValueError:
+        _check_concat(values, at)
+        raise
+
+
+def _check_concat(values: Sequence[np.ndarray], at: int) -> None:
+    """Raises: InvalidArgument as TensorFlow does for shapes that differ elsewhere than along the axis `at`."""
     first = values[0]
-    at = axis_in(first.ndim, int(axis.reshape(-1)[0]), _CONCAT)
     for k, v in enumerate(values):
-        if v.shape[:at] != first.shape[:at] or v.shape[at + 1 :] != first.shape[at + 1 :] or v.ndim != first.ndim:
-            shapes = f"shape[0] = {shape_text(first.shape)} vs. shape[{k}] = {shape_text(v.shape)}"
-            if v.ndim != first.ndim:
-                raise InvalidArgument(f"ConcatOp : Ranks of all input tensors should match: {shapes}")
-            odd = next(a for a in range(v.ndim) if a != at and v.shape[a] != first.shape[a])
-            raise InvalidArgument(f"ConcatOp : Dimension {odd} in both shapes must be equal: {shapes}")
-    return np.concatenate(values, axis=at, out=out)
+        shapes = f"shape[0] = {shape_text(first.shape)} vs. shape[{k}] = {shape_text(v.shape)}"
+        if v.ndim != first.ndim:
+            raise InvalidArgument(f"ConcatOp : Ranks of all input tensors should match: {shapes}")
+        for odd in range(v.ndim):
+            if odd != at and v.shape[odd] != first.shape[odd]:
+                raise InvalidArgument(f"ConcatOp : Dimension {odd} in both shapes must be equal: {shapes}")
 
 
 def _concat_v2_shape(*specs: Spec) -> Shape:
@@ -97,12 +108,14 @@ def concat(axis: np.ndarray, *values: np.ndarray, out: np.ndarray | None = None)
 
 
 def _cut(value: np.ndarray, axis: int, sizes: Sequence[int], out: Outputs) -> tuple[np.ndarray, ...]:
-    shapes = [(*value.shape[:axis], n, *value.shape[axis + 1 :]) for n in sizes]
-    made = buffers(out, shapes, value.dtype)
-    start = 0
-    for piece, n in zip(made, sizes, strict=True):
-        copy_rows(piece, value[(slice(None),) * axis + (slice(start, start + n),)])
-        start += n
+    before = (slice(None),) * axis
+    parts = [(*before, slice(end - n, end)) for n, end in zip(sizes, itertools.accumulate(sizes), strict=True)]
+    views = [value[part] for part in parts]
+    if out is None and value.size <= SMALL_COPY:
+        return tuple([view.copy() for view in views])
+    made = buffers(out, [view.shape for view in views], value.dtype)
+    for piece, view in zip(made, views, strict=True):
+        copy_rows(piece, view)
     return made
 
 

@@ -50,10 +50,12 @@ NARROW, FEWEST_NARROW, MANY_ROWS = 96, 32, 512
 FEW_ROWS, FEW_ROWS_BY_COLUMNS = range(4, 25), range(4, 41)
 """Of a product that is multiplied by pieces of the other operand, as packing that takes longer than multiplying it; of one
 whose columns are contiguous."""
+SOME_ROWS = range(25, 49)
+"""The same where a narrower piece of all rows of the other operand is still a product that BLAS does not pack."""
 TRANSPOSED_ROWS, TRANSPOSED_SIZE = range(25, 321), 500_000
 """Rows of a product that is turned around, and the size of the other operand from which on that pays."""
-FEW_COLUMNS, FEW_TURNED = 64, 16
-"""Columns of such a piece; of one whose columns are contiguous."""
+FEW_COLUMNS, SOME_COLUMNS, FEW_TURNED = 64, 32, 16
+"""Columns of such a piece; of one for some rows; of one whose columns are contiguous."""
 COLUMNS_BY_FEW = 1280
 """Columns at a time then: pieces side by side share the pages of memory that their rows are in."""
 MOST_STACKS = 8
@@ -66,8 +68,9 @@ FAR_APART = 256
 """Rows whose length is a multiple of this many elements drive each other out of the nearest cache when they are read down."""
 LINE_ELEMENTS = 16
 """Of a cache line: so much longer, they do not."""
-SERIAL_FLOPS = 4e6
-"""A product smaller than this takes less time than waking a worker."""
+SERIAL_FLOPS = 2e7
+"""A product smaller than this, 0.2 ms of one thread, takes less time than waking a worker and waiting for it, where the steps
+around it are as short: as in the body of a loop."""
 
 
 def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue | None = None) -> np.ndarray:
@@ -76,11 +79,11 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
     a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  epilogue: applied to what is finished.  Returns: out.
     """
     a, b = as_blas_takes_it(a), as_blas_takes_it(b)
-    if 0 < b.size * _fewest(len(a), b) <= SMALL_PRODUCT:
-        b = np.ascontiguousarray(b)
     m, n = out.shape
+    if m >= FEWEST_NARROW and 0 < b.size * _fewest(m, b) <= SMALL_PRODUCT:
+        b = np.ascontiguousarray(b)
     if 2.0 * m * n * a.shape[1] < SERIAL_FLOPS:
-        multiply_stacked(a, b, out)
+        _multiply_serially(a, b, out)
         if epilogue is not None and m:
             epilogue(out)
         return out
@@ -108,12 +111,23 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
     return out
 
 
+def _multiply_serially(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out = a @ b on this thread."""
+    way = _way(len(a), b)
+    if way is np.matmul and len(a) * b.size > SMALL_PRODUCT:
+        multiply_stacked(a, b, out)
+    else:
+        way(a, b, out=out)
+
+
 def _way(m: int, b: np.ndarray) -> Callable[..., object]:
     """How a piece of m rows and some columns is multiplied, by the shape and layout of all of b and by what BLAS packs."""
     if b.dtype != np.float32 or not 0 < SMALL_PRODUCT < m * b.size:
         return np.matmul
     has_rows = b.strides[1] == b.itemsize
     if m in (FEW_ROWS if has_rows else FEW_ROWS_BY_COLUMNS):
+        return multiply_few
+    if has_rows and m in SOME_ROWS and m * len(b) * SOME_COLUMNS <= SMALL_PRODUCT:
         return multiply_few
     return multiply_transposed if has_rows and m in TRANSPOSED_ROWS and b.size >= TRANSPOSED_SIZE else np.matmul
 
@@ -165,7 +179,7 @@ def multiply_few(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     Packing all of b would take longer than multiplying it.  a: (m, k), b: (k, n), each with one axis contiguous.  out: (m, n).
     """
     inner, columns = b.shape
-    width = FEW_COLUMNS if b.strides[1] == b.itemsize else FEW_TURNED
+    width = FEW_TURNED if b.strides[1] != b.itemsize else SOME_COLUMNS if len(a) in SOME_ROWS else FEW_COLUMNS
     n_parts = -(-inner * len(a) * width // SMALL_PRODUCT)
     whole = columns // width * width
     for index in range(n_parts):
@@ -193,9 +207,8 @@ def multiply_transposed(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 
 def _cut_columns(x: np.ndarray, width: int) -> np.ndarray:
-    """(m, n) as (n / width, m, width), not copied; any strides."""
-    row, item = x.strides
-    return np.lib.stride_tricks.as_strided(x, (x.shape[1] // width, len(x), width), (width * item, row, item))
+    """(m, n) as (n / width, m, width), not copied; any strides, as cutting an axis never needs a copy."""
+    return x.reshape(len(x), -1, width).swapaxes(0, 1)
 
 
 def _stack_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
@@ -211,8 +224,7 @@ def _fewest(rows: int, b: np.ndarray) -> int:
 
 def cut_rows(x: np.ndarray, size: int) -> np.ndarray:
     """(m, n) as (m / size, size, n), not copied; any strides."""
-    row, item = x.strides
-    return np.lib.stride_tricks.as_strided(x, (len(x) // size, size, x.shape[1]), (size * row, row, item))
+    return x.reshape(-1, size, x.shape[1])
 
 
 def _leave(block: np.ndarray, columns: slice = ALL) -> None:
@@ -292,5 +304,8 @@ def run_matmul(
     check_ranks(a.shape, b.shape)
     left, right = (a.T if transpose_a else a), (b.T if transpose_b else b)
     check_inner(left.shape[1], right.shape[0], a.shape, b.shape)
-    shape = (left.shape[0], right.shape[1])
-    return store(multiply(widen(left), widen(right), wide_buffer(shape, a.dtype, out), epilogue), a.dtype, out)
+    result = wide_buffer((left.shape[0], right.shape[1]), a.dtype, out)
+    if result.dtype == a.dtype:
+        multiply(left, right, result, epilogue)
+        return result if out is None or out is result else store(result, a.dtype, out)
+    return store(multiply(widen(left), widen(right), result, epilogue), a.dtype, out)

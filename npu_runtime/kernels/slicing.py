@@ -13,7 +13,7 @@ import numpy as np
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.joining import copy_rows
+from npu_runtime.kernels.joining import SMALL_COPY, copy_rows
 from npu_runtime.kernels.shapes import constant_ints
 
 WHOLE = slice(None)
@@ -44,14 +44,22 @@ def slice_of(x: np.ndarray, begin: np.ndarray, size: np.ndarray, /, *, out: np.n
             f"Expected begin and size arguments to be 1-D tensors of size {x.ndim}, "
             f"but got shapes [{len(starts)}] and [{len(sizes)}] instead."
         )
-    lengths = [x.shape[a] - starts[a] if n == -1 else n for a, n in enumerate(sizes)]
-    for axis, (first, n) in enumerate(zip(starts, lengths, strict=True)):
-        if not 0 <= first <= x.shape[axis]:
-            raise InvalidArgument(f"Expected begin[{axis}] in [0, {x.shape[axis]}], but got {first}")
-        if not 0 <= n <= x.shape[axis] - first:
-            raise InvalidArgument(f"Expected size[{axis}] in [0, {x.shape[axis] - first}], but got {n}")
-    made = np.empty(lengths, x.dtype) if out is None else out
-    copy_rows(made, x[tuple(slice(first, first + n) for first, n in zip(starts, lengths, strict=True))])
+    index: list[Any] = []
+    for axis, extent in enumerate(x.shape):
+        first, n = starts[axis], sizes[axis]
+        if n == -1:
+            n = extent - first
+        if not 0 <= first <= extent:
+            raise InvalidArgument(f"Expected begin[{axis}] in [0, {extent}], but got {first}")
+        if not 0 <= n <= extent - first:
+            raise InvalidArgument(f"Expected size[{axis}] in [0, {extent - first}], but got {n}")
+        index.append(slice(first, first + n))
+    index.append(...)  # so that there is an array for rank 0 too
+    part = x[tuple(index)]
+    if out is None and part.size <= SMALL_COPY:
+        return part.copy()
+    made = np.empty(part.shape, x.dtype) if out is None else out
+    copy_rows(made, part)
     return made
 
 

@@ -29,6 +29,8 @@ STREAM = 1 << 17
 """Elements of a tile for a single ufunc, which gains nothing from the cache."""
 SMALL = 196608
 """Up to here one call on the whole array is faster than tiles and threads: a worker takes 40 us to begin and to end."""
+SMALL_STREAM = 1 << 19
+"""The same for a single ufunc."""
 
 _FIRST_INPUT = same_as(0)
 NARROW = frozenset({dt.to_numpy("float16"), dt.to_numpy("bfloat16")})
@@ -182,13 +184,12 @@ def elementwise(
             filled_out = result_buffer(inputs, dtype, out)
             if filled_out.itemsize == 2 and filled_out.dtype in NARROW:
                 return run_tiled(whole, filled_out, *inputs)
-            if filled_out.size <= SMALL:  # most calls of a step: nothing more than the ufuncs
-                if ufunc is not None:
-                    ufunc(*inputs, filled_out)
-                    return filled_out
-                if filled_out.ndim and filled_out.size:
-                    body(filled_out, *inputs)
-                    return filled_out
+            if ufunc is not None and filled_out.size <= SMALL_STREAM:  # most calls of a step: nothing more than the ufuncs
+                ufunc(*inputs, filled_out)
+                return filled_out
+            if 0 < filled_out.size <= SMALL and filled_out.ndim:
+                body(filled_out, *inputs)
+                return filled_out
             return run_tiled(body, filled_out, *inputs, tile=TILE if ufunc is None else STREAM)
 
         BODIES.update(dict.fromkeys(ops, body))

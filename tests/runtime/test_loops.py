@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from npu_runtime.executor.program import Task
+from npu_runtime.executor.steps import prepared
+from npu_runtime.kernels.base import all_kernels
 from tests.runtime.device import device_of, device_session
 from tests.runtime.test_session import X, same_on_both
 
@@ -223,3 +226,55 @@ def test_a_gradient_that_waits_for_the_result_of_its_loop_does_not_wait() -> Non
     with device_session() as session:
         session.run(v.initializer)
         np.testing.assert_allclose(session.run(waiting), expected, rtol=1e-6)
+
+
+LARGE_START = np.linspace(-1, 1, 40_000, dtype=np.float32).reshape(200, 200)
+"""Large enough for sums to stay where they are."""
+
+
+def test_sums_in_a_loop_leave_alone_what_it_was_given() -> None:
+    fed, v = tf.placeholder(tf.float32, [200, 200]), tf.get_variable("v", initializer=LARGE_START, use_resource=True)
+    ref = tf.get_variable("ref", initializer=LARGE_START, use_resource=False)
+    start = [0, fed, v.read_value(), tf.identity(ref), tf.sin(fed)]
+
+    def body(i: Any, *values: Any) -> Any:
+        return (i + 1, *[value + tf.cos(value * 0.5) for value in values[:2]], *[fed - value for value in values[2:]])
+
+    ends = tf.while_loop(lambda i, *rest: i < 4, body, start)
+    feeds = LARGE_START.copy()
+    same_on_both([([*ends, *start[1:], v, ref], {fed: feeds})] * 2)
+    np.testing.assert_array_equal(feeds, LARGE_START)
+
+
+def test_sums_in_a_loop_that_are_read_again() -> None:
+    """By the next turn under another name, by a tensor array, by the gradient and by the test."""
+    v = tf.get_variable("v", initializer=LARGE_START + 2, use_resource=True)
+    kept = tf.TensorArray(tf.float32, size=5, clear_after_read=False)
+
+    def body(i: Any, a: Any, b: Any, total: Any, kept: Any) -> Any:
+        both = a + b
+        more = total + both * v
+        return i + 1, b, both, more, kept.write(i, more)
+
+    start = [0, v * 0.3, tf.square(v) * 0.2, tf.zeros_like(v), kept]
+    end = tf.while_loop(lambda i, a, b, total, kept: (i < 5) & (tf.reduce_max(total) < 1e6), body, start)
+    y = tf.reduce_sum(end[3] * end[1]) + tf.reduce_sum(end[4].stack())
+    same_on_both([([*end[:4], end[4].stack(), tf.gradients(y, v)], {})] * 2)
+
+
+@pytest.mark.parametrize("position", [0, 1])
+def test_a_result_takes_the_memory_of_what_only_its_slot_has(position: int) -> None:
+    task = Task("sum", "AddV2", all_kernels()["AddV2"].function, (0, 1), (2,), spent=(position,))
+    run = prepared(task)
+    slots: list[Any] = [LARGE_START + 1, LARGE_START + 2, None]
+    address = slots[position].ctypes.data
+    run(slots)
+    assert slots[2].ctypes.data == address
+    for other in (LARGE_START + 3, LARGE_START + 4):
+        slots[:2] = [other[:], other[:]]
+        run(slots)
+        assert not np.shares_memory(slots[2], other)
+    owned = LARGE_START + 5
+    slots[:2] = [owned, owned]
+    run(slots)
+    np.testing.assert_array_equal(owned, LARGE_START + 5)
