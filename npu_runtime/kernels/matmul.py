@@ -208,7 +208,7 @@ def multiply_transposed(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 def _cut_columns(x: np.ndarray, width: int) -> np.ndarray:
     """(m, n) as (n / width, m, width), not copied; any strides, as cutting an axis never needs a copy."""
-    return x.reshape(len(x), -1, width).swapaxes(0, 1)
+    return x.reshape(len(x), x.shape[1] // width, width).swapaxes(0, 1)
 
 
 def _stack_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
@@ -224,7 +224,7 @@ def _fewest(rows: int, b: np.ndarray) -> int:
 
 def cut_rows(x: np.ndarray, size: int) -> np.ndarray:
     """(m, n) as (m / size, size, n), not copied; any strides."""
-    return x.reshape(-1, size, x.shape[1])
+    return x.reshape(len(x) // size, size, x.shape[1])
 
 
 def _leave(block: np.ndarray, columns: slice = ALL) -> None:
