@@ -77,7 +77,8 @@ class _Part:
         self._steps = steps
         self._plain = run_step_with_branches if has_branches else run_step
         self._prepared: list[tuple[Callable[[list[Any]], None], Task]] = [
-            (partial(run_step_with_branches, step.function, step) if has_branches else prepared(step), step) for step in steps
+            (partial(run_step_with_branches, step.function, step) if has_branches else prepared(step.function, step), step)
+            for step in steps
         ]
         self._has_branches = has_branches
 

@@ -19,11 +19,12 @@ from npu_runtime.errors import DeviceError, InvalidArgument
 from npu_runtime.executor.beside import Beside
 from npu_runtime.executor.nan_tracking import Run, tracked
 from npu_runtime.executor.program import DEAD, HostStep, Program, Task, step_name, to_user
-from npu_runtime.executor.steps import run_step, run_step_with_branches
+from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
 from npu_runtime.executor.watch import current
 from npu_runtime.interrupts import current as current_interrupts
 
-Bound = list[tuple[Callable[..., Any], "Task | HostStep"]]
+Bound = list[tuple[Callable[..., Any], "Task | HostStep", Callable[[list[Any]], None]]]
+"""Each step with its function, and the whole of it made ready for a run in which nothing is looked at."""
 
 
 class Runner:
@@ -53,7 +54,8 @@ class Runner:
             bound = self._bound.get(arena)
             if bound is None:
                 steps = self.program.steps
-                bound = [(_with_buffers(step, arena) if isinstance(step, Task) else step.function, step) for step in steps]
+                functions = [_with_buffers(step, arena) if isinstance(step, Task) else step.function for step in steps]
+                bound = [(made, step, prepared(made, step)) for made, step in zip(functions, steps, strict=True)]
                 self._bound[arena] = bound
             return bound
 
@@ -71,8 +73,9 @@ class Runner:
     def _run_steps(self, bound: Bound, slots: list[Any], run: Run, beside: Beside | None) -> None:
         """beside: runs what may run beside other steps; None when each step is looked at, one after the other."""
         interrupts = current_interrupts()
+        is_plain = run is run_step and not float_status.saturates()
         with beside or nullcontext():
-            for position, (function, step) in enumerate(bound):
+            for position, (function, step, plain) in enumerate(bound):
                 if step.writes:
                     interrupts.is_held = True
                 try:
@@ -80,10 +83,16 @@ class Runner:
                         beside.wait(step.waits)
                     if beside is not None and isinstance(step, Task) and step.is_beside:
                         beside.begin(position, function, step, slots)
+                    elif is_plain:
+                        plain(slots)
                     else:
                         run(function, step, slots)
                 except DeviceError as error:
                     raise error.at(step_name(step), getattr(step, "op", "host call")) from error.__cause__
+                except FAILURES as error:
+                    if isinstance(step, HostStep):
+                        raise
+                    raise told(error, [slots[i] for i in step.ins]).at(step.node, step.op) from error
                 if interrupts.pending:
                     interrupts.deliver()
 

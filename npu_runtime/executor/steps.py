@@ -58,15 +58,17 @@ def launch(function: Callable[..., Any], task: Task, inputs: list[Any], slots: l
             slots[slot] = float_status.saturated(slots[slot], task.node)
 
 
-def prepared(task: Task) -> Callable[[list[Any]], None]:
-    """`run_step` of a task that cannot be dead, in infinity mode, made once: the body of a loop runs thousands of times.
+def prepared(function: Callable[..., Any], task: Task | HostStep) -> Callable[[list[Any]], None]:
+    """`run_step` of a step that cannot be dead, in infinity mode, made once: asking what a step is takes as long as a small one.
 
     What the kernel raises goes to the caller as it is; see FAILURES and `told`.
     """
-    function, ins, frees = task.function, task.ins, task.frees
-    if len(task.outs) != 1 or task.derefs:
+    if isinstance(task, HostStep) or len(task.outs) != 1:
         return lambda slots: run_step(function, task, slots)
-    out, first, last = task.outs[0], ins[0] if ins else -1, ins[-1] if ins else -1
+    ins, frees, out = task.ins, task.frees, task.outs[0]
+    if task.derefs:
+        return _reading_variables(function, task)
+    first, last = ins[0] if ins else -1, ins[-1] if ins else -1
 
     def run_unary(slots: list[Any]) -> None:
         result = function(slots[first])
@@ -81,7 +83,7 @@ def prepared(task: Task) -> Callable[[list[Any]], None]:
             slots[slot] = None
 
     if len(ins) == 2 and task.spent:
-        return _over_an_input(task)
+        return _over_an_input(function, task)
 
     def run_any(slots: list[Any]) -> None:
         result = function(*[slots[i] for i in ins])
@@ -92,13 +94,28 @@ def prepared(task: Task) -> Callable[[list[Any]], None]:
     return {1: run_unary, 2: run_binary}.get(len(ins), run_any)
 
 
-def _over_an_input(task: Task) -> Callable[[list[Any]], None]:
+def _reading_variables(function: Callable[..., Any], task: Task) -> Callable[[list[Any]], None]:
+    ins, derefs, frees, out = task.ins, task.derefs, task.frees, task.outs[0]
+
+    def run(slots: list[Any]) -> None:
+        inputs = [slots[i] for i in ins]
+        for position in derefs:
+            inputs[position] = inputs[position].read()
+        result = function(*inputs)
+        slots[out] = result[0] if type(result) is tuple else result
+        for slot in frees:
+            slots[slot] = None
+
+    return run
+
+
+def _over_an_input(function: Callable[..., Any], task: Task) -> Callable[[list[Any]], None]:
     """A task of two inputs whose result goes into the memory of a large one that nobody else has.
 
     So what a loop adds up, as the gradient of a matrix, stays where it is: new memory for each sum takes twice as long as adding.
     Only the slot refers to such an array: not a stack, not whoever started the loop, not a view.
     """
-    function, (first, last), (out,), frees = task.function, task.ins, task.outs, task.frees
+    (first, last), (out,), frees = task.ins, task.outs, task.frees
     is_first, is_last = 0 in task.spent, 1 in task.spent
 
     def run(slots: list[Any]) -> None:

@@ -12,7 +12,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.kernels import access
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import same_as
-from npu_runtime.kernels.slicing import _complete, _index
+from npu_runtime.kernels.slicing import _index
 
 TYPES = {"T": ALL, "Index": INDICES}
 
@@ -28,14 +28,14 @@ def _fitting(value: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _assign(
-    ref: Variable, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, value: np.ndarray, masks: dict[str, int]
+    ref: Variable, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, value: np.ndarray, masks: tuple[int, ...]
 ) -> Any:
     """The value broadcasts to the slice; it may have more axes of extent 1, and any shape where the slice is empty.
 
     Raises: InvalidArgument.  Source: TensorFlow core/kernels/strided_slice_op.cc, StridedSliceAssignOp.
     """
     changed = access.value(ref).copy()
-    index = _index(changed.shape, begin, end, strides, _complete(masks))
+    index = _index(changed.shape, begin, end, strides, masks)
     part = changed[index]
     if part.size:
         changed[index] = _fitting(value, part.shape)
@@ -49,8 +49,7 @@ def resource_strided_slice_assign(
     end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
 ) -> Any:  # fmt: skip
     """Set a slice of a resource variable; see `StridedSlice`.  Source: TensorFlow op `ResourceStridedSliceAssign`."""
-    masks = {"begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask, "new_axis_mask": new_axis_mask,
-                 "shrink_axis_mask": shrink_axis_mask}  # fmt: skip
+    masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     return _assign(ref, begin, end, strides, value, masks)
 
 
@@ -60,6 +59,5 @@ def strided_slice_assign(
     end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
 ) -> Any:  # fmt: skip
     """Set a slice of a ref variable and return it.  Source: TensorFlow op `StridedSliceAssign`."""
-    masks = {"begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask, "new_axis_mask": new_axis_mask,
-                 "shrink_axis_mask": shrink_axis_mask}  # fmt: skip
+    masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     return _assign(ref, begin, end, strides, value, masks)

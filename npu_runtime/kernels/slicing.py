@@ -6,6 +6,7 @@ Source: TensorFlow's core/util/strided_slice_op.cc for the meaning of the masks 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,10 +94,18 @@ def _plan(n_places: int, rank: int, masks: dict[str, int]) -> list[_Entry]:
 
 
 def _index(
-    shape: Sequence[int], begin: np.ndarray, end: np.ndarray, strides: np.ndarray, masks: dict[str, int]
+    shape: tuple[int, ...], begin: np.ndarray, end: np.ndarray, strides: np.ndarray, masks: tuple[int, ...]
 ) -> tuple[Any, ...]:
-    """numpy's index for a strided slice of a tensor of this shape."""
-    bounds = list(zip(begin.tolist(), end.tolist(), strides.tolist(), strict=True))
+    """numpy's index for a strided slice of a tensor of this shape: it gives an array, not a number.  masks: as in _MASKS."""
+    return _index_by_numbers(shape, tuple(begin.tolist()), tuple(end.tolist()), tuple(strides.tolist()), masks)
+
+
+@lru_cache(maxsize=4096)
+def _index_by_numbers(
+    shape: tuple[int, ...], begin: tuple[int, ...], end: tuple[int, ...], strides: tuple[int, ...], given: tuple[int, ...]
+) -> tuple[Any, ...]:
+    masks = dict(zip(_MASKS, given, strict=True))
+    bounds = list(zip(begin, end, strides, strict=True))
     index: list[Any] = []
     axis = 0
     for kind, i in _plan(len(bounds), len(shape), masks):
@@ -110,7 +119,7 @@ def _index(
         else:
             index.append(_range(bounds[i], i, masks))
         axis += 1
-    return tuple(index)
+    return (*index, ...)
 
 
 def _pick(bounds: tuple[int, int, int], axis: int, extent: int) -> int:
@@ -179,9 +188,10 @@ def strided_slice(
     shrink_axis_mask: the element at begin, without its axis.
     Raises: InvalidArgument for an index outside, a zero stride, more entries than axes.  Source: TensorFlow op `StridedSlice`.
     """
-    masks = {"begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask,
-             "new_axis_mask": new_axis_mask, "shrink_axis_mask": shrink_axis_mask}  # fmt: skip
+    masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     part = x[_index(x.shape, begin, end, strides, masks)]
+    if out is None and part.size <= SMALL_COPY:
+        return part.copy()
     made = np.empty(part.shape, x.dtype) if out is None else out
     copy_rows(made, part)
     return made
@@ -202,11 +212,10 @@ def strided_slice_grad(
 
     Raises: InvalidArgument when dy has not the shape of that slice.  Source: TensorFlow op `StridedSliceGrad`.
     """
-    masks = {"begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask,
-             "new_axis_mask": new_axis_mask, "shrink_axis_mask": shrink_axis_mask}  # fmt: skip
+    masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     made = np.empty(shape.tolist(), dy.dtype) if out is None else out
     made.fill(0)
-    index = (*_index(made.shape, begin, end, strides, masks), ...)
+    index = _index(made.shape, begin, end, strides, masks)
     if made[index].shape != dy.shape:
         raise InvalidArgument(f"shape of dy was {list(dy.shape)} instead of {list(made[index].shape)}")
     made[index] = dy

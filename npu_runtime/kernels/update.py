@@ -143,7 +143,8 @@ class _Layout:
     def check(self, inputs: Sequence[Any], grad_shape: tuple[int, ...], attrs: Mapping[str, Any]) -> None:
         """Raises: FailedPrecondition or NotFound for a missing value, InvalidArgument for what does not fit."""
         for i in self.scalars:
-            self._check_scalar(self.names[i], inputs[i], attrs)
+            if inputs[i].ndim or self.names[i] in self.bounds:
+                self._check_scalar(self.names[i], inputs[i], attrs)
         shape = access.value(inputs[0]).shape
         for i in range(1, self.n_variables):
             self._require_same(shape, access.value(inputs[i]).shape, i)

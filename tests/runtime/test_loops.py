@@ -265,7 +265,7 @@ def test_sums_in_a_loop_that_are_read_again() -> None:
 @pytest.mark.parametrize("position", [0, 1])
 def test_a_result_takes_the_memory_of_what_only_its_slot_has(position: int) -> None:
     task = Task("sum", "AddV2", all_kernels()["AddV2"].function, (0, 1), (2,), spent=(position,))
-    run = prepared(task)
+    run = prepared(task.function, task)
     slots: list[Any] = [LARGE_START + 1, LARGE_START + 2, None]
     address = slots[position].ctypes.data
     run(slots)
