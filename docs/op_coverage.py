@@ -29,9 +29,16 @@ sparse) and more of what training code uses, each with its gradient (`tools/op_i
 Types are those of attribute T unless another is named. float64, complex numbers, strings, resources and quantised types are
 left out of the table: the device has none of them, such a node runs on the host. A type in the column "missing" has a kernel
 on TensorFlow's CPU and none here; such a node runs on the host. An attribute in the last column has values that do, too; all
-others take every value. What a value may differ by is said in `tests/kernels/generated/checks.py`; beside that: TensorFlow
-flushes numbers below 1.18e-38 to zero, the device keeps them; in a row with a NaN or infinity TensorFlow's Softmax leaves
-zeros beside the NaN, the device's row is NaN throughout.
+others take every value. What a value may differ by is said in `tests/kernels/generated/checks.py`; beside that:
+
+- Numbers below 1.18e-38 are zero in a step, as in TensorFlow's, of whose kernels some still see them (Sin, Lgamma, Atan2).
+- In a row with a NaN or infinity TensorFlow's Softmax leaves zeros beside the NaN, the device's row is NaN throughout.
+- Where a NaN goes in TensorFlow's SegmentMax and SegmentMin depends on the width of the machine's vectors, and in TopKV2 on its
+  sorting algorithm, as its comparison gives a NaN no place: the device's segment is NaN, and its NaN come last.
+- A float outside of the range of an integer of 8 or 16 bits is cast modulo that range; in TensorFlow it is that or the end of
+  the range, by its place in a vector.
+- What has nothing to do, as a sum over no axes, a cast to the same type or a slice of everything, gives a value of its own;
+  TensorFlow hands on the memory, which shows there what a ref variable becomes later.
 """
 
 

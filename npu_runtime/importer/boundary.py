@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_runtime.graph.ir import Graph, Value
+from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.importer.host import through_switches
 from npu_runtime.passes.partition import is_free_constant, is_handle_source, is_virtual
 from npu_runtime.passes.placement import HANDLES
@@ -28,12 +28,18 @@ def can_cross(graph: Graph, reader: str, value: Value) -> bool:
     producer = graph[value.node]
     if is_free_constant(producer) or is_virtual(producer) or graph.spec(value).dtype in HANDLES:
         return False
-    position = graph[reader].inputs.index(value)
-    return not (position in graph[reader].ref_inputs and value.output in producer.ref_outputs)
+    return not _is_reference(graph, graph[reader], graph[reader].inputs.index(value))
+
+
+def _is_reference(graph: Graph, reader: Node, position: int) -> bool:
+    """Whether a node is handed a variable there, and not what it holds, which may be nothing yet."""
+    value = reader.inputs[position]
+    return position in reader.ref_inputs and value.output in graph[value.node].ref_outputs
 
 
 def read_outside(graph: Graph, inside: set[str]) -> list[Value]:
     """Values of a call that a fetch, the device or another call wants."""
-    read = {value for node in graph if node.name not in inside for value in node.inputs} | set(graph.fetches)
+    outside = [node for node in graph if node.name not in inside]
+    read = {v for node in outside for i, v in enumerate(node.inputs) if not _is_reference(graph, node, i)} | set(graph.fetches)
     made = [Value(name, i) for name in graph.nodes if name in inside for i in range(len(graph[name].outputs))]
     return [value for value in made if value in read and graph.spec(value).dtype not in HANDLES]

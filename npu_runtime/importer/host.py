@@ -21,7 +21,7 @@ from tensorflow.python.ops import gen_state_ops
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
-from npu_runtime.passes.partition import is_free_constant, is_virtual
+from npu_runtime.passes.partition import is_free_constant, is_virtual, returns_reference
 from npu_runtime.passes.variable_writers import shows_variable
 
 HOST_CALL_OBSERVERS: list[Callable[[Any], None]] = []
@@ -175,14 +175,20 @@ class _ShadowImport:
 
     def _source(self, node: Node, position: int) -> str:
         """The shadow tensor for an input: a host node's output, a constant of our own, or a boundary placeholder."""
-        value = node.inputs[position]
-        if _is_back_edge(self.graph, node, value):
-            value = node.inputs[1 - position]  # until the loop is closed
-        value = through_switches(self.graph, value)
+        is_back = _is_back_edge(self.graph, node, node.inputs[position])
+        value = self._own_reference(node, 1 - position if is_back else position)  # until the loop is closed
         producer = self.graph[value.node]
         if producer.name not in self.present and is_free_constant(producer):
             self._add(producer)
         return str(value) if producer.name in self.present else self._boundary(value, node, position)
+
+    def _own_reference(self, node: Node, position: int) -> Value:
+        """An input, or what the updates outside of the node's group were handed that return a variable to it."""
+        value = through_switches(self.graph, node.inputs[position])
+        is_reference = position in node.ref_inputs or value != node.inputs[position]
+        while is_reference and returns_reference(self.graph, value) and not self._keeps_control(node, value.node):
+            value = through_switches(self.graph, self.graph[value.node].inputs[0])
+        return value
 
     def _boundary(self, value: Value, reader: Node, position: int) -> str:
         """Of a variable's memory each reader is fed on its own: one may look before an update and one behind it."""

@@ -71,6 +71,8 @@ def broadcast_to(x: np.ndarray, shape: np.ndarray, /, *, out: np.ndarray | None 
     Raises: InvalidArgument when it cannot.  Source: TensorFlow op `BroadcastTo`.
     """
     wanted = tuple(shape.tolist())
+    if min(wanted, default=0) < 0:
+        raise InvalidArgument(f"Dimension {min(wanted)} must be >= 0")
     if x.ndim > len(wanted):
         raise InvalidArgument(f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(wanted)}).")
     if broadcast_pair(x.shape, wanted) != wanted:
@@ -189,6 +191,11 @@ def reverse_sequence(
     seq_lengths: (extent of batch_dim,).  Raises: InvalidArgument for a length beyond the extent.
     Source: TensorFlow op `ReverseSequence`.
     """
+    if seq_dim == batch_dim:
+        raise InvalidArgument(f"batch_dim == seq_dim == {seq_dim}")
+    for name, axis in (("seq_dim", seq_dim), ("batch_dim", batch_dim)):
+        if axis >= x.ndim:
+            raise InvalidArgument(f"{name} must be < input rank ( {axis} vs. {x.ndim})")
     extent, batch = x.shape[seq_dim], x.shape[batch_dim]
     if seq_lengths.shape != (batch,):
         raise InvalidArgument(f"Length of seq_lens != input.dims({batch_dim}), ({seq_lengths.size} vs. {batch})")

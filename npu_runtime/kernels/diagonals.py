@@ -60,6 +60,11 @@ def _limits(k: np.ndarray) -> tuple[int, int]:
     return low, high
 
 
+def _check_matrix(x: np.ndarray) -> None:
+    if x.ndim < 2:
+        raise InvalidArgument(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
+
+
 def _check_limits(low: int, high: int, rows: int, columns: int) -> None:
     for k, which in ((low, "lower"), (high, "upper")):
         if not -rows < k < columns and k != 0:
@@ -73,6 +78,8 @@ def _diag_shape(diagonal: Spec) -> Shape:
 @kernel("Diag", unit="memory", shape=_diag_shape, dtypes=DIAG_TYPES)
 def diag(diagonal: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """Zeros but at [i, ..., i, ...], where diagonal[i, ...] is. Returns: shape + shape."""
+    if diagonal.ndim == 0:
+        raise InvalidArgument("Input must be at least rank 1, got 0")
     made = np.empty(diagonal.shape * 2, diagonal.dtype) if out is None else out
     made.fill(0)
     np.einsum("ii->i", made.reshape(diagonal.size, diagonal.size))[...] = diagonal.reshape(-1)
@@ -170,6 +177,7 @@ def _matrix_diag_part_shape(x: Spec) -> Shape:
 @kernel("MatrixDiagPart", unit="memory", shape=_matrix_diag_part_shape)
 def matrix_diag_part(x: np.ndarray, /) -> np.ndarray:
     """The main diagonal of the last two axes."""
+    _check_matrix(x)
     return np.diagonal(x, axis1=-2, axis2=-1).copy()
 
 
@@ -193,6 +201,7 @@ def matrix_diag_part_v3(x: np.ndarray, k: np.ndarray, padding_value: np.ndarray,
 
     Raises: InvalidArgument for a diagonal outside the matrix.
     """
+    _check_matrix(x)
     low, high = _limits(k)
     _check_limits(low, high, *x.shape[-2:])
     band = _band(x.shape[-2], x.shape[-1], low, high, align)
@@ -222,6 +231,7 @@ def matrix_set_diag_v3(
 
 
 def _set_band(x: np.ndarray, diagonal: np.ndarray, low: int, high: int, align: str, out: np.ndarray | None) -> np.ndarray:
+    _check_matrix(x)
     _check_limits(low, high, *x.shape[-2:])
     band = _band(x.shape[-2], x.shape[-1], low, high, align)
     packed = _packed(diagonal, low, high)
@@ -246,8 +256,7 @@ def matrix_band_part(
 
     x: (..., rows, columns).  Raises: InvalidArgument for a limit beyond rows or columns, and below two axes.
     """
-    if x.ndim < 2:
-        raise InvalidArgument(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
+    _check_matrix(x)
     lower, upper = int(num_lower), int(num_upper)
     rows, columns = x.shape[-2:]
     for name, limit, what, most in (("num_lower", lower, "rows", rows), ("num_upper", upper, "columns", columns)):

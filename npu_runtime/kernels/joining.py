@@ -35,15 +35,15 @@ def copy_rows(target: np.ndarray, source: np.ndarray) -> None:
 
 
 def axis_in(rank: int, axis: int, message: str) -> int:
-    """The axis counted from the front. Raises: InvalidArgument when it is outside the rank: message, then the axis."""
+    """The axis counted from the front. Raises: InvalidArgument with the message when it is outside the rank."""
     if not -rank <= axis < rank:
-        raise InvalidArgument(f"{message.format(low=-rank, high=rank)}, but got {axis}")
+        raise InvalidArgument(message.format(low=-rank, high=rank, axis=axis))
     return axis % rank
 
 
-_CONCAT = "ConcatOp : Expected concatenating dimensions in the range [{low}, {high})"
-_SPLIT = "-input rank({low}) <= split_dim < input rank ({high})"
-_PACK = "axis is not in [{low}, {high})"
+_CONCAT = "ConcatOp : Expected concatenating dimensions in the range [{low}, {high}), but got {axis}"
+_SPLIT = "-input rank({low}) <= split_dim < input rank ({high}), but got {axis}"
+_PACK = "axis = {axis} not in [{low}, {high})"
 
 
 def _concat_shape(values: Sequence[Spec], axis: Spec) -> Shape:
@@ -54,6 +54,8 @@ def _concat_shape(values: Sequence[Spec], axis: Spec) -> Shape:
     rank = ranks.pop()
     if place is None:
         return (None,) * rank
+    if not rank or len(place) != 1:
+        return None  # which the kernel refuses
     at = axis_in(rank, place[0], _CONCAT)
     shape: Shape = (None,) * rank
     for v in values:
@@ -64,6 +66,10 @@ def _concat_shape(values: Sequence[Spec], axis: Spec) -> Shape:
 
 
 def _concat(values: Sequence[np.ndarray], axis: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    if axis.ndim and axis.shape != (1,):  # a vector of one is taken for a scalar, as long as TensorFlow has done
+        raise InvalidArgument(f"axis tensor should be a scalar integer, but got shape {shape_text(axis.shape)}")
+    if values[0].ndim == 0:
+        raise InvalidArgument("ConcatOp : Can't concatenate scalars (use tf.stack instead)")
     at = axis_in(values[0].ndim, axis.item(), _CONCAT)
     try:
         return np.concatenate(values, at, out)

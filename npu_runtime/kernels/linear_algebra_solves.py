@@ -124,7 +124,8 @@ def _solved_shape(matrix: Spec, rhs: Spec, /, **attrs: Any) -> Shape:
 def matrix_triangular_solve(matrix: Array, rhs: Array, /, *, lower: bool = True, adjoint: bool = False) -> Array:
     """x with triangle(matrix) @ x = rhs; the other half of the matrix is not read.
 
-    matrix: (..., n, n).  rhs: (..., n, k); leading axes broadcast.  Source: TensorFlow op `MatrixTriangularSolve`.
+    matrix: (..., n, n).  rhs: (..., n, k); leading axes broadcast.  Raises: InvalidArgument for a zero on the diagonal, as
+    TensorFlow 1.15; 2.15 divides by it.  Source: TensorFlow op `MatrixTriangularSolve`.
     """
     _check_rows(matrix, rhs)
     triangle = np.tril(_wide(matrix)) if lower else np.triu(_wide(matrix))
@@ -134,7 +135,19 @@ def matrix_triangular_solve(matrix: Array, rhs: Array, /, *, lower: bool = True,
         triangle = triangle.swapaxes(-1, -2)
     batch = np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
     wide = np.broadcast_to(_wide(rhs), (*batch, *rhs.shape[-2:]))
+    if not (np.isfinite(triangle).all() and np.isfinite(wide).all()):
+        return _substituted(triangle, wide, lower != adjoint).astype(rhs.dtype)
     return np.linalg.solve(np.broadcast_to(triangle, (*batch, *triangle.shape[-2:])), wide).astype(rhs.dtype)
+
+
+def _substituted(triangle: Array, rhs: Array, lower: bool) -> Array:
+    """Row by row, so that an infinity or a NaN gets only into the rows that depend on it."""
+    made, n = rhs.copy(), rhs.shape[-2]
+    for row in range(n) if lower else range(n - 1, -1, -1):
+        known = slice(0, row) if lower else slice(row + 1, n)
+        products = triangle[..., row, known, None] * made[..., known, :]
+        made[..., row, :] = (made[..., row, :] - products.sum(axis=-2)) / triangle[..., row, row, None]
+    return made
 
 
 @kernel("Cross", unit="vector", shape=same_as(0), dtypes=NUMBERS, estimate=lambda i, o, a: 3.0 * math.prod(o[0].known_shape()))

@@ -155,7 +155,8 @@ def mean_of(x: np.ndarray, axes: np.ndarray, /, *, keep_dims: bool = False, out:
         total = _reduce(np.add, x, axes, keep_dims, out)
     made = np.empty(total.shape, x.dtype) if out is None else out
     if is_integer:
-        mean = np.sign(total) * (np.abs(total) // max(count, 1))
+        mean = total // max(count, 1)
+        mean += (total < 0) & (mean * max(count, 1) != total)
     else:
         mean = np.divide(total, np.float32(count), out=total)
     if mean is not made:

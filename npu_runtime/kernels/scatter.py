@@ -33,6 +33,17 @@ def _by(operation: np.ufunc) -> Combine:
     return lambda target, numbers, updates: rows.combine(operation, target, numbers, updates)
 
 
+def _extremes(operation: np.ufunc, never: float) -> Combine:
+    """Of numbers only: TensorFlow compares the update with what is there, so a NaN neither replaces nor is replaced."""
+
+    def combine(target: Array, numbers: Array, updates: Array) -> None:
+        is_nan = np.isnan(updates) if target.dtype.kind not in "iu" else np.zeros((), bool)
+        given = np.where(is_nan, np.asarray(never, target.dtype), updates) if is_nan.any() else updates
+        rows.combine(operation, target, numbers, given)
+
+    return combine
+
+
 def _quotients(target: Array, numbers: Array, updates: Array) -> None:
     """Whole numbers are cut off toward zero. Raises: InvalidArgument for a whole number divided by zero."""
     if target.dtype.kind not in "iu":
@@ -52,8 +63,8 @@ COMBINES: dict[str, tuple[Combine, frozenset[str]]] = {
     "Sub": (_by(np.subtract), dt.NUMBERS),
     "Mul": (_by(np.multiply), dt.NUMBERS),
     "Div": (_quotients, dt.NUMBERS),
-    "Min": (_by(np.minimum), dt.NUMBERS),
-    "Max": (_by(np.maximum), dt.NUMBERS),
+    "Min": (_extremes(np.minimum, np.inf), dt.NUMBERS),
+    "Max": (_extremes(np.maximum, -np.inf), dt.NUMBERS),
 }
 
 

@@ -64,10 +64,16 @@ def _register_unsorted(name: str, operation: np.ufunc, empty: Callable[[np.dtype
             given, is_kept = data.reshape(-1, inner), numbers >= 0
             if not is_kept.all():
                 numbers, given = numbers[is_kept], given[is_kept]
-            rows.combine(operation, made.reshape(count, inner), numbers, given)
+            target = made.reshape(count, inner)
+            rows.combine(operation, target, numbers, given)
+            if name in ("Min", "Max") and data.dtype.kind not in "iu" and np.isnan(made).any():
+                target[...] = empty(data.dtype)
+                rows.combine(operation, target, numbers, _behind_nan(numbers, given, count, empty(data.dtype)))
         return made
 
     unsorted.__doc__ = f"""{name} of the rows of each segment; rows with a negative number are left out.
+
+    Of Min and Max, a NaN goes when another row of its segment follows: TensorFlow keeps what is there only if it is the extreme.
 
     data: segment_ids.shape + (...).  Returns: (num_segments, ...).
     Raises: InvalidArgument for a number outside the segments.  Source: TensorFlow op `UnsortedSegment{name}`.
@@ -75,6 +81,16 @@ def _register_unsorted(name: str, operation: np.ufunc, empty: Callable[[np.dtype
     index_types = dt.INDICES | ({"int16"} if name == "Sum" else set())
     kernel(f"UnsortedSegment{name}", unit="vector", shape=_unsorted_shape, estimate=per_input_element(1),
            dtypes={"T": dt.NUMBERS, "Tindices": index_types, "Tnumsegments": dt.INDICES})(unsorted)  # fmt: skip
+
+
+def _behind_nan(numbers: Array, given: Array, count: int, empty: Any) -> Array:
+    """The rows (n, inner), each NaN that is not the last of its segment, and all before it, as the value of no row."""
+    place = np.arange(len(numbers))
+    last, last_nan = np.full(count, -1), np.full((count, given.shape[1]), -1)
+    np.maximum.at(last, numbers, place)
+    np.maximum.at(last_nan, numbers, np.where(np.isnan(given), place[:, None], -1))
+    is_gone = (place[:, None] <= last_nan[numbers]) & (place != last[numbers])[:, None]
+    return np.where(is_gone, np.asarray(empty, given.dtype), given)
 
 
 def _checked_unsorted(data: Array, segment_ids: Array, num_segments: Array) -> int:
@@ -149,6 +165,7 @@ def _register_sorted(name: str, operation: np.ufunc, empty: int, dtypes: frozens
     segment.__doc__ = f"""{name} of the rows of each segment; numbers must not fall.
 
     data: (n, ...).  segment_ids: (n,).  Returns: (last number + 1, ...), {empty} for a segment without rows.
+    A NaN makes its segment NaN; TensorFlow's Min and Max lose it or not by the column's place in the machine's vectors.
     Raises: InvalidArgument for numbers that fall.  Source: TensorFlow op `Segment{name}`.
     """
     kernel(f"Segment{name}", unit="vector", shape=_sorted_shape, estimate=per_input_element(1),

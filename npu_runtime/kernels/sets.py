@@ -11,7 +11,9 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.sparse_tensors import keys, require_extents
+from npu_runtime.kernels.rows import linear
+from npu_runtime.kernels.sparse import validated_places
+from npu_runtime.kernels.sparse_tensors import require_extents
 
 Array = np.ndarray
 Sparse = tuple[Array, Array, Array]
@@ -36,7 +38,9 @@ def _of_sparse(indices: Array, values: Array, shape: Array) -> tuple[Array, Arra
     require_extents(indices, shape=shape)
     if len(shape) < 2:
         raise InvalidArgument(f"Invalid input rank {len(shape)}, sets need at least 2 axes: {shape_text(shape)}")
-    return keys(indices[:, :-1], shape[:-1]), values, tuple(int(n) for n in shape[:-1])
+    extents = tuple(int(n) for n in shape)
+    validated_places(indices, extents)
+    return linear(indices[:, :-1], extents[:-1])[0], values, extents[:-1]
 
 
 def _combined(a: tuple[Array, Array, tuple[int, ...]], b: tuple[Array, Array, tuple[int, ...]], operation: str) -> Sparse:
@@ -60,8 +64,10 @@ def _result_shape(*specs: Spec, **attrs: Any) -> list[Shape]:
 
 
 def _refuse(specs: Any, attrs: dict[str, Any]) -> str | None:
-    """An operation that TensorFlow does not know either."""
-    return None if str(attrs["set_operation"]) in KEPT else f"set_operation {attrs['set_operation']}"
+    """An operation that TensorFlow does not know either, or coordinates of which its loops alone say what becomes."""
+    if not attrs.get("validate_indices", True):
+        return "coordinates that are not validated"
+    return None if str(attrs.get("set_operation", "union")) in KEPT else f"set_operation {attrs['set_operation']}"
 
 
 _FIXED: dict[str, Any] = {
@@ -97,7 +103,7 @@ def _size_shape(indices: Spec, values: Spec, shape: Spec, /, **attrs: Any) -> Sh
     return None if not shape.shape or shape.shape[0] is None else (None,) * (shape.shape[0] - 1)
 
 
-@kernel("SetSize", unit="vector", shape=_size_shape, dtypes=MEMBERS, ignores=["validate_indices"])
+@kernel("SetSize", unit="vector", shape=_size_shape, dtypes=MEMBERS, ignores=["validate_indices"], refuse=_refuse)
 def set_size(indices: Array, values: Array, shape: Array, /) -> Array:
     """How many different members each row has: (...) int32.  Source: TensorFlow op `SetSize`."""
     rows, members, groups = _of_sparse(indices, values, shape)

@@ -96,6 +96,8 @@ def broadcast_gradient_args(a: np.ndarray, b: np.ndarray, /) -> tuple[np.ndarray
 @kernel("InvertPermutation", unit="scalar", shape=same_as(0), dtypes=INDICES)
 def invert_permutation(x: np.ndarray, /) -> np.ndarray:
     """y with y[x[i]] = i. Raises: InvalidArgument when x is no permutation. Source: TensorFlow op `InvertPermutation`."""
+    if x.ndim != 1:
+        raise InvalidArgument("invert_permutation expects a 1D vector.")
     outside = x[(x < 0) | (x >= x.size)]
     if outside.size:
         raise InvalidArgument(f"{outside[0]} is not between 0 and {x.size}")

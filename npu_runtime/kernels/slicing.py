@@ -13,6 +13,7 @@ import numpy as np
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.joining import SMALL_COPY, copy_rows
 from npu_runtime.kernels.shapes import constant_ints
@@ -97,6 +98,9 @@ def _index(
     shape: tuple[int, ...], begin: np.ndarray, end: np.ndarray, strides: np.ndarray, masks: tuple[int, ...]
 ) -> tuple[Any, ...]:
     """numpy's index for a strided slice of a tensor of this shape: it gives an array, not a number.  masks: as in _MASKS."""
+    if not begin.shape == end.shape == strides.shape:
+        shapes = f"{shape_text(begin.shape)}, {shape_text(end.shape)}, and {shape_text(strides.shape)} instead."
+        raise InvalidArgument(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes {shapes}")
     return _index_by_numbers(shape, tuple(begin.tolist()), tuple(end.tolist()), tuple(strides.tolist()), masks)
 
 

@@ -178,10 +178,10 @@ def _check_labels(features: np.ndarray, labels: np.ndarray) -> None:
     classes = features.shape[1]
     if classes == 0:
         raise InvalidArgument(f"Must have at least one class, but got logits shape {shape_text(features.shape)}")
-    wrong = labels[(labels < 0) | (labels >= classes)]
-    if len(wrong):
+    if len(labels) and (labels.min() < 0 or labels.max() >= classes):
+        wrong = labels.min() if labels.min() < 0 else labels.max()
         raise InvalidArgument(
-            f"Received a label value of {wrong[0]} which is outside the valid range of [0, {classes}).  "
+            f"Received a label value of {wrong} which is outside the valid range of [0, {classes}).  "
             f"Label values: {' '.join(map(str, labels.tolist()))}"
         )
 

@@ -49,20 +49,23 @@ def sparse_to_dense(
     if sparse_values.ndim > 1 or (sparse_values.ndim and sparse_values.size != n_values):
         given = shape_text(sparse_values.shape)
         raise InvalidArgument(f"sparse_values has incorrect shape {given}, should be [] or [{n_values}]")
-    places = _flat_places(sparse_indices.reshape(n_values, depth), shape, validate_indices)
+    places = validated_places(sparse_indices.reshape(n_values, depth), shape, validate_indices)
     made = np.empty(shape, sparse_values.dtype) if out is None else out
     made[...] = default_value
     made.reshape(-1)[places] = sparse_values
     return made
 
 
-def _flat_places(indices: Array, shape: tuple[int, ...], is_validated: bool) -> Array:
+def validated_places(indices: Array, shape: tuple[int, ...], is_validated: bool = True) -> Array:
+    """Row-major places of coordinates (n, rank).  Raises: InvalidArgument outside, and, validated, if they do not rise."""
     places, wrong = rows.linear(indices, shape)
     steps = np.diff(places) if is_validated and wrong != 0 else np.ones(0, np.int64)
     bad = np.flatnonzero(steps[: wrong - 1 if wrong > 0 else None] <= 0) + 1
     if bad.size:
         text = "is out of order. Many sparse ops require sorted indices." if steps[bad[0] - 1] < 0 else "is repeated"
         raise InvalidArgument(f"indices[{bad[0]}] = {shape_text(indices[bad[0]])} {text}")
+    if wrong >= 0 and not is_validated:
+        raise InvalidArgument(f"Indices are not valid (out of bounds).  Shape: {shape_text(shape)}")
     if wrong >= 0:
         outside = f"is out of bounds: need 0 <= index < {shape_text(shape)}"
         raise InvalidArgument(f"indices[{wrong}] = {shape_text(indices[wrong])} {outside}")
@@ -105,17 +108,17 @@ def sparse_tensor_dense_matmul(
             f"Cannot multiply A and B because inner dimension does not match: {shape[1]} vs. {dense.shape[0]}.  Did you forget a "
             f"transpose?  Dimensions of A: [{shape[0]}, {shape[1]}).  Dimensions of B: {shape_text(b.shape)}"
         )
-    _check_coordinates(row, column, shape)
+    _check_coordinates(row, column, shape, adjoint_a)
     values, wide = widen(a_values), np.ascontiguousarray(widen(dense))
     product = np.zeros((shape[0], wide.shape[1]), wide.dtype)
     rows.combine_picked(np.add, product, row, wide, column, values)
     return store(product, b.dtype, None)
 
 
-def _check_coordinates(row: Array, column: Array, shape: tuple[int, ...]) -> None:
+def _check_coordinates(row: Array, column: Array, shape: tuple[int, ...], is_turned: bool) -> None:
     if not row.size or (min(row.min(), column.min()) >= 0 and row.max() < shape[0] and column.max() < shape[1]):
         return
     wrong = np.flatnonzero((column < 0) | (column >= shape[1]) | (row < 0) | (row >= shape[0]))
     place = int(wrong[0])
     name, axis, numbers = ("k", 1, column) if not 0 <= column[place] < shape[1] else ("m", 0, row)
-    raise InvalidArgument(f"{name} ({numbers[place]}) from index[{place},{axis}] out of bounds (>={shape[axis]})")
+    raise InvalidArgument(f"{name} ({numbers[place]}) from index[{place},{axis ^ is_turned}] out of bounds (>={shape[axis]})")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_input_element
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import DeviceError, InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.matmul import matmul_flops, matmul_shape, run_matmul
 from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import normalize_axes, same_as
-from npu_runtime.kernels.sparse_tensors import SPARSE, keys, require_extents, require_rows
+from npu_runtime.kernels.sparse_tensors import SPARSE, places_of, require_extents, require_rows
 
 Array = np.ndarray
 SOFTMAX = frozenset({"float16", "float32"})
@@ -32,15 +33,28 @@ def _kept(shape: Array, axes: Array) -> tuple[list[int], tuple[int, ...]]:
 
 
 def _grouped(ufunc: np.ufunc, indices: Array, values: Array, shape: Array, axes: Array) -> tuple[Array, Array, list[int]]:
-    """(places of the groups that hold a value, in order, their results, axes that stay)."""
+    """(coordinates of the groups that hold a value, in order, their results, axes that stay)."""
     require_rows(indices, values)
     require_extents(indices, shape=shape)
     stay, _ = _kept(shape, axes)
-    places = keys(indices[:, stay], shape[stay]) if stay else np.zeros(len(indices), np.int64)
+    (places,) = places_of(indices[:, stay])
     order = np.argsort(places, kind="stable")
-    found, starts = np.unique(places[order], return_index=True)
+    _, starts = np.unique(places[order], return_index=True)
+    found = indices[order[starts]][:, stay]
     wide = values[order].astype(np.float32) if values.dtype.itemsize < 4 and values.dtype.kind not in "iu" else values[order]
     return found, (ufunc.reduceat(wide, starts, dtype=wide.dtype) if len(found) else wide[:0]).astype(values.dtype), stay
+
+
+def _inside(found: Array, extents: list[int]) -> Array:
+    """Row-major places. Raises: DeviceError (Internal, as TensorFlow) for one outside the whole; an axis is not looked at."""
+    places = np.zeros(len(found), np.int64)
+    for axis, extent in enumerate(extents):
+        places = places * extent + found[:, axis]
+    outside = np.flatnonzero((places < 0) | (places >= math.prod(extents)))
+    if outside.size:
+        bounds = f"outside of bounds of [0, {math.prod(extents)})"
+        raise DeviceError(f"Obtained a write index of {places[outside[0]]} which is {bounds}")
+    return places
 
 
 def _unknown_shape(indices: Spec, values: Spec, shape: Spec, axes: Spec, /, **attrs: Any) -> Shape:
@@ -56,19 +70,17 @@ def _register(name: str, ufunc: np.ufunc) -> None:
         found, results, stay = _grouped(ufunc, indices, values, shape, axes)
         extents = [int(n) for n in shape[stay]]
         made = np.zeros(int(np.prod(extents)), values.dtype)
-        made[found] = results
+        made[_inside(found, extents)] = results
         return made.reshape([int(n) if a in stay else 1 for a, n in enumerate(shape)] if keep_dims else extents)
 
     def sparse(
         indices: Array, values: Array, shape: Array, axes: Array, /, *, keep_dims: bool = False
     ) -> tuple[Array, Array, Array]:
         found, results, stay = _grouped(ufunc, indices, values, shape, axes)
-        columns = np.unravel_index(found, [int(n) for n in shape[stay]]) if stay else ()
-        coordinates = np.stack(columns, axis=1).astype(np.int64) if stay else np.zeros((len(found), 0), np.int64)
         if not keep_dims:
-            return coordinates, results, shape[stay]
+            return found, results, shape[stay]
         whole = np.zeros((len(found), len(shape)), np.int64)
-        whole[:, stay] = coordinates
+        whole[:, stay] = found
         return whole, results, np.where(np.isin(np.arange(len(shape)), stay), shape, 1)
 
     dense.__doc__ = f"{name} over axes as a dense tensor, 0 where there is no value.  Source: TensorFlow op `SparseReduce{name}`."
@@ -89,7 +101,7 @@ def sparse_softmax(indices: Array, values: Array, shape: Array, /) -> Array:
     require_extents(indices, shape=shape)
     if not len(values):
         return values.copy()
-    places = keys(indices[:, :-1], shape[:-1])
+    (places,) = places_of(indices[:, :-1])
     _, starts, group = np.unique(places, return_index=True, return_inverse=True)
     order = np.argsort(places, kind="stable")
     starts = np.searchsorted(places[order], places[starts])

@@ -34,8 +34,10 @@ def sparse_reshape(input_indices: Array, input_shape: Array, new_shape: Array, /
     for axis, extent in enumerate(input_shape):
         flat = flat * extent + input_indices[:, axis]
     made = np.empty((len(flat), shape.size), np.int64)
-    for axis in range(shape.size - 1, -1, -1):
-        flat, made[:, axis] = np.divmod(flat, shape[axis]) if flat.size else (flat, flat)
+    for axis in range(shape.size):  # the first one takes what lies outside, also below: nothing looks at the bounds
+        stride = int(np.prod(shape[axis + 1 :]))
+        made[:, axis] = np.sign(flat) * (np.abs(flat) // stride) if flat.size else flat
+        flat = flat - made[:, axis] * stride
     return made, shape
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,12 +26,27 @@ def _rank_of(shape: Spec) -> int | None:
     return shape.shape[0] if shape.shape else None
 
 
-def keys(indices: Array, shape: Array) -> Array:
+def places_of(*parts: Array) -> list[Array]:
+    """For coordinates (n, rank) each a number (n,), in their row-major order over all parts, wherever they lie.
+
+    Most of TensorFlow's sparse ops compare coordinates and do not look at the shape.
+    """
+    every = np.concatenate(parts)
+    lowest, highest = every.min(axis=0, initial=0), every.max(axis=0, initial=0)
+    extents = [int(n) + 1 for n in highest - lowest]
+    if math.prod(extents) < 1 << 62:
+        numbers, _ = rows.linear(every - lowest, extents)
+    else:
+        numbers = np.unique(every, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.split(numbers, np.cumsum([len(part) for part in parts])[:-1])
+
+
+def require_inside(indices: Array, shape: Array) -> Array:
     """The row-major place of every coordinate. Raises: InvalidArgument for one outside."""
     places, wrong = rows.linear(indices, [int(n) for n in shape])
     if wrong >= 0:
-        place = shape_text(indices[wrong])
-        raise InvalidArgument(f"indices[{wrong}] = {place} is out of bounds: need 0 <= index < {shape_text(shape)}")
+        place = ", ".join(map(str, indices[wrong]))
+        raise InvalidArgument(f"Sparse index tuple indices[{wrong}, :] = [{place}] is out of bounds")
     return places
 
 
@@ -58,7 +74,7 @@ def sparse_reorder(indices: Array, values: Array, shape: Array, /) -> tuple[Arra
     """In row-major order.  Source: TensorFlow op `SparseReorder`."""
     require_rows(indices, values)
     require_extents(indices, shape=shape)
-    order = np.argsort(keys(indices, shape), kind="stable")
+    order = np.argsort(places_of(indices)[0], kind="stable")
     return indices[order], values[order]
 
 
@@ -107,6 +123,7 @@ def sparse_split(split_dim: Array, indices: Array, values: Array, shape: Array, 
     if not 1 <= num_split <= shape[axis]:
         limit = f"the splitting dimension size ({shape[axis]})"
         raise InvalidArgument(f"Input num_split should be between 1 and {limit}, got {num_split}")
+    require_inside(indices, shape)
     size, more = divmod(int(shape[axis]), num_split)
     starts = [k * size + min(k, more) for k in range(num_split + 1)]
     parts = [sparse_slice(indices, values, shape, *_window(shape, axis, a, b)) for a, b in itertools.pairwise(starts)]
@@ -153,9 +170,8 @@ def sparse_slice_grad(gradient: Array, indices: Array, start: Array, sliced: Arr
     require_extents(sliced, start=start)
     made = np.zeros(len(indices), gradient.dtype)
     if len(sliced):
-        extent = np.maximum(indices.max(axis=0), (sliced + start).max(axis=0)) + 1
-        all_keys, kept = keys(indices, extent), keys(sliced + start, extent)
-        is_kept = np.isin(all_keys, kept)
+        every, kept = places_of(indices, sliced + start)
+        is_kept = np.isin(every, kept)
         made[is_kept] = gradient[: is_kept.sum()]
     return made
 
@@ -165,11 +181,35 @@ def _added_shape(a_indices: Spec, *others: Spec) -> list[Shape]:
     return [(None, rank), (None,), (rank,)]
 
 
-def _union(a_indices: Array, b_indices: Array, shape: Array) -> tuple[Array, Array, Array]:
+def _union(a_indices: Array, b_indices: Array) -> tuple[Array, Array, Array]:
     """(coordinates of both in order, place of each of a, place of each of b)."""
-    every, places = np.unique(np.concatenate([keys(a_indices, shape), keys(b_indices, shape)]), return_inverse=True)
-    coordinates = np.stack(np.unravel_index(every, [int(n) for n in shape]), axis=1) if every.size else a_indices[:0]
-    return coordinates.astype(np.int64, copy=False), places[: len(a_indices)], places[len(a_indices) :]
+    a, b = places_of(a_indices, b_indices)
+    both = np.concatenate([a_indices, b_indices])
+    if (np.diff(a) > 0).all() and (np.diff(b) > 0).all():
+        _, sources, places = np.unique(np.concatenate([a, b]), return_index=True, return_inverse=True)
+    else:
+        sources, places = _merged(a.tolist(), b.tolist())
+    return both[sources], places[: len(a)], places[len(a) :]
+
+
+def _merged(a: list[int], b: list[int]) -> tuple[Array, Array]:
+    """Of two lists that do not rise: the smaller of both heads is next, and equal heads are one, as TensorFlow goes.
+
+    Returns: where each result comes from, and the result that each entry of a and of b goes into.
+    """
+    sources: list[int] = []
+    of_a: list[int] = []
+    of_b: list[int] = []
+    while len(of_a) < len(a) or len(of_b) < len(b):
+        i, j = len(of_a), len(of_b)
+        takes_a = j == len(b) or (i < len(a) and a[i] <= b[j])
+        takes_b = i == len(a) or (j < len(b) and b[j] <= a[i])
+        if takes_a:
+            of_a.append(len(sources))
+        if takes_b:
+            of_b.append(len(sources))
+        sources.append(i if takes_a else len(a) + j)
+    return np.array(sources, np.intp), np.array(of_a + of_b, np.intp)
 
 
 @kernel(
@@ -184,7 +224,7 @@ def sparse_add(
 ) -> tuple[Array, Array, Array]:
     """The sum; sums of two values are left out when their magnitude is below thresh.  Source: TensorFlow op `SparseAdd`."""
     _check_same(a_shape, b_shape)
-    coordinates, of_a, of_b = _union(a_indices, b_indices, a_shape)
+    coordinates, of_a, of_b = _union(a_indices, b_indices)
     sums = np.zeros(len(coordinates), a_values.dtype)
     np.add.at(sums, of_a, a_values)
     np.add.at(sums, of_b, b_values)
@@ -205,9 +245,12 @@ def _two_values(gradient: Spec, a_indices: Spec, b_indices: Spec, sum_indices: S
 def sparse_add_grad(gradient: Array, a_indices: Array, b_indices: Array, sum_indices: Array, /) -> tuple[Array, Array]:
     """The gradient of the sum at the coordinates of both, 0 where it was left out.  Source: TensorFlow op `SparseAddGrad`."""
     require_rows(sum_indices, gradient)
-    extent = np.concatenate([a_indices, b_indices, sum_indices]).max(axis=0, initial=0) + 1
-    known = keys(sum_indices, extent)
-    return _looked_up(keys(a_indices, extent), known, gradient), _looked_up(keys(b_indices, extent), known, gradient)
+    a, b, known = places_of(a_indices, b_indices, sum_indices)
+    if (np.diff(known) <= 0).any():
+        coordinates, of_a, of_b = _union(a_indices, b_indices)
+        if np.array_equal(coordinates, sum_indices):
+            return gradient[of_a], gradient[of_b]
+    return _looked_up(a, known, gradient), _looked_up(b, known, gradient)
 
 
 def _looked_up(wanted: Array, known: Array, values: Array) -> Array:
@@ -227,7 +270,9 @@ def _register_extreme(op: str, ufunc: np.ufunc) -> None:
         a_indices: Array, a_values: Array, a_shape: Array, b_indices: Array, b_values: Array, b_shape: Array, /
     ) -> tuple[Array, Array]:
         _check_same(a_shape, b_shape)
-        coordinates, of_a, of_b = _union(a_indices, b_indices, a_shape)
+        for indices in (a_indices, b_indices):
+            require_inside(indices, a_shape)
+        coordinates, of_a, of_b = _union(a_indices, b_indices)
         left, right = np.zeros((2, len(coordinates)), a_values.dtype)
         left[of_a], right[of_b] = a_values, b_values
         return coordinates, ufunc(left, right)
@@ -247,6 +292,8 @@ def _register_dense(op: str, function: Callable[..., Any]) -> None:
         if dense.ndim > len(extents) or np.broadcast_shapes(dense.shape, extents) != extents:
             given = f"{shape_text(extents)} vs. {shape_text(dense.shape)}"
             raise InvalidArgument(f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: {given}")
+        if rows.linear(indices, extents)[1] >= 0:
+            raise InvalidArgument("Provided indices are out-of-bounds w.r.t. dense side with broadcasted shape")
         return np.asarray(function(values, np.broadcast_to(dense, extents)[tuple(indices.T)]))
 
     with_dense.__doc__ = f"The values of the sparse tensor with those of the dense one there.  Source: TensorFlow op `{op}`."
@@ -268,6 +315,11 @@ def sparse_tensor_dense_add(indices: Array, values: Array, shape: Array, dense: 
     """A dense tensor with sparse values added.  Source: TensorFlow op `SparseTensorDenseAdd`."""
     if tuple(shape) != dense.shape:
         raise InvalidArgument(f"Dimensions do not match: {shape_text(shape)} vs. {shape_text(dense.shape)}")
+    places, wrong = rows.linear(indices, dense.shape)
+    if wrong >= 0:
+        axis = int(np.argmax((indices[wrong] < 0) | (indices[wrong] >= dense.shape)))
+        where = f"a_indices({wrong},{axis}) = {indices[wrong, axis]}, dense tensor shape: {' '.join(map(str, dense.shape))}"
+        raise InvalidArgument(f"Sparse tensor has an invalid index on dimension {axis}: {where}")
     made = dense.copy()
-    np.add.at(made.reshape(-1), keys(indices, shape), values)
+    np.add.at(made.reshape(-1), places, values)
     return made

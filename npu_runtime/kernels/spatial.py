@@ -222,6 +222,8 @@ def extract_image_patches(
     x: (n, h, w, c).  ksizes, strides, rates: (1, rows, columns, 1).  padding: "SAME" or "VALID".
     Returns: (n, h', w', rows * columns * c).
     """
+    if x.ndim != 4:
+        raise InvalidArgument(f"input must be 4-dimensional{shape_text(x.shape)}")
     rows, top, bottom = _window(x.shape[1], ksizes[1], strides[1], rates[1], padding)
     columns, left, right = _window(x.shape[2], ksizes[2], strides[2], rates[2], padding)
     padded = np.pad(x, ((0, 0), (top, bottom), (left, right), (0, 0))) if top + bottom + left + right else x

@@ -18,7 +18,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import merge, scalar, unknown
-from npu_runtime.kernels.tensor_array import kept
+from npu_runtime.kernels.tensor_array import check_mergeable, fits, kept, shape_name
 
 ELEMENTS = {"element_dtype": dt.ALL | {"variant", "resource"}}
 """Loops inside loops keep lists of lists."""
@@ -44,27 +44,15 @@ class TensorList:
             if value is not None:
                 shape = merge(shape, value.shape)
         if shape is None or None in shape:
-            raise InvalidArgument(
-                f"Trying to read an uninitialized element but element_shape is not fully defined: {_shape_name(shape)}"
-            )
+            uninitialized = f"an uninitialized tensor but element_shape is not fully defined: {shape_name(shape)}"
+            raise InvalidArgument(f"Trying to read {uninitialized} and no list element is set.")
         return np.zeros([n for n in shape if n is not None], dt.to_numpy(self.dtype))
 
-    def check(self, value: Element) -> None:
+    def check(self, value: Element, tried: str) -> None:
         """Raises: InvalidArgument when an element of this shape does not fit."""
-        if not isinstance(value, np.ndarray) or _fits(value.shape, self.shape):
+        if not isinstance(value, np.ndarray) or fits(value.shape, self.shape):
             return
-        raise InvalidArgument(
-            "Tried to append a tensor with incompatible shape to a list. "
-            f"Op element shape: {shape_text(value.shape)} list shape: {_shape_name(self.shape)}"
-        )
-
-
-def _fits(shape: Sequence[int], wanted: Shape) -> bool:
-    return wanted is None or (len(shape) == len(wanted) and all(n in (None, m) for m, n in zip(shape, wanted, strict=True)))
-
-
-def _shape_name(shape: Shape) -> str:
-    return "<unknown>" if shape is None else shape_text(shape)
+        raise InvalidArgument(f"{tried} element shape: {shape_text(value.shape)} list shape: {shape_name(self.shape)}")
 
 
 def _given(element_shape: np.ndarray) -> Shape:
@@ -103,8 +91,8 @@ def from_tensor(tensor: np.ndarray, element_shape: np.ndarray, /, *, element_dty
     if tensor.ndim == 0:
         raise InvalidArgument("Tensor must be at least a vector, but saw shape: []")
     shape = _given(element_shape)
-    if not _fits(tensor.shape[1:], shape):
-        found, wanted = shape_text(tensor.shape[1:]), _shape_name(shape)
+    if not fits(tensor.shape[1:], shape):
+        found, wanted = shape_text(tensor.shape[1:]), shape_name(shape)
         raise InvalidArgument(f"Specified a list with shape {wanted} from a tensor with shape {found}")
     return TensorList(tuple(np.asarray(row) for row in tensor.copy()), element_dtype, shape)
 
@@ -140,7 +128,7 @@ def set_item(
         values += [None] * (at + 1 - len(values))
     if not 0 <= at < len(values):
         raise InvalidArgument(f"Trying to modify element {at} in a list with {len(values)} elements.")
-    handle.check(item)
+    handle.check(item, "Tried to set a tensor with incompatible shape at a list index. Item")
     values[at] = kept(item)
     return replace(handle, values=tuple(values))
 
@@ -148,8 +136,8 @@ def set_item(
 @kernel("TensorListPushBack", unit="memory", shape=scalar, dtypes=ELEMENTS)
 def push_back(handle: TensorList, tensor: Element, /, *, element_dtype: str) -> TensorList:
     """The list with one element more.  Raises: InvalidArgument when it is full.  Source: TensorFlow op `TensorListPushBack`."""
-    handle.check(tensor)
-    if 0 < handle.limit <= len(handle.values):
+    handle.check(tensor, "Tried to append a tensor with incompatible shape to a list. Op")
+    if 0 <= handle.limit <= len(handle.values):
         raise InvalidArgument(
             f"Tried to push item into a full list list size: {len(handle.values)} max_num_elements: {handle.limit}"
         )
@@ -179,12 +167,21 @@ def stack(handle: TensorList, element_shape: np.ndarray, /, *, element_dtype: st
 
 
 def _joined(handle: TensorList, indices: Sequence[int], wanted: Shape) -> np.ndarray:
-    if len(indices):
-        return np.stack([handle.element(index, wanted) for index in indices])
+    check_mergeable(wanted, handle.shape)
     shape = merge(wanted, handle.shape)
+    if len(indices):
+        if (shape is None or None in shape) and all(value is None for value in handle.values):
+            only = "which only contains uninitialized tensors and has a non-fully-defined element_shape"
+            raise InvalidArgument(f"Tried to stack list {only}: {shape_name(shape)}")
+        values = [handle.element(index, wanted) for index in indices]
+        for value in values:
+            if value.shape != shape:
+                check_mergeable(shape, value.shape)
+                shape = merge(shape, value.shape)
+        return np.stack(values)
     if shape is None or None in shape:
         raise InvalidArgument(
-            f"Tried to stack elements of an empty list with non-fully-defined element_shape: {_shape_name(shape)}"
+            f"Tried to stack elements of an empty list with non-fully-defined element_shape: {shape_name(shape)}"
         )
     return np.zeros((0, *(n for n in shape if n is not None)), dt.to_numpy(handle.dtype))
 
@@ -195,7 +192,7 @@ def gather(handle: TensorList, indices: np.ndarray, element_shape: np.ndarray, /
     """The named elements joined on a new first axis.  Raises: InvalidArgument outside the list.  `TensorListGather`."""
     for index in indices:
         if not 0 <= index < len(handle.values):
-            raise InvalidArgument(f"Trying to gather element {int(index)} in a list with {len(handle.values)} elements.")
+            raise InvalidArgument(f"Index {int(index)} out o range; list only has {len(handle.values)} elements.")
     return _joined(handle, [int(index) for index in indices], _given(element_shape))
 
 
@@ -255,7 +252,7 @@ def concat(
     if shape is None or None in shape[1:]:
         raise InvalidArgument(
             "All except the first dimension must be fully defined when concating an empty tensor list. "
-            f"element_shape: {_shape_name(shape)}"
+            f"element_shape: {shape_name(shape)}"
         )
     return np.zeros((0, *(n for n in shape[1:] if n is not None)), dt.to_numpy(handle.dtype)), lengths
 
@@ -271,9 +268,15 @@ def _for_concat(handle: TensorList, index: int, leading_dims: np.ndarray | None)
 @kernel("TensorListSplit", unit="memory", shape=scalar, dtypes=ELEMENTS, ignores=("shape_type",))
 def split(tensor: np.ndarray, element_shape: np.ndarray, lengths: np.ndarray, /, *, element_dtype: str) -> TensorList:
     """Pieces of a tensor along its first axis.  Raises: InvalidArgument unless they add up to it.  `TensorListSplit`."""
+    ends = np.cumsum(lengths)
+    if np.any(ends > len(tensor)):
+        piece = int(np.argmax(ends > len(tensor)))
+        end = f"{int(ends[piece])}] from tensor with length {len(tensor)}"
+        raise InvalidArgument(f"Attempting to slice [{int(ends[piece] - lengths[piece])}, {end}")
     if lengths.sum() != len(tensor):
-        raise InvalidArgument(f"Attempting to slice [0, {int(lengths.sum())}] from tensor with length {len(tensor)}")
-    pieces = np.split(tensor.copy(), np.cumsum(lengths)[:-1]) if len(lengths) else []
+        used = f"Length of tensor: {len(tensor)} Values used: {int(lengths.sum())}"
+        raise InvalidArgument(f"Unused values in tensor. {used}")
+    pieces = np.split(tensor.copy(), ends[:-1]) if len(lengths) else []
     return TensorList(tuple(pieces), element_dtype, _given(element_shape))
 
 

@@ -30,7 +30,8 @@ def _top_shapes(input: Spec, k: Spec, /, **attrs: Any) -> list[Shape]:
 def top_k_v2(input: Array, k: Array, /, *, index_type: str = "int32") -> tuple[Array, Array]:
     """The k largest entries of the last axis, largest first, of equal ones the first first, and where they are.
 
-    The order is the same whether it was asked for or not (`sorted`), which TensorFlow leaves open.
+    The order is the same whether it was asked for or not (`sorted`), which TensorFlow leaves open. NaN come last; TensorFlow's
+    comparison gives them no place, so what it makes of such a row depends on its sorting algorithm.
     Raises: InvalidArgument when an axis has fewer than k entries.  Source: TensorFlow op `TopKV2`.
     """
     if k.ndim:
@@ -54,7 +55,9 @@ def _places(keys: Array, k: int) -> Array:
     """(..., k) positions of the largest, in order."""
     n = keys.shape[-1]
     if k == 1 and keys.size:
-        return np.argmax(keys, axis=-1, keepdims=True)
+        first = np.argmax(keys, axis=-1, keepdims=True)
+        if keys.dtype.kind in "iu" or not np.isnan(np.take_along_axis(keys, first, axis=-1)).any():
+            return first
     if 0 < k <= n // 16 and keys.size:
         found = _among_candidates(keys.reshape(-1, n), k)
         if found is not None:

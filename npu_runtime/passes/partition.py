@@ -107,14 +107,32 @@ def runs_on_host(node: Node) -> bool:
     return node.host_reason is not None and not is_virtual(node)
 
 
+def is_returned_reference(graph: Graph, node: Node, position: int) -> bool:
+    """Whether a host node is handed a variable by the update that returns it, and not by the variable itself.
+
+    A reference cannot cross from call to call, and the update must not run again to give it: the node is handed what the update
+    was, in a later call.
+    """
+    return runs_on_host(node) and position in node.ref_inputs and returns_reference(graph, node.inputs[position])
+
+
+def returns_reference(graph: Graph, value: Value) -> bool:
+    """Whether a host node outside of loops returns the reference that it was handed first."""
+    producer = graph[value.node]
+    if not runs_on_host(producer) or producer.is_looped or producer.op in MERGES | SWITCHES:
+        return False
+    return value.output in producer.ref_outputs and 0 in producer.ref_inputs
+
+
 def _earliest(graph: Graph, node: Node, members: list[Node], times: Mapping[str, int]) -> int:
     """First segment of the node's own side after all its predecessors; a control edge between host nodes waits too."""
     inside = {member.name for member in members}
     on_host = runs_on_host(node)
     time = 0 if on_host else 1
-    for value in node.inputs:
+    for position, value in enumerate(node.inputs):
         if value.node not in inside:
-            time = max(time, _after(graph[value.node], times, on_host, is_control=False))
+            waits = is_returned_reference(graph, node, position)
+            time = max(time, _after(graph[value.node], times, on_host, is_control=waits))
     for name in node.controls:
         if name not in inside:
             time = max(time, _after(graph[name], times, on_host, is_control=True))
@@ -134,8 +152,9 @@ def _delay_host_nodes(graph: Graph, order: list[list[Node]], times: dict[str, in
             times[node.name] = max(times[node.name], limits[node.name])
         for member in members:
             time, on_host = times[member.name], runs_on_host(member)
-            for value in member.inputs:
-                limits[value.node] = min(limits.get(value.node, time), time if on_host else time - 1)
+            for position, value in enumerate(member.inputs):
+                before = 2 * is_returned_reference(graph, member, position) if on_host else 1
+                limits[value.node] = min(limits.get(value.node, time), time - before)
             for name in member.controls:
                 limits[name] = min(limits.get(name, time), time - 2 if on_host else time - 1)
 

@@ -107,6 +107,20 @@ REFUSED = [
     case("DynamicStitch", [i32(0, 1)], [arr(3)]),
     case("DynamicPartition", arr(2), i32(0, 2), num_partitions=2),
     case("DynamicPartition", arr(2), i32(0, 1, 1), num_partitions=2),
+    case("ConcatV2", [arr(2, 3), arr(2, 3)], i32(0, 1)),
+    case("ConcatV2", [scalar(1.0), scalar(2.0)], scalar(0, "int32")),
+    case("Pack", [arr(2), arr(2)], axis=2),
+    case("Unpack", arr(2, 3), num=2, axis=-3),
+    case("StridedSlice", arr(2, 3), i32(0), i32(1, 1), i32(1)),
+    case("ReverseSequence", arr(2, 3), i32(1, 1), seq_dim=2, batch_dim=0),
+    case("ReverseSequence", arr(2, 3), i32(1, 1), seq_dim=0, batch_dim=0),
+    case("BroadcastTo", arr(3), i32(-1, 3)),
+    case("InvertPermutation", i32([[0]])),
+    case("Diag", scalar(1.0)),
+    case("MatrixDiagPart", arr(3)),
+    case("MatrixDiagPartV3", arr(3), scalar(0, "int32"), scalar(0.0)),
+    case("MatrixSetDiag", arr(3), arr(3)),
+    case("ExtractImagePatches", arr(3, 3, 1), ksizes=[1, 2, 2, 1], strides=[1] * 4, rates=[1] * 4, padding="SAME"),
 ]
 
 

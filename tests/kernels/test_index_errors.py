@@ -8,7 +8,30 @@ import pytest
 from tests.kernels.harness import Case, arr, case, i32, scalar
 from tests.kernels.raising import assert_raises_alike
 
+SHAPE = np.array([2, 3], np.int64)
+
+
+def outside_of(indices: np.ndarray) -> list[Case]:
+    """Ops that look at coordinates of a (2, 3) tensor."""
+    sparse, inside = (indices, arr(2), SHAPE), (np.array([[0, 1]], np.int64), arr(1), SHAPE)
+    members = (indices, i32(1, 2), SHAPE)
+    return [
+        case("SparseSplit", scalar(1, "int64"), *sparse, num_split=2),
+        *[
+            case(f"SparseSparse{name}", *a, *b)
+            for name in ("Maximum", "Minimum")
+            for a, b in ((sparse, inside), (inside, sparse))
+        ],
+        *[case(f"SparseDenseCwise{name}", *sparse, dense) for name in ("Add", "Mul") for dense in (arr(2, 3), arr(3))],
+        case("SparseTensorDenseAdd", *sparse, arr(2, 3)),
+        case("SetSize", *members),
+        case("SparseToSparseSetOperation", *members, *members, set_operation="union"),
+        case("DenseToSparseSetOperation", arr(2, 3, dtype="int32"), *members, set_operation="a-b"),
+    ]
+
+
 WRONG = [
+    *[case(f"SparseReduce{name}", np.array([[0, 0], [4, 1]], np.int64), arr(2), SHAPE, i32(1)) for name in ("Sum", "Max")],
     case("GatherV2", arr(3, 4), i32(0, 3), scalar(0, "int32")),
     case("GatherV2", arr(3, 4), i32([[0, -1], [1, 2]]), scalar(1, "int32")),
     case("GatherV2", arr(3, 4), scalar(7, "int32"), scalar(0, "int32")),
@@ -60,6 +83,14 @@ WRONG = [
     case("SparseTensorDenseMatMul", np.array([[0, 5]]), arr(1), np.array([2, 2]), arr(2, 1)),
     case("SparseTensorDenseMatMul", np.array([[4, 1]]), arr(1), np.array([2, 2]), arr(2, 1)),
     case("SparseTensorDenseMatMul", np.array([[0, 1]]), arr(1), np.array([2, 2]), arr(3, 1)),
+    case("SparseTensorDenseMatMul", np.array([[0, 5]]), arr(1), np.array([2, 2]), arr(2, 1), adjoint_a=True),
+    case("SparseToDense", i32(1, 3), i32(3), arr(2), scalar(0.0), validate_indices=False),
+    *[
+        one
+        for outside in ([[0, 0], [1, 5]], [[0, -1], [1, 2]], [[0, 0], [4, 1]])
+        for one in outside_of(np.array(outside, np.int64))
+    ],
+    *[case("SetSize", np.array(x, np.int64), i32(1, 2), SHAPE) for x in ([[1, 1], [0, 0]], [[0, 1], [0, 1]])],
 ]
 
 

@@ -19,6 +19,13 @@ def definite(*shape: int) -> np.ndarray:
 
 
 SHAPES = ((4, 4), (1, 1), (2, 3, 5, 5), (0, 3, 3))
+
+
+def with_one(x: np.ndarray, row: int, column: int, value: float) -> np.ndarray:
+    x[row, column] = value
+    return x
+
+
 CASES = [
     case("Cholesky", -definite(3, 3), id="not definite", checks="shape"),  # the upper half is what was in memory
     *[case("Cholesky", definite(*s), **ROUNDING) for s in SHAPES],
@@ -29,6 +36,10 @@ CASES = [
     *[case("MatrixTriangularSolve", well(*s), arr(*s[:-1], 2), lower=w, adjoint=a, **ROUNDING)
       for s in SHAPES for w in (False, True) for a in (False, True)],
     case("MatrixTriangularSolve", well(2, 1, 4, 4), arr(3, 4, 2), **ROUNDING),
+    *[case("MatrixTriangularSolve", x, y, lower=w, adjoint=a, id=f"not finite {w} {a}", **ROUNDING)
+      for x, y in ((with_one(well(4, 4), 2, 1, np.inf), arr(4, 2)), (with_one(well(4, 4), 1, 2, np.nan), arr(4, 2)),
+                   (well(4, 4), with_one(arr(4, 2), 1, 0, -np.inf)), (with_one(well(4, 4), 1, 1, np.inf), arr(4, 2)))
+      for w in (False, True) for a in (False, True)],
     *[case("Cross", arr(4, 3, dtype=d), arr(4, 3, dtype=d, seed=1))
       for d in ("float32", "int32", "int64", "float16", "bfloat16")],
     *[case("TridiagonalMatMul", arr(*b, 1, 5), arr(*b, 1, 5, seed=1), arr(*b, 1, 5, seed=2), arr(*b, 5, 2)) for b in ((), (3,))],

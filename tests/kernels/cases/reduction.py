@@ -50,6 +50,7 @@ CASES = [
     case("Prod", arr(300, 701, low=0.9, high=1.1), i32(0), id="large0"),
     case("Prod", arr(701, 300, low=0.9, high=1.1), i32(1), id="large1"),
     case("Mean", arr(40, 5, dtype="int32", low=2**30, high=2**31 - 1), i32(0), id="wrap-far"),
+    case("Mean", np.full((2, 7), [[-(2**63)], [-5]], np.int64), i32(1), id="lowest"),
     case("Max", arr(300, 701), i32(0), id="large0"),
     case("Max", arr(300, 701), i32(1), id="large1"),
     case("Min", arr(9, 30, 7, 40), i32(1, 3), id="large0"),

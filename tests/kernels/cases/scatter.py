@@ -52,6 +52,7 @@ def slices_of(name: str) -> list[Case]:
     return made
 
 
+NAN_TARGET, NAN_UPDATES = (np.where(x > 0.8, np.float32(np.nan), x) for x in (arr(9, 5), arr(40, 5, seed=1)))
 LARGE = np.int64([2**62 + 1, 2, 2**61 + 1])
 CASES = [
     *[
@@ -59,6 +60,11 @@ CASES = [
         for op, kind in (("ScatterDiv", "ref"), ("ResourceScatterDiv", "resource"))
     ],
     *[one for name in NAMES for one in rows_of(name)],
+    *[case(f"{op}{name}", Var(NAN_TARGET, kind), repeated(40, 9), NAN_UPDATES, id="NaN")
+      for name in ("Min", "Max") for op, kind in (("Scatter", "ref"), ("ResourceScatter", "resource"))],
+    *[case(f"TensorScatter{name}", NAN_TARGET.astype("float16"), repeated(40, 9)[:, None],
+           NAN_UPDATES.astype("float16"), id="NaN")
+      for name in ("Min", "Max")],
     *[one for name in NAMES if name != "Update" for one in large(name)],
     *[one for name in NAMES if name not in ("Mul", "Div") for one in slices_of(name)],
     *[case("ScatterAdd", Var(arr(5, 3, dtype=d), "ref"), i32(3, 0, 3), arr(3, 3, dtype=d)) for d in INTEGERS],
@@ -70,4 +76,4 @@ CASES = [
     case("ScatterNd", np.zeros((0, 1), np.int32), arr(0, 2), i32(3, 2)),
     case("ScatterNd", repeated(2000, 30).reshape(2000, 1), arr(2000, 7), i32(30, 7), id="large", rtol=2e-5),
     *[case("ScatterNd", i32([[4], [1], [4]]), arr(3, dtype=d), i32(6)) for d in (*INTEGERS, "float16", "bfloat16")],
-]
+]  # fmt: skip

@@ -60,8 +60,13 @@ def sparse(name: str) -> list[Case]:
     ]
 
 
+NAN_ROWS = np.where(arr(90, 17) > 0.8, np.float32(np.nan), arr(90, 17))
+
 CASES = [
+    *[case(f"UnsortedSegment{name}", NAN_ROWS.astype(d), arr(90, dtype="int32", low=-1, high=9), scalar(12, "int32"),
+           id=f"NaN {d}")
+      for name in ("Max", "Min") for d in ("float32", "float16")],
     *[one for name in ("Sum", "Prod", "Max", "Min") for one in unsorted(f"UnsortedSegment{name}")],
     *[one for name in ("Sum", "Prod", "Max", "Min", "Mean") for one in in_order(f"Segment{name}")],
     *[one for name in ("Sum", "Mean", "SqrtN") for one in sparse(name)],
-]
+]  # fmt: skip

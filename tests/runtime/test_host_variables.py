@@ -1,0 +1,94 @@
+"""Ref variables of the host, which runs one call after another: updates are made once, nothing is read too soon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from tests.runtime.test_session import same_on_both
+
+X = np.float32([0.5, 1.0])
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def wide() -> Any:
+    """A variable that the device has no type for."""
+    return tf.Variable(tf.constant([1.0, 2.0], tf.float64), use_resource=False)
+
+
+def fed() -> Any:
+    return tf.placeholder_with_default(X, [2])
+
+
+def summed(v: Any) -> Any:
+    """A loop that reads the variable, three times, and cannot run on the device."""
+    add = lambda i, s: (i + 1, s + tf.cast(tf.cast(v, tf.float64) * 2.0, tf.float32))  # noqa: E731
+    return tf.while_loop(lambda i, s: i < 3, add, [0, tf.zeros([2])])[1]
+
+
+def loop_behind(amount: Callable[[], Any]) -> Any:
+    v = tf.Variable([1.0, 2.0], use_resource=False)
+    with tf.control_dependencies([tf.assign_sub(v, amount())]):
+        return summed(v)
+
+
+def loops_and_updates() -> Any:
+    v = tf.Variable([1.0, 2.0], use_resource=False)
+    first = tf.assign(v, tf.exp(fed()))
+    with tf.control_dependencies([first]):
+        between = summed(v)
+    with tf.control_dependencies([tf.assign_sub(first, between)]):
+        return [between, summed(v)]
+
+
+def chain() -> Any:
+    v, step = wide(), tf.cast(tf.tanh(fed()), tf.float64)
+    first = tf.assign_add(v, step)
+    with tf.control_dependencies([tf.assign_sub(first, step * 2.0)]):
+        last = tf.scatter_add(tf.assign_add(first, tf.cast(tf.exp(fed()), tf.float64)), [0], [step[1]])
+    return tf.identity(last) + tf.cast(tf.sin(fed()), tf.float64)
+
+
+def branch(is_taken: bool) -> Any:
+    v, step = wide(), tf.cast(tf.tanh(fed()), tf.float64)
+    first = tf.assign_add(v, step)
+    taken = tf.placeholder_with_default(is_taken, [])
+    return tf.cond(taken, lambda: tf.assign_sub(first, step * 3.0), lambda: tf.identity(first))
+
+
+CASES: dict[str, Callable[[], Any]] = {
+    "a loop behind an update by the device": lambda: loop_behind(lambda: tf.tanh(fed())),
+    "a loop behind an update by a constant": lambda: loop_behind(lambda: [0.5, 1.0]),
+    "loops between updates": loops_and_updates,
+    "updates of what updates return": chain,
+    "an update's result in a branch that is taken": lambda: branch(True),
+    "an update's result in a branch that is not": lambda: branch(False),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_updates_are_made_once(name: str) -> None:
+    fetches = CASES[name]()
+    (v,) = tf.global_variables()
+    same_on_both([(fetches, {}), (v, {})] * 2)
+
+
+def test_what_has_no_value_yet_is_not_read() -> None:
+    """A moving average starts as the variable's initial value, which another call of the host gives it in the same step."""
+    v = wide()
+    average = tf.train.ExponentialMovingAverage(0.9)
+    copy = tf.Variable(v.initialized_value(), use_resource=False)
+    with tf.control_dependencies([tf.assign_add(v, [1.0, 1.0])]):
+        update = average.apply([v])
+    with tf.control_dependencies([update]):
+        seen = tf.identity(average.average(v))
+    same_on_both([([seen, copy], {})] * 2)
