@@ -102,6 +102,9 @@ _BELOW = {
         python python.common python.fold_batch_norms python.graph_matcher python.input_to_ops python.quant_ops
         python.quantize python.quantize_graph
     """,
+    "resampler": """
+        ops ops.gen_resampler_ops python python.ops python.ops.resampler_ops
+    """,
     "rnn": """
         python python.kernel_tests python.kernel_tests.benchmarking python.ops python.ops.core_rnn_cell
         python.ops.fused_rnn_cell python.ops.gru_ops python.ops.lstm_ops python.ops.rnn python.ops.rnn_cell python.tools
