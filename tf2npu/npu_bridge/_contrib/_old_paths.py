@@ -73,6 +73,9 @@ _BELOW = {
         python.learn.utils.input_fn_utils python.learn.utils.inspect_checkpoint
         python.learn.utils.saved_model_export_utils
     """,
+    "legacy_seq2seq": """
+        python python.ops python.ops.seq2seq
+    """,
     "losses": """
         python python.losses python.losses.loss_ops python.metric_learning python.metric_learning.metric_loss_ops
     """,
