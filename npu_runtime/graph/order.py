@@ -5,7 +5,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Node
+
+SHOWN_IN_CYCLE = 20
 
 
 def predecessors(node: Node) -> list[str]:
@@ -25,7 +28,7 @@ def followers(nodes: Iterable[Node]) -> dict[str, list[str]]:
 def topological(nodes: Sequence[Node]) -> list[Node]:
     """Producers first; among those ready, the one that stands first in `nodes` (the order of creation).
 
-    Edges from outside `nodes` do not count.  Raises: ValueError on a cycle, naming a node of it.
+    Edges from outside `nodes` do not count.  Raises: InvalidArgument on a cycle, naming its nodes.
     """
     position = {node.name: i for i, node in enumerate(nodes)}
     waiting = [0] * len(nodes)
@@ -45,9 +48,24 @@ def topological(nodes: Sequence[Node]) -> list[Node]:
             if waiting[j] == 0:
                 heapq.heappush(ready, j)
     if len(ordered) != len(nodes):
-        stuck = next(nodes[i].name for i, n in enumerate(waiting) if n > 0)
-        raise ValueError(f"node {stuck} is part of a cycle that no loop closes")
+        raise _in_a_cycle({nodes[i].name: nodes[i] for i, n in enumerate(waiting) if n > 0})
     return ordered
+
+
+def _in_a_cycle(stuck: Mapping[str, Node]) -> InvalidArgument:
+    """stuck: nodes that wait for one another, each for one of these at least.
+
+    Source: TensorFlow's executor answers such a graph with INVALID_ARGUMENT and the names of nodes (core/graph/validate.cc).
+    """
+    path: dict[str, None] = {}
+    name = next(iter(stuck))
+    while name not in path:
+        path[name] = None
+        name = next(before for before in predecessors(stuck[name]) if before in stuck)
+    backwards = list(path)[list(path).index(name) :]
+    cycle = [name, *reversed(backwards)]
+    shown = " -> ".join(cycle if len(cycle) <= SHOWN_IN_CYCLE else [*cycle[:SHOWN_IN_CYCLE], "..."])
+    return InvalidArgument(f"the graph has a cycle that no loop closes, nodes that wait for each other: {shown}")
 
 
 def reached(starts: Iterable[str], neighbours: Mapping[str, Iterable[str]]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,14 @@ def _top_shapes(input: Spec, k: Spec, /, **attrs: Any) -> list[Shape]:
 
 
 @kernel(
-    "TopKV2", unit="vector", shape=_top_shapes, estimate=per_input_element(1), ignores=("sorted",),
+    "TopKV2", unit="vector", shape=_top_shapes, estimate=per_input_element(1),
     dtypes={"T": dt.NUMBERS, "Tk": frozenset({"int16", "int32", "int64"}), "index_type": dt.INDICES | {"int16"}},
 )  # fmt: skip
-def top_k_v2(input: Array, k: Array, /, *, index_type: str = "int32") -> tuple[Array, Array]:
+def top_k_v2(input: Array, k: Array, /, *, sorted: bool = True, index_type: str = "int32") -> tuple[Array, Array]:
     """The k largest entries of the last axis, largest first, of equal ones the first first, and where they are.
 
-    The order is the same whether it was asked for or not (`sorted`), which TensorFlow leaves open. NaN come last; TensorFlow's
-    comparison gives them no place, so what it makes of such a row depends on its sorting algorithm.
+    Without `sorted` in the order in which TensorFlow's heap holds them, which models may use: each entry meets a row of a batch.
+    NaN come last; TensorFlow's comparison gives them no place, so what it makes of such a row depends on its sorting algorithm.
     Raises: InvalidArgument when an axis has fewer than k entries.  Source: TensorFlow op `TopKV2`.
     """
     if k.ndim:
@@ -42,7 +43,8 @@ def top_k_v2(input: Array, k: Array, /, *, index_type: str = "int32") -> tuple[A
         raise InvalidArgument("input must be >= 1-D, got shape []")
     if input.shape[-1] < k:
         raise InvalidArgument(f"input must have at least k columns. Had {input.shape[-1]}, needed {k}")
-    places = _places(as_sortable(input), int(k))
+    find = _places if sorted or k <= 1 or k == input.shape[-1] else _in_heaps
+    places = find(as_sortable(input), int(k))
     return np.take_along_axis(input, places, axis=-1), places.astype(dt.to_numpy(index_type))
 
 
@@ -63,6 +65,28 @@ def _places(keys: Array, k: int) -> Array:
         if found is not None:
             return found.reshape(*keys.shape[:-1], k)
     return np.argsort(_falling(keys), axis=-1, kind="stable")[..., :k]
+
+
+def _in_heaps(keys: Array, k: int) -> Array:
+    """(..., k) positions of the largest, as gtl::TopN leaves them (core/lib/gtl/top_n.h); 1 < k < entries of a row."""
+    found = [_in_heap(row, k) for row in keys.reshape(-1, keys.shape[-1])]
+    return np.array(found, np.intp).reshape(*keys.shape[:-1], k)
+
+
+def _in_heap(row: Array, k: int) -> list[int]:
+    """k + 1 entries become a heap that loses its least; each later entry above the least comes in for it.
+
+    heapq moves entries as libstdc++'s heaps do; entries differ by their places, so that none are equal.
+    """
+    heap = list(zip(row[: k + 1].tolist(), range(0, -k - 1, -1), strict=True))
+    heapify(heap)
+    heappop(heap)
+    later = k + 1 + np.flatnonzero(row[k + 1 :] > heap[0][0])  # the least only grows
+    for value, place in zip(row[later].tolist(), later.tolist(), strict=True):
+        if value > heap[0][0]:
+            heappop(heap)
+            heappush(heap, (value, -place))
+    return [-place for _, place in heap]
 
 
 def _falling(keys: Array) -> Array:

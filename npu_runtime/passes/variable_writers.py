@@ -14,10 +14,15 @@ HANDED_ON = frozenset({"Identity", "RefIdentity"})
 
 def shows_variable(graph: Graph, value: Value) -> bool:
     """Whether a value is the memory of a variable, which may change before a later node runs."""
-    node = graph[value.node]
-    if node.ref_outputs or node.op in VARIABLES:
-        return True
-    return may_alias(node) and any(shows_variable(graph, v) for v in node.inputs)
+    waiting, seen = [value.node], set[str]()
+    while waiting:
+        node = graph[waiting.pop()]
+        if node.ref_outputs or node.op in VARIABLES:
+            return True
+        if node.name not in seen and may_alias(node):
+            seen.add(node.name)
+            waiting += [source.node for source in node.inputs]
+    return False
 
 
 class Writers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -211,3 +212,25 @@ def test_gradients_that_change_a_call_which_has_run() -> None:
             results.append(session.run([*gradients, y], feeds))
     for expected, made in zip(*results, strict=True):
         np.testing.assert_allclose(made, expected, rtol=1e-6)
+
+
+def chain(last: Callable[[tf.Tensor], tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    x = tf.placeholder_with_default([1.0, 2.0], [2], name="x")
+    a = tf.tanh(x, name="a")
+    b = tf.sin(a, name="b")
+    return a, b, last(b)
+
+
+@pytest.mark.parametrize("edge", ["data", "control", "itself"])
+@pytest.mark.parametrize("place", ["device", "host"])
+def test_nodes_that_wait_for_each_other(edge: str, place: str) -> None:
+    a, _, c = chain(lambda b: tf.cos(b if place == "device" else tf.cast(tf.cast(b, tf.float64), tf.float32), name="c"))
+    if edge == "data":
+        a.op._update_input(0, c)
+    else:
+        a.op._add_control_input(c.op if edge == "control" else a.op)
+    theirs, mine = (error_of(session, c) for session in (tf.Session(), device_session()))
+    assert type(mine) is type(theirs) is tf.errors.InvalidArgumentError
+    assert "cycle" in theirs.message and "cycle" in mine.message
+    named = ["a"] if edge == "itself" else ["a", "b", "c"]
+    assert all(name in mine.message.rsplit(": ", 1)[1].replace(" -> ", " ").split() for name in named)

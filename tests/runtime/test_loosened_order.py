@@ -10,10 +10,13 @@ import tensorflow.compat.v1 as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from npu_runtime.graph.ir import Node
+from npu_runtime.passes import variable_writers
 from npu_runtime.passes.fold_constants import fold_constants
 from npu_runtime.passes.forward_identities import forward_identities
 from npu_runtime.passes.loosen_controls import loosen_controls
 from npu_runtime.passes.merge_duplicates import merge_duplicates
+from npu_runtime.passes.plan_memory import may_alias
 from tests.runtime.device import device_session
 from tests.runtime.test_passes import imported
 
@@ -160,3 +163,25 @@ def _grown(op: str, a: tf.Tensor, b: tf.Tensor, v: tf.Variable, made: list[tf.Te
         "identity": lambda: tf.identity(a),
     }
     return [made_one[op]() if op in made_one else tf.tanh(v.read_value() + a)]
+
+
+def test_a_chain_of_conditionals_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each hands on what it got by two ways, so that the ways double with every one."""
+    asked = [0]
+
+    def counted(node: Node) -> bool:
+        asked[0] += 1
+        return may_alias(node)
+
+    monkeypatch.setattr(variable_writers, "may_alias", counted)
+    choices, x = tf.placeholder(tf.bool, [14]), tf.placeholder(tf.float32, [3])
+    y = x
+    for number in range(14):
+        y = tf.cond(choices[number], lambda y=y: tf.identity(y), lambda y=y: tf.reshape(y, [3]))
+        with tf.control_dependencies([y]):
+            y = tf.identity(y)
+    z = tf.tanh(y) + tf.sin(y)
+    feeds = {choices: np.arange(14) % 3 == 0, x: np.float32([1, -2, 3])}
+    with tf.Session() as theirs, device_session() as mine:
+        np.testing.assert_allclose(mine.run(z, feeds), theirs.run(z, feeds), rtol=1e-6)
+    assert asked[0] < 100 * len(tf.get_default_graph().get_operations())

@@ -44,3 +44,21 @@ def test_a_function_stays_where_a_module_has_its_name():
     from tensorflow.contrib.framework.python.ops import arg_scope as after  # isort: skip
 
     assert before is after is arg_scope and not isinstance(arg_scope, type(importlib))
+
+
+def test_resampler_says_what_does_not_fit():
+    import tensorflow as tf
+    from tensorflow.contrib.resampler.python.ops.resampler_ops import resampler
+
+    for data, warp, said in (
+        ([2, 3], [2, 2], "rank 4"),
+        ([2, 3, 4, 1], [2, 3], "incompatible"),
+        ([2, 3, 4, 1], [3, 2], "incompatible"),
+    ):
+        with tf.Graph().as_default(), pytest.raises(ValueError, match=said):
+            resampler(tf.zeros(data), tf.zeros(warp))
+    with tf.Graph().as_default(), tf.Session() as session:
+        data = tf.placeholder(tf.float32)
+        result = resampler(data, tf.zeros([2, 3, 2]))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="data and warp of resampler"):
+            session.run(result, {data: np.zeros([4, 5, 6, 1])})

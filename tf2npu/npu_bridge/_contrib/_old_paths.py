@@ -73,6 +73,9 @@ _BELOW = {
         python.learn.utils.input_fn_utils python.learn.utils.inspect_checkpoint
         python.learn.utils.saved_model_export_utils
     """,
+    "legacy_seq2seq": """
+        python python.ops python.ops.seq2seq
+    """,
     "losses": """
         python python.losses python.losses.loss_ops python.metric_learning python.metric_learning.metric_loss_ops
     """,
@@ -101,6 +104,9 @@ _BELOW = {
     "quantize": """
         python python.common python.fold_batch_norms python.graph_matcher python.input_to_ops python.quant_ops
         python.quantize python.quantize_graph
+    """,
+    "resampler": """
+        ops ops.gen_resampler_ops python python.ops python.ops.resampler_ops
     """,
     "rnn": """
         python python.kernel_tests python.kernel_tests.benchmarking python.ops python.ops.core_rnn_cell

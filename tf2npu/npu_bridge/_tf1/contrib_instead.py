@@ -53,7 +53,6 @@ _INSTEAD = {
     "periodic_resample": _COMPILED,
     "quantization": "tf.quantization",
     "reduce_slice_ops": _COMPILED,
-    "resampler": _COMPILED,
     "saved_model": "tf.saved_model",
     "tensor_forest": "a forest of another library (scikit-learn): its operations came as compiled code",
     "tensorboard": "the package tensorboard",
