@@ -29,6 +29,7 @@ _SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.traini
 @rule(
     id="NPU701",
     title="tf.device",
+    once=True,
     matches=("tensorflow.device",),
     why="There is no GPU beside an NPU: a block placed on one has to become neutral before the graph goes to the device.",
     source="TensorFlow adapter porting guide: device code is removed; tf.device of TensorFlow 1.15",
