@@ -40,7 +40,7 @@ def gone_builtin(site: Site) -> None:
         if is_gone and not is_guarded(Site(script, site.fix.rule, node, scope)):
             uses.setdefault(dotted_name(node), []).append(node)
     for name, nodes in uses.items():
-        for node in nodes:
-            if not script.is_switched_off(site.fix.rule, node):
-                site.fix.site = script.tree.span(node)
+        for use in nodes:
+            if not script.is_switched_off(site.fix.rule, use):
+                site.fix.site = script.tree.span(use)
                 site.manual(f"{name} is gone since Python 3.0: write {GONE_BUILTINS[name]}, or convert with --python2.")
