@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,8 @@ from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.walk import dotted_name
 
+_TAIL = " This is one of {} such places in the file; the others: {}."
+_TOLD = re.compile(_TAIL.removesuffix(".").format(r"\d+", r"(?P<others>(?:cell \d+:)?\d+(?:, (?:cell \d+:)?\d+)*)") + r"\.$")
 _MOST = 20  # places that a message names
 _OWN = "tensorflow.python."
 
@@ -38,7 +41,19 @@ def _also_at(first: Finding, others: list[Finding]) -> str:
     """How a message goes on after what it says of the first place."""
     places = list(dict.fromkeys(place for f in others if (place := _place(f)) != _place(first)))
     named = ", ".join(places[:_MOST]) + (", ..." if len(places) > _MOST else "")
-    return f" This is one of {len(places) + 1} such places in the file; the others: {named}." if places else ""
+    return _TAIL.format(len(places) + 1, named) if places else ""
+
+
+def other_places(message: str) -> tuple[str, list[tuple[int | None, int]]]:
+    """A message without the places that `said_once` added, and these: the cell, in a notebook, and the line of each.
+
+    A message that does not name all of them stays as it is.
+    """
+    told = _TOLD.search(message)
+    if told is None:
+        return message, []
+    places = [place.rpartition(":") for place in told["others"].split(", ")]
+    return message[: told.start()], [(int(cell.removeprefix("cell ")) if cell else None, int(line)) for cell, _, line in places]
 
 
 def _place(finding: Finding) -> str:
