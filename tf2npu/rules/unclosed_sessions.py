@@ -72,11 +72,13 @@ def _why_open(call: Call) -> str:
         return f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement."
     if isinstance(parent, cst.Return):
         return _given_by_a_function(call)
-    if isinstance(parent, cst.Attribute) and parent.attr.value == "as_default":
-        return _UNNAMED
+    is_closed = re.search(r"get_session\(\)\.close|get_default_session\(\)\.close|clear_session\(\)", call.script.text)
+    if isinstance(parent, cst.Expr):
+        return "" if is_closed else _UNNAMED
+    if isinstance(parent, cst.Attribute):
+        return "" if parent.attr.value in ("close", "__enter__") else _UNNAMED
     user: Any = parents.get(id(parent)) if isinstance(parent, cst.Arg) else None
     is_keras = isinstance(user, cst.Call) and call.resolve(user.func) in _SET_SESSION
-    is_closed = "get_session().close" in call.script.text or "clear_session()" in call.script.text
     return _UNNAMED if is_keras and not is_closed else ""
 
 
