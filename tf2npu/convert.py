@@ -18,6 +18,7 @@ from tf2npu.rules import Rule, rule_parts
 from tf2npu.rules.adapter_2021 import within_adapter
 from tf2npu.rules.left_alone import DIALECT, said_about_dialect, why_left_alone
 from tf2npu.rules.old_library import mentions_old_library
+from tf2npu.rules.places import said_once
 from tf2npu.rules.resources import needed_elsewhere
 from tf2npu.scanner.dialect import dialect_of
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
@@ -94,7 +95,7 @@ def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> F
     if source.ends_with_cr:
         edits = [dataclasses.replace(edit, new=edit.new.replace("\n", "\r")) for edit in edits]
     status = Status.CONVERTED if after != data else Status.UNCHANGED
-    return FileResult(path, status, outcome.findings, edits, data, after, outcome.apis)
+    return FileResult(path, status, said_once(outcome.findings, _told_once()), edits, data, after, outcome.apis)
 
 
 def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
@@ -104,7 +105,7 @@ def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFa
     outcome = convert_text(notebook.code, path, config, project)
     takes_part = path in project.reaching
     left = notebook.cell_findings(lambda text: takes_part or mentions_relevant_module(text.encode()))
-    findings = left + [notebook.relocate(f) for f in outcome.findings]
+    findings = said_once(left + [notebook.relocate(f) for f in outcome.findings], _told_once())
     after = notebook.with_edits(outcome.edits)
     status = Status.CONVERTED if after != data else Status.UNCHANGED
     return FileResult(path, status, findings, [], data, after, [_in_cell(notebook, use) for use in outcome.apis])
@@ -278,6 +279,12 @@ def _uses_at_top(script: Script, fix: Fix, scope: object) -> list[int]:
         return places
     start, end = script.tree.span(outermost.node)
     return [place for place in places if not start <= place < end]
+
+
+@lru_cache(maxsize=1)
+def _told_once() -> frozenset[str]:
+    """Rules whose work, where it is the same at several places of a file, is told at the first."""
+    return frozenset(part.id for part in rule_parts() if part.once)
 
 
 @lru_cache(maxsize=8)

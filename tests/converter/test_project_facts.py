@@ -423,6 +423,13 @@ def test_what_only_scripts_for_tensorflow_2_import_is_left_with_them(other: dict
     assert converted({"net.py": NEUTRAL})["net.py"] != NEUTRAL
 
 
+@pytest.mark.parametrize("name", ["tf.random.normal", "tf.random.uniform"])
+def test_a_name_that_both_have_does_not_make_a_script_for_tensorflow_2_one_for_1(name: str) -> None:
+    """Its second argument of dropout is the rate; NPU501 took it for the probability to keep."""
+    script = f"import tensorflow as tf\n@tf.function\ndef step():\n    return tf.nn.dropout({name}([16, 4]), 0.3)\n"
+    assert converted({"gan.py": script})["gan.py"] == script
+
+
 _STEP = "import tensorflow as tf\n@tf.function\ndef step(x):\n    return x\n"
 _DATA = "import tensorflow as tf\ndef data(x):\n    return tf.data.Dataset.from_tensor_slices(x).repeat().batch(2)\n"
 _MAIN = "import tensorflow as tf\nfrom {0} import step\nfrom data import data\nm = tf.keras.Sequential()\nm.fit(data(x))\n"

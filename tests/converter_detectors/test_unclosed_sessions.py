@@ -49,6 +49,20 @@ def test_something_else_that_is_closed_does_not_count(code: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "n_findings"),
+    [
+        ("tf.InteractiveSession()\nprint(x.eval())\n", 1),
+        ("print(tf.Session().run(x))\n", 1),
+        ("tf.InteractiveSession()\nprint(x.eval())\ntf.get_default_session().close()\n", 0),
+        ("print(tf.Session().graph)\n", 1),
+        ("tf.Session().close()\n", 0),
+    ],
+)
+def test_a_session_without_a_name_can_only_be_closed_as_the_default_one(code: str, n_findings: int) -> None:
+    assert len(lines(f"import tensorflow as tf\n{code}")) == n_findings
+
+
+@pytest.mark.parametrize(
     ("user", "n_findings"),
     [
         ("from model import M\nm = M()\nm.sess.close()\n", 0),

@@ -20,6 +20,7 @@ from tf2npu.rules.gelu_formula import gelu_erf, gelu_tanh
 from tf2npu.rules.horovod import _POSITIONS as HOROVOD
 from tf2npu.rules.session_config import _KEYWORD, _POSITION
 from tf2npu.rules.tensorflow2_names import TENSORFLOW_2_NAMES
+from tf2npu.rules.unwrapped_optimizers import CANNED_OPTIMIZERS
 
 # In 1.15, gone from the API of later versions; their signatures were read in the 1.15 sources.
 GONE = ("tensorflow.contrib.", "tensorflow.estimator.tpu.", "npu_bridge.")
@@ -47,6 +48,12 @@ def parameters(name: str) -> list[str]:
 @pytest.mark.parametrize("name", [n for n in _POSITION if not n.startswith(GONE)])
 def test_position_of_a_session_config(name: str) -> None:
     assert parameters(name)[_POSITION[name]] == _KEYWORD.get(name, "config")
+
+
+@pytest.mark.parametrize("name", sorted(n for n in CANNED_OPTIMIZERS if ".contrib." not in n))
+def test_optimizers_of_canned_estimators(name: str) -> None:
+    given = parameters(name)
+    assert {given[position]: position for position in CANNED_OPTIMIZERS[name].values()} == CANNED_OPTIMIZERS[name]
 
 
 @pytest.mark.parametrize("name", sorted(n for n in CANNED if ".contrib." not in n and "BoostedTrees" not in n))

@@ -1,12 +1,17 @@
-"""The names of TensorFlow 2 that are reported exist in it, under the name that is reported."""
+"""What is said of TensorFlow 2's names is true of them: those that are reported exist, and none tells a script for 1."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
 
 import pytest
 import tensorflow as tf
 
 from tf2npu.rules.newer_tensorflow import _INSTEAD
 from tf2npu.rules.tensorflow2_names import TENSORFLOW_2_NAMES
+from tf2npu.scanner.dialect_names import ONLY_1
+from tf2npu.scanner.names import canonical
 
 
 @pytest.mark.parametrize("name", TENSORFLOW_2_NAMES)
@@ -19,3 +24,22 @@ def test_the_name_exists(name: str) -> None:
 
 def test_every_advice_is_for_a_name_that_is_reported() -> None:
     assert {f"tensorflow.{name}" for name in _INSTEAD} <= set(TENSORFLOW_2_NAMES)
+
+
+def _public(module: ModuleType, name: str) -> Iterator[str]:
+    """Every public name below a module; what stands below tf.compat is another version's."""
+    for key in dir(module):
+        if key.startswith("_") or f"{name}.{key}" == "tensorflow.compat":
+            continue
+        yield f"{name}.{key}"
+        below = getattr(module, key, None)
+        if isinstance(below, ModuleType) and below.__name__.startswith(("tensorflow._api", "keras.api")):
+            yield from _public(below, f"{name}.{key}")
+
+
+def test_no_name_of_tensorflow_2_tells_a_script_for_1() -> None:
+    """But tf.estimator, which stands in both and is TensorFlow 1's way to train."""
+    names = set(_public(tf, "tensorflow"))
+    assert {"tensorflow.random.normal", "tensorflow.keras.layers.Dense"} <= names
+    told = {name for name in names if ONLY_1.match(canonical(name))}
+    assert {name for name in told if not name.startswith("tensorflow.estimator")} == set()

@@ -28,6 +28,7 @@ from tf2npu.report.language import Catalogue, catalogue, template_in
 from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Lines, Report
 from tf2npu.report.rule_facts import RuleFacts, rules_of
 from tf2npu.report.visible import visible
+from tf2npu.rules.places import other_places
 
 _TEMPLATES = Path(__file__).parent / "htmlfiles"
 _OPEN_GROUPS_UP_TO = 25
@@ -42,7 +43,8 @@ class Site:
     href: str = ""
     api: str = ""
     message: str = ""
-    line: int = 0
+    line: str = ""
+    others: tuple[Site, ...] = ()  # places of which the message says that it is the same there
 
 
 @dataclass
@@ -68,7 +70,15 @@ class Group:
         for site in self.sites:
             of_one.setdefault((site.href.partition("#")[0], site.api, site.message), []).append(site)
         rows = [[sites] if _are_many(sites) and sites[0].href else [[site] for site in sites] for sites in of_one.values()]
-        return [Row(sites[0], sites[1:]) for shared in rows for sites in shared]
+        return [
+            Row(sites[0], [*sites[1:], *(other for site in sites for other in site.others)])
+            for shared in rows
+            for sites in shared
+        ]
+
+    @property
+    def n_places(self) -> int:
+        return sum(1 + len(site.others) for site in self.sites)
 
     @property
     def is_open(self) -> bool:
@@ -187,8 +197,17 @@ def _label_of_work(file: FileReport, finding: Finding) -> str:
 
 
 def _site(file: FileReport, finding: Finding, number: int) -> Site:
-    href = f"{page_name(file.path)}#f{number}" if file.has_page else ""
-    return Site(place(file.path, finding), href, finding.api, finding.message, finding.span.line)
+    page = page_name(file.path) if file.has_page else ""
+    message, elsewhere = other_places(finding.message)
+    others = tuple(Site("", f"{page}#L{_row(file, *where)}", line=_line(*where)) for where in elsewhere if page)
+    href = f"{page}#f{number}" if page else ""
+    return Site(
+        place(file.path, finding), href, finding.api, message if others else finding.message, str(finding.span.line), others
+    )
+
+
+def _line(cell: int | None, line: int) -> str:
+    return str(line) if cell is None else f"cell {cell}:{line}"
 
 
 def _are_many(places: list[Any]) -> bool:
@@ -253,7 +272,7 @@ def _page(file: FileReport, rules: dict[str, RuleFacts], texts: Catalogue) -> di
     by_line: dict[int, Markup] = {}
     n_lines = max(1, len(Lines(file.source or "")))
     for note, finding in zip(notes, file.findings, strict=True):
-        line = min(_shown_line(file, finding), n_lines)
+        line = min(_row(file, finding.cell, finding.span.line), n_lines)
         by_line[line] = by_line.get(line, Markup("")) + _note_html(note, len(notes), texts)
     listed = [note for note in notes if not note["first"]]
     return {"file": file, "levels": _levels_of(file), "notes": listed, "code": code_html(file, by_line, texts)}
@@ -267,36 +286,35 @@ def _tell_once(notes: list[dict[str, Any]]) -> None:
         same.setdefault(key, []).append(note)
     for alike in same.values():
         if _are_many(alike):
-            alike[0]["more"] = alike[1:]
+            alike[0]["more"] += alike[1:]
             for note in alike[1:]:
                 note["first"] = alike[0]
 
 
-def _shown_line(file: FileReport, finding: Finding) -> int:
-    """Line of the page's source that a finding belongs to; of a notebook that is counted from its cell."""
-    if finding.cell is None or finding.cell >= len(file.cell_lines):
-        return finding.span.line
-    return file.cell_lines[finding.cell] + finding.span.line
+def _row(file: FileReport, cell: int | None, line: int) -> int:
+    """Line of the page's source that a place belongs to; of a notebook that is counted from its cell."""
+    return line if cell is None or cell >= len(file.cell_lines) else file.cell_lines[cell] + line
 
 
 def _note(file: FileReport, finding: Finding, number: int, rules: dict[str, RuleFacts], texts: Catalogue) -> dict[str, Any]:
     line = f"line {finding.span.line}" if finding.cell is None else f"cell {finding.cell}, line {finding.span.line}"
     facts = rules[finding.rule]
     known = texts.text(", known from the baseline") if number - 1 in file.known else ""
+    message, elsewhere = other_places(finding.message)
     return {
         "id": f"f{number}",
         "number": number,
         "where": texts.text(line) + known,
         "known": known,
         "line": finding.span.line,
-        "more": [],
+        "more": [{"id": f"L{_row(file, *where)}", "line": _line(*where)} for where in elsewhere],
         "first": None,
         "level": finding.level.value,
         "rule": finding.rule,
         "title": facts.title,
         "why": facts.why,
         "api": finding.api,
-        "message": finding.message,
+        "message": message,
         "to_write": finding.after if finding.level in WORK_LEVELS else "",
     }
 
@@ -307,7 +325,7 @@ _SHORT_NOTE = Markup(
 )
 _NOTE = Markup(
     '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level}</span> <code>{rule}</code> '
-    '<strong>{title}</strong> <span class="soft small">{where}{api}</span></p><p>{message}</p>{code}{why}</div>'
+    '<strong>{title}</strong> <span class="soft small">{where}{api}</span></p><p>{message}{more}</p>{code}{why}</div>'
 )
 
 
@@ -322,7 +340,17 @@ def _note_html(note: dict[str, Any], n_notes: int, texts: Catalogue) -> Markup:
     if (first := note["first"]) is not None:
         as_at = texts.text("As said at")
         return _SHORT_NOTE.format(as_at=as_at, first_id=first["id"], first_where=told(first["where"]), **shown)
-    return _NOTE.format(why=why, **shown)
+    return _NOTE.format(why=why, more=_links(note["more"], texts), **shown)
+
+
+def _links(places: list[dict[str, Any]], texts: Catalogue) -> Markup:
+    """The other places of which a note speaks."""
+    links = Markup("").join(Markup(' <a href="#{}">{}</a>').format(place["id"], place["line"]) for place in places)
+    return (
+        Markup(' <span class="soft small">{}:{}</span>').format(texts.counted(len(places) + 1, "place"), links)
+        if places
+        else Markup("")
+    )
 
 
 def _seen_lines(text: str) -> Markup:

@@ -6,6 +6,7 @@ import importlib
 import logging
 import multiprocessing
 import pkgutil
+from dataclasses import replace
 from functools import lru_cache
 
 from tf2npu.rules import plugins
@@ -21,10 +22,7 @@ def all_rules() -> tuple[Rule, ...]:
     rules = []
     for parts in _load().values():
         examples = tuple(example for part in parts for example in part.examples)
-        first = parts[0]
-        rules.append(
-            Rule(first.id, first.title, first.what, first.why, first.source, examples, first.on, first.matches, first.check)
-        )
+        rules.append(replace(parts[0], examples=examples))
     return tuple(sorted(rules, key=lambda r: r.id))
 
 

@@ -39,6 +39,7 @@ class Rule:
 
     id: stable for ever.  on: what kind of site it looks at.  matches: qualified names (or method names) of these sites; of a
     rule on a module, the names it looks for.
+    once: whether what it asks a person to do, where it is the same at several places of a file, is told at the first.
     what, why: one sentence each.  source: where the behaviour is documented.
     """
 
@@ -51,6 +52,7 @@ class Rule:
     on: str
     matches: tuple[str, ...]
     check: Callable[[Any], None]
+    once: bool = False
 
     @property
     def before(self) -> str:
@@ -72,7 +74,15 @@ _REGISTRY: dict[str, list[Rule]] = {}
 
 
 def rule(
-    *, id: str, title: str, why: str, source: str, examples: tuple[Example, ...], matches: tuple[str, ...] = (), on: str = "call"
+    *,
+    id: str,
+    title: str,
+    why: str,
+    source: str,
+    examples: tuple[Example, ...],
+    matches: tuple[str, ...] = (),
+    on: str = "call",
+    once: bool = False,
 ) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
     """Register a function as (a part of) a rule; a rule that looks at several kinds of sites is declared once a kind.
 
@@ -86,7 +96,7 @@ def rule(
         parts = _REGISTRY.setdefault(id, [])
         if parts and parts[0].title != title:
             raise ValueError(f"{id} is already called {parts[0].title!r}")
-        parts.append(Rule(id, title, what, why, source, examples, on, matches, check))
+        parts.append(Rule(id, title, what, why, source, examples, on, matches, check, once))
         return check
 
     return register

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.places import first_uses
+from tf2npu.rules.places import uses
 from tf2npu.scanner.sites import Site
 
 # Module -> what has taken its place.
@@ -20,6 +20,7 @@ _MODULES = {f"tensorflow.contrib.{name}": instead for name, instead in _INSTEAD.
 @rule(
     id="NPU967",
     title="contrib module that 1.15 no longer has",
+    once=True,
     on="module",
     matches=tuple(_MODULES),
     why="The NPU's adapter works with TensorFlow 1.15, where importing or using the module ends the program.",
@@ -32,13 +33,13 @@ _MODULES = {f"tensorflow.contrib.{name}": instead for name, instead in _INSTEAD.
     ),
 )
 def contrib_gone(site: Site) -> None:
-    """Reports each module of tf.contrib that is gone at its first use in a file."""
+    """Reports each module of tf.contrib that is gone."""
     script = site.script
     if "contrib" not in script.text or not script.uses_tensorflow:
         return
-    for module, others in first_uses(site, _module):
+    for module in uses(site, _module):
         public = module.replace("tensorflow", "tf", 1)
-        site.unsupported(f"TensorFlow 1.15 has no {public}; in its place: {_MODULES[module]}.{others}")
+        site.unsupported(f"TensorFlow 1.15 has no {public}; in its place: {_MODULES[module]}.")
 
 
 def _module(name: str) -> str | None:

@@ -37,6 +37,7 @@ _INSTEAD = {
 @rule(
     id="NPU966",
     title="contrib op without a kernel on the NPU",
+    once=True,
     matches=tuple(f"tensorflow.contrib.{name}" for name in _INSTEAD),
     why="Libraries of tf.contrib bring kernels of their own for CPU and GPU; the NPU's list of operators has none for them.",
     source="shared libraries in tensorflow/contrib of TensorFlow 1.15; operator list of the Ascend 910",

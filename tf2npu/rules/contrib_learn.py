@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.places import first_uses
+from tf2npu.rules.places import uses
 from tf2npu.scanner.sites import Site
 
 _LEARN = "tensorflow.contrib.learn"
@@ -33,6 +33,7 @@ _INSTEAD = {
 @rule(
     id="NPU913",
     title="contrib.learn",
+    once=True,
     on="module",
     matches=(_LEARN,),
     why="It is the forerunner of tf.estimator and knows neither the NPU's config nor its hooks.",
@@ -49,13 +50,13 @@ _INSTEAD = {
     ),
 )
 def contrib_learn(site: Site) -> None:
-    """Reports each part of tf.contrib.learn at its first use in a file."""
+    """Reports each part of tf.contrib.learn."""
     if "contrib" not in site.script.text or not site.script.uses_tensorflow:
         return
-    for name, others in first_uses(site, _part):
+    for name in uses(site, _part):
         part = name.rpartition(".")[2]
         instead = _INSTEAD.get(part, "tf.estimator")
-        site.unsupported(f"tf.contrib.learn is not supported on the NPU: in the place of its {part} use {instead}.{others}")
+        site.unsupported(f"tf.contrib.learn is not supported on the NPU: in the place of its {part} use {instead}.")
 
 
 def _part(name: str) -> str | None:

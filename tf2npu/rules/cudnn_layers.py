@@ -16,6 +16,7 @@ _CONTRIB = {
 @rule(
     id="NPU948",
     title="cuDNN layers",
+    once=True,
     matches=(
         *(f"tensorflow.keras.layers.{name}" for name in _KERAS),
         *(f"tensorflow.contrib.cudnn_rnn.{name}" for name in _CONTRIB),

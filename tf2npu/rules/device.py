@@ -29,6 +29,7 @@ _SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.traini
 @rule(
     id="NPU701",
     title="tf.device",
+    once=True,
     matches=("tensorflow.device",),
     why="There is no GPU beside an NPU: a block placed on one has to become neutral before the graph goes to the device.",
     source="TensorFlow adapter porting guide: device code is removed; tf.device of TensorFlow 1.15",
@@ -45,6 +46,7 @@ _SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.traini
         ),
         Example.same("def f(place):\n    with tf.device(place):\n        pass", note="which device?", level="manual"),
         Example.same("def f(g):\n    with tf.device(g.device):\n        pass", note="beside what?", level="manual"),
+        Example.same("with tf.device(tf.app.flags.FLAGS.device):\n    pass", note="told on the command line", level="manual"),
         Example.same("v = tf.Variable(1.0)\nwith tf.device(v.device):\n    pass", note="beside a variable"),
         Example.same("with tf.device('/cpu:0'):\n    pass", note="already on the host"),
         Example.same("with tf.device(None):\n    pass", note="no placement"),
@@ -86,7 +88,10 @@ def device(call: Call) -> None:
 def _device_of_something(call: Call, value: cst.BaseExpression) -> None:
     """A block whose device no text tells."""
     beside = value.value if isinstance(value, cst.Attribute) and value.attr.value == "device" else None
-    if beside is not None and (call.resolve(beside) or "").startswith("tensorflow."):
+    kind = (call.resolve(beside) or "") if beside is not None else ""
+    if kind.endswith("flags.FLAGS"):
+        beside = None  # a text of the command line
+    elif kind.startswith("tensorflow."):
         return None  # a tensor or variable lies where the blocks say that it was built in
     if call.script.config.allows_unsafe("NPU701"):
         call.replace(value, "'/cpu:0'")

@@ -9,8 +9,9 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.estimator_plan import CANNED
 from tf2npu.rules.resources import is_unit_test
-from tf2npu.scanner.sites import Call
+from tf2npu.scanner.sites import Call, Site
 
 _TF = Config(distributed="tf")
 _REPLACED = (
@@ -29,14 +30,17 @@ _TRAIN_OPTIMIZERS = (
 )  # fmt: skip
 _KERAS_OPTIMIZERS = ("SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax", "Nadam", "Ftrl")
 _CONTRIB_OPTIMIZERS = ("AdamW", "MomentumW", "LazyAdam", "Nadam", "LARS", "AdaMax", "AddSign", "PowerSign", "GGT", "Shampoo")
-_OPTIMIZERS = (
+OPTIMIZERS = (
     *(f"tensorflow.train.{name}Optimizer" for name in _TRAIN_OPTIMIZERS),
     *(f"tensorflow.keras.optimizers.{name}" for name in _KERAS_OPTIMIZERS),
     *(f"tensorflow.contrib.opt.{name}Optimizer" for name in _CONTRIB_OPTIMIZERS),
 )
 _WRAPPER = "npu_bridge.npu_init.npu_distributed_optimizer_wrapper"
 _WRAPPERS = (_WRAPPER, "npu_bridge.npu_init.NPUDistributedOptimizer", "npu_bridge.npu_init.KerasDistributeOptimizer")
-_ESTIMATORS = ("tensorflow.estimator.Estimator", "npu_bridge.npu_init.NPUEstimator", "tensorflow.estimator.tpu.TPUEstimator")
+_ESTIMATORS = (
+    "tensorflow.estimator.Estimator", "npu_bridge.npu_init.NPUEstimator", "tensorflow.estimator.tpu.TPUEstimator",
+    *(name for name in CANNED if "BoostedTrees" not in name),  # trees are grown from a rank's own data, whatever they start from
+)  # fmt: skip
 _HOOKS = {
     **{f"{name}().train": 1 for name in _ESTIMATORS},
     "tensorflow.estimator.TrainSpec": 2,
@@ -49,7 +53,8 @@ _MODELS = ("tensorflow.keras.Model()", "tensorflow.keras.Sequential()")
 _COMPILES = tuple(f"{model}.compile" for model in _MODELS)
 
 
-def _is_on(call: Call) -> bool:
+def is_on(call: Site) -> bool:
+    """Whether a file is converted for several NPUs, and is no unit test, which runs in one process."""
     return call.script.config.distributed == "tf" and not is_unit_test(call.script)
 
 
@@ -77,7 +82,7 @@ def strategy(call: Call) -> None:
     """Uses NPUStrategy in the place of a mirrored strategy."""
     if call.script.path in call.script.project.of_horovod:
         return call.manual("Found beside Horovod: take one of them out, and convert again. The code stays as it is.")
-    if not _is_on(call):
+    if not is_on(call):
         return call.manual("Distribution found: convert with --distributed tf to train on several NPUs. The code stays as it is.")
     if call.name in _UNSUPPORTED:
         return call.unsupported("This strategy is not supported on NPUs; npu_strategy.NPUStrategy() trains data parallel.")
@@ -109,7 +114,7 @@ def _compiles_keras(call: Call) -> bool:
 @rule(
     id="NPU412",
     title="Distributed optimizer",
-    matches=_OPTIMIZERS,
+    matches=OPTIMIZERS,
     why="Every rank computes gradients of its own data; they have to be averaged before they are applied.",
     source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper",
     examples=(
@@ -129,10 +134,10 @@ def _compiles_keras(call: Call) -> bool:
 )
 def optimizer(call: Call) -> None:
     """Wraps an optimizer, so that gradients are averaged over the ranks."""
-    if not _is_on(call):
+    if not is_on(call):
         return
     for ancestor in call.script.walked.ancestors(call.node):
-        if isinstance(ancestor, cst.Call) and call.resolve(ancestor.func) in (*_WRAPPERS, *_OPTIMIZERS):
+        if isinstance(ancestor, cst.Call) and call.resolve(ancestor.func) in (*_WRAPPERS, *OPTIMIZERS):
             return  # averaged once, by the outer one
         if not isinstance(ancestor, (cst.Arg, cst.Call)):
             break
@@ -175,7 +180,7 @@ def sync_replicas(call: Call) -> None:
 )
 def gradients(call: Call) -> None:
     """Averages gradients over the ranks."""
-    if not _is_on(call):
+    if not is_on(call):
         return
     parent: Any = call.script.walked.parents.get(id(call.node))
     outer: Any = call.script.walked.parents.get(id(parent)) if isinstance(parent, cst.Arg) else None
@@ -217,13 +222,18 @@ def _are_applied(call: Call) -> bool:
             "t = tf.estimator.TrainSpec(f, 10, npu_hooks_append(hooks_list=list((h1, h2))))",
             config=_TF,
         ),
+        Example(
+            "e = tf.estimator.LinearRegressor(c)\ne.train(f)",
+            "e = tf.estimator.LinearRegressor(c)\ne.train(f, hooks=npu_hooks_append())",
+            config=Config(distributed="tf", select=frozenset({"NPU415", "NPU100"})),
+        ),
         Example("t = tf.estimator.TrainSpec(f)", "t = tf.estimator.TrainSpec(f, hooks=npu_hooks_append())", config=_TF),
         Example.same("t = tf.estimator.TrainSpec(f, 10)", note="one device"),
     ),
 )
 def hooks(call: Call) -> None:
     """Appends the hook that broadcasts the initial variables."""
-    if not _is_on(call):
+    if not is_on(call):
         return None
     if call.has_star_args:
         return call.manual("hooks may be in *args or **kwargs: pass npu_hooks_append(hooks_list=...) by hand.")
@@ -241,7 +251,7 @@ def hooks(call: Call) -> None:
 )
 def unknown_train(call: Call) -> None:
     """Reports train of something that may be an Estimator."""
-    if _is_on(call) and call.args:
+    if is_on(call) and call.args:
         call.info("If this is an Estimator, pass hooks=npu_hooks_append(hooks_list=[...]).")
 
 
@@ -268,7 +278,7 @@ def unknown_train(call: Call) -> None:
 )
 def callbacks(call: Call) -> None:
     """Appends the callback that broadcasts the initial variables."""
-    if not _is_on(call):
+    if not is_on(call):
         return None
     if call.has_star_args:
         return call.manual("callbacks may be in *args or **kwargs: pass npu_callbacks_append(callbacks_list=...) by hand.")
@@ -311,7 +321,7 @@ def _append(call: Call, arg: cst.Arg | None, keyword: str, helper: str) -> None:
 def compile_(call: Call) -> None:
     """Wraps an optimizer that is given by its name."""
     value = call.value("optimizer", 0)
-    if _is_on(call) and isinstance(value, cst.SimpleString):
+    if is_on(call) and isinstance(value, cst.SimpleString):
         call.wrap_in_call(value, call.need("npu_distributed_optimizer_wrapper"))
         call.fixed("Gradients are averaged over the ranks.")
 
@@ -327,7 +337,7 @@ def compile_(call: Call) -> None:
 )
 def unknown_fit(call: Call) -> None:
     """Reports fit of something that may be a Keras model."""
-    if _is_on(call):
+    if is_on(call):
         call.info("If this is a Keras model, pass callbacks=npu_callbacks_append(callbacks_list=[...]).")
 
 
@@ -349,5 +359,5 @@ def unknown_fit(call: Call) -> None:
 )
 def named_optimizer(call: Call) -> None:
     """Reports optimize_loss with the name of an optimizer."""
-    if _is_on(call) and isinstance(call.value("optimizer", 3), cst.SimpleString):
+    if is_on(call) and isinstance(call.value("optimizer", 3), cst.SimpleString):
         call.manual("Pass a function that makes npu_distributed_optimizer_wrapper(optimizer) in the place of the name.")

@@ -38,6 +38,7 @@ def _say(site: Site, message: str) -> None:
 @rule(
     id="NPU920",
     title="float64 and complex numbers",
+    once=True,
     on="reference",
     matches=tuple(f"tensorflow.{kind}" for kind in _TYPES),
     why=_WHY,

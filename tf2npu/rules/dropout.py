@@ -118,4 +118,4 @@ def dropout_reference(site: Site) -> None:
 def dropout_layer(call: Call) -> None:
     """Imports the module that patches dropout layers; the calls stay as they are."""
     call.need_module("npu_bridge.estimator.npu", "npu_convert_dropout")
-    call.info("The layer uses the NPU's dropout once npu_convert_dropout is imported; the call itself needs no change.")
+    call.info("With the import of npu_convert_dropout this layer uses the NPU's dropout; the call itself needs no change.")

@@ -18,6 +18,7 @@ from tf2npu.rules.estimator_plan import (
 from tf2npu.rules.passed_on import passed_on
 from tf2npu.scanner.sites import Call, Site
 
+_CONFIG_OF_BASE = {ESTIMATOR: CONFIG_POSITION, **CANNED}  # Estimators that a class may extend, and the position of `config`
 _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_start_from")
 
 
@@ -325,7 +326,7 @@ def tpu_estimator(call: Call) -> None:
 @rule(
     id="NPU205",
     title="Subclass of Estimator",
-    matches=(f"{ESTIMATOR}.__init__",),
+    matches=tuple(f"{name}.__init__" for name in _CONFIG_OF_BASE),
     why="The base class makes the sessions; the config it gets must put them on the NPU.",
     source="npu_bridge.npu_init.npu_run_config_init",
     examples=(
@@ -334,6 +335,11 @@ def tpu_estimator(call: Call) -> None:
             "class My(tf.estimator.Estimator):\n    def __init__(self, cfg):\n"
             "        super(My, self).__init__(fn, config=npu_run_config_init(run_config=cfg))",
         ),
+        Example(
+            "class My(tf.estimator.LinearRegressor):\n    def __init__(self, cols):\n        super().__init__(cols)",
+            "class My(tf.estimator.LinearRegressor):\n    def __init__(self, cols):\n"
+            "        super().__init__(cols, config=npu_run_config_init())",
+        ),
         Example.same("class My(Base):\n    def __init__(self, cfg):\n        super(My, self).__init__(config=cfg)"),
         Example.same("class My(tf.keras.Model):\n    def __init__(self):\n        super(My, self).__init__()", note="a model"),
     ),
@@ -341,7 +347,7 @@ def tpu_estimator(call: Call) -> None:
 def estimator_subclass(call: Call) -> None:
     """Wraps the config that a subclass of Estimator hands to its base."""
     is_explicit = not isinstance(call.node.func, cst.Attribute) or not isinstance(call.node.func.value, cst.Call)
-    wrap_run_config(call, CONFIG_POSITION + is_explicit)
+    wrap_run_config(call, _CONFIG_OF_BASE[call.name.removesuffix(".__init__")] + is_explicit)
 
 
 @rule(

@@ -86,8 +86,8 @@ def _make(script: Script) -> EstimatorPlan:
         else:
             origins = _origins(script, config.value, scope, 0)
             plan.verdict[id(node)] = _verdict(script, origins or [])
-            if plan.verdict[id(node)] == "resolved":
-                plan.configs.update(id(o) for o, _ in origins or [])
+            made = plan.configs if plan.verdict[id(node)] == "resolved" else plan.wrapped
+            made.update(id(o) for o, _ in origins or [])
     return plan
 
 

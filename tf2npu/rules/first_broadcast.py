@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.places import also_at, first_of_alike
 from tf2npu.rules.resources import is_unit_test
 from tf2npu.scanner.sites import Call
 
@@ -19,6 +18,7 @@ _MATCHES = ("tensorflow.global_variables_initializer", "tensorflow.initialize_al
 @rule(
     id="NPU421",
     title="Broadcast of the first values",
+    once=True,
     matches=_MATCHES,
     why="Each rank draws initial values of its own; averaged gradients of different models train nothing.",
     source="npu_bridge.hccl.hccl_ops.broadcast; TensorFlow adapter porting guide: sess.run in distributed training",
@@ -41,9 +41,9 @@ def first_broadcast(call: Call) -> None:
     facts = script.project.files.get(script.path)
     if script.config.distributed != "tf" or facts is None or not facts.trains or "hccl_ops.broadcast" in script.text:
         return
-    if is_unit_test(script) or (lines := first_of_alike(call, _MATCHES)) is None:
+    if is_unit_test(script):
         return
     call.manual(
         f"All ranks must start from the variables of rank 0: build {_CODE} with the graph and run it once after the "
-        f"initializer, before the graph is finalised. Estimators and monitored sessions have a hook for it.{also_at(lines)}"
+        "initializer, before the graph is finalised. Estimators and monitored sessions have a hook for it."
     )

@@ -14,6 +14,7 @@ from tf2npu.scanner.walk import dotted_name
 @rule(
     id="NPU962",
     title="Python library parts that are gone",
+    once=True,
     on="module",
     why="Python 3 has no such name: the first use ends the program with a NameError.",
     source="What's New in Python 3.0, builtins",
@@ -29,7 +30,7 @@ from tf2npu.scanner.walk import dotted_name
     ),
 )
 def gone_builtin(site: Site) -> None:
-    """Reports built-in names that Python 3 does not have, each once."""
+    """Reports built-in names that Python 3 does not have."""
     script = site.script
     if not takes_part(site) or script.module_scope.stars or not any(name in script.text for name in GONE_BUILTINS):
         return
@@ -39,8 +40,7 @@ def gone_builtin(site: Site) -> None:
         if is_gone and not is_guarded(Site(script, site.fix.rule, node, scope)):
             uses.setdefault(dotted_name(node), []).append(node)
     for name, nodes in uses.items():
-        places = [script.tree.span(node) for node in nodes]
-        _, *further = sorted({script.span(*place).line for place in places})
-        also = f" It is used in these lines, too: {', '.join(map(str, further))}." if further else ""
-        site.fix.site = places[0]
-        site.manual(f"{name} is gone since Python 3.0: write {GONE_BUILTINS[name]}, or convert with --python2.{also}")
+        for use in nodes:
+            if not script.is_switched_off(site.fix.rule, use):
+                site.fix.site = script.tree.span(use)
+                site.manual(f"{name} is gone since Python 3.0: write {GONE_BUILTINS[name]}, or convert with --python2.")

@@ -28,6 +28,7 @@ _TITLE = "Image library names that are gone"
 @rule(
     id="NPU965",
     title=_TITLE,
+    once=True,
     on="reference",
     matches=_NAMES,
     why=_WHY,

@@ -86,6 +86,7 @@ def clear_session(call: Call) -> None:
 @rule(
     id="NPU303",
     title="Native Keras",
+    once=True,
     on="import",
     why="The keras package brings its own backend and optimizers, which the NPU adapter does not know; tf.keras it does.",
     source="TensorFlow adapter porting guide: only tf.keras is supported",

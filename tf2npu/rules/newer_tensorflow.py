@@ -54,6 +54,7 @@ _TITLE = "Name of TensorFlow 2"
 @rule(
     id="NPU951",
     title=_TITLE,
+    once=True,
     matches=TENSORFLOW_2_NAMES,
     why=_WHY,
     source=_SOURCE,

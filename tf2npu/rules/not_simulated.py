@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from tf2npu.api_support.table import not_simulated, not_simulated_part, shown
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.places import first_uses
+from tf2npu.rules.places import uses
 from tf2npu.scanner.sites import Site
 
 
@@ -34,14 +34,14 @@ from tf2npu.scanner.sites import Site
     ),
 )
 def not_in_a_simulated_run(site: Site) -> None:
-    """Says of each such API, at its first use in a file, that a simulated run ends there."""
+    """Says of each such API that a simulated run ends there."""
     if not site.script.uses_tensorflow or not _words().search(site.script.text):
         return
-    for name, others in first_uses(site, not_simulated_part):
+    for name in uses(site, not_simulated_part):
         instead = not_simulated()[name] or "a copy of its code in the project"
         site.info(
             f"A simulated run ends here: TensorFlow 2.15, on which it is done, has no {shown(name)}. An Ascend host with 1.15 "
-            f"has it. To run the script without one, use {instead}.{others}"
+            f"has it. To run the script without one, use {instead}."
         )
 
 

@@ -33,6 +33,7 @@ _IMPORT = "import tensorflow as tf\nimport numpy as np\n"
 @rule(
     id="NPU960",
     title=_TITLE,
+    once=True,
     on="reference",
     matches=tuple(_INSTEAD),
     why=_WHY,

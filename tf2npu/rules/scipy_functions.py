@@ -47,6 +47,7 @@ _TITLE = "SciPy functions that are gone"
 @rule(
     id="NPU961",
     title=_TITLE,
+    once=True,
     matches=tuple(_INSTEAD),
     why=_WHY,
     source=_SOURCE,

@@ -35,6 +35,7 @@ _TITLE = "scikit-learn modules that are gone"
 @rule(
     id="NPU964",
     title=_TITLE,
+    once=True,
     matches=tuple(_TABLE),
     why=_WHY,
     source=_SOURCE,

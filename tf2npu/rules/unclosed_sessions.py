@@ -8,7 +8,6 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.places import also_at, first_of_alike
 from tf2npu.rules.resources import is_unit_test
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
@@ -22,6 +21,7 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
 @rule(
     id="NPU910",
     title="Session that nobody closes",
+    once=True,
     matches=_SESSIONS,
     why="A session that is left to the interpreter's exit can keep the device busy or end in an error there.",
     source="TensorFlow adapter porting guide: close sessions explicitly",
@@ -55,9 +55,8 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
 def unclosed_session(call: Call) -> None:
     """Reports a session that is neither used in a with statement nor closed, also one that a function gives."""
     why = "" if is_unit_test(call.script) else _why_open(call)
-    lines = first_of_alike(call, _SESSIONS, _why_open) if why else None
-    if lines is not None:
-        call.manual(why + also_at(lines))
+    if why:
+        call.manual(why)
 
 
 def _why_open(call: Call) -> str:
@@ -73,11 +72,13 @@ def _why_open(call: Call) -> str:
         return f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement."
     if isinstance(parent, cst.Return):
         return _given_by_a_function(call)
-    if isinstance(parent, cst.Attribute) and parent.attr.value == "as_default":
-        return _UNNAMED
+    is_closed = re.search(r"get_session\(\)\.close|get_default_session\(\)\.close|clear_session\(\)", call.script.text)
+    if isinstance(parent, cst.Expr):
+        return "" if is_closed else _UNNAMED
+    if isinstance(parent, cst.Attribute):
+        return "" if parent.attr.value in ("close", "__enter__") else _UNNAMED
     user: Any = parents.get(id(parent)) if isinstance(parent, cst.Arg) else None
     is_keras = isinstance(user, cst.Call) and call.resolve(user.func) in _SET_SESSION
-    is_closed = "get_session().close" in call.script.text or "clear_session()" in call.script.text
     return _UNNAMED if is_keras and not is_closed else ""
 
 

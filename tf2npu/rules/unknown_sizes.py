@@ -41,15 +41,19 @@ def unknown_size(call: Call) -> None:
         if _is_scalar(call):
             return
         call.info("No shape is given: each new shape that is fed is compiled anew. Write the shape, and feed that shape only.")
-    elif isinstance(shape, cst.BinaryOperation) and "None" in call.source(shape):
-        call.info("Some sizes are open: each new size is compiled anew. Feed batches of one size, or write the size.")
-    elif isinstance(shape, (cst.List, cst.Tuple)):
-        is_open = [isinstance(e.value, cst.Name) and e.value.value == "None" for e in shape.elements]
-        if any(is_open):
-            call.info(
-                f"Open sizes: {sum(is_open)} of {len(is_open)}. Each new size is compiled anew: feed batches of one size, "
-                "dropping or padding the last one, or write the size."
-            )
+    elif _is_open(call, shape):
+        call.info(
+            "Some sizes are open: each new size is compiled anew. Feed batches of one size, dropping or padding the last one, "
+            "or write the size."
+        )
+
+
+def _is_open(call: Call, shape: Any) -> bool:
+    """Whether a shape that is written out has None in it."""
+    if isinstance(shape, cst.BinaryOperation):
+        return "None" in call.source(shape)
+    sizes = [e.value for e in shape.elements] if isinstance(shape, (cst.List, cst.Tuple)) else []
+    return any(isinstance(size, cst.Name) and size.value == "None" for size in sizes)
 
 
 def _is_scalar(call: Call) -> bool:

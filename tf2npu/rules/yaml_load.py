@@ -10,6 +10,7 @@ from tf2npu.scanner.sites import Call
 @rule(
     id="NPU963",
     title="yaml.load without a loader",
+    once=True,
     matches=("yaml.load", "yaml.load_all"),
     why="PyYAML 6 asks for a loader, and the default of older versions ran any code that was in the file.",
     source="PyYAML 5.1 and 6.0 release notes",

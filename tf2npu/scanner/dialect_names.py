@@ -16,10 +16,11 @@ MAY_BE_2 = re.compile(
     r"GradientTape|\btf\.function|mixed_precision|list_\w+_devices|run_functions_eagerly|set_visible_devices"
     r"|broadcast_variables|tf\.print|\.function\b|disable_eager_execution|disable_v2_behavior"
 )
+# Not random_normal, random_uniform and contrib.compiler.xla: TensorFlow 2 has them by another spelling (tf.random.normal).
 ONLY_1 = re.compile(
     r"tensorflow\.(?:Session|InteractiveSession|ConfigProto|GraphOptions|placeholder\w*|get_variable|variable_scope|app|flags"
-    r"|layers|contrib|logging|gfile|py_func|to_\w+|global_variables\w*|get_default_graph|reset_default_graph|set_random_seed"
-    r"|get_collection|enable_eager_execution|random_normal|random_uniform|truncated_normal|estimator|tables_initializer"
+    r"|layers|contrib(?!\.compiler\.xla)|logging|gfile|py_func|to_\w+|global_variables\w*|get_default_graph"
+    r"|reset_default_graph|set_random_seed|get_collection|enable_eager_execution|truncated_normal|estimator|tables_initializer"
     r"|train\.(?:\w+Optimizer|Saver|MonitoredTrainingSession|Supervisor|get_\w*global_step|\w*_decay|slice_input_producer|batch)"
     r"|summary\.(?:FileWriter|merge_all))\b"
 )

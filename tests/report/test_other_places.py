@@ -1,0 +1,38 @@
+"""What is told once leads to each of its places: links in the index and on the page, to the line or the line of the cell."""
+
+import json
+import re
+
+import pytest
+
+from tf2npu.convert import convert_source
+from tf2npu.report import as_html
+from tf2npu.report.build import build
+
+_START = "import tensorflow as tf\nimport numpy as np\n"
+_CELLS = [_START, "a = np.int(1)", "b = 1\nc = np.int(2)\n", "d = np.int(3)"]
+_NOTEBOOK = json.dumps({
+    "cells": [{"cell_type": "code", "metadata": {}, "source": c, "outputs": [], "execution_count": None} for c in _CELLS],
+    "metadata": {}, "nbformat": 4, "nbformat_minor": 2,
+})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "shown"),
+    [
+        ("m.py", f"{_START}a = np.int(1)\nb = 1\nc = np.int(2)\nd = np.int(3)\n", ["5", "6"]),
+        ("m.ipynb", _NOTEBOOK, ["cell 2:2", "cell 3:1"]),
+    ],
+)
+def test_the_other_places_are_links(path: str, source: str, shown: list[str]) -> None:
+    pages = dict(as_html.Pages(build([convert_source(source, path)])).texts())
+    page = pages[as_html.page_name(path)]
+    assert "1 place" not in pages["index.html"].replace("11 place", "")
+    assert "NPU960 &middot; 3 places" in pages["index.html"]
+    for text in pages.values():
+        links = re.findall(r'<a href="[^"#]*#(L\d+)">([^<]*)</a>', text)
+        assert [line for _, line in links][: len(shown)] == shown
+        assert all(re.search(rf'id="{anchor}"[^\n]*', page) for anchor, _ in links)
+        assert "such places in the file" not in text
+    lines = [re.search(rf'id="{anchor}".*', page) for anchor, _ in re.findall(r'<a href="#(L\d+)">([^<]*)</a>', page)]
+    assert all(found is not None and "np" in found[0] for found in lines)
