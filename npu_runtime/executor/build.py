@@ -289,15 +289,18 @@ class _Builder:
         """Tell each step of a loop which inputs are read by it alone, neither carried on nor the same in each turn."""
         readers = Counter(slot for step in self.program.steps for slot in step.ins)
         kept = {self.slots[value] for value in (loop.condition, *loop.next_values.values())}
-        kept |= {self.slots[Value(name)] for name in loop.constants.values()} | {
-            i for i, v in enumerate(self.template) if v is not None
-        }
+        kept |= {self.slots[Value(name)] for name in loop.constants.values()}
+        kept |= {slot for slot, value in enumerate(self.template) if value is not None}
         for step in self.program.steps:
-            made = all_kernels().get(step.op) if isinstance(step, Task) else None
-            if isinstance(step, Task) and made is not None:
-                step.spent = tuple(
-                    i for i in made.inplace if i < len(step.ins) and readers[step.ins[i]] == 1 and step.ins[i] not in kept
-                )
+            if isinstance(step, Task) and step.op in all_kernels():
+                places = self._written_over(self.graph[step.node])
+                step.spent = tuple(i for i in places if readers[step.ins[i]] == 1 and step.ins[i] not in kept)
+
+    def _written_over(self, node: Node) -> list[int]:
+        """Inputs of the type of the result, over which its kernel can write it."""
+        inputs = list(enumerate(node.inputs))
+        same = {i for i, value in inputs if node.outputs and self.graph.spec(value).dtype == node.outputs[0].dtype}
+        return [i for i in all_kernels()[node.op].inplace if i in same]
 
     def _finish(self, plan: MemoryPlan) -> None:
         program = self.program

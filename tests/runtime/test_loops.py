@@ -278,3 +278,15 @@ def test_a_result_takes_the_memory_of_what_only_its_slot_has(position: int) -> N
     slots[:2] = [owned, owned]
     run(slots)
     np.testing.assert_array_equal(owned, LARGE_START + 5)
+
+
+def test_what_a_loop_compares_is_not_written_over_what_it_compares() -> None:
+    """A region of two large inputs, one of which nobody else reads, whose result has another type."""
+    v = tf.get_variable("v", initializer=LARGE_START, use_resource=True)
+
+    def body(i: Any, a: Any, t: Any, above: Any) -> Any:
+        return i + 1, a + 0.1, tf.sin(a), tf.square(t) > a
+
+    start = [0, v + 0.0, tf.cos(v), tf.zeros([200, 200], tf.bool)]
+    ends = tf.while_loop(lambda i, *rest: i < 4, body, start)
+    same_on_both([(ends, {})] * 2)
