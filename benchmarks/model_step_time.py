@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -90,25 +90,39 @@ def cube_flops(session: tf.Session) -> float:
     return max(sum(task.flops for task in steps if kernels[task.op].unit == "cube") for steps in tasks)
 
 
+class Turns(NamedTuple):
+    """Medians of a step, TensorFlow's and the device's, wall and CPU in ms.  verdict: the ratio, or why there is none."""
+
+    wall: tuple[float, float]
+    cpu: tuple[float, float]
+    verdict: str
+
+
+def in_turns(model: Model, theirs: tf.Session, ours: tf.Session) -> Turns:
+    """Both sessions initialised, checked and timed one after the other, ROUNDS times."""
+    initializers = tf.global_variables_initializer()
+    sides: dict[Any, list[Step]] = {theirs: [], ours: []}
+    still = []
+    for session in sides:
+        session.run(initializers)
+        still += unmoved(session, model)
+        session.run(model.train, model.feeds)
+    for _ in range(ROUNDS):
+        for session, steps in sides.items():
+            steps += timed(session, model)
+    tensorflow, device = (1000 * statistics.median(s for s, _ in steps) for steps in sides.values())
+    their_cpu, our_cpu = (1000 * statistics.median(s for _, s in steps) for steps in sides.values())
+    verdict = f"{device / tensorflow:.2f}" if not still else f"invalid: {', '.join(still[:3])} did not move"
+    return Turns((tensorflow, device), (their_cpu, our_cpu), verdict)
+
+
 def measure(name: str) -> None:
     """Print the row of one model."""
     tf.set_random_seed(1)
     model = MODELS[name]()
-    initializers = tf.global_variables_initializer()
     with tf.Session() as theirs, device_session() as ours:
-        sides: dict[Any, list[Step]] = {theirs: [], ours: []}
-        still = []
-        for session in sides:
-            session.run(initializers)
-            still += unmoved(session, model)
-            session.run(model.train, model.feeds)
-        for _ in range(ROUNDS):
-            for session, steps in sides.items():
-                steps += timed(session, model)
-        tensorflow, device = (1000 * statistics.median(s for s, _ in steps) for steps in sides.values())
-        cpu = [statistics.median(s for _, s in steps) for steps in sides.values()]
+        (tensorflow, device), cpu, verdict = in_turns(model, theirs, ours)
         limit = 1000 * cube_flops(ours) / matrix_product_flops()
-    verdict = f"{device / tensorflow:.2f}" if not still else f"invalid: {', '.join(still[:3])} did not move"
     print(f"| {name} | {tensorflow:.1f} | {device:.1f} | {verdict} | {cpu[1] / cpu[0]:.2f} | {limit / device:.0%} |", flush=True)
 
 

@@ -8,7 +8,6 @@ TensorFlow session and a device session take turns. What counts here is what a s
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,7 +17,7 @@ import click
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from benchmarks.model_step_time import timed, unmoved
+from benchmarks.model_step_time import ROUNDS, in_turns
 from benchmarks.models.model import Model
 from benchmarks.step_time import machine
 from tests.runtime.device import device_session
@@ -27,7 +26,6 @@ CELLS: dict[str, Callable[[int], Any]] = {"LSTM": tf.nn.rnn_cell.LSTMCell, "GRU"
 SIZES = ((8, 32), (32, 128), (64, 256), (128, 512))
 """Batch, units."""
 N_STEPS, DEPTH = 40, 16
-ROUNDS = 3
 
 
 def build(cell: str, batch: int, units: int) -> Model:
@@ -43,19 +41,8 @@ def measure(cell: str, batch: int, units: int) -> None:
     """Print the row of one network."""
     tf.set_random_seed(1)
     model = build(cell, batch, units)
-    initializers = tf.global_variables_initializer()
     with tf.Session() as theirs, device_session() as ours:
-        seconds: dict[Any, list[float]] = {theirs: [], ours: []}
-        still = []
-        for session in seconds:
-            session.run(initializers)
-            still += unmoved(session, model)
-            session.run(model.train, model.feeds)
-        for _ in range(ROUNDS):
-            for session, steps in seconds.items():
-                steps += [wall for wall, _ in timed(session, model)]
-        tensorflow, device = (1000 * statistics.median(steps) for steps in seconds.values())
-    verdict = f"{device / tensorflow:.2f}" if not still else f"invalid: {', '.join(still[:3])} did not move"
+        (tensorflow, device), _, verdict = in_turns(model, theirs, ours)
     print(f"| {cell} | {batch} | {units} | {tensorflow:.1f} | {device:.1f} | {verdict} |", flush=True)
 
 
