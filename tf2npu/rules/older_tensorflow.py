@@ -12,15 +12,11 @@ from tf2npu.rules.old_library import is_guarded
 from tf2npu.rules.places import uses
 from tf2npu.scanner.sites import Call, Site
 
-_BATCHED = {
-    "matmul": "matmul", "cholesky": "cholesky", "cholesky_solve": "cholesky_solve", "self_adjoint_eig": "self_adjoint_eig",
-    "self_adjoint_eigvals": "self_adjoint_eigvals", "svd": "svd", "fft": "fft", "fft2d": "fft2d", "fft3d": "fft3d",
-    "ifft": "ifft", "ifft2d": "ifft2d", "ifft3d": "ifft3d", "matrix_determinant": "matrix_determinant",
-    "matrix_inverse": "matrix_inverse", "matrix_solve": "matrix_solve", "matrix_solve_ls": "matrix_solve_ls",
-    "matrix_triangular_solve": "matrix_triangular_solve", "matrix_transpose": "matrix_transpose",
-    "matrix_diag": "matrix_diag", "matrix_diag_part": "matrix_diag_part", "matrix_set_diag": "matrix_set_diag",
-    "matrix_band_part": "matrix_band_part",
-}  # fmt: skip
+_BATCHED = (
+    "matmul", "cholesky", "cholesky_solve", "self_adjoint_eig", "self_adjoint_eigvals", "svd", "fft", "fft2d", "fft3d",
+    "ifft", "ifft2d", "ifft3d", "matrix_determinant", "matrix_inverse", "matrix_solve", "matrix_solve_ls",
+    "matrix_triangular_solve", "matrix_transpose", "matrix_diag", "matrix_diag_part", "matrix_set_diag", "matrix_band_part",
+)  # fmt: skip
 _INSTEAD = {
     "mul": "tf.multiply", "sub": "tf.subtract", "neg": "tf.negative", "inv": "tf.reciprocal", "pack": "tf.stack",
     "unpack": "tf.unstack", "select": "tf.where", "complex_abs": "tf.abs", "listdiff": "tf.setdiff1d",
@@ -34,7 +30,7 @@ _INSTEAD = {
     "python.ops.rnn_cell_impl._linear": "tf.layers.dense of tf.concat(args, 1)",
     "python.ops.rnn_cell_impl._Linear": "tf.contrib.rnn.python.ops.core_rnn_cell._Linear",
     "models": "an import of the files of the repository tensorflow/models, put beside the script",
-    **{f"batch_{old}": f"tf.{new}" for old, new in _BATCHED.items()},
+    **{f"batch_{name}": f"tf.{name}" for name in _BATCHED},
 }  # fmt: skip
 OLD_NAMES = {f"tensorflow.{name}": instead for name, instead in _INSTEAD.items()}
 LOSSES = tuple(f"tensorflow.nn.{kind}_cross_entropy_with_logits" for kind in ("softmax", "sparse_softmax", "sigmoid"))
