@@ -68,6 +68,8 @@ def prepared(function: Callable[..., Any], task: Task | HostStep) -> Callable[[l
     ins, frees, out = task.ins, task.frees, task.outs[0]
     if task.derefs:
         return _reading_variables(function, task)
+    if len(ins) == 2 and task.spent:
+        return _over_an_input(function, task)
     first, last = ins[0] if ins else -1, ins[-1] if ins else -1
 
     def run_unary(slots: list[Any]) -> None:
@@ -81,9 +83,6 @@ def prepared(function: Callable[..., Any], task: Task | HostStep) -> Callable[[l
         slots[out] = result[0] if type(result) is tuple else result
         for slot in frees:
             slots[slot] = None
-
-    if len(ins) == 2 and task.spent:
-        return _over_an_input(function, task)
 
     def run_any(slots: list[Any]) -> None:
         result = function(*[slots[i] for i in ins])

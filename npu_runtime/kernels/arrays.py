@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from npu_runtime.errors import InvalidArgument, Unimplemented
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.joining import copy_rows
+from npu_runtime.kernels.joining import taken
 from npu_runtime.kernels.shapes import broadcast_pair, constant_ints, extents_of, same_as
 from npu_runtime.kernels.transposing import transpose_into
 
@@ -177,9 +178,8 @@ def reverse(x: np.ndarray, dims: np.ndarray, /, *, out: np.ndarray | None = None
 def _reversed(x: np.ndarray, is_backwards: Sequence[bool], out: np.ndarray | None) -> np.ndarray:
     if x.ndim > 8 and x.size:
         raise Unimplemented("reverse is not implemented for tensors of rank > 8.")
-    made = np.empty(x.shape, x.dtype) if out is None else out
-    copy_rows(made, x[tuple(slice(None, None, -1 if b else 1) for b in is_backwards)])
-    return made
+    index: tuple[Any, ...] = (*(slice(None, None, -1 if b else 1) for b in is_backwards), ...)
+    return taken(x[index], out)
 
 
 @kernel("ReverseSequence", unit="memory", shape=same_as(0))

@@ -15,13 +15,12 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.elementwise import SELU_SCALE, SELU_SCALE_ALPHA
+from npu_runtime.kernels.elementwise import ONE, SELU_SCALE, SELU_SCALE_ALPHA
 from npu_runtime.kernels.parallel import scratch
 from npu_runtime.kernels.shapes import merge
 from npu_runtime.kernels.tiles import Body, choose, elementwise, filled, keep_where, result_buffer, run_tiled, widened
 
 BOTH = (0, 1)
-ONE = np.array(1, np.float32)
 
 
 def _same_shape(a: Spec, b: Spec, **attrs: object) -> Shape:

@@ -34,6 +34,15 @@ def copy_rows(target: np.ndarray, source: np.ndarray) -> None:
     parallel_ranges(target.shape[0], lambda start, stop: np.copyto(target[start:stop], source[start:stop]), grain)
 
 
+def taken(view: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    """The elements of a view in `out`, or in an array of their own."""
+    if out is None and view.size <= SMALL_COPY:
+        return view.copy()
+    made = np.empty(view.shape, view.dtype) if out is None else out
+    copy_rows(made, view)
+    return made
+
+
 def axis_in(rank: int, axis: int, message: str) -> int:
     """The axis counted from the front. Raises: InvalidArgument with the message when it is outside the rank."""
     if not -rank <= axis < rank:

@@ -15,7 +15,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.joining import SMALL_COPY, copy_rows
+from npu_runtime.kernels.joining import taken
 from npu_runtime.kernels.shapes import constant_ints
 
 WHOLE = slice(None)
@@ -57,12 +57,7 @@ def slice_of(x: np.ndarray, begin: np.ndarray, size: np.ndarray, /, *, out: np.n
             raise InvalidArgument(f"Expected size[{axis}] in [0, {extent - first}], but got {n}")
         index.append(slice(first, first + n))
     index.append(...)  # so that there is an array for rank 0 too
-    part = x[tuple(index)]
-    if out is None and part.size <= SMALL_COPY:
-        return part.copy()
-    made = np.empty(part.shape, x.dtype) if out is None else out
-    copy_rows(made, part)
-    return made
+    return taken(x[tuple(index)], out)
 
 
 class _Entry(NamedTuple):
@@ -193,12 +188,7 @@ def strided_slice(
     Raises: InvalidArgument for an index outside, a zero stride, more entries than axes.  Source: TensorFlow op `StridedSlice`.
     """
     masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
-    part = x[_index(x.shape, begin, end, strides, masks)]
-    if out is None and part.size <= SMALL_COPY:
-        return part.copy()
-    made = np.empty(part.shape, x.dtype) if out is None else out
-    copy_rows(made, part)
-    return made
+    return taken(x[_index(x.shape, begin, end, strides, masks)], out)
 
 
 def _gradient_shape(shape: Spec, begin: Spec, end: Spec, strides: Spec, dy: Spec, **masks: int) -> Shape:
