@@ -3,7 +3,7 @@
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
-# make bench   step times of the examples, device against TensorFlow
+# make bench   step times of the examples and of ten models of full size, device against TensorFlow
 # make acceptance CORPORA="--bert DIR ... --sdists"   the converter over public code that is brought; exit 77 where it is absent
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
 
@@ -66,6 +66,7 @@ few-graphs: $(STAMP)
 
 bench: $(STAMP)
 	$(PYTHON) -m benchmarks.step_time
+	$(PYTHON) -m benchmarks.model_step_time
 
 SEED ?= 1
 fuzz: $(STAMP)

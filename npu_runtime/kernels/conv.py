@@ -15,8 +15,9 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import im2col, line_winograd, unpadded, winograd
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.blank import has_blank_windows
+from npu_runtime.kernels.blank import blank_windows
 from npu_runtime.kernels.matmul import ALL, Epilogue, multiply
+from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.precision import compute_dtype, store, widen
 from npu_runtime.kernels.windows import Axis, Layout, check_rank, refuse_ranks
 
@@ -27,20 +28,16 @@ Algorithm = Callable[[np.ndarray, np.ndarray, Axis, Axis, np.ndarray, "Epilogue 
 DIRECT = (unpadded, im2col)
 FILTERED = (line_winograd, winograd)
 """Ways whose sums hold more than the window."""
+FINISHED = 1 << 17
+"""Elements that an epilogue is applied to at once where it has to come last."""
 
 
 def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> Algorithm:
-    """The fastest way for these shapes, of those that give zero exactly for windows of zeros where there are some.
-
-    Every one gives the same sums up to rounding.
-    """
+    """The fastest way for these shapes. Every one gives the same sums up to rounding, and zero exactly for windows of zeros."""
     if rows.is_pointwise and cols.is_pointwise and x.flags.c_contiguous and out.flags.c_contiguous:
         return pointwise
     way = fastest_way(x.shape, x.dtype, w.shape, rows, cols)
-    if way not in FILTERED:
-        return way.convolve
-    direct = fastest_way(x.shape, x.dtype, w.shape, rows, cols, True)
-    return direct.convolve if has_blank_windows(x, rows, cols) else partial(_filtered, way, direct)
+    return partial(_filtered, way) if way in FILTERED else way.convolve
 
 
 @lru_cache(maxsize=4096)
@@ -56,21 +53,31 @@ def fastest_way(
 
 
 def _filtered(
-    way: ModuleType, direct: ModuleType, x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray,
-    epilogue: Epilogue | None = None,
-) -> None:  # fmt: skip
+    way: ModuleType, x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None
+) -> None:
     """By a way whose sums hold more than the window; directly after all if one is not finite, as not all of those may be."""
+    blank = blank_windows(x, rows, cols)
+    at_once = None if blank is not None else epilogue
     doubtful: list[np.ndarray] = []
 
     def look(block: np.ndarray, columns: slice = ALL) -> None:
         if not is_finite(block):
             doubtful.append(block)
-        elif epilogue is not None:
-            epilogue(block, columns)
+        elif at_once is not None:
+            at_once(block, columns)
 
     way.convolve(x, w, rows, cols, out, look)
     if doubtful:
-        direct.convolve(x, w, rows, cols, out, epilogue)
+        fastest_way(x.shape, x.dtype, w.shape, rows, cols, True).convolve(x, w, rows, cols, out, epilogue)
+    elif blank is not None:
+        out[blank] = 0
+        if epilogue is not None:
+            _finish(out.reshape(-1, out.shape[3]), epilogue)
+
+
+def _finish(pixels: np.ndarray, epilogue: Epilogue) -> None:
+    """Applies it to all pixels, (n, K), in pieces that stay in cache."""
+    parallel_ranges(len(pixels), lambda start, stop: epilogue(pixels[start:stop]), max(1, FINISHED // pixels.shape[1]))
 
 
 def is_finite(x: np.ndarray) -> bool:
