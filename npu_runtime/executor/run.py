@@ -20,11 +20,9 @@ from npu_runtime.executor.beside import Beside
 from npu_runtime.executor.nan_tracking import Run, tracked
 from npu_runtime.executor.program import DEAD, HostStep, Program, Task, step_name, to_user
 from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
+from npu_runtime.executor.trials import Bound, Trials
 from npu_runtime.executor.watch import current
 from npu_runtime.interrupts import current as current_interrupts
-
-Bound = list[tuple[Callable[..., Any], "Task | HostStep", Callable[[list[Any]], None]]]
-"""Each step with its function, and the whole of it made ready for a run in which nothing is looked at."""
 
 
 class Runner:
@@ -35,6 +33,7 @@ class Runner:
         self._arenas = arenas
         self._bound: WeakKeyDictionary[Arena, Bound] = WeakKeyDictionary()
         self._lock = Lock()
+        self._trials = Trials(any(isinstance(step, Task) and step.is_beside for step in program.steps))
 
     def run(self, feeds: Sequence[np.ndarray], convert: Callable[[Any], Any] = to_user) -> list[Any]:
         """Values of the fetches, through `convert`, which by default copies them out of device memory.
@@ -55,7 +54,9 @@ class Runner:
             if bound is None:
                 steps = self.program.steps
                 functions = [_with_buffers(step, arena) if isinstance(step, Task) else step.function for step in steps]
-                bound = [(made, step, prepared(made, step)) for made, step in zip(functions, steps, strict=True)]
+                ready = _ready_with_branches if self.program.has_branches else prepared
+                bound = [(made, step, ready(made, step)) for made, step in zip(functions, steps, strict=True)]
+                self._trials.apply(bound)
                 self._bound[arena] = bound
             return bound
 
@@ -67,13 +68,21 @@ class Runner:
         plain = run_step_with_branches if self.program.has_branches else run_step
         watch = current()
         run = tracked(plain if watch is None else watch.observe(plain))
-        self._run_steps(bound, slots, run, Beside() if run is run_step else None)
+        if run is not plain or float_status.saturates():
+            self._run_steps(bound, slots, run, Beside() if run is run_step else None)
+        elif self._trials.run(bound, lambda steps, beside: self._run_steps(steps, slots, None, Beside() if beside else None)):
+            self._settle()
         return [self._fetch(slots, i, convert) for i in range(len(self.program.fetches))]
 
-    def _run_steps(self, bound: Bound, slots: list[Any], run: Run, beside: Beside | None) -> None:
-        """beside: runs what may run beside other steps; None when each step is looked at, one after the other."""
+    def _settle(self) -> None:
+        """Have the steps of every arena run as the trials have found best."""
+        with self._lock:
+            for bound in self._bound.values():
+                self._trials.apply(bound)
+
+    def _run_steps(self, bound: Bound, slots: list[Any], run: Run | None, beside: Beside | None) -> None:
+        """run: of one step; None: as it was made ready.  beside: runs what may run beside other steps; None: nothing does."""
         interrupts = current_interrupts()
-        is_plain = run is run_step and not float_status.saturates()
         with beside or nullcontext():
             for position, (function, step, plain) in enumerate(bound):
                 if step.writes:
@@ -83,7 +92,7 @@ class Runner:
                         beside.wait(step.waits)
                     if beside is not None and isinstance(step, Task) and step.is_beside:
                         beside.begin(position, function, step, slots)
-                    elif is_plain:
+                    elif run is None:
                         plain(slots)
                     else:
                         run(function, step, slots)
@@ -108,6 +117,10 @@ class Runner:
                 return convert(value.read())
         except DeviceError as error:
             raise error.at(self.program.fetch_values[position].node, "fetch") from None
+
+
+def _ready_with_branches(function: Callable[..., Any], step: Task | HostStep) -> Callable[[list[Any]], None]:
+    return partial(run_step_with_branches, function, step)
 
 
 def _with_buffers(task: Task, arena: Arena) -> Callable[..., Any]:

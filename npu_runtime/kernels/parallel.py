@@ -16,7 +16,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -123,6 +123,8 @@ class _Job:
 class _Thread(threading.local):
     is_inside = False
     """Whether this thread runs a body now: a nested call runs inline."""
+    n_sections = 0
+    """Ranges shared with others."""
     call: Call | None = None
     """What this thread, a worker, has been given as a whole."""
 
@@ -235,7 +237,26 @@ def parallel_ranges(n: int, body: Body, grain: int = 1) -> None:
         for piece in range(n_pieces):
             body(piece * n // n_pieces, (piece + 1) * n // n_pieces)
     else:
+        _thread.n_sections += 1
         (_pool or _current_pool()).run(_Job(n, n_pieces, body), n_pieces)
+
+
+def n_sections() -> int:
+    """How many ranges this thread has shared with others so far."""
+    return _thread.n_sections
+
+
+def alone(function: Callable[[Any], None]) -> Callable[[Any], None]:
+    """The same, all of whose ranges run on the thread that calls it."""
+
+    def run(argument: Any) -> None:
+        was_inside, _thread.is_inside = _thread.is_inside, True
+        try:
+            function(argument)
+        finally:
+            _thread.is_inside = was_inside
+
+    return run
 
 
 def offer(work: Helped) -> None:
