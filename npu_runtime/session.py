@@ -338,7 +338,8 @@ class DeviceSession:
         fetches = read_outside(graph, inside)
         targets = [name for name in call.nodes if name not in loops or graph[name].op == "Exit"]
         names = [f"{value.node}:{value.output}" for value in fetches]
-        return HostBinding(self._host.function(list(feeds), names, targets, timeout_ms), tuple(feeds.values()), tuple(fetches))
+        function = self._host.function(list(feeds), names, targets, timeout_ms, [graph[name].op for name in call.nodes])
+        return HostBinding(function, tuple(feeds.values()), tuple(fetches))
 
     def _variable(self, node: Node) -> Variable:
         key = variable_key(node)

@@ -21,6 +21,7 @@ from tensorflow.python.ops import gen_state_ops
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
+from npu_runtime.importer.calling_thread import FasterWay, may_run_in_caller
 from npu_runtime.passes.partition import is_free_constant, is_virtual, returns_reference
 from npu_runtime.passes.variable_writers import shows_variable
 
@@ -89,20 +90,32 @@ class HostSide:
         return self._present[name]
 
     def function(
-        self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str], timeout_ms: Callable[[], int]
+        self,
+        feeds: Sequence[str],
+        fetches: Sequence[str],
+        targets: Sequence[str],
+        timeout_ms: Callable[[], int],
+        ops: Sequence[str],
     ) -> HostFunction:
         """A callable over shadow tensors; returns the fetched arrays in order.  Raises: TensorFlow's own errors.
 
         timeout_ms: asked in each call, 0 for none. The options of TensorFlow's callables are fixed when these are made.
+        ops: of all nodes that it runs.
         """
 
-        @lru_cache(maxsize=MOST_TIMEOUTS)
-        def made(timeout: int, is_traced: bool) -> Callable[..., Any]:
+        def make(timeout: int, is_traced: bool, is_here: bool) -> Callable[..., Any]:
             options = config_pb2.CallableOptions(feed=feeds, fetch=fetches, target=targets)
             options.run_options.timeout_in_ms = timeout
+            options.run_options.inter_op_thread_pool = -1 if is_here else 0
             if is_traced:
                 options.run_options.trace_level = config_pb2.RunOptions.FULL_TRACE
             return self.session._make_callable_from_options(options)
+
+        @lru_cache(maxsize=MOST_TIMEOUTS)
+        def made(timeout: int, is_traced: bool) -> Callable[..., Any]:
+            if is_traced or timeout or not may_run_in_caller(ops):
+                return make(timeout, is_traced, False)
+            return FasterWay(lambda is_here: make(timeout, is_traced, is_here))
 
         if not HOST_CALL_OBSERVERS:
             made(0, False)  # while the program is built, not in its first step

@@ -1,0 +1,113 @@
+"""Short host calls run on the thread that makes them, if that is faster and nothing in them needs another one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from npu_runtime.importer import calling_thread
+from npu_runtime.importer.calling_thread import FasterWay, may_run_in_caller
+from tests.runtime.device import device_session
+
+N_CALLS = 3 * calling_thread.REPEATS
+SECONDS = 20.0
+"""After which a call hangs."""
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph() -> Iterator[None]:
+    with tf.Graph().as_default():
+        yield
+
+
+def test_a_short_call_runs_on_the_calling_thread() -> None:
+    """TensorFlow tells: the function that its PyFunc calls sees the thread."""
+    seen: list[int] = []
+
+    def look(x: np.ndarray) -> np.ndarray:
+        seen.append(threading.get_ident())
+        return x + 1
+
+    x = tf.placeholder(tf.float32, [4])
+    made = tf.py_func(look, [x * 2], tf.float32) * 3
+    with device_session() as session:
+        for index in range(N_CALLS):
+            np.testing.assert_array_equal(session.run(made, {x: np.full(4, index, "f")}), np.full(4, 6 * index + 3, "f"))
+    assert set(seen) == {threading.get_ident()}
+
+
+def test_an_error_in_it_is_told_as_ever_and_the_next_call_is_made() -> None:
+    x = tf.placeholder(tf.float32, [])
+    made = tf.py_func(lambda value: np.float32(1 / int(value)), [x], tf.float32)
+    with device_session() as session:
+        for _ in range(N_CALLS):
+            with pytest.raises(tf.errors.UnknownError, match="ZeroDivisionError"):
+                session.run(made, {x: 0.0})
+            assert session.run(made, {x: 1.0}) == 1.0
+
+
+def _in_time(function: Callable[[], Any]) -> Any:
+    """Its result; fails where it takes longer than SECONDS."""
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(function()), daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    assert found, "it hangs"
+    return found[0]
+
+
+def test_what_waits_for_its_neighbour_in_the_same_call_does_not_hang() -> None:
+    """A staging area that holds one value: taking it and putting the next one wait for each other."""
+    from tensorflow.python.ops.data_flow_ops import StagingArea
+
+    area = StagingArea([tf.float32], [[2]], capacity=1)
+    x = tf.placeholder(tf.float32, [2])
+    put, (taken,) = area.put([x]), area.get()
+    with device_session() as session:
+        for index in range(N_CALLS):
+            value = np.full(2, index, "f")
+            np.testing.assert_array_equal(_in_time(lambda value=value: session.run([taken, put], {x: value})[0]), value)
+
+
+def test_a_full_queue_waits_for_another_thread() -> None:
+    """The call that enqueues too much returns once somebody else has dequeued."""
+    queue = tf.FIFOQueue(1, [tf.int32], [[]])
+    put, taken = queue.enqueue(7), queue.dequeue()
+    with device_session() as session:
+        for _ in range(N_CALLS):
+            session.run(put)
+            second = threading.Thread(target=session.run, args=(put,), daemon=True)
+            second.start()
+            assert _in_time(lambda: session.run([taken])) == [7]
+            second.join(SECONDS)
+            assert not second.is_alive()
+            assert session.run(taken) == 7
+
+
+@pytest.mark.parametrize("ops", [["Stage"], ["Unstage"], ["PartitionedCall"], ["Enter", "Exit"], ["Add"] * 100])
+def test_calls_that_keep_their_threads(ops: list[str]) -> None:
+    assert not may_run_in_caller(ops)
+    assert may_run_in_caller(["ScalarSummary", "PyFunc", "IteratorGetNext"])
+
+
+@pytest.mark.parametrize(("here", "pool", "best"), [(0.0, 0.01, True), (0.002, 0.02, True), (0.02, 0.002, False)])
+def test_the_faster_way_is_kept(here: float, pool: float, best: bool) -> None:
+    made: list[bool] = []
+
+    def make(is_here: bool) -> Callable[[], None]:
+        def call() -> None:
+            time.sleep(here if is_here else pool)
+            made.append(is_here)
+
+        return call
+
+    call = FasterWay(make)
+    for _ in range(N_CALLS):
+        call()
+    assert made[-1] is best
