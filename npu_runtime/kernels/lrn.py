@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -11,12 +12,15 @@ from npu_runtime.cost.work import Estimate, n_elements
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.matmul import multiply_stacked
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.precision import store, wide_buffer, widen
 from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.windows import check_rank, refuse_ranks
 
 TYPES = frozenset({"float16", "float32"})
+MOST_BY_PRODUCT = 128
+"""Channels up to which a product with a band of ones is faster than passes over lines: 0.3 against 0.9 ms for 12,800 times 32."""
 BLOCK_ELEMENTS = 1 << 18
 """Of fewer, calls of numpy are so short that threads wait for Python's lock: 16,384 took twice as long."""
 
@@ -26,8 +30,26 @@ def _flops(each: float, passes: int) -> Estimate:
     return lambda inputs, outputs, attrs: n_elements(inputs[0]) * (each + passes * 2.0 * attrs.get("depth_radius", 5))
 
 
+@lru_cache(maxsize=64)
+def _band(channels: int, radius: int) -> np.ndarray:
+    """The matrix that adds each channel and its neighbours, (C, C) of ones and zeros."""
+    apart = np.abs(np.subtract.outer(np.arange(channels), np.arange(channels)))
+    return np.asarray(apart <= radius, np.float32)
+
+
 def window_sums(values: np.ndarray, radius: int, name: str) -> np.ndarray:
-    """Sum of each channel and its `radius` neighbours on both sides.  values: (pixels, C).  Returns: (pixels, C) in scratch.
+    """Sum of each channel and its `radius` neighbours on both sides.  values: (pixels, C).  Returns: (pixels, C) in scratch."""
+    if values.shape[1] <= MOST_BY_PRODUCT:
+        sums = scratch(f"{name} sums", values.shape)
+        multiply_stacked(values, _band(values.shape[1], radius), sums)
+        flat = sums.reshape(-1)
+        if np.isfinite(np.dot(flat, flat)):  # else a product with zero may have put NaN where it does not belong
+            return sums
+    return _sums_by_lines(values, radius, name)
+
+
+def _sums_by_lines(values: np.ndarray, radius: int, name: str) -> np.ndarray:
+    """The same in a few passes, whatever the channels and values.
 
     The pixels lie in one line with zeros between them, so every addition is one contiguous pass; sums over 1, 2, 4, 8 ...
     neighbours double, and those that make up the window are added.
@@ -54,15 +76,16 @@ def window_sums(values: np.ndarray, radius: int, name: str) -> np.ndarray:
 
 
 def inverse_power(base: np.ndarray, beta: float) -> np.ndarray:
-    """base ** -beta; the usual exponents by square roots, which are exact to the last bit or two and fast."""
+    """base ** -beta in scratch; the usual exponents by square roots, which are exact to the last bit or two and fast."""
+    made = scratch("lrn power", base.shape)
     if beta == 1.0:
-        return np.reciprocal(base)
-    root = np.sqrt(base)
-    if beta == 0.5:
-        return np.reciprocal(root, out=root)
+        return np.reciprocal(base, out=made)
+    if beta not in (0.5, 0.75):
+        return np.power(base, np.float32(-beta), out=made)
+    np.sqrt(base, out=made)
     if beta == 0.75:
-        return np.reciprocal(np.multiply(root, np.sqrt(root), out=root), out=root)
-    return np.power(base, np.float32(-beta))
+        np.multiply(made, np.sqrt(made, out=scratch("lrn root", base.shape)), out=made)
+    return np.reciprocal(made, out=made)
 
 
 def _norm(x: np.ndarray, radius: int, bias: float, alpha: float) -> np.ndarray:
@@ -120,7 +143,8 @@ def lrn_grad(
 
     def body(dy: np.ndarray, x: np.ndarray, y: np.ndarray, dx: np.ndarray) -> None:
         norm = _norm(x, depth_radius, bias, alpha)
-        direct = np.multiply(inverse_power(norm, beta), dy)
+        direct = inverse_power(norm, beta)
+        np.multiply(direct, dy, out=direct)
         np.divide(np.multiply(dy, y, out=dx), norm, out=dx)
         shared = window_sums(dx, depth_radius, "lrn")
         np.multiply(shared, x, out=dx)
