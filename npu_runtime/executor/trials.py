@@ -67,7 +67,7 @@ class Trials:
         try:
             self._next = self._search.send(_timed(bound, self._next, go))
         except StopIteration as found:
-            self.settled = found.value
+            self.settled = found.value or Setting()  # none where an interrupt has ended the search
         finally:
             self._busy.release()
         return self.settled is not None
@@ -110,7 +110,7 @@ def _timed(bound: Bound, setting: Setting, go: Callable[[Bound, bool], None]) ->
             before, start = n_sections(), perf_counter()
             ready(slots)
             seconds[position] = perf_counter() - start
-            if n_sections() > before:
+            if n_sections() > before and isinstance(bound[position][1], Task):
                 sharing.add(position)
 
         return run

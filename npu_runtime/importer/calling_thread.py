@@ -21,17 +21,17 @@ REPEATS = 3
 """Calls of each kind; the shortest time of them counts."""
 _WAIT_FOR_OTHERS = ("Stage", "Unstage", "MapStage", "MapUnstage", "OrderedMap", "RecordInput")
 """Beginnings of the names of ops that hold their thread until another one has done its part."""
-_RUN_GRAPHS = frozenset({
-    "PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "SymbolicGradient", "If", "StatelessIf", "Case", "StatelessCase",
-    "While", "StatelessWhile", "Enter", "RefEnter",
+_ANYTHING = frozenset({
+    "PyFunc", "PyFuncStateless", "EagerPyFunc", "PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "SymbolicGradient",
+    "If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile", "Enter", "RefEnter",
 })  # fmt: skip
-"""Ops behind which there may be any number of others."""
+"""Ops behind which there may be anything: any number of other nodes, or a user's function, which may run the session itself."""
 
 
 def may_run_in_caller(ops: Iterable[str]) -> bool:
     """Whether nodes of these ops, together, need no thread but one and are few."""
     ops = list(ops)
-    return len(ops) <= MOST_NODES and not any(op in _RUN_GRAPHS or op.startswith(_WAIT_FOR_OTHERS) for op in ops)
+    return len(ops) <= MOST_NODES and not any(op in _ANYTHING or op.startswith(_WAIT_FOR_OTHERS) for op in ops)
 
 
 class FasterWay:
