@@ -55,9 +55,14 @@ class Runner:
             if bound is None:
                 steps = self.program.steps
                 functions = [_with_buffers(step, arena) if isinstance(step, Task) else step.function for step in steps]
-                bound = [(made, step, prepared(made, step)) for made, step in zip(functions, steps, strict=True)]
+                bound = [(made, step, self._plain(made, step)) for made, step in zip(functions, steps, strict=True)]
                 self._bound[arena] = bound
             return bound
+
+    def _plain(self, function: Callable[..., Any], step: Task | HostStep) -> Callable[[list[Any]], None]:
+        """The step made once; what cannot see anything dead is not looked at, though the program has branches."""
+        is_looked_at = self.program.has_branches and (isinstance(step, HostStep) or step.may_see_dead)
+        return partial(run_step_with_branches, function, step) if is_looked_at else prepared(function, step)
 
     def _run(self, bound: Bound, feeds: Sequence[np.ndarray], convert: Callable[[Any], Any]) -> list[Any]:
         slots = list(self.program.template)
@@ -73,7 +78,7 @@ class Runner:
     def _run_steps(self, bound: Bound, slots: list[Any], run: Run, beside: Beside | None) -> None:
         """beside: runs what may run beside other steps; None when each step is looked at, one after the other."""
         interrupts = current_interrupts()
-        is_plain = run is run_step and not float_status.saturates()
+        is_plain = run in (run_step, run_step_with_branches) and not float_status.saturates()
         with beside or nullcontext():
             for position, (function, step, plain) in enumerate(bound):
                 if step.writes:
