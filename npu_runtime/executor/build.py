@@ -27,7 +27,7 @@ from npu_runtime.passes.fold_constants import CONSTANT
 from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
 from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.partition import HostCall, Partition, is_free_constant, is_virtual, partition
-from npu_runtime.passes.placement import HANDLES, VARIABLES
+from npu_runtime.passes.placement import HANDLES, MERGES, VARIABLES
 from npu_runtime.passes.plan_memory import FOREVER, MemoryPlan, plan_memory
 from npu_runtime.passes.prune import FEED
 
@@ -190,8 +190,11 @@ class _Builder:
             node.name, node.op, self._function(node), ins, outs,
             derefs=self._derefs(node), buffers=self._buffers(node, plan), controls=self._controls([node]),
             token=self.tokens.get(node.name, -1), unit=made.unit if made else "scalar", flops=node_work(self.graph, node),
-            writes=writes_variables(self.graph, node),
+            writes=writes_variables(self.graph, node), may_see_dead=self._may_see_dead(node),
         )  # fmt: skip
+
+    def _may_see_dead(self, node: Node) -> bool:
+        return self.parts.has_branches and (not self.parts.is_decided or node.op in MERGES or self._may_be_dead(node))
 
     def _ins(self, values: Iterable[Value]) -> tuple[int, ...]:
         return tuple(self._slot(value) for value in values)

@@ -36,6 +36,7 @@ class Task:
     frees: slots emptied afterwards.  spent: positions in ins that nobody else reads, of a loop's step: the result may be written
     over such an array.  writes: whether it changes a variable.  is_beside: whether it runs beside the steps
     that follow.  waits: steps, by position, that run beside others and must have ended before this one begins.
+    may_see_dead: whether an input or a control may be DEAD, which has to be looked at.
     """
 
     node: str
@@ -54,6 +55,7 @@ class Task:
     writes: bool = False
     is_beside: bool = False
     waits: tuple[int, ...] = ()
+    may_see_dead: bool = False
 
 
 @dataclass

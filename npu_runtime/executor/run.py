@@ -54,11 +54,15 @@ class Runner:
             if bound is None:
                 steps = self.program.steps
                 functions = [_with_buffers(step, arena) if isinstance(step, Task) else step.function for step in steps]
-                ready = _ready_with_branches if self.program.has_branches else prepared
-                bound = [(made, step, ready(made, step)) for made, step in zip(functions, steps, strict=True)]
+                bound = [(made, step, self._plain(made, step)) for made, step in zip(functions, steps, strict=True)]
                 self._trials.apply(bound)
                 self._bound[arena] = bound
             return bound
+
+    def _plain(self, function: Callable[..., Any], step: Task | HostStep) -> Callable[[list[Any]], None]:
+        """The step made once; what cannot see anything dead is not looked at, though the program has branches."""
+        is_looked_at = self.program.has_branches and (isinstance(step, HostStep) or step.may_see_dead)
+        return partial(run_step_with_branches, function, step) if is_looked_at else prepared(function, step)
 
     def _run(self, bound: Bound, feeds: Sequence[np.ndarray], convert: Callable[[Any], Any]) -> list[Any]:
         slots = list(self.program.template)
@@ -117,10 +121,6 @@ class Runner:
                 return convert(value.read())
         except DeviceError as error:
             raise error.at(self.program.fetch_values[position].node, "fetch") from None
-
-
-def _ready_with_branches(function: Callable[..., Any], step: Task | HostStep) -> Callable[[list[Any]], None]:
-    return partial(run_step_with_branches, function, step)
 
 
 def _with_buffers(task: Task, arena: Arena) -> Callable[..., Any]:

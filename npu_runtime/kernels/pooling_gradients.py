@@ -15,8 +15,8 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
-from npu_runtime.kernels.pool_routing import max_gradient
-from npu_runtime.kernels.pooling import blocks, pool_layout, reciprocal_counts, refuse_depth_pool
+from npu_runtime.kernels.pool_routing import max_gradient, tap_slices
+from npu_runtime.kernels.pooling import blocks, pool_layout, pool_shape, reciprocal_counts, refuse_depth_pool
 from npu_runtime.kernels.precision import compute_dtype
 from npu_runtime.kernels.shapes import constant_ints, same_as
 from npu_runtime.kernels.windows import Axis, Layout
@@ -131,6 +131,65 @@ def max_pool_grad_v2(
     """MaxPoolGrad with window and stride as (4,) int32 tensors.  Source: TensorFlow op `MaxPoolGradV2`."""
     layout, extents = pool_layout(ksize.tolist(), strides.tolist(), padding, data_format)
     return _max_pool_grad(orig_input, orig_output, grad, layout, extents, out)
+
+
+def _second_shape(orig_input: Spec, orig_output: Spec, grad: Spec, *sizes: Spec, **attrs: Any) -> Shape:
+    return pool_shape(orig_input, *sizes, **attrs)
+
+
+def _max_pool_grad_grad(x: np.ndarray, y: np.ndarray, ddx: np.ndarray, layout: Layout, extents: tuple[int, int],
+                        out: np.ndarray | None) -> np.ndarray:  # fmt: skip
+    image, largest, gradient = (layout.channels_last(v) for v in (x, y, ddx))
+    rows, cols = layout.axes(image.shape[1:3], extents)
+    for name, shape, expected in (("orig_output", largest.shape, (len(image), rows.out, cols.out, image.shape[3])),
+                                  ("grad", gradient.shape, image.shape)):  # fmt: skip
+        if shape != expected:
+            raise InvalidArgument(f"Expected {name} shape to be {shape_text(expected)}, but got {shape_text(shape)}")
+    result = np.empty(y.shape, x.dtype) if out is None else out
+    target = layout.channels_last(result)
+
+    def work(start: int, stop: int) -> None:
+        images = slice(start, stop)
+        target[images] = 0
+        is_open = np.ones(target[images].shape, np.bool_)
+        for _, outputs, inputs in tap_slices(rows, cols):
+            is_it = np.equal(image[images][inputs], largest[images][outputs]) & is_open[outputs]
+            np.copyto(target[images][outputs], gradient[images][inputs], where=is_it)
+            is_open[outputs] ^= is_it
+
+    parallel_ranges(len(image), work)
+    return result
+
+
+@kernel(
+    "MaxPoolGradGrad", unit="vector", shape=_second_shape, dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    estimate=_max_grad_flops, refuse=refuse_depth_pool,
+)  # fmt: skip
+def max_pool_grad_grad(
+    orig_input: np.ndarray, orig_output: np.ndarray, grad: np.ndarray, /, *, ksize: Sequence[int], strides: Sequence[int],
+    padding: str, data_format: str = "NHWC", out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """The second gradient of MaxPool: what grad holds at the first input of each window that is its result, 0 where none is.
+
+    orig_input: the pool's input.  orig_output: its result.  grad: as orig_input.  Returns: as orig_output.
+    Raises: InvalidArgument when the shapes do not belong together.
+    Source: TensorFlow core/kernels/maxpooling_op.cc, SpatialMaxPoolGradGrad.
+    """
+    layout, extents = pool_layout(ksize, strides, padding, data_format)
+    return _max_pool_grad_grad(orig_input, orig_output, grad, layout, extents, out)
+
+
+@kernel(
+    "MaxPoolGradGradV2", unit="vector", shape=_second_shape, dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    estimate=_max_grad_flops, refuse=refuse_depth_pool,
+)  # fmt: skip
+def max_pool_grad_grad_v2(
+    orig_input: np.ndarray, orig_output: np.ndarray, grad: np.ndarray, ksize: np.ndarray, strides: np.ndarray, /, *,
+    padding: str, data_format: str = "NHWC", out: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """MaxPoolGradGrad with window and stride as (4,) int32 tensors.  Source: TensorFlow op `MaxPoolGradGradV2`."""
+    layout, extents = pool_layout(ksize.tolist(), strides.tolist(), padding, data_format)
+    return _max_pool_grad_grad(orig_input, orig_output, grad, layout, extents, out)
 
 
 def _relu_grad_shapes(orig_input: Spec, orig_output: Spec, grad: Spec, **attrs: Any) -> list[Shape]:

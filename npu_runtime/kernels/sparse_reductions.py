@@ -96,18 +96,20 @@ _register("Max", np.maximum)
 
 @kernel("SparseSoftmax", unit="vector", shape=same_as(1), dtypes=SOFTMAX, estimate=per_input_element(5, 1), ranks=SPARSE)
 def sparse_softmax(indices: Array, values: Array, shape: Array, /) -> Array:
-    """Softmax over the values of each row; the coordinates in row-major order.  Source: TensorFlow op `SparseSoftmax`."""
+    """Softmax over the values of each row, in row-major order, also where the coordinates come in another: TensorFlow's kernel
+    puts them in order and writes the results as they follow then.  Source: TensorFlow op `SparseSoftmax`.
+    """
     require_rows(indices, values)
     require_extents(indices, shape=shape)
     if not len(values):
         return values.copy()
-    (places,) = places_of(indices[:, :-1])
-    _, starts, group = np.unique(places, return_index=True, return_inverse=True)
-    order = np.argsort(places, kind="stable")
-    starts = np.searchsorted(places[order], places[starts])
-    wide = widen(values)
-    shifted = np.exp(wide - np.maximum.reduceat(wide[order], starts)[group])
-    return store(shifted / np.add.reduceat(shifted[order], starts)[group], values.dtype, None)
+    order = np.argsort(places_of(indices)[0], kind="stable")
+    lines = places_of(indices[order, :-1])[0]
+    starts = np.flatnonzero(np.diff(lines, prepend=lines[0] - 1))
+    lengths = np.diff(starts, append=len(lines))
+    wide = widen(values[order])
+    shifted = np.exp(wide - np.repeat(np.maximum.reduceat(wide, starts), lengths))
+    return store(shifted / np.repeat(np.add.reduceat(shifted, starts), lengths), values.dtype, None)
 
 
 def _wide_product(a: Spec, b: Spec, /, *, transpose_a: bool = False, transpose_b: bool = False) -> Shape:

@@ -183,6 +183,9 @@ def _added_shape(a_indices: Spec, *others: Spec) -> list[Shape]:
 
 def _union(a_indices: Array, b_indices: Array) -> tuple[Array, Array, Array]:
     """(coordinates of both in order, place of each of a, place of each of b)."""
+    if np.array_equal(a_indices, b_indices):  # the heads are always equal, whatever the order (graph attention adds such)
+        every = np.arange(len(a_indices))
+        return a_indices.copy(), every, every
     a, b = places_of(a_indices, b_indices)
     both = np.concatenate([a_indices, b_indices])
     if (np.diff(a) > 0).all() and (np.diff(b) > 0).all():

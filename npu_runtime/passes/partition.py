@@ -32,15 +32,19 @@ class HostCall:
 
 @dataclass
 class Partition:
-    """times: segment of every node.  calls: host calls by time, inner branches last.  liveness: of every node."""
+    """times: segment of every node.  calls: host calls by time, inner branches last.  liveness: of every node.
+
+    is_decided: whether the liveness tells of every node that it runs, see `_is_decided`.
+    """
 
     times: dict[str, int] = field(default_factory=dict)
     calls: list[HostCall] = field(default_factory=list)
     liveness: dict[str, Liveness] = field(default_factory=dict)
+    is_decided: bool = False
 
     @property
     def has_branches(self) -> bool:
-        return any(self.liveness.values())
+        return not self.is_decided or any(self.liveness.values())
 
     def device_times(self) -> list[int]:
         return sorted({t for t in self.times.values() if t % 2})
@@ -62,6 +66,7 @@ def partition(graph: Graph, groups: DisjointSets) -> Partition:
             result.liveness[node.name] = liveness
     _delay_host_nodes(graph, order, result.times)
     result.calls = _collect_calls(graph, result)
+    result.is_decided = all(_is_decided(graph, node, result.liveness) for node in graph if node.op in MERGES)
     return result
 
 
@@ -186,6 +191,25 @@ def _liveness_of(graph: Graph, value: Value, known: Mapping[str, Liveness]) -> L
     node = graph[value.node]
     liveness = known.get(value.node, frozenset())
     return liveness | {(node.inputs[1], value.output)} if node.op in SWITCHES else liveness
+
+
+def _is_decided(graph: Graph, merge: Node, known: Mapping[str, Liveness]) -> bool:
+    """Whether one of a Merge's inputs is alive whenever its liveness says so: as behind one predicate, of which either side runs.
+
+    Not where a graph merges sides of two predicates, which may both be dead.
+    """
+    inputs = [_liveness_of(graph, value, known) for value in merge.inputs]
+    common = frozenset.intersection(*inputs)
+    own = [{(_handed_on(graph, value), side) for value, side in liveness - common} for liveness in inputs]
+    sides = {branch for branches in own for branch in branches}
+    return all(len(branches) == 1 for branches in own) and {side for _, side in sides} == {0, 1} and len(dict(sides)) == 1
+
+
+def _handed_on(graph: Graph, value: Value) -> Value:
+    """What Identities give on; TensorFlow puts one before some Switches of a predicate and not before others."""
+    while graph[value.node].op == "Identity":
+        value = graph[value.node].inputs[0]
+    return value
 
 
 def _collect_calls(graph: Graph, result: Partition) -> list[HostCall]:

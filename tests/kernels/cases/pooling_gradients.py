@@ -33,6 +33,13 @@ def tied(one: Case) -> Case:
     return max_grad(x, f"ties-{one.id}", **one.attrs)
 
 
+def second(one: Case, op: str = "MaxPoolGradGrad") -> Case:
+    """The second gradient for the input and result of a MaxPoolGrad, and a gradient of the input's shape."""
+    x, y, _ = one.inputs
+    attrs = {name: value for name, value in one.attrs.items() if name != "explicit_paddings"}
+    return case(op, x, y, arr(*x.shape, dtype=x.dtype.name, seed=4), id=one.id, **attrs)
+
+
 SAME = {"ksize": [1, 3, 2, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
 WITH_HARD_EDGES = arr(2, 5, 6, 3)
 WITH_HARD_EDGES[0, :, 0] = np.nan
@@ -65,4 +72,11 @@ HALVES = [
     for dtype in ("float16", "bfloat16") for channels in (1, 2, 4) for kernel, stride in ((2, 2), (3, 2), (3, 1))
 ]  # fmt: skip
 
-CASES = BY_SHAPE + TIES + MORE + HALVES
+SECOND = [second(one) for one in BY_SHAPE + TIES + MORE[:3] if one.op == "MaxPoolGrad" and one.attrs["padding"] != "EXPLICIT"] + [
+    case("MaxPoolGradGrad", arr(2, 4, 4, 3), np.zeros((2, 2, 2, 3), "f"), arr(2, 4, 4, 3), id="no such result",
+         ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID"),
+    case("MaxPoolGradGradV2", *max_grad(arr(2, 7, 6, 3), "", **SAME).inputs[:2], arr(2, 7, 6, 3, seed=4), i32(1, 3, 2, 1),
+         i32(1, 2, 2, 1), padding="SAME"),
+]  # fmt: skip
+
+CASES = BY_SHAPE + TIES + MORE + HALVES + SECOND

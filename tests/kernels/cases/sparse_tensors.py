@@ -24,12 +24,13 @@ CASES = [
     *[case("SparseReorder", x, V, SHAPE, id=i) for x, i in ((OUTSIDE, "outside"), (DOUBLE, "twice"))],
     *[case("SparseConcat", [OUTSIDE, A], [V, W], [SHAPE, SHAPE], concat_dim=d, id=f"outside {d}") for d in (0, 1)],
     *[case("SparseAdd", x, V, SHAPE, y, W, SHAPE, scalar(0.0), id=i)
-      for x, y, i in ((OUTSIDE, B, "outside"), (A, DOUBLE, "twice"), (DOUBLE, MIXED, "unordered"))],
+      for x, y, i in ((OUTSIDE, B, "outside"), (A, DOUBLE, "twice"), (DOUBLE, MIXED, "unordered"), (MIXED, MIXED, "same"))],
     case("SparseSparseMaximum", DOUBLE, V, SHAPE, B, W, SHAPE, id="twice"),
     case("SparseAddGrad", arr(7), A, DOUBLE, long([0, 1], [1, 2], [1, 4], [2, 2], [1, 2], [1, 2], [3, 0]), id="twice"),
     case("SparseReshape", OUTSIDE, SHAPE, long(10, 2), id="outside"),
     *[case(f"SparseReduce{name}Sparse", np.sort(OUTSIDE, axis=0), V, SHAPE, i32(1), id="outside") for name in ("Sum", "Max")],
-    case("SparseSoftmax", np.sort(OUTSIDE, axis=0), V, SHAPE, id="outside"),
+    *[case("SparseSoftmax", x, y, SHAPE, id=i)
+      for x, y, i in ((OUTSIDE, V, "outside"), (MIXED, V, "unordered"))],
     *[case("SparseReorder", MIXED, arr(4, dtype=d), SHAPE) for d in (*TYPES, "bool")],
     case("SparseReorder", *NONE, SHAPE),
     *[case("SparseConcat", [A, B], [V, W], [SHAPE, SHAPE], concat_dim=d) for d in (0, 1, -1)],

@@ -38,7 +38,7 @@ CONVOLUTION_OPS = numbers.names(
 )
 POOL_OPS = numbers.names(
     """
-    MaxPool AvgPool MaxPoolGrad AvgPoolGrad MaxPool3D AvgPool3D MaxPoolWithArgmax Dilation2D
+    MaxPool AvgPool MaxPoolGrad MaxPoolGradGrad AvgPoolGrad MaxPool3D AvgPool3D MaxPoolWithArgmax Dilation2D
     ExtractImagePatches LRN SpaceToDepth DepthToSpace
     """
 )
@@ -227,9 +227,10 @@ def pool(draw: Draw) -> Drawn:
     if op == "ExtractImagePatches":
         attrs["ksizes"] = attrs.pop("ksize")
         return Drawn(case(op, x, rates=[1] * 4, **attrs))
-    if op == "MaxPoolGrad":
+    if op in ("MaxPoolGrad", "MaxPoolGradGrad"):
         y = call(case("MaxPool", x, **attrs), [x])[0]
-        return Drawn(case(op, x, y, numbers.array(draw, y.shape, dtype, "usual"), **attrs), "close")
+        of = y.shape if op == "MaxPoolGrad" else x.shape
+        return Drawn(case(op, x, y, numbers.array(draw, of, dtype, "usual"), **attrs), "close")
     if op == "AvgPoolGrad":
         dy = numbers.array(draw, (batch, *out, depth), dtype, "usual")
         return Drawn(case(op, np.array(x.shape, "int32"), dy, **attrs), "sum", terms)
