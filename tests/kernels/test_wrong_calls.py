@@ -22,6 +22,14 @@ from tests.runtime.device import device_session
 PLACES, SIZE = np.array([[0, 1], [1, 2], [3, 0]]), np.array([4, 5])
 IMAGE = arr(2, 4, 4, 2)
 NOTHING = np.zeros(0, np.int32)
+SELECTIONS = {
+    "NonMaxSuppression": 0,
+    "NonMaxSuppressionV2": 1,
+    "NonMaxSuppressionV3": 2,
+    "NonMaxSuppressionV4": 2,
+    "NonMaxSuppressionV5": 3,
+}
+"""How many thresholds each takes."""
 REFUSED = [
     *[
         case(op, *(arr(*shape) for shape in shapes))
@@ -48,6 +56,24 @@ REFUSED = [
     case("Fill", i32(2, 2), arr(1, 1)),
     case("Reshape", arr(2), i32([[1, 2]])),
     case("Reshape", arr(4), i32(-2, -2)),
+    *[case(op, arr(1, 3, 3, 0), i32(2, 2)) for op in ("ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea")],
+    case("ScaleAndTranslate", arr(1, 3, 3, 0), i32(2, 2), arr(2, low=1), arr(2)),
+    *[case(op, arr(3, 4), arr(3), scalar(-1, "int32"), *[scalar(0.5)] * n) for op, n in SELECTIONS.items()],
+    *[
+        case(op, arr(3, 4), arr(3), scalar(-1, "int32"), *[scalar(0.5)] * SELECTIONS[op], pad_to_max_output_size=True)
+        for op in ("NonMaxSuppressionV4", "NonMaxSuppressionV5")
+    ],
+    case("NonMaxSuppressionWithOverlaps", arr(3, 3), arr(3), scalar(-1, "int32"), scalar(0.5), scalar(0.5)),
+    *[
+        case("NonMaxSuppressionV5", arr(3, 4), arr(3), scalar(2, "int32"), scalar(0.5), scalar(0.5), scalar(sigma))
+        for sigma in (-0.1, np.nan)
+    ],
+    *[
+        case(
+            "CombinedNonMaxSuppression", arr(1, 3, 1, 4), arr(1, 3, 1), scalar(a, "int32"), scalar(b, "int32"), *[scalar(0.5)] * 2
+        )
+        for a, b in ((-1, 2), (0, 2), (2, -1), (2, 0))
+    ],
     case("RGBToHSV", arr(2, 2)),
     case("RGBToHSV", scalar(1.0)),
     case("HSVToRGB", arr(2, 2)),
