@@ -51,8 +51,10 @@ def _scaled(x: Spec, spatial: Any, depth_factor: float) -> Shape:
 def space_to_depth(x: np.ndarray, /, *, block_size: int, out: np.ndarray | None = None) -> np.ndarray:
     """Blocks of pixels become channels.
 
-    x: (n, h, w, c).  Returns: (n, h/b, w/b, b*b*c).  Raises: InvalidArgument when b does not divide h and w.
+    x: (n, h, w, c).  Returns: (n, h/b, w/b, b*b*c).  Raises: InvalidArgument for another rank, or when b does not divide h and w.
     """
+    if x.ndim != 4:
+        raise InvalidArgument(f"Input rank should be 4 instead of {x.ndim}")
     n, height, width, depth = x.shape
     b = block_size
     if height % b or width % b:
@@ -69,8 +71,11 @@ def _depth_to_space_shape(x: Spec, *, block_size: int) -> Shape:
 def depth_to_space(x: np.ndarray, /, *, block_size: int, out: np.ndarray | None = None) -> np.ndarray:
     """Channels become blocks of pixels.
 
-    x: (n, h, w, b*b*c).  Returns: (n, h*b, w*b, c).  Raises: InvalidArgument when b*b does not divide the channels.
+    x: (n, h, w, b*b*c).  Returns: (n, h*b, w*b, c).  Raises: InvalidArgument for another rank, or when b*b does not divide
+    the channels.
     """
+    if x.ndim != 4:
+        raise InvalidArgument(f"Input rank should be: 4 instead of: {x.ndim}")
     n, height, width, depth = x.shape
     b = block_size
     if depth % (b * b):
