@@ -62,10 +62,18 @@ def cholesky(input: Array, /) -> Array:
 def matrix_inverse(input: Array, /, *, adjoint: bool = False) -> Array:
     """input: (..., n, n).  Raises: InvalidArgument for a singular matrix.  Source: TensorFlow op `MatrixInverse`."""
     _check_square(input)
+    wide = _wide(input, adjoint)
+    _check_first_pivot(wide)
     try:
-        return np.linalg.inv(_wide(input, adjoint)).astype(input.dtype)
+        return np.linalg.inv(wide).astype(input.dtype)
     except np.linalg.LinAlgError as error:
         raise InvalidArgument(SINGULAR) from error
+
+
+def _check_first_pivot(matrix: Array) -> None:
+    """Raises: InvalidArgument for a NaN in the first column, which is the first pivot, as Eigen's comparisons keep it."""
+    if np.isnan(matrix[..., :1]).any():
+        raise InvalidArgument(SINGULAR)
 
 
 def _one_each(input: Spec, /) -> Shape:
@@ -74,9 +82,14 @@ def _one_each(input: Spec, /) -> Shape:
 
 @kernel("MatrixDeterminant", unit="vector", shape=_one_each, dtypes=FLOAT32, estimate=_cubic(2 / 3))
 def matrix_determinant(input: Array, /) -> Array:
-    """input: (..., n, n).  Returns: (...).  Source: TensorFlow op `MatrixDeterminant`."""
-    _check_square(input)
-    return np.asarray(np.linalg.det(_wide(input))).astype(input.dtype)
+    """input: (..., n, n).  Returns: (...).
+
+    Source: TensorFlow op `MatrixDeterminant`, which multiplies the sign by the exponential of the logarithm.
+    """
+    sign, logarithm = _sign_and_logarithm(input)
+    with np.errstate(all="ignore"):
+        finite = np.asarray(np.linalg.det(_wide(input)))
+        return np.where(np.isfinite(logarithm), finite, sign * np.exp(logarithm)).astype(input.dtype)
 
 
 @kernel("LogMatrixDeterminant", unit="vector", shape=lambda x: [_one_each(x)] * 2, dtypes=FLOAT32, estimate=_cubic(2 / 3))
@@ -85,9 +98,20 @@ def log_matrix_determinant(input: Array, /) -> tuple[Array, Array]:
 
     Source: TensorFlow op `LogMatrixDeterminant`.
     """
+    sign, logarithm = _sign_and_logarithm(input)
+    return sign.astype(input.dtype), logarithm.astype(input.dtype)
+
+
+def _sign_and_logarithm(input: Array) -> tuple[Array, Array]:
+    """Both in fp64. What is not finite has no sign, and a NaN counts as zero.
+
+    Source: TensorFlow core/kernels/linalg/determinant_op.cc, SLogDet.
+    """
     _check_square(input)
-    sign, logarithm = np.linalg.slogdet(_wide(input))
-    return np.asarray(sign).astype(input.dtype), np.asarray(logarithm).astype(input.dtype)
+    with np.errstate(all="ignore"):
+        sign, logarithm = (np.asarray(part) for part in np.linalg.slogdet(_wide(input)))
+    is_finite = np.isfinite(logarithm)
+    return np.where(is_finite, sign, 0.0), np.where(is_finite, logarithm, np.where(logarithm > 0, np.inf, -np.inf))
 
 
 def _check_rows(matrix: Array, rhs: Array) -> None:
@@ -107,8 +131,10 @@ def matrix_solve(matrix: Array, rhs: Array, /, *, adjoint: bool = False) -> Arra
     if matrix.shape[:-2] != rhs.shape[:-2]:
         raise InvalidArgument(f"Input tensors must have the same outer dimensions: {shape_text(matrix.shape)} vs. "
                               f"{shape_text(rhs.shape)}")  # fmt: skip
+    wide = _wide(matrix, adjoint)
+    _check_first_pivot(wide)
     try:
-        return np.linalg.solve(_wide(matrix, adjoint), _wide(rhs)).astype(rhs.dtype)
+        return np.linalg.solve(wide, _wide(rhs)).astype(rhs.dtype)
     except np.linalg.LinAlgError as error:
         raise InvalidArgument(SINGULAR) from error
 

@@ -22,6 +22,8 @@ from tests.runtime.device import device_session
 PLACES, SIZE = np.array([[0, 1], [1, 2], [3, 0]]), np.array([4, 5])
 IMAGE = arr(2, 4, 4, 2)
 NOTHING = np.zeros(0, np.int32)
+NOT_A_NUMBER = np.where([[0, 0, 0], [0, 0, 0], [1, 0, 0]], np.float32(np.nan), arr(3, 3))
+"""Stands where the first pivot is looked for."""
 SELECTIONS = {
     "NonMaxSuppression": 0,
     "NonMaxSuppressionV2": 1,
@@ -74,6 +76,10 @@ REFUSED = [
         )
         for a, b in ((-1, 2), (0, 2), (2, -1), (2, 0))
     ],
+    case("MatrixInverse", NOT_A_NUMBER),
+    case("MatrixInverse", NOT_A_NUMBER.T, adjoint=True),
+    case("MatrixSolve", NOT_A_NUMBER, arr(3, 1)),
+    case("MatrixSolve", NOT_A_NUMBER.T, arr(3, 1), adjoint=True),
     case("RGBToHSV", arr(2, 2)),
     case("RGBToHSV", scalar(1.0)),
     case("HSVToRGB", arr(2, 2)),
