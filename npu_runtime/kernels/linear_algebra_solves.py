@@ -154,16 +154,25 @@ def matrix_triangular_solve(matrix: Array, rhs: Array, /, *, lower: bool = True,
     TensorFlow 1.15; 2.15 divides by it.  Source: TensorFlow op `MatrixTriangularSolve`.
     """
     _check_rows(matrix, rhs)
+    batch = _leading_axes(matrix, rhs)
     triangle = np.tril(_wide(matrix)) if lower else np.triu(_wide(matrix))
     if (np.diagonal(triangle, axis1=-2, axis2=-1) == 0).any():
         raise InvalidArgument(SINGULAR)
     if adjoint:
         triangle = triangle.swapaxes(-1, -2)
-    batch = np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
     wide = np.broadcast_to(_wide(rhs), (*batch, *rhs.shape[-2:]))
     if not (np.isfinite(triangle).all() and np.isfinite(wide).all()):
         return _substituted(triangle, wide, lower != adjoint).astype(rhs.dtype)
     return np.linalg.solve(np.broadcast_to(triangle, (*batch, *triangle.shape[-2:])), wide).astype(rhs.dtype)
+
+
+def _leading_axes(matrix: Array, rhs: Array) -> tuple[int, ...]:
+    """Broadcast to each other.  Raises: InvalidArgument when they do not go together."""
+    try:
+        return np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
+    except ValueError as error:
+        both = f"{shape_text(matrix.shape)} vs. {shape_text(rhs.shape)}"
+        raise InvalidArgument(f"In[0] and In[1] must have compatible batch dimensions: {both}") from error
 
 
 def _substituted(triangle: Array, rhs: Array, lower: bool) -> Array:
@@ -222,6 +231,14 @@ def tridiagonal_solve(diagonals: Array, rhs: Array, /) -> Array:
         shapes = f"{shape_text(diagonals.shape)}, {shape_text(rhs.shape)}"
         raise InvalidArgument(f"All input tensors must have the same rank: {shapes}")
     m = rhs.shape[-2]
+    if diagonals.shape[:-2] != rhs.shape[:-2]:
+        shapes = f"{shape_text(diagonals.shape)}, {shape_text(rhs.shape)}"
+        raise InvalidArgument(f"All input tensors must have the same outer dimensions: {shapes}")
+    if diagonals.shape[-2] != 3:
+        raise InvalidArgument(f"Expected 3 diagonals got {diagonals.shape[-2]}")
+    if diagonals.shape[-1] != m:
+        both = f"{diagonals.shape[-1]} and {m}"
+        raise InvalidArgument(f"Expected the same number of left-hand sides and right-hand sides, got {both}.")
     matrix = np.zeros((*diagonals.shape[:-2], m, m), np.float64)
     places = np.arange(m)
     matrix[..., places, places] = diagonals[..., 1, :]

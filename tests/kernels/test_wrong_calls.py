@@ -76,6 +76,11 @@ REFUSED = [
         )
         for a, b in ((-1, 2), (0, 2), (2, -1), (2, 0))
     ],
+    case("MatrixTriangularSolve", arr(2, 3, 3), arr(0, 3, 1)),
+    case("MatrixTriangularSolve", arr(2, 3, 3), arr(3, 3, 1)),
+    case("TridiagonalSolve", arr(2, 3, 3), arr(2, 4, 1)),
+    case("TridiagonalSolve", arr(2, 3, 3), arr(3, 3, 1)),
+    case("TridiagonalSolve", arr(2, 2, 3), arr(2, 3, 1)),
     case("MatrixInverse", NOT_A_NUMBER),
     case("MatrixInverse", NOT_A_NUMBER.T, adjoint=True),
     case("MatrixSolve", NOT_A_NUMBER, arr(3, 1)),
