@@ -18,6 +18,7 @@ from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.transposing import transpose_into
+from npu_runtime.kernels.windows import window_extent
 
 
 def _only_nhwc(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
@@ -198,15 +199,11 @@ def batch_to_space(x: np.ndarray, crops: np.ndarray, /, *, block_size: int, out:
 
 
 def _window(extent: int | None, size: int, stride: int, rate: int, padding: str) -> tuple[int | None, int, int]:
-    """(extent of the result, zeros before, zeros after)."""
-    reach = (size - 1) * rate + 1
-    if extent is None:
-        return None, 0, 0
-    if padding == "VALID":
-        return max(0, (extent - reach) // stride + 1), 0, 0
-    n = -(-extent // stride)
-    total = max(0, (n - 1) * stride + reach - extent)
-    return n, total // 2, total - total // 2
+    """(extent of the result, zeros before, zeros after).  Raises: InvalidArgument when the window does not fit."""
+    n, before = window_extent(extent, size, stride, rate, padding)
+    if extent is None or n is None or padding == "VALID":
+        return n, 0, 0
+    return n, before, max(0, (n - 1) * stride + (size - 1) * rate + 1 - extent) - before
 
 
 def _patches_shape(x: Spec, *, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str) -> Shape:
@@ -225,7 +222,7 @@ def extract_image_patches(
     """The pixels of every window side by side in depth.
 
     x: (n, h, w, c).  ksizes, strides, rates: (1, rows, columns, 1).  padding: "SAME" or "VALID".
-    Returns: (n, h', w', rows * columns * c).
+    Returns: (n, h', w', rows * columns * c).  Raises: InvalidArgument for another rank, or a window that does not fit.
     """
     if x.ndim != 4:
         raise InvalidArgument(f"input must be 4-dimensional{shape_text(x.shape)}")
