@@ -46,6 +46,7 @@ from npu_runtime.passes.assign_precision import assign_precision, count_types, s
 from npu_runtime.passes.assign_streams import assign_streams, describe, remark
 from npu_runtime.passes.copy_for_host import copy_for_host
 from npu_runtime.passes.cut_loop_waits import cut_loop_waits
+from npu_runtime.passes.enter_variables import enter_variables
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
 from npu_runtime.passes.partition import HostCall, partition, split_prologue
@@ -216,6 +217,7 @@ class DeviceSession:
         for node in graph:
             node.host_reason = self._placement.reasons.get(node.name)
             node.is_looped = node.name in self._placement.loops
+        enter_variables.run(graph)
         moved = [name for name in self._placement.reasons if name in self._placed and name not in before]
         self._placed = set(graph.nodes)
         if moved:

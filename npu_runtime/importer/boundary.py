@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.importer.host import through_switches
 from npu_runtime.passes.partition import is_free_constant, is_handle_source, is_virtual
-from npu_runtime.passes.placement import HANDLES
+from npu_runtime.passes.placement import HANDLES, VARIABLES
 
 
 def with_handle_sources(graph: Graph, names: Sequence[str]) -> list[str]:
@@ -32,9 +32,14 @@ def can_cross(graph: Graph, reader: str, value: Value) -> bool:
 
 
 def _is_reference(graph: Graph, reader: Node, position: int) -> bool:
-    """Whether a node is handed a variable there, and not what it holds, which may be nothing yet."""
+    """Whether a node is handed a variable there, and not what it holds, which may be nothing yet.
+
+    What reads a variable of the host on the host looks at the variable itself, whichever call it stands in.
+    """
     value = reader.inputs[position]
-    return position in reader.ref_inputs and value.output in graph[value.node].ref_outputs
+    producer = graph[value.node]
+    is_own = producer.op in VARIABLES and producer.host_reason is not None and reader.host_reason is not None
+    return value.output in producer.ref_outputs and (position in reader.ref_inputs or is_own)
 
 
 def read_outside(graph: Graph, inside: set[str]) -> list[Value]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from tensorflow.python.framework import dtypes, tensor_util
 
 from npu_runtime.graph.ir import Node, Value
 from npu_runtime.graph.spec import Spec
-from npu_runtime.passes.placement import HANDLES
+from npu_runtime.passes.placement import HANDLES, SWITCHES
 
 MARK = "/inlined/"
 """Between the name of a call and the name of a node made for it."""
@@ -26,11 +27,22 @@ class Expansion:
         self.nodes: list[Node] = []
         self._inliner, self._operation, self._functions, self._depth = inliner, operation, functions, depth
 
-    @property
+    @cached_property
     def waits(self) -> list[str]:
-        """What sources inside wait for: what the call waits for; in a graph with loops also an input, which tells the frame."""
-        inputs = [value.node for value in self.call.inputs[:1]] if self._inliner.has_frames else []
-        return [*self.call.controls, *inputs]
+        """What sources inside wait for: what the call waits for, and with control flow of TensorFlow 1 inputs, which tell the
+        frame and the branch. A Switch runs for both of its sides, so a node that reads the side stands for it. The Switches of
+        a call in a conditional are made behind it, and are not known yet.
+        """
+        if not self._inliner.has_control_flow:
+            return list(self.call.controls)
+        inputs = self.call.inputs
+        sides = [position for position, value in enumerate(inputs) if self._inliner.op(value) in {None, *SWITCHES}]
+        waited = [self._reader(position) for position in sides] or [value.node for value in inputs[:1]]
+        return [*self.call.controls, *waited]
+
+    def _reader(self, position: int) -> str:
+        spec = self.spec_of_input(position)
+        return self.add(f"side_{position}", "Identity", [self.call.inputs[position]], [spec], T=spec.dtype).node
 
     def function(self, number: int) -> str:
         """Name of one of the functions called."""

@@ -46,14 +46,15 @@ class Inliner:
     """Expands calls of one user graph.
 
     graph: ours, as imported so far.  definitions: NodeDefs of the nodes made, for those that run on the host.  aliases: what
-    stands for each output of an expanded call.  has_frames: whether the graph has loops of TensorFlow 1, in which a call may lie.
+    stands for each output of an expanded call.  has_control_flow: whether the graph has loops or conditionals of TensorFlow 1,
+    in which a call may lie.
     """
 
     def __init__(self, tf_graph: Any, graph: Graph, import_operation: ImportOperation) -> None:
         self._tf_graph, self._graph, self._import = tf_graph, graph, import_operation
         self.definitions: dict[str, node_def_pb2.NodeDef] = {}
         self.aliases: dict[Value, Value] = {}
-        self.has_frames = False
+        self.has_control_flow = False
         self._made: dict[str, Node] = {}
         self._reasons: dict[str, list[tuple[Node, str]]] = {}
 
@@ -157,8 +158,16 @@ class Inliner:
         self.definitions[node.name] = definition
 
     def spec(self, value: Value, otherwise: Spec) -> Spec:
-        node = self._made.get(value.node) or self._graph.nodes.get(value.node)
+        node = self._maker(value)
         return otherwise if node is None else node.outputs[value.output]
+
+    def op(self, value: Value) -> str | None:
+        """The op that makes a value, None when it is not made yet."""
+        node = self._maker(value)
+        return None if node is None else node.op
+
+    def _maker(self, value: Value) -> Node | None:
+        return self._made.get(value.node) or self._graph.nodes.get(value.node)
 
 
 Inlined = tuple[list[Node], list[Value], list[str]]

@@ -17,7 +17,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.importer.functions import Inliner, device_op
 from npu_runtime.kernels.variants import ADD_VARIANTS, ZERO_VARIANTS
 from npu_runtime.passes.loop_frames import ENTERS
-from npu_runtime.passes.placement import NOT_COMPILED
+from npu_runtime.passes.placement import NOT_COMPILED, SWITCHES
 
 _INPUT = re.compile(r"^(?P<node>[^:^]+)(?::(?P<index>\d+))?$")
 
@@ -64,7 +64,7 @@ class GraphImporter:
         for value in node.inputs:
             self._check_output(node, value)
         node.inputs = [self._inliner.resolve(value) for value in node.inputs]
-        self._inliner.has_frames = self._inliner.has_frames or node.op in ENTERS
+        self._inliner.has_control_flow |= node.op in ENTERS | SWITCHES
         if NOT_COMPILED not in node.attrs:
             node.op = device_op(node) or node.op
         for made in self._inliner.expand(operation, node):

@@ -80,8 +80,17 @@ def _batch_shape(x: Spec, y: Spec, *, adj_x: bool = False, adj_y: bool = False, 
     rows, inner_x = x.shape[:-3:-1] if adj_x else x.shape[-2:]
     inner_y, columns = y.shape[:-3:-1] if adj_y else y.shape[-2:]
     check_inner(inner_x, inner_y, x.shape, y.shape)
-    batch = broadcast_pair(x.shape[:-2], y.shape[:-2])
+    batch = _batch_of(x.shape, y.shape)
     return None if batch is None else (*batch, rows, columns)
+
+
+def _batch_of(x: Sequence[int | None], y: Sequence[int | None]) -> Shape:
+    """The leading axes, broadcast.  Raises: InvalidArgument when they do not go together."""
+    try:
+        return broadcast_pair(tuple(x[:-2]), tuple(y[:-2]))
+    except InvalidArgument as error:
+        both = f"{shape_text(x)} vs. {shape_text(y)}"
+        raise InvalidArgument(f"In[0] and In[1] must have compatible batch dimensions: {both}") from error
 
 
 def _check_batch_ranks(x: Sequence[int | None], y: Sequence[int | None]) -> None:
@@ -95,7 +104,7 @@ def _batch_matmul(x: np.ndarray, y: np.ndarray, adj_x: bool, adj_y: bool, dtype:
     left = x.swapaxes(-1, -2) if adj_x else x
     right = y.swapaxes(-1, -2) if adj_y else y
     check_inner(left.shape[-1], right.shape[-2], x.shape, y.shape)
-    batch = tuple(n for n in broadcast_pair(x.shape[:-2], y.shape[:-2]) or () if n is not None)
+    batch = tuple(n for n in _batch_of(x.shape, y.shape) or () if n is not None)
     shape = (*batch, left.shape[-2], right.shape[-1])
     wide = compute_dtype(dtype)
     result = multiply_batch(left.astype(wide, copy=False), right.astype(wide, copy=False), wide_buffer(shape, dtype, out))
@@ -107,10 +116,12 @@ def equal_batch_matmul(
     x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, out: np.ndarray | None = None
 ) -> np.ndarray:
     """As BatchMatMulV2, and leading axes must be equal.  Source: TensorFlow op `BatchMatMul`."""
-    if x.shape[:-2] != y.shape[:-2]:
-        raise InvalidArgument(
-            f"In[0] and In[1] must have the same leading extents: {shape_text(x.shape)} vs {shape_text(y.shape)}"
-        )
+    if x.ndim != y.ndim:
+        raise InvalidArgument(f"In[0] and In[1] has different ndims: {shape_text(x.shape)} vs. {shape_text(y.shape)}")
+    for axis in range(x.ndim - 2):
+        if x.shape[axis] != y.shape[axis]:
+            both = f"In[0].dim({axis}) and In[1].dim({axis})"
+            raise InvalidArgument(f"{both} must be the same: {shape_text(x.shape)} vs {shape_text(y.shape)}")
     return _batch_matmul(x, y, adj_x, adj_y, x.dtype, out)
 
 

@@ -69,7 +69,7 @@ def non_max_suppression_v3(
 
 
 def _select(boxes: Array, scores: Array, limit: int, iou_threshold: Any, score_threshold: Any) -> Array:
-    _check(boxes, scores, float(iou_threshold))
+    _check(boxes, scores, float(iou_threshold), limit)
     best = np.flatnonzero(scores > score_threshold)
     best = best[np.argsort(-scores[best], kind="stable")]
     corners = _corners(boxes[best])
@@ -84,7 +84,7 @@ def _select(boxes: Array, scores: Array, limit: int, iou_threshold: Any, score_t
         group = free[:GROUP]
         kept = _apart(_covers(corners[:, group, None], corners[:, None, group], iou_threshold))
         chosen = np.concatenate([chosen, group[kept]])
-    return best[chosen[: max(0, limit)]].astype(np.int32)
+    return best[chosen[:limit]].astype(np.int32)
 
 
 def _covers(one: Array, others: Array, iou_threshold: Any) -> Array:
@@ -102,13 +102,20 @@ def _apart(covers: Array) -> list[int]:
     return kept
 
 
-def _check(boxes: Array, scores: Array, iou_threshold: float) -> None:
+def _check(boxes: Array, scores: Array, iou_threshold: float, limit: int) -> None:
+    check_limit(limit)
     if not 0 <= iou_threshold <= 1:
         raise InvalidArgument("iou_threshold must be in [0, 1]")
     if boxes.ndim != 2 or boxes.shape[1] != 4:
         raise InvalidArgument(f"boxes must be 2-D with 4 columns, got shape {shape_text(boxes.shape)}")
     if scores.shape != boxes.shape[:1]:
         raise InvalidArgument(f"scores has incompatible shape {shape_text(scores.shape)} for {boxes.shape[0]} boxes")
+
+
+def check_limit(limit: int) -> None:
+    """Raises: InvalidArgument for a number of boxes below 0."""
+    if limit < 0:
+        raise InvalidArgument("output size must be non-negative")
 
 
 def _corners(boxes: Array) -> Array:

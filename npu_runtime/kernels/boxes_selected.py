@@ -12,7 +12,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.boxes import SCALARS, WIDE, _check, _corners, _overlap, _select, _some
+from npu_runtime.kernels.boxes import SCALARS, WIDE, _check, _corners, _overlap, _select, _some, check_limit
 from npu_runtime.kernels.shapes import constant_ints
 
 Array = np.ndarray
@@ -29,7 +29,7 @@ def _padded(numbers: Array, limit: int, pad: bool) -> Array:
 
 def _selected_shape(limit: Spec, pad: bool) -> tuple[int | None]:
     known = constant_ints(limit) if pad else None
-    return (known[0] if known else None,)
+    return (known[0] if known and known[0] >= 0 else None,)
 
 
 def _v4_shape(boxes: Spec, scores: Spec, limit: Spec, *others: Spec, pad_to_max_output_size: bool = False) -> list[Shape]:
@@ -78,8 +78,10 @@ def non_max_suppression_v5(
     Returns: numbers (n,) int32, their scores (n,), how many count () int32.  Source: TensorFlow op `NonMaxSuppressionV5`.
     """
     limit = int(max_output_size)
+    if not float(soft_nms_sigma) >= 0:
+        raise InvalidArgument("soft_nms_sigma_val must be >= 0")
     if float(soft_nms_sigma) > 0:
-        _check(boxes, scores, float(iou_threshold))
+        _check(boxes, scores, float(iou_threshold), limit)
         chosen, kept = _select_softly(boxes, scores, limit, score_threshold, np.float32(soft_nms_sigma))
     else:
         chosen = _select(boxes, scores, limit, iou_threshold, score_threshold)
@@ -125,6 +127,7 @@ def non_max_suppression_with_overlaps(
     """As V3, with overlaps (N, N) in the place of boxes.  Source: TensorFlow op `NonMaxSuppressionWithOverlaps`."""
     if overlaps.shape != (len(scores), len(scores)):
         raise InvalidArgument(f"overlaps must be square of the scores' size, got {shape_text(overlaps.shape)}")
+    check_limit(int(max_output_size))
     order = np.argsort(-scores, kind="stable")
     waiting = order[scores[order] > score_threshold]
     chosen: list[int] = []
@@ -158,8 +161,10 @@ def combined_non_max_suppression(
     Source: TensorFlow op `CombinedNonMaxSuppression`.
     """
     limit, total, n_classes = int(max_output_size_per_class), int(max_total_size), scores.shape[2]
-    if limit <= 0 or total <= 0:
-        raise InvalidArgument("max_size_per_class and max_total_size must be > 0")
+    if limit <= 0:
+        raise InvalidArgument("max_size_per_class must be positive")
+    if total <= 0:
+        raise InvalidArgument("max_total_size must be > 0")
     n = min(total, limit * n_classes) if pad_per_class else total
     made = np.zeros((len(boxes), n, 4), np.float32), np.zeros((len(boxes), n), np.float32), np.zeros((len(boxes), n), np.float32)
     counts = np.zeros(len(boxes), np.int32)

@@ -62,10 +62,18 @@ def cholesky(input: Array, /) -> Array:
 def matrix_inverse(input: Array, /, *, adjoint: bool = False) -> Array:
     """input: (..., n, n).  Raises: InvalidArgument for a singular matrix.  Source: TensorFlow op `MatrixInverse`."""
     _check_square(input)
+    wide = _wide(input, adjoint)
+    _check_first_pivot(wide)
     try:
-        return np.linalg.inv(_wide(input, adjoint)).astype(input.dtype)
+        return np.linalg.inv(wide).astype(input.dtype)
     except np.linalg.LinAlgError as error:
         raise InvalidArgument(SINGULAR) from error
+
+
+def _check_first_pivot(matrix: Array) -> None:
+    """Raises: InvalidArgument for a NaN in the first column, which is the first pivot, as Eigen's comparisons keep it."""
+    if np.isnan(matrix[..., :1]).any():
+        raise InvalidArgument(SINGULAR)
 
 
 def _one_each(input: Spec, /) -> Shape:
@@ -74,9 +82,14 @@ def _one_each(input: Spec, /) -> Shape:
 
 @kernel("MatrixDeterminant", unit="vector", shape=_one_each, dtypes=FLOAT32, estimate=_cubic(2 / 3))
 def matrix_determinant(input: Array, /) -> Array:
-    """input: (..., n, n).  Returns: (...).  Source: TensorFlow op `MatrixDeterminant`."""
-    _check_square(input)
-    return np.asarray(np.linalg.det(_wide(input))).astype(input.dtype)
+    """input: (..., n, n).  Returns: (...).
+
+    Source: TensorFlow op `MatrixDeterminant`, which multiplies the sign by the exponential of the logarithm.
+    """
+    sign, logarithm = _sign_and_logarithm(input)
+    with np.errstate(all="ignore"):
+        finite = np.asarray(np.linalg.det(_wide(input)))
+        return np.where(np.isfinite(logarithm), finite, sign * np.exp(logarithm)).astype(input.dtype)
 
 
 @kernel("LogMatrixDeterminant", unit="vector", shape=lambda x: [_one_each(x)] * 2, dtypes=FLOAT32, estimate=_cubic(2 / 3))
@@ -85,9 +98,20 @@ def log_matrix_determinant(input: Array, /) -> tuple[Array, Array]:
 
     Source: TensorFlow op `LogMatrixDeterminant`.
     """
+    sign, logarithm = _sign_and_logarithm(input)
+    return sign.astype(input.dtype), logarithm.astype(input.dtype)
+
+
+def _sign_and_logarithm(input: Array) -> tuple[Array, Array]:
+    """Both in fp64. What is not finite has no sign, and a NaN counts as zero.
+
+    Source: TensorFlow core/kernels/linalg/determinant_op.cc, SLogDet.
+    """
     _check_square(input)
-    sign, logarithm = np.linalg.slogdet(_wide(input))
-    return np.asarray(sign).astype(input.dtype), np.asarray(logarithm).astype(input.dtype)
+    with np.errstate(all="ignore"):
+        sign, logarithm = (np.asarray(part) for part in np.linalg.slogdet(_wide(input)))
+    is_finite = np.isfinite(logarithm)
+    return np.where(is_finite, sign, 0.0), np.where(is_finite, logarithm, np.where(logarithm > 0, np.inf, -np.inf))
 
 
 def _check_rows(matrix: Array, rhs: Array) -> None:
@@ -107,8 +131,10 @@ def matrix_solve(matrix: Array, rhs: Array, /, *, adjoint: bool = False) -> Arra
     if matrix.shape[:-2] != rhs.shape[:-2]:
         raise InvalidArgument(f"Input tensors must have the same outer dimensions: {shape_text(matrix.shape)} vs. "
                               f"{shape_text(rhs.shape)}")  # fmt: skip
+    wide = _wide(matrix, adjoint)
+    _check_first_pivot(wide)
     try:
-        return np.linalg.solve(_wide(matrix, adjoint), _wide(rhs)).astype(rhs.dtype)
+        return np.linalg.solve(wide, _wide(rhs)).astype(rhs.dtype)
     except np.linalg.LinAlgError as error:
         raise InvalidArgument(SINGULAR) from error
 
@@ -128,16 +154,25 @@ def matrix_triangular_solve(matrix: Array, rhs: Array, /, *, lower: bool = True,
     TensorFlow 1.15; 2.15 divides by it.  Source: TensorFlow op `MatrixTriangularSolve`.
     """
     _check_rows(matrix, rhs)
+    batch = _leading_axes(matrix, rhs)
     triangle = np.tril(_wide(matrix)) if lower else np.triu(_wide(matrix))
     if (np.diagonal(triangle, axis1=-2, axis2=-1) == 0).any():
         raise InvalidArgument(SINGULAR)
     if adjoint:
         triangle = triangle.swapaxes(-1, -2)
-    batch = np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
     wide = np.broadcast_to(_wide(rhs), (*batch, *rhs.shape[-2:]))
     if not (np.isfinite(triangle).all() and np.isfinite(wide).all()):
         return _substituted(triangle, wide, lower != adjoint).astype(rhs.dtype)
     return np.linalg.solve(np.broadcast_to(triangle, (*batch, *triangle.shape[-2:])), wide).astype(rhs.dtype)
+
+
+def _leading_axes(matrix: Array, rhs: Array) -> tuple[int, ...]:
+    """Broadcast to each other.  Raises: InvalidArgument when they do not go together."""
+    try:
+        return np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
+    except ValueError as error:
+        both = f"{shape_text(matrix.shape)} vs. {shape_text(rhs.shape)}"
+        raise InvalidArgument(f"In[0] and In[1] must have compatible batch dimensions: {both}") from error
 
 
 def _substituted(triangle: Array, rhs: Array, lower: bool) -> Array:
@@ -196,6 +231,14 @@ def tridiagonal_solve(diagonals: Array, rhs: Array, /) -> Array:
         shapes = f"{shape_text(diagonals.shape)}, {shape_text(rhs.shape)}"
         raise InvalidArgument(f"All input tensors must have the same rank: {shapes}")
     m = rhs.shape[-2]
+    if diagonals.shape[:-2] != rhs.shape[:-2]:
+        shapes = f"{shape_text(diagonals.shape)}, {shape_text(rhs.shape)}"
+        raise InvalidArgument(f"All input tensors must have the same outer dimensions: {shapes}")
+    if diagonals.shape[-2] != 3:
+        raise InvalidArgument(f"Expected 3 diagonals got {diagonals.shape[-2]}")
+    if diagonals.shape[-1] != m:
+        both = f"{diagonals.shape[-1]} and {m}"
+        raise InvalidArgument(f"Expected the same number of left-hand sides and right-hand sides, got {both}.")
     matrix = np.zeros((*diagonals.shape[:-2], m, m), np.float64)
     places = np.arange(m)
     matrix[..., places, places] = diagonals[..., 1, :]

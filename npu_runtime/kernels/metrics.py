@@ -98,7 +98,7 @@ def _bins_shape(values: Spec, value_range: Spec, nbins: Spec, /, **attrs: Any) -
 def histogram_fixed_width(values: Array, value_range: Array, nbins: Array, /, *, dtype: str = "int32") -> Array:
     """How many values are in each of nbins equal parts of the range; what is outside counts in the first or last.
 
-    Raises: InvalidArgument for an empty range or no bins.  Source: TensorFlow op `HistogramFixedWidth`.
+    Raises: InvalidArgument for an empty range, no bins or a NaN.  Source: TensorFlow op `HistogramFixedWidth`.
     """
     count = int(nbins)
     if value_range.shape != (2,):
@@ -110,7 +110,9 @@ def histogram_fixed_width(values: Array, value_range: Array, nbins: Array, /, *,
     if count <= 0:
         raise InvalidArgument(f"nbins should be a positive number, but got '{count}'")
     width = float(high - low) / count
-    bins = np.minimum(((np.maximum(values, low) - low).astype(np.float64) / width).astype(np.int64), count - 1)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise InvalidArgument("Histogram values must not contain NaN")
+    bins = np.minimum((np.maximum(values, low) - low).astype(np.float64) / width, count - 1).astype(np.int64)
     return np.bincount(bins.reshape(-1), minlength=count).astype(dt.to_numpy(dtype))
 
 

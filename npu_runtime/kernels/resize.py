@@ -79,6 +79,8 @@ def _checked_size(images: Array, size: Array) -> tuple[int, int]:
         raise InvalidArgument(f"shape_t must have two elements{shape_text(size.shape)}")
     if min(images.shape[1:3]) == 0:
         raise InvalidArgument("input image must be of non-zero size")
+    if images.shape[3] == 0:
+        raise InvalidArgument("image must have at least one channel")
     height, width = (int(n) for n in size)
     if height <= 0 or width <= 0:
         raise InvalidArgument("output dimensions must be positive")
@@ -89,13 +91,16 @@ def _checked_size(images: Array, size: Array) -> tuple[int, int]:
 def resize_bilinear(
     images: Array, size: Array, /, *, align_corners: bool = False, half_pixel_centers: bool = False, out: Array | None = None
 ) -> Array:
-    """Pixels interpolated along columns, then along rows.
+    """Pixels interpolated along columns, then along rows; images that keep their size are copied.
 
     images: (N, H, W, C).  size: (2,) int32, height and width.  Returns: (N, height, width, C) fp32.
     Raises: InvalidArgument for empty images or sizes.  Source: TensorFlow op `ResizeBilinear`.
     """
     height, width = _checked_size(images, size)
     made = np.empty((len(images), height, width, images.shape[3]), np.float32) if out is None else out
+    if made.shape == images.shape:
+        made[...] = images
+        return made
     rows = between(images.shape[1], height, align_corners, half_pixel_centers)
     cols = between(images.shape[2], width, align_corners, half_pixel_centers)
     used, (lower, upper) = _used(rows.lower, rows.upper)
@@ -163,7 +168,8 @@ def resize_bilinear_grad(
     n, height, width, channels = original_image.shape
     rows = _weights(between(height, grads.shape[1], align_corners, half_pixel_centers), height)
     cols = _weights(between(width, grads.shape[2], align_corners, half_pixel_centers), width)
-    along_rows = np.matmul(rows, grads.reshape(n, grads.shape[1], -1)).reshape(n * height, grads.shape[2], channels)
+    lines = grads.reshape(n, grads.shape[1], grads.shape[2] * channels)
+    along_rows = np.matmul(rows, lines).reshape(n * height, grads.shape[2], channels)
     return store(np.matmul(cols, along_rows).reshape(original_image.shape), original_image.dtype, out)
 
 

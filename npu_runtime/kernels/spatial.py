@@ -18,6 +18,7 @@ from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.transposing import transpose_into
+from npu_runtime.kernels.windows import window_extent
 
 
 def _only_nhwc(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
@@ -51,8 +52,10 @@ def _scaled(x: Spec, spatial: Any, depth_factor: float) -> Shape:
 def space_to_depth(x: np.ndarray, /, *, block_size: int, out: np.ndarray | None = None) -> np.ndarray:
     """Blocks of pixels become channels.
 
-    x: (n, h, w, c).  Returns: (n, h/b, w/b, b*b*c).  Raises: InvalidArgument when b does not divide h and w.
+    x: (n, h, w, c).  Returns: (n, h/b, w/b, b*b*c).  Raises: InvalidArgument for another rank, or when b does not divide h and w.
     """
+    if x.ndim != 4:
+        raise InvalidArgument(f"Input rank should be 4 instead of {x.ndim}")
     n, height, width, depth = x.shape
     b = block_size
     if height % b or width % b:
@@ -69,8 +72,11 @@ def _depth_to_space_shape(x: Spec, *, block_size: int) -> Shape:
 def depth_to_space(x: np.ndarray, /, *, block_size: int, out: np.ndarray | None = None) -> np.ndarray:
     """Channels become blocks of pixels.
 
-    x: (n, h, w, b*b*c).  Returns: (n, h*b, w*b, c).  Raises: InvalidArgument when b*b does not divide the channels.
+    x: (n, h, w, b*b*c).  Returns: (n, h*b, w*b, c).  Raises: InvalidArgument for another rank, or when b*b does not divide
+    the channels.
     """
+    if x.ndim != 4:
+        raise InvalidArgument(f"Input rank should be: 4 instead of: {x.ndim}")
     n, height, width, depth = x.shape
     b = block_size
     if depth % (b * b):
@@ -193,15 +199,11 @@ def batch_to_space(x: np.ndarray, crops: np.ndarray, /, *, block_size: int, out:
 
 
 def _window(extent: int | None, size: int, stride: int, rate: int, padding: str) -> tuple[int | None, int, int]:
-    """(extent of the result, zeros before, zeros after)."""
-    reach = (size - 1) * rate + 1
-    if extent is None:
-        return None, 0, 0
-    if padding == "VALID":
-        return max(0, (extent - reach) // stride + 1), 0, 0
-    n = -(-extent // stride)
-    total = max(0, (n - 1) * stride + reach - extent)
-    return n, total // 2, total - total // 2
+    """(extent of the result, zeros before, zeros after).  Raises: InvalidArgument when the window does not fit."""
+    n, before = window_extent(extent, size, stride, rate, padding)
+    if extent is None or n is None or padding == "VALID":
+        return n, 0, 0
+    return n, before, max(0, (n - 1) * stride + (size - 1) * rate + 1 - extent) - before
 
 
 def _patches_shape(x: Spec, *, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str) -> Shape:
@@ -220,7 +222,7 @@ def extract_image_patches(
     """The pixels of every window side by side in depth.
 
     x: (n, h, w, c).  ksizes, strides, rates: (1, rows, columns, 1).  padding: "SAME" or "VALID".
-    Returns: (n, h', w', rows * columns * c).
+    Returns: (n, h', w', rows * columns * c).  Raises: InvalidArgument for another rank, or a window that does not fit.
     """
     if x.ndim != 4:
         raise InvalidArgument(f"input must be 4-dimensional{shape_text(x.shape)}")

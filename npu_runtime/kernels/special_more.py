@@ -31,7 +31,7 @@ def _rounded(function: Callable[..., Any]) -> Callable[..., None]:
         with np.errstate(all="ignore"):
             np.copyto(out, function(*(x.astype(np.float64) for x in inputs)), casting="unsafe")
 
-    body.__doc__ = f"scipy.special.{getattr(function, '__name__', 'function')}, element by element."
+    body.__doc__ = f"{getattr(function, '__name__', 'function').strip('_')}, element by element."
     return body
 
 
@@ -43,8 +43,18 @@ def _equal_or_scalar(*inputs: Array) -> tuple[Array, ...]:
     return inputs
 
 
+def _lower_gamma(a: Array, x: Array) -> Array:
+    """Source: Eigen's igamma_impl: nothing lies below 0, whatever a is; else a must be above 0."""
+    return np.where(x == 0, 0.0, np.where(a > 0, special.gammainc(a, x), np.nan))
+
+
+def _upper_gamma(a: Array, x: Array) -> Array:
+    """Source: Eigen's igammac_impl."""
+    return np.where(a > 0, special.gammaincc(a, x), np.nan)
+
+
 _WIDE: dict[str, tuple[Callable[..., Any], int]] = {
-    "Igamma": (special.gammainc, 40), "Igammac": (special.gammaincc, 40), "Betainc": (special.betainc, 60),
+    "Igamma": (_lower_gamma, 40), "Igammac": (_upper_gamma, 40), "Betainc": (special.betainc, 60),
     "Zeta": (special.zeta, 60),
 }  # fmt: skip
 for _op, (_function, _flops) in _WIDE.items():

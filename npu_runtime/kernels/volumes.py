@@ -142,6 +142,8 @@ def conv3d(
     Returns: (N, D', H', W', K) in the input's layout; 16-bit floats are summed in fp32 and rounded once.
     Raises: InvalidArgument for depths that do not divide, or a window that does not fit.  Source: TensorFlow op `Conv3D`.
     """
+    check_rank("input", input.shape, 5)
+    check_rank("filter", filter.shape, 5)
     layout = VolumeLayout.of(strides, padding, data_format, dilations)
     x, w = widen(layout.channels_last(input)), widen(filter)
     check_depths(x.shape[4], w.shape[3], w.shape[4])
@@ -189,6 +191,8 @@ def conv3d_backprop_input(
     input_sizes: (5,), shape of the input.  filter: (planes, rows, columns, C, K).  out_backprop: as Conv3D's result.
     Raises: InvalidArgument when out_backprop is not what Conv3D would give.  Source: op `Conv3DBackpropInputV2`.
     """
+    check_rank("filter", filter.shape, 5)
+    check_rank("out_backprop", out_backprop.shape, 5)
     layout = VolumeLayout.of(strides, padding, data_format, dilations)
     dy, w = widen(layout.channels_last(out_backprop)), widen(filter)
     extents = layout.last_extents(input_sizes)
@@ -218,6 +222,8 @@ def conv3d_backprop_filter(
     input: as Conv3D's.  filter_sizes: (5,) int32.  out_backprop: as Conv3D's result.  Returns: shape filter_sizes.
     Raises: InvalidArgument when out_backprop is not what Conv3D would give.  Source: op `Conv3DBackpropFilterV2`.
     """
+    check_rank("input", input.shape, 5)
+    check_rank("out_backprop", out_backprop.shape, 5)
     layout = VolumeLayout.of(strides, padding, data_format, dilations)
     x, dy = widen(layout.channels_last(input)), widen(layout.channels_last(out_backprop))
     check_rank("filter", filter_sizes.tolist(), 5)

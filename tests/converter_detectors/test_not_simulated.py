@@ -23,9 +23,9 @@ def said(code: str) -> list[Finding]:
 @pytest.mark.parametrize(
     ("code", "name"),
     [
-        ("import tensorflow as tf\nc = tf.contrib.rnn.NASCell(3)", "tf.contrib.rnn.NASCell"),
-        ("from tensorflow.contrib.rnn import NASCell", "tf.contrib.rnn.NASCell"),
-        ("import tensorflow.contrib.rnn as rnn\nc = rnn.NASCell(3)", "tf.contrib.rnn.NASCell"),
+        ("import tensorflow as tf\nc = tf.contrib.rnn.PhasedLSTMCell(3)", "tf.contrib.rnn.PhasedLSTMCell"),
+        ("from tensorflow.contrib.rnn import PhasedLSTMCell", "tf.contrib.rnn.PhasedLSTMCell"),
+        ("import tensorflow.contrib.rnn as rnn\nc = rnn.PhasedLSTMCell(3)", "tf.contrib.rnn.PhasedLSTMCell"),
         ("from tensorflow.contrib.factorization.python.ops import clustering_ops", "tf.contrib.factorization"),
         ("import tensorflow.contrib.graph_editor as ge", "tf.contrib.graph_editor"),
         ("from tensorflow.contrib.tensor_forest.python import tensor_forest", "tf.contrib.tensor_forest"),
@@ -59,7 +59,7 @@ def test_it_is_said(code: str, name: str) -> None:
         CONTRIB + "from tensorflow.python.ops import gen_nn_ops\ng = gen_nn_ops.relu_grad(g, y)",
         CONTRIB + "from tensorflow.python.ops import gen_nn_ops as nn\ndef f(g, y):\n    return nn.bias_add_grad(g)",
         CONTRIB + "import tensorflow.python.ops.gen_math_ops\nc = tensorflow.python.ops.gen_math_ops.cast(x, d)",
-        "import tensorflow as tf\nc = mine.contrib.rnn.NASCell(3)",
+        "import tensorflow as tf\nc = mine.contrib.rnn.PhasedLSTMCell(3)",
     ],
 )
 def test_nothing_is_said(code: str) -> None:
@@ -67,7 +67,7 @@ def test_nothing_is_said(code: str) -> None:
 
 
 def test_it_is_said_once_and_names_the_other_lines() -> None:
-    code = "from tensorflow.contrib import rnn\na = rnn.NASCell(3)\nb = rnn.NASCell(4)\nc = rnn.NASCell(5)\n"
+    code = "from tensorflow.contrib import rnn\na = rnn.PhasedLSTMCell(3)\nb = rnn.PhasedLSTMCell(4)\nc = rnn.PhasedLSTMCell(5)\n"
     (finding,) = said(code)
     assert finding.span.line == 2
     assert "3 such places in the file; the others: 3, 4." in finding.message
@@ -81,7 +81,7 @@ def test_it_is_said_once_and_names_the_other_lines() -> None:
         ("estimator.multi_class_head", "tf.estimator.MultiClassHead."),
         ("tensor_forest", "a forest of another library"),  # a copy of its Python code would not bring back its kernels
         ("image.bipartite_match", "ops of the script's own"),
-        ("rnn.NASCell", "a copy of its code in the project."),
+        ("rnn.PhasedLSTMCell", "a copy of its code in the project."),
     ],
 )
 def test_it_says_what_to_use_instead(name: str, instead: str) -> None:

@@ -74,6 +74,7 @@ WRONG = [
     case("Bincount", i32(1, -1), scalar(3, "int32"), np.zeros(0, np.float32)),
     case("Bincount", i32(1, 1), scalar(-3, "int32"), np.zeros(0, np.float32)),
     case("HistogramFixedWidth", arr(3), np.float32([2, 1]), scalar(3, "int32")),
+    case("HistogramFixedWidth", np.float32([0, np.nan]), np.float32([1, 2]), scalar(3, "int32")),
     case("HistogramFixedWidth", arr(3), np.float32([1, 2]), scalar(-3, "int32")),
     case("SparseToDense", i32(5), i32(3), arr(1), scalar(0.0)),
     case("SparseToDense", i32(2, 1), i32(3), arr(2), scalar(0.0)),

@@ -22,6 +22,16 @@ from tests.runtime.device import device_session
 PLACES, SIZE = np.array([[0, 1], [1, 2], [3, 0]]), np.array([4, 5])
 IMAGE = arr(2, 4, 4, 2)
 NOTHING = np.zeros(0, np.int32)
+NOT_A_NUMBER = np.where([[0, 0, 0], [0, 0, 0], [1, 0, 0]], np.float32(np.nan), arr(3, 3))
+"""Stands where the first pivot is looked for."""
+SELECTIONS = {
+    "NonMaxSuppression": 0,
+    "NonMaxSuppressionV2": 1,
+    "NonMaxSuppressionV3": 2,
+    "NonMaxSuppressionV4": 2,
+    "NonMaxSuppressionV5": 3,
+}
+"""How many thresholds each takes."""
 REFUSED = [
     *[
         case(op, *(arr(*shape) for shape in shapes))
@@ -48,6 +58,33 @@ REFUSED = [
     case("Fill", i32(2, 2), arr(1, 1)),
     case("Reshape", arr(2), i32([[1, 2]])),
     case("Reshape", arr(4), i32(-2, -2)),
+    *[case(op, arr(1, 3, 3, 0), i32(2, 2)) for op in ("ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea")],
+    case("ScaleAndTranslate", arr(1, 3, 3, 0), i32(2, 2), arr(2, low=1), arr(2)),
+    *[case(op, arr(3, 4), arr(3), scalar(-1, "int32"), *[scalar(0.5)] * n) for op, n in SELECTIONS.items()],
+    *[
+        case(op, arr(3, 4), arr(3), scalar(-1, "int32"), *[scalar(0.5)] * SELECTIONS[op], pad_to_max_output_size=True)
+        for op in ("NonMaxSuppressionV4", "NonMaxSuppressionV5")
+    ],
+    case("NonMaxSuppressionWithOverlaps", arr(3, 3), arr(3), scalar(-1, "int32"), scalar(0.5), scalar(0.5)),
+    *[
+        case("NonMaxSuppressionV5", arr(3, 4), arr(3), scalar(2, "int32"), scalar(0.5), scalar(0.5), scalar(sigma))
+        for sigma in (-0.1, np.nan)
+    ],
+    *[
+        case(
+            "CombinedNonMaxSuppression", arr(1, 3, 1, 4), arr(1, 3, 1), scalar(a, "int32"), scalar(b, "int32"), *[scalar(0.5)] * 2
+        )
+        for a, b in ((-1, 2), (0, 2), (2, -1), (2, 0))
+    ],
+    case("MatrixTriangularSolve", arr(2, 3, 3), arr(0, 3, 1)),
+    case("MatrixTriangularSolve", arr(2, 3, 3), arr(3, 3, 1)),
+    case("TridiagonalSolve", arr(2, 3, 3), arr(2, 4, 1)),
+    case("TridiagonalSolve", arr(2, 3, 3), arr(3, 3, 1)),
+    case("TridiagonalSolve", arr(2, 2, 3), arr(2, 3, 1)),
+    case("MatrixInverse", NOT_A_NUMBER),
+    case("MatrixInverse", NOT_A_NUMBER.T, adjoint=True),
+    case("MatrixSolve", NOT_A_NUMBER, arr(3, 1)),
+    case("MatrixSolve", NOT_A_NUMBER.T, arr(3, 1), adjoint=True),
     case("RGBToHSV", arr(2, 2)),
     case("RGBToHSV", scalar(1.0)),
     case("HSVToRGB", arr(2, 2)),

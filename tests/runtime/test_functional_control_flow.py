@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from tests.kernels.oracle import plain_session
 from tests.runtime.device import device_of, device_session
 from tests.runtime.test_session import X, same_on_both
 
@@ -302,6 +303,47 @@ def test_constants_of_calls_belong_to_the_loop_around() -> None:
     tf.disable_control_flow_v2()
     on_device(tf.while_loop(lambda i, a: i < 3, body, [0, tf.zeros([2])]), [{}])
     assert any(operation.type == "Enter" for operation in tf.get_default_graph().get_operations())
+
+
+@pytest.mark.parametrize("inside", ["alone", "in a loop", "of a variable", "of a variable of the host", "computed"])
+def test_constants_of_calls_belong_to_the_branch_around(inside: str) -> None:
+    """A call in a conditional of TensorFlow 1 gives nothing when its branch is not taken, also when it computes with no input.
+
+    Grappler is off: in a loop it lets such a call's result into branches that are not taken.
+    """
+    tf.disable_control_flow_v2()
+    wide = tf.float64 if inside == "of a variable of the host" else tf.float32
+    v = tf.get_variable("v", initializer=tf.constant([0.5, 2.0], wide), use_resource=True)
+    x, p = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.bool, [])
+
+    @tf.function
+    def constant(*given: Any) -> Any:
+        return tf.constant([3.0, -1.0]) * 2.0
+
+    @tf.function
+    def reading() -> Any:
+        v.assign_add(tf.ones([2], wide))
+        return tf.constant([3.0, -1.0])
+
+    def called(x: Any) -> Any:
+        if "variable" in inside:
+            return reading()
+        return constant(x * 2.0 if inside == "computed" else x, v)
+
+    def choose(x: Any) -> Any:
+        return tf.cond(p, lambda: called(x), lambda: tf.cond(x[0] > 0.2, lambda: tf.sin(x), lambda: called(x)))
+
+    loop = lambda: tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, choose(x) * 0.1), [0, x])[1]  # noqa: E731
+    y = loop() if inside == "in a loop" else choose(x)
+    with tf.control_dependencies([y]):
+        seen = v + tf.ones([2], wide)
+    steps = [{x: fed, p: taken} for taken in (True, False) for fed in ([0.1, 0.4], [0.7, -0.3])]
+    results = []
+    for session in (plain_session(), device_session()):
+        with session:
+            session.run(v.initializer)
+            results.append([session.run([y, seen], step) for step in steps])
+    tf.nest.map_structure(lambda a, b: np.testing.assert_allclose(b, a, rtol=1e-6), *results)
 
 
 def test_gradient_of_a_functional_conditional_in_a_loop_of_tensorflow_1() -> None:

@@ -65,11 +65,42 @@ def branch(is_taken: bool) -> Any:
     return tf.cond(taken, lambda: tf.assign_sub(first, step * 3.0), lambda: tf.identity(first))
 
 
+def loop_updates(by: Callable[[Any], Any], read: Callable[[Any], Any]) -> Any:
+    """A loop that updates a variable and looks at it through what was read of it before the loop."""
+    v = tf.Variable([1.0, 2.0], use_resource=False)
+    first = tf.assign(v, tf.exp(fed()))
+    outside = read(v)
+
+    def body(i: Any, s: Any) -> Any:
+        with tf.control_dependencies([tf.assign_add(v, by(s))]):
+            return i + 1, s + tf.cast(tf.cast(tf.identity(outside), tf.float64) * 0.5, tf.float32)
+
+    with tf.control_dependencies([first]):
+        total = tf.while_loop(lambda i, s: i < 3, body, [0, tf.tanh(fed())], parallel_iterations=1)[1]
+    with tf.control_dependencies([total]):
+        return [total, tf.assign_add(first, total) * 2.0, tf.tanh(fed())]
+
+
+def read_and_updated_in_turn() -> Any:
+    """Each update is of what was read behind the one before."""
+    v = wide()
+    with tf.control_dependencies([tf.assign_add(v, tf.cast(tf.tanh(fed()), tf.float64))]):
+        seen, squared = v.read_value(), tf.square(v._ref())
+    with tf.control_dependencies([squared]):
+        last = tf.assign_add(v, seen)
+    with tf.control_dependencies([last]):
+        return [squared * 2.0, v.read_value(), tf.cast(v._ref(), tf.float32) * 3.0]
+
+
 CASES: dict[str, Callable[[], Any]] = {
     "a loop behind an update by the device": lambda: loop_behind(lambda: tf.tanh(fed())),
     "a loop behind an update by a constant": lambda: loop_behind(lambda: [0.5, 1.0]),
     "loops between updates": loops_and_updates,
     "updates of what updates return": chain,
+    "a loop that updates what was read outside": lambda: loop_updates(lambda s: tf.ones([2]), lambda v: v),
+    "a loop that updates by what was read outside": lambda: loop_updates(lambda s: s, lambda v: v),
+    "a loop that updates what the device reads too": lambda: loop_updates(tf.tanh, lambda v: v.read_value()),
+    "reads and updates in turn": read_and_updated_in_turn,
     "an update's result in a branch that is taken": lambda: branch(True),
     "an update's result in a branch that is not": lambda: branch(False),
 }

@@ -41,7 +41,7 @@ GONE = {
     "rnn": {
         "AttentionCellWrapper", "BidirectionalGridLSTMCell", "Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell",
         "ConvLSTMCell", "CoupledInputForgetGateLSTMCell", "GLSTMCell", "GridLSTMCell", "IndRNNCell", "IndyGRUCell",
-        "IndyLSTMCell", "IntersectionRNNCell", "NASCell", "PhasedLSTMCell", "SRUCell", "TimeFreqLSTMCell",
+        "IndyLSTMCell", "IntersectionRNNCell", "PhasedLSTMCell", "SRUCell", "TimeFreqLSTMCell",
     },
     "staging": {"absolute_import", "division", "print_function"},
     "tpu": {"TPUDistributionStrategy", "keras_to_tpu_model", "profiler"},

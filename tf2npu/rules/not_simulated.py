@@ -20,9 +20,9 @@ from tf2npu.scanner.sites import Site
     source="the names of TensorFlow 1.15 looked up in a process with npu_bridge (tools/build_not_simulated.py)",
     examples=(
         Example.same(
-            "cell = tf.contrib.rnn.NASCell(64)",
+            "cell = tf.contrib.rnn.PhasedLSTMCell(64)",
             level="info",
-            write="cell = mine.NASCell(64)  # a copy of its code, only needed where the script is to run without an NPU",
+            write="cell = mine.PhasedLSTMCell(64)  # a copy of its code, only needed where the script is to run without an NPU",
         ),
         Example.same("from tensorflow.contrib.factorization import KMeans", level="info"),
         Example.same("e = tf.estimator.BoostedTreesClassifier(columns, 1, config=npu_run_config_init())", level="info"),

@@ -32,6 +32,10 @@ CASES = [
     *[case("MatrixInverse", well(*s), adjoint=a, **ROUNDING) for s in SHAPES for a in (False, True)],
     *[case(op, well(*s), **ROUNDING) for op in ("MatrixDeterminant", "LogMatrixDeterminant") for s in SHAPES],
     case("LogMatrixDeterminant", -well(3, 3), **ROUNDING),
+    *[case(op, with_one(well(3, 3), row, column, value), id=f"{value} at {row},{column}")
+      for op in ("MatrixDeterminant", "LogMatrixDeterminant")
+      for value in (np.nan, np.inf, -np.inf) for row, column in ((0, 0), (1, 2), (2, 0))],
+    *[case(op, np.zeros((2, 3, 3), np.float32), id="singular") for op in ("MatrixDeterminant", "LogMatrixDeterminant")],
     *[case("MatrixSolve", well(*s), arr(*s[:-1], 2), adjoint=a, **ROUNDING) for s in SHAPES for a in (False, True)],
     *[case("MatrixTriangularSolve", well(*s), arr(*s[:-1], 2), lower=w, adjoint=a, **ROUNDING)
       for s in SHAPES for w in (False, True) for a in (False, True)],

@@ -20,6 +20,12 @@ CASES = [
     *[case("HistogramFixedWidth", arr(300), np.array([-1, 1.5], np.float32), scalar(n, "int32")) for n in (1, 5, 100)],
     case("HistogramFixedWidth", arr(30, 10), np.array([-1, 1.5], np.float32), scalar(5, "int32"), dtype="int64"),
     case("HistogramFixedWidth", arr(300, dtype="int32", low=-9, high=30), i32(0, 20), scalar(7, "int32")),
+    case(
+        "HistogramFixedWidth",
+        np.float32([np.inf, 0.3, -np.inf, 3e38, -3e38]),
+        np.array([-1, 1.5], np.float32),
+        scalar(4, "int32"),
+    ),
     case("HistogramFixedWidth", np.zeros(0, np.float32), np.array([0, 1], np.float32), scalar(3, "int32")),
     *[case("Bucketize", arr(5, 6, dtype=t, low=-20, high=120), boundaries=[0.0, 10.0, 100.0]) for t in COUNTED],
     case("Bucketize", np.array([0, 10, 10, 100], np.float32), boundaries=[0.0, 10.0, 10.0, 100.0]),

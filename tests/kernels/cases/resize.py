@@ -48,4 +48,11 @@ BANDS = [
     for size in ((140, 100), (150, 90), (60, 101)) for mode in MODES
 ]  # fmt: skip
 
-CASES = FORWARD + BACKWARD + BY_TYPE + MORE + BANDS
+SPOILT = X.copy()
+SPOILT[0, 1, 2], SPOILT[1, 4, 6] = np.inf, np.nan
+ODD = [  # an image that keeps its size is copied, so what is not finite stays where it is
+    *[forward("ResizeBilinear", SPOILT, X.shape[1:3], mode) for mode in MODES],
+    *[backward("ResizeBilinearGrad", np.zeros((n, 3, 3, c), np.float32), (5, 7), {}) for n, c in ((0, 2), (2, 0), (0, 0))],
+]  # fmt: skip
+
+CASES = FORWARD + BACKWARD + BY_TYPE + MORE + BANDS + ODD

@@ -9,10 +9,12 @@ TOLERANCE = {"float16": {}, "bfloat16": {}, "float32": {"rtol": 6e-5}}
 POSITIVE = {"low": 0.1, "high": 6}
 # TensorFlow evaluates series in fp32; SciPy's values are within half an ulp of the true ones.
 SERIES = {"rtol": 6e-5}
+EDGES = np.float32([0, -0.0, 0.5, -0.5, 1, -1, 3, 9, np.nan])
 CASES = [
     *[case(op, x, **SERIES) for op in ("BesselI0", "BesselI0e", "BesselI1", "BesselI1e")
       for x in (arr(3, 5), arr(64, low=-30, high=30), arr(0, 2), arr(9, dtype="float16"), scalar(1.5))],
     *[case(op, arr(4, 5, **POSITIVE), arr(4, 5, seed=1, **POSITIVE), **SERIES) for op in ("Igamma", "Igammac")],
+    *[case(op, EDGES[:, None], EDGES, **SERIES, id="edges") for op in ("Igamma", "Igammac")],
     *[case(op, arr(5, **POSITIVE), arr(4, 1, seed=1, **POSITIVE), **SERIES) for op in ("Igamma", "Igammac")],
     case("Betainc", arr(4, 5, **POSITIVE), arr(4, 5, seed=1, **POSITIVE), arr(4, 5, low=0, high=1), **SERIES),
     case("Betainc", scalar(2.0), scalar(3.0), arr(5, low=0, high=1), **SERIES),

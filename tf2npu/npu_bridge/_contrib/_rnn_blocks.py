@@ -24,7 +24,10 @@ def _make_lstm_variables(layer: Any, input_size: int | None, n_units: int, use_p
 
 
 def _lstm_step(layer: Any, inputs: Any, state: Any) -> tuple[Any, Any]:
-    """One step; gates lie in the kernel as input, candidate, forget, output."""
+    """One step; gates lie in the kernel as input, candidate, forget, output.
+
+    Gradients pass the clip of the cell as if it were not there: core/kernels/rnn/lstm_ops.h, LSTMBlockCellBprop.
+    """
     cell, output = state
     gates = tf.nn.bias_add(tf.matmul(tf.concat([inputs, output], 1), layer._kernel), layer._bias)
     i, j, f, o = tf.split(gates, 4, axis=1)
@@ -33,7 +36,7 @@ def _lstm_step(layer: Any, inputs: Any, state: Any) -> tuple[Any, Any]:
         i, f = i + layer._peepholes[0] * cell, f + layer._peepholes[1] * cell
     cell = tf.sigmoid(i) * tf.tanh(j) + tf.sigmoid(f) * cell
     if layer._cell_clip > 0:
-        cell = tf.clip_by_value(cell, -layer._cell_clip, layer._cell_clip)
+        cell = tf.grad_pass_through(lambda c: tf.clip_by_value(c, -layer._cell_clip, layer._cell_clip))(cell)
     if layer._peepholes:
         o = o + layer._peepholes[2] * cell
     output = tf.tanh(cell) * tf.sigmoid(o)

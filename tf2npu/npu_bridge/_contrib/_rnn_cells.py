@@ -1,4 +1,7 @@
-"""Recurrent cells with layer normalisation and few gates. Source: tensorflow/contrib/rnn/python/ops/rnn_cell.py of TF 1.15."""
+"""Recurrent cells with layer normalisation, with few gates and with gates that a search found.
+
+Source: tensorflow/contrib/rnn/python/ops/rnn_cell.py of TF 1.15.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.nn.rnn_cell import LSTMStateTuple, RNNCell
+from tensorflow.python.ops.rnn_cell_impl import LayerRNNCell
 from tf_slim.layers.layers import layer_norm
 
 Activation = Callable[[Any], Any]
@@ -104,3 +108,51 @@ class UGRNNCell(RNNCell):
             gate = tf.sigmoid(gate + self._forget_bias)
             new = gate * state + (1.0 - gate) * self._activation(candidate)
         return new, new
+
+
+class NASCell(LayerRNNCell):
+    """The cell that a search for architectures found (Zoph, Le: Neural Architecture Search with Reinforcement Learning)."""
+
+    def __init__(
+        self, num_units: int, num_proj: int | None = None, use_bias: bool = False, reuse: Any = None, **kwargs: Any
+    ) -> None:
+        super().__init__(_reuse=reuse, **kwargs)
+        self._num_units, self._num_proj, self._use_bias = num_units, num_proj, use_bias
+
+    @property
+    def state_size(self) -> Any:
+        return LSTMStateTuple(self._num_units, self.output_size)
+
+    @property
+    def output_size(self) -> int:
+        return self._num_units if self._num_proj is None else self._num_proj
+
+    def build(self, inputs_shape: Any) -> None:
+        """Raises: ValueError for inputs whose last extent is not known."""
+        n_inputs = tf.TensorShape(inputs_shape).with_rank(2).dims[1].value
+        if n_inputs is None:
+            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+        n_gates = 8 * self._num_units
+        self.recurrent_kernel = self.add_variable("recurrent_kernel", [self.output_size, n_gates])
+        self.kernel = self.add_variable("kernel", [n_inputs, n_gates])
+        if self._use_bias:
+            self.bias = self.add_variable("bias", [n_gates], initializer=tf.zeros_initializer)
+        if self._num_proj is not None:
+            self.projection_weights = self.add_variable("projection_weights", [self._num_units, self._num_proj])
+        self.built = True
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        cell, output = state
+        recurrent = tf.matmul(output, self.recurrent_kernel)
+        if self._use_bias:
+            recurrent = tf.nn.bias_add(recurrent, self.bias)
+        x, h = (tf.split(product, 8, axis=1) for product in (tf.matmul(inputs, self.kernel), recurrent))
+        first = tf.tanh(tf.sigmoid(x[0] + h[0]) * tf.nn.relu(x[1] + h[1]))
+        second = tf.tanh(tf.sigmoid(x[2] + h[2]) + tf.nn.relu(x[3] * h[3]))
+        third = tf.tanh(tf.tanh(x[4] + h[4]) * tf.sigmoid(x[5] + h[5]))
+        fourth = tf.sigmoid(tf.tanh(x[6] + h[6]) + tf.sigmoid(x[7] + h[7]))
+        cell = tf.tanh(first + cell) * second
+        output = tf.tanh(cell * tf.tanh(third + fourth))
+        if self._num_proj is not None:
+            output = tf.matmul(output, self.projection_weights)
+        return output, LSTMStateTuple(cell, output)

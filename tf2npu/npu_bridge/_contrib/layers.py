@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import tensorflow as tf
 from tf_slim.layers import summaries
-from tf_slim.layers.layers import dense_to_sparse
+from tf_slim.layers.layers import GDN, dense_to_sparse
+
+with suppress(KeyError):  # registered by TF 1.15's module, and not by tf_slim's copy of it
+    tf.RegisterGradient("GDNLowerBound")(GDN._lower_bound_grad)
 
 __all__ = ["bow_encoder", "embed_sequence", "embedding_lookup_unique", "safe_embedding_lookup_sparse", "summaries"]
 

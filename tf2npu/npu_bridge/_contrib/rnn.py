@@ -1,7 +1,7 @@
 """``tf.contrib.rnn``: the cells of ``tf.nn.rnn_cell`` and those that TensorFlow 2 left behind."""
 
 from npu_bridge._contrib._rnn_blocks import GRUBlockCell, GRUBlockCellV2, LSTMBlockCell, LSTMBlockFusedCell, LSTMBlockWrapper
-from npu_bridge._contrib._rnn_cells import LayerNormBasicLSTMCell, UGRNNCell
+from npu_bridge._contrib._rnn_cells import LayerNormBasicLSTMCell, NASCell, UGRNNCell
 from npu_bridge._contrib._rnn_fused import FusedRNNCell, FusedRNNCellAdaptor, TimeReversedFusedRNN
 from npu_bridge._contrib._rnn_stacks import stack_bidirectional_dynamic_rnn, stack_bidirectional_rnn
 from npu_bridge._contrib._rnn_wrappers import (
@@ -32,7 +32,7 @@ __all__ = [
     "BasicLSTMCell", "BasicRNNCell", "CompiledWrapper", "DeviceWrapper", "DropoutWrapper", "EmbeddingWrapper", "FusedRNNCell",
     "FusedRNNCellAdaptor", "GRUBlockCell", "GRUBlockCellV2", "GRUCell", "HighwayWrapper", "InputProjectionWrapper",
     "LSTMBlockCell", "LSTMBlockFusedCell", "LSTMBlockWrapper", "LSTMCell", "LSTMStateTuple", "LayerNormBasicLSTMCell",
-    "LayerRNNCell", "MultiRNNCell", "OutputProjectionWrapper", "RNNCell", "ResidualWrapper", "TimeReversedFusedRNN",
+    "LayerRNNCell", "MultiRNNCell", "NASCell", "OutputProjectionWrapper", "RNNCell", "ResidualWrapper", "TimeReversedFusedRNN",
     "UGRNNCell", "best_effort_input_batch_size", "stack_bidirectional_dynamic_rnn", "stack_bidirectional_rnn",
     "static_bidirectional_rnn", "static_rnn", "static_state_saving_rnn", "transpose_batch_time",
 ]  # fmt: skip
