@@ -28,6 +28,18 @@ class TestScan:
         tool("convert", project, tmp_path / "out")
         assert report_of(tmp_path / "rep")["files"] == report_of(tmp_path / "out" / "tf2npu-report")["files"]
 
+    @pytest.mark.parametrize(
+        ("distributed", "way"), [("none", "To convert it, run `tf2npu convert"), ("horovod", "It would be converted with")]
+    )
+    def test_it_does_not_say_that_something_was_converted(self, tool, tmp_path, distributed, way):
+        source = tmp_path / "t.py"
+        source.write_text("import horovod.tensorflow as hvd\nhvd.init()\n")
+        done = tool("scan", source, "--report", tmp_path / "rep", "--distributed", distributed)
+        first, *_ = done.out.splitlines()
+        assert way in first
+        assert "converted for" not in first.lower()
+        assert "1 converted" not in done.out
+
     def test_its_own_report_inside_src_is_not_scanned(self, tool, project):
         for _ in range(2):
             tool("scan", project, "--report", project / "findings")
