@@ -11,9 +11,9 @@ import pytest
 from tests.converter.test_project_facts import converted, project_of
 from tf2npu.api_support.table import signatures, table
 from tf2npu.config import Config
-from tf2npu.convert import convert_file
+from tf2npu.convert import convert_file, convert_source
 from tf2npu.findings import Finding, Verdict
-from tf2npu.rules.estimator_plan import CANNED
+from tf2npu.rules.estimator_plan import WRAPPED
 
 
 def findings(files: dict[str, str], path: str, rule: str, **settings: object) -> list[Finding]:
@@ -208,7 +208,7 @@ def test_placeholders_of_numbers_have_no_open_size(code: str, n_said: int) -> No
 
 
 def test_where_canned_estimators_take_their_config_is_what_tensorflow_says() -> None:
-    for name, position in CANNED.items():
+    for name, position in WRAPPED.items():
         signature = signatures()[name]
         names = [part.split("=")[0].split(":")[0].strip("( ") for part in re.sub(r"<[^>]*>", "0", signature)[1:-1].split(", ")]
         assert [n for n in names if n != "self"][position] == "config", name
@@ -338,3 +338,30 @@ def test_a_batch_that_something_is_fed_for_keeps_any_size(taken: str) -> None:
 def test_a_batch_is_whole_where_another_name_or_scope_is_fed() -> None:
     taken = "def net():\n    x, y = it.get_next()\nx = tf.placeholder(tf.float32)\ns.run(x, {x: 1, z: 2})"
     assert "batch(32, drop_remainder=True)" in converted({"a.py": _TRAINED.format(taken)})["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        ("train = data(hvd.size(), hvd.rank())\n", []),
+        ("train = data(i=hvd.rank(), n=hvd.size())\n", []),
+        ("train, test = data(hvd.size(), hvd.rank()), data(1, 0)\n", ["manual"]),
+        ("", ["manual"]),  # called from somewhere else
+    ],
+)
+def test_a_part_that_the_caller_chooses_stays(calls: str, said: list[str]) -> None:
+    """Evaluation that asked for all data, `data(1, 0)`, got a rank's part."""
+    code = (
+        "import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()\n"
+        f"def data(n, i):\n    return tf.data.Dataset.range(9).shard(n, i)\n{calls}"
+    )
+    result = convert_source(code, "train.py", Config(distributed="horovod"))
+    assert ".shard(n, i)" in (result.after or b"").decode()
+    assert [f.level.value for f in result.findings if f.rule == "NPU603"] == said
+
+
+def test_a_part_that_tells_evaluation_from_training_stays_with_a_strategy_too() -> None:
+    code = "import tensorflow as tf\ndef data(n, i):\n    return tf.data.Dataset.range(9).shard(n, i)\n"
+    for calls, shard in (("a, b = data(k, j), data(1, 0)", "n, i"), ("a = data(k, j)", "get_rank_size(), get_rank_id()")):
+        result = convert_source(code + calls, "train.py", Config(distributed="tf"))
+        assert f".shard({shard})" in (result.after or b"").decode()

@@ -46,6 +46,8 @@ _OF_CONTRIB = {
 # Canned Estimators, and the position of `config` in TensorFlow 1.15.
 CANNED = {f"tensorflow.estimator.{name}": position for name, position in _CANNED.items()}
 CANNED |= {f"tensorflow.contrib.{name}": position for name, position in _OF_CONTRIB.items()}
+MODEL_TO_ESTIMATOR = "tensorflow.keras.estimator.model_to_estimator"
+WRAPPED = {**CANNED, MODEL_TO_ESTIMATOR: 4}  # what takes a RunConfig and stays, and the position of `config`
 
 
 @dataclass
@@ -72,8 +74,8 @@ def _make(script: Script) -> EstimatorPlan:
     plan = EstimatorPlan()
     for node, scope in script.walked.calls:
         name = script.name_of(node.func, scope) or ""
-        if name in CANNED:
-            config = Call(script, "NPU203", node, scope, name).arg("config", CANNED[name])
+        if name in WRAPPED:
+            config = Call(script, "NPU203", node, scope, name).arg("config", WRAPPED[name])
             plan.wrapped.update(id(o) for o, _ in (_origins(script, config.value, scope, 0) if config else None) or [])
         if name != ESTIMATOR or script.is_switched_off("NPU201", node):
             continue
@@ -153,7 +155,7 @@ def _told_by_block(script: Script) -> set[tuple[int, str]]:
     if "configs_told_by_block" not in script.memo:
         uses: dict[tuple[int, str], bool] = {}
         for node, scope in script.walked.calls:
-            position = {ESTIMATOR: CONFIG_POSITION, **CANNED}.get(script.name_of(node.func, scope) or "")
+            position = {ESTIMATOR: CONFIG_POSITION, **WRAPPED}.get(script.name_of(node.func, scope) or "")
             config = Call(script, "NPU201", node, scope).value("config", position) if position is not None else None
             if isinstance(config, cst.Name) and len(scope.lookup(config.value)) > 1:
                 key = (id(scope), config.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import libcst as cst
@@ -83,6 +84,13 @@ _NO_RANK = (
             write="train = data(n=get_rank_size(), i=get_rank_id())",
             config=_TF,
         ),
+        Example.same(
+            "def data(n, i):\n    return tf.data.Dataset.range(9).shard(n, i)\ntrain, test = data(4, k), data(1, 0)",
+            note="the callers say which parts",
+            level="manual",
+            write="train, test = data(get_rank_size(), get_rank_id()), data(1, 0)",
+            config=_TF,
+        ),
         Example.same("d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)", note="one device"),
         Example.same("row = db.shard('users', key=7)", note="another object's method", config=_TF),
     ),
@@ -93,19 +101,15 @@ def shard(call: Call) -> None:
     if call.script.config.distributed not in _MODES or count is None or index is None or call.has_star_args:
         return None
     chosen = [v.body if isinstance(v, cst.IfExp) else v for v in (count, index)]
-    known = {call.resolve(v.func) or "" for v in chosen if isinstance(v, cst.Call)}
-    if any(name.startswith(("npu_bridge.", "hccl.")) or _HOROVOD_RANK.match(name) for name in known):
+    if any(_is_rank(call, value) for value in chosen):
         return None
     if all(isinstance(v, cst.Integer) for v in (count, index)) or _is_one_of_several(call, index):
         return call.manual(_NO_RANK)
     if _is_predicted_by_parts(call, index):
         return call.manual(_PREDICTED)
-    if _is_whole_by_default(call, count, index):
-        n, i = call.source(count), call.source(index)
-        return call.manual(
-            f"Who calls this without {n} and {i} reads all data, as evaluation does, so it stays: where it is called for "
-            f"training, pass {n}=get_rank_size(), {i}=get_rank_id()."
-        )
+    defaults = _defaults(call, count, index)
+    if defaults == ("1", "0") or (defaults == ("", "") and _is_known_to_callers(call, count, index)):
+        return _left_to_callers(call, count, index, whole=defaults == ("1", "0"))
     if context_of(call).kind == "eval":
         return call.manual(_EVALUATED)
     condition = _context_condition(call, [count, index])
@@ -116,6 +120,23 @@ def shard(call: Call) -> None:
     return call.fixed("Every rank reads its own part of the data.")
 
 
+def _left_to_callers(call: Call, count: Any, index: Any, *, whole: bool) -> None:
+    """Report parts that are parameters of the function around, unless all that call it pass the ranks already."""
+    n, i = count.value, index.value
+    ranks = [_is_rank(caller, passed) for caller, *both in _passed(call, count, index) for passed in both]
+    if ranks and all(ranks):
+        return None
+    if whole:
+        return call.manual(
+            f"Who calls this without {n} and {i} reads all data, as evaluation does, so it stays: where it is called for "
+            f"training, pass {n}=get_rank_size(), {i}=get_rank_id()."
+        )
+    return call.manual(
+        f"Who calls this says by {n} and {i} which part is read, so it stays: where it is called for training, pass "
+        f"{n}=get_rank_size(), {i}=get_rank_id()."
+    )
+
+
 def _is_predicted_by_parts(call: Call, index: cst.BaseExpression) -> bool:
     """Whether who asks for a prediction says for which part of the data: each part is then the work of a run of its own."""
     function = call.scope.function
@@ -124,15 +145,44 @@ def _is_predicted_by_parts(call: Call, index: cst.BaseExpression) -> bool:
     return function is not None and is_param and any(_PREDICTS.search(name) for name in around)
 
 
-def _is_whole_by_default(call: Call, count: cst.BaseExpression, index: cst.BaseExpression) -> bool:
-    """Whether both are parameters of the function around, by default the one part that is all."""
+def _defaults(call: Call, *values: Any) -> tuple[str, ...] | None:
+    """The defaults of the parameters of the function around that values are, "" for required ones; None where one is none."""
     function = call.scope.function
     if function is None or not isinstance(function.node, cst.FunctionDef):
-        return False
+        return None
     params = function.node.params
-    defaults = {p.name.value: p.default for p in (*params.params, *params.kwonly_params) if isinstance(p.default, cst.Integer)}
-    given = [defaults.get(value.value) if isinstance(value, cst.Name) else None for value in (count, index)]
-    return [d.value if d is not None else "" for d in given] == ["1", "0"]
+    known = {p.name.value: p.default for p in (*params.params, *params.kwonly_params)}
+    names = [value.value for value in values if isinstance(value, cst.Name) and value.value in known]
+    if len(names) < len(values):
+        return None
+    return tuple(call.source(default) if default is not None else "" for default in map(known.get, names))
+
+
+def _is_known_to_callers(call: Call, count: Any, index: Any) -> bool:
+    """Whether who calls says the part by what is right on NPUs too: the ranks, which Horovod gives, or all of it."""
+    return call.script.config.distributed == "horovod" or any(_is_all(n, i) for _, n, i in _passed(call, count, index))
+
+
+def _passed(call: Call, count: Any, index: Any) -> Iterator[tuple[Call, Any, Any]]:
+    """What each call of the function around that this file has passes for two of its parameters."""
+    script, function = call.script, call.scope.function
+    node: Any = function.node if function is not None else None
+    names = [p.name.value for p in node.params.params]
+    for use, scope in script.walked.calls:
+        if isinstance(use.func, cst.Name) and any(binding.node is node for binding in scope.lookup(use.func.value)):
+            caller = Call(script, call.fix.rule, use, scope)
+            n, i = (caller.value(v.value, names.index(v.value) if v.value in names else None) for v in (count, index))
+            yield caller, n, i
+
+
+def _is_all(count: Any, index: Any) -> bool:
+    """Whether a part is the whole."""
+    return [value.value if isinstance(value, cst.Integer) else "" for value in (count, index)] == ["1", "0"]
+
+
+def _is_rank(call: Call, value: cst.BaseExpression | None) -> bool:
+    name = (call.resolve(value.func) or "") if isinstance(value, cst.Call) else ""
+    return name.startswith(("npu_bridge.", "hccl.")) or _HOROVOD_RANK.match(name) is not None
 
 
 def _is_one_of_several(call: Call, index: cst.BaseExpression) -> bool:
