@@ -365,3 +365,23 @@ def test_a_part_that_tells_evaluation_from_training_stays_with_a_strategy_too() 
     for calls, shard in (("a, b = data(k, j), data(1, 0)", "n, i"), ("a = data(k, j)", "get_rank_size(), get_rank_id()")):
         result = convert_source(code + calls, "train.py", Config(distributed="tf"))
         assert f".shard({shard})" in (result.after or b"").decode()
+
+
+_V2_BEHAVIOR = "import tensorflow.compat.v2 as tf\ntf.enable_v2_behavior()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "rule"),
+    [
+        (_V2_BEHAVIOR + "m = tf.keras.Sequential()\nm.fit(x, y)\n", "NPU903"),
+        ("import tensorflow.compat.v2 as tf\n@tf.function\ndef step(x):\n    return x\nm = tf.keras.Sequential()\n", "NPU903"),
+        # an Estimator makes graphs of its own, so only the switch is in its way
+        (_V2_BEHAVIOR + "e = tf.estimator.LinearRegressor(c)\n", "NPU944"),
+        ("import tensorflow.compat.v1 as tf\ntf.enable_v2_behavior()\nm = tf.keras.Sequential()\nm.fit(x, y)\n", "NPU944"),
+    ],
+)
+def test_the_behaviour_of_tensorflow_2_is_told_and_gets_no_session(code: str, rule: str) -> None:
+    """Such a script was given a session for Keras, after which the switch fails, or nothing was said."""
+    result = convert_source(code, "train.py")
+    assert [f.rule for f in result.findings if f.level.value == "unsupported"] == [rule]
+    assert "set_keras_session" not in (result.after or b"").decode()
