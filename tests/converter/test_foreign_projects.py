@@ -346,7 +346,7 @@ def test_a_batch_is_whole_where_another_name_or_scope_is_fed() -> None:
         ("train = data(hvd.size(), hvd.rank())\n", []),
         ("train = data(i=hvd.rank(), n=hvd.size())\n", []),
         ("train, test = data(hvd.size(), hvd.rank()), data(1, 0)\n", ["manual"]),
-        ("", ["manual"]),  # called from somewhere else
+        ("", ["info"]),  # called from somewhere else
     ],
 )
 def test_a_part_that_the_caller_chooses_stays(calls: str, said: list[str]) -> None:
@@ -358,6 +358,18 @@ def test_a_part_that_the_caller_chooses_stays(calls: str, said: list[str]) -> No
     result = convert_source(code, "train.py", Config(distributed="horovod"))
     assert ".shard(n, i)" in (result.after or b"").decode()
     assert [f.level.value for f in result.findings if f.rule == "NPU603"] == said
+
+
+def test_training_on_several_ranks_by_horovod_is_told_from_evaluation_as_before() -> None:
+    """A branch was added that gave evaluation a rank's part, as for a strategy's context (ConvNets of NVIDIA's examples)."""
+    code = (
+        "import tensorflow as tf\nfrom utils import hvd_wrapper as hvd\ndef input_fn(training):\n"
+        "    ds = tf.data.Dataset.range(9)\n    if hvd.size() > 1 and training:\n        ds = ds.shard(hvd.size(), hvd.rank())\n"
+        "    return ds\n"
+    )
+    result = convert_source(code, "train.py", Config(distributed="horovod"))
+    assert "get_rank" not in (result.after or b"").decode()
+    assert [f.level.value for f in result.findings if f.rule == "NPU603"] == ["info"]
 
 
 def test_a_part_that_tells_evaluation_from_training_stays_with_a_strategy_too() -> None:
@@ -385,3 +397,38 @@ def test_the_behaviour_of_tensorflow_2_is_told_and_gets_no_session(code: str, ru
     result = convert_source(code, "train.py")
     assert [f.rule for f in result.findings if f.level.value == "unsupported"] == [rule]
     assert "set_keras_session" not in (result.after or b"").decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("e = tf.estimator.Estimator(fn, config=tf.estimator.RunConfig())", "e = NPUEstimator(fn, config=NPURunConfig())"),
+        ("e = tf.estimator.DNNRegressor([3], f)", "e = tf.estimator.DNNRegressor([3], f, config=npu_run_config_init())"),
+    ],
+)
+def test_estimators_of_compat_v2_are_those_of_tensorflow(before: str, after: str) -> None:
+    """Nothing was done or said; adanet imports all of TensorFlow that way."""
+    result = convert_source(f"import tensorflow.compat.v2 as tf\n{before}\n", "train.py")
+    assert after in (result.after or b"").decode()
+
+
+@pytest.mark.parametrize(
+    ("test", "parts", "shards"),
+    [
+        ("ctx", "ctx.n, ctx.i", ["ctx.n, ctx.i", "get_rank_size(), get_rank_id()"]),
+        ("ctx is not None and ctx.n > 1", "ctx.n, ctx.i", ["ctx.n, ctx.i", "get_rank_size(), get_rank_id()"]),
+        ("self.n > 1", "self.n, self.i", ["self.n, self.i", "get_rank_size(), get_rank_id()"]),
+        ("self.training", "self.n, self.i", ["get_rank_size(), get_rank_id()"]),
+        ("FLAGS.mode == 'train'", "FLAGS.n, FLAGS.i", ["get_rank_size(), get_rank_id()"]),
+        ("self.n > 1 and self.training", "self.n, self.i", ["self.n, self.i"]),
+    ],
+)
+def test_a_condition_that_asks_for_training_gets_no_other_branch(test: str, parts: str, shards: list[str]) -> None:
+    """Where training was asked for by an object that tells the parts too, evaluation got a rank's part."""
+    code = (
+        f"import tensorflow as tf\ndef data(self, ctx):\n    d = tf.data.Dataset.range(9)\n    if {test}:\n"
+        f"        d = d.shard({parts})\n    return d\n"
+    )
+    result = convert_source(code, "train.py", Config(distributed="tf"))
+    assert re.findall(r"\.shard\((.*)\)", (result.after or b"").decode()) == shards
+    assert [f.level.value for f in result.findings if f.rule == "NPU603"] == ["manual" if " and self" in test else "fixed"]

@@ -43,8 +43,14 @@ _OF_CONTRIB = {
     "estimator.RNNClassifier": 12, "estimator.RNNEstimator": 10, "factorization.KMeansClustering": 9,
     "timeseries.ARRegressor": 12, "timeseries.StructuralEnsembleRegressor": 11, "timeseries.TimeSeriesRegressor": 4,
 }  # fmt: skip
+_OF_V2 = {
+    "BaselineClassifier": 5, "BaselineEstimator": 3, "BaselineRegressor": 4, "DNNClassifier": 9, "DNNEstimator": 7,
+    "DNNLinearCombinedClassifier": 11, "DNNLinearCombinedEstimator": 9, "DNNLinearCombinedRegressor": 10, "DNNRegressor": 8,
+    "LinearClassifier": 6, "LinearEstimator": 4, "LinearRegressor": 5,
+}  # fmt: skip
 # Canned Estimators, and the position of `config` in TensorFlow 1.15.
 CANNED = {f"tensorflow.estimator.{name}": position for name, position in _CANNED.items()}
+CANNED |= {f"tensorflow.compat.v2.estimator.{name}": position for name, position in _OF_V2.items()}
 CANNED |= {f"tensorflow.contrib.{name}": position for name, position in _OF_CONTRIB.items()}
 MODEL_TO_ESTIMATOR = "tensorflow.keras.estimator.model_to_estimator"
 WRAPPED = {**CANNED, MODEL_TO_ESTIMATOR: 4}  # what takes a RunConfig and stays, and the position of `config`

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from keyword import iskeyword
 from typing import Any
 
 import libcst as cst
@@ -33,6 +34,16 @@ _EVALUATED = (
     "what one of them reports would be no result for all the data. If the results of all ranks are put together, shard by "
     "get_rank_size(), get_rank_id()."
 )
+_CHOSEN = (
+    "Who calls this says which part is read, and one reads all data, so it stays: where it is called for training, pass "
+    "get_rank_size() and get_rank_id()."
+)
+_OF_HOROVOD = (
+    "This stays: numbers that come from Horovod are those of the NPU's ranks where they are asked for. If these do not, and "
+    "every rank is to read a part of its own, shard by get_rank_size(), get_rank_id()."
+)
+_NO_CONTEXT = "No strategy passes this context on NPUs: without it write .shard(get_rank_size(), get_rank_id())."
+_DOTTED = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*")
 _NO_RANK = (
     "These parts are not those of ranks, so this stays. If every rank is to read a part of its own, shard by "
     "get_rank_size(), get_rank_id() as well."
@@ -107,34 +118,32 @@ def shard(call: Call) -> None:
         return call.manual(_NO_RANK)
     if _is_predicted_by_parts(call, index):
         return call.manual(_PREDICTED)
-    defaults = _defaults(call, count, index)
-    if defaults == ("1", "0") or (defaults == ("", "") and _is_known_to_callers(call, count, index)):
-        return _left_to_callers(call, count, index, whole=defaults == ("1", "0"))
-    if context_of(call).kind == "eval":
-        return call.manual(_EVALUATED)
-    condition = _context_condition(call, [count, index])
-    if condition is not None:
-        return _add_else(call, condition)
-    call.replace(count, f"{call.need('get_rank_size')}()")
-    call.replace(index, f"{call.need('get_rank_id')}()")
-    return call.fixed("Every rank reads its own part of the data.")
-
-
-def _left_to_callers(call: Call, count: Any, index: Any, *, whole: bool) -> None:
-    """Report parts that are parameters of the function around, unless all that call it pass the ranks already."""
-    n, i = count.value, index.value
-    ranks = [_is_rank(caller, passed) for caller, *both in _passed(call, count, index) for passed in both]
-    if ranks and all(ranks):
+    passed = list(_passed(call, count, index))
+    if passed and all(_is_rank(caller, value) for caller, *both in passed for value in both):
         return None
-    if whole:
+    if _defaults(call, count, index) == ("1", "0"):
+        n, i = call.source(count), call.source(index)
         return call.manual(
             f"Who calls this without {n} and {i} reads all data, as evaluation does, so it stays: where it is called for "
             f"training, pass {n}=get_rank_size(), {i}=get_rank_id()."
         )
-    return call.manual(
-        f"Who calls this says by {n} and {i} which part is read, so it stays: where it is called for training, pass "
-        f"{n}=get_rank_size(), {i}=get_rank_id()."
-    )
+    if any(_is_all(n, i) for _, n, i in passed):
+        return call.manual(_CHOSEN)
+    if context_of(call).kind == "eval":
+        return call.manual(_EVALUATED)
+    return _by_rank(call, count, index)
+
+
+def _by_rank(call: Call, count: cst.BaseExpression, index: cst.BaseExpression) -> None:
+    """Shard by the ranks, in the place of a strategy's workers; Horovod's ranks are what they are where they come from."""
+    if call.script.config.distributed == "horovod":
+        return call.info(_OF_HOROVOD)
+    condition = _context_condition(call, [count, index])
+    if condition is not None:
+        return _add_else(call, condition) if all(_asks_for_context(call, condition, [count, index])) else call.manual(_NO_CONTEXT)
+    call.replace(count, f"{call.need('get_rank_size')}()")
+    call.replace(index, f"{call.need('get_rank_id')}()")
+    return call.fixed("Every rank reads its own part of the data.")
 
 
 def _is_predicted_by_parts(call: Call, index: cst.BaseExpression) -> bool:
@@ -158,13 +167,10 @@ def _defaults(call: Call, *values: Any) -> tuple[str, ...] | None:
     return tuple(call.source(default) if default is not None else "" for default in map(known.get, names))
 
 
-def _is_known_to_callers(call: Call, count: Any, index: Any) -> bool:
-    """Whether who calls says the part by what is right on NPUs too: the ranks, which Horovod gives, or all of it."""
-    return call.script.config.distributed == "horovod" or any(_is_all(n, i) for _, n, i in _passed(call, count, index))
-
-
 def _passed(call: Call, count: Any, index: Any) -> Iterator[tuple[Call, Any, Any]]:
-    """What each call of the function around that this file has passes for two of its parameters."""
+    """What each call of the function around that this file has passes for two of its parameters, where both values are such."""
+    if _defaults(call, count, index) is None:
+        return
     script, function = call.script, call.scope.function
     node: Any = function.node if function is not None else None
     names = [p.name.value for p in node.params.params]
@@ -209,13 +215,19 @@ def _is_for_each_element(call: Call, function: Any) -> bool:
 
 def _context_condition(call: Call, values: list[Any]) -> cst.If | None:
     """The `if context:` around a shard whose arguments come from that context, as a strategy would pass it."""
-    roots = {_root(call.source(value)) for value in values}
     for ancestor in call.script.walked.ancestors(call.node):
-        if isinstance(ancestor, cst.If) and _root(call.source(ancestor.test)) in roots:
+        if isinstance(ancestor, cst.If) and any(_asks_for_context(call, ancestor, values)):
             return ancestor
         if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)):
             return None
     return None
+
+
+def _asks_for_context(call: Call, condition: cst.If, values: list[Any]) -> list[bool]:
+    """Of each name in a condition, whether it is the context that values are attributes of, or one of the values."""
+    given = [call.source(value) for value in values]
+    names = [name for name in _DOTTED.findall(call.source(condition.test)) if not iskeyword(name)]
+    return [any(value == name or re.match(rf"{re.escape(name)}[.\[]", value) for value in given) for name in names]
 
 
 def _root(text: str) -> str:
@@ -231,7 +243,7 @@ def _add_else(call: Call, condition: cst.If) -> None:
         return
     shards = _shards_of(call, condition)
     if call.node not in shards or not isinstance(condition.body, cst.IndentedBlock):
-        call.manual("No strategy passes this context on NPUs: without it write .shard(get_rank_size(), get_rank_id()).")
+        call.manual(_NO_CONTEXT)
         return
     if call.node is not shards[0]:
         call.info("It is sharded by rank in the branch that is added for the first shard of this context.")
