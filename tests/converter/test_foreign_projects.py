@@ -432,3 +432,17 @@ def test_a_condition_that_asks_for_training_gets_no_other_branch(test: str, part
     result = convert_source(code, "train.py", Config(distributed="tf"))
     assert re.findall(r"\.shard\((.*)\)", (result.after or b"").decode()) == shards
     assert [f.level.value for f in result.findings if f.rule == "NPU603"] == ["manual" if " and self" in test else "fixed"]
+
+
+def test_the_variables_of_a_launcher_are_told_also_in_a_file_without_tensorflow() -> None:
+    """UNet_Medical of NVIDIA's examples and ludwig look there whether they train together with others."""
+    files = {
+        "train.py": "import tensorflow as tf\nimport horovod.tensorflow as hvd\nimport runner\nhvd.init()\n",
+        "runner.py": "import os\nnames = ['OMPI_COMM_WORLD_RANK', \"HOROVOD_SIZE\"]\nok = all(n in os.environ for n in names)\n",
+        "alone.py": "import os\nmany = 'OMPI_COMM_WORLD_RANK' in os.environ\n",
+    }
+    told = findings(files, "runner.py", "NPU422", distributed="horovod")
+    assert [(f.level.value, f.before) for f in told] == [("manual", "OMPI_COMM_WORLD_RANK"), ("manual", "HOROVOD_SIZE")]
+    assert "RANK_ID" in told[0].message and "RANK_SIZE" in told[1].message
+    assert not findings(files, "runner.py", "NPU422")
+    assert not findings(files, "alone.py", "NPU422", distributed="horovod")
