@@ -446,3 +446,28 @@ def test_the_variables_of_a_launcher_are_told_also_in_a_file_without_tensorflow(
     assert "RANK_ID" in told[0].message and "RANK_SIZE" in told[1].message
     assert not findings(files, "runner.py", "NPU422")
     assert not findings(files, "alone.py", "NPU422", distributed="horovod")
+
+
+_FED_MODEL = (
+    "import tensorflow as tf\nclass Model:\n    def __init__(self):\n"
+    "        ds = tf.data.Dataset.range(9).repeat().batch(2)\n"
+    "        self.it = ds.make_one_shot_iterator()\n        self.x, y = self.it.get_next()\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("feed", "level"),
+    [
+        ("feed_dict={net.x: rows}", "manual"),
+        ("feed_dict=rows", "fixed"),
+        ("feed_dict={net.rate: 0.1}", "fixed"),
+        ("feed_dict=dict(zip([net.x], rows))", "fixed"),  # not followed
+    ],
+)
+def test_a_batch_that_another_file_feeds_in_its_place_stays_open(feed: str, level: str) -> None:
+    """With drop_remainder=True the tensor has the batch's size, and TensorFlow refuses to be fed another number of rows."""
+    files = {
+        "model.py": _FED_MODEL,
+        "train.py": f"import tensorflow as tf\nfrom model import Model\nnet = Model()\ntf.Session().run(net.y, {feed})\n",
+    }
+    assert [f.level.value for f in findings(files, "model.py", "NPU601")] == [level]
