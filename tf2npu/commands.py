@@ -292,7 +292,12 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
     except UsageProblem as problem:
         raise Refusal(str(problem)) from None
     result = work.convert_file("<stdin>", data, config, project)
-    report = build([result], mode=config.distributed, distributions=_distributions(project.distribution))
+    report = build(
+        [result],
+        command="convert" if writes else "scan",
+        mode=config.distributed,
+        distributions=_distributions(project.distribution),
+    )
     report.language = options["language"]
     Baseline.asked(options).apply(report)
     if diff:

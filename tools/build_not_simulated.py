@@ -2,7 +2,8 @@
 
 They are found by asking: every name of the API table is looked up in a process with npu_bridge. A name is there when any of its
 spellings is; of what hangs on a module or class that is not there, only that is written. Names that will not work on the NPU
-either are left out, since the converter says so of each.
+either are left out, since the converter says so of each. What TensorFlow's own modules, those below `tensorflow.python`, define
+is looked up in the same way under its own path, from a list recorded of the genuine package (tools/private_inventory.py).
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from typing import Any
 
 from tf2npu.api_support.table import Api, table
 from tf2npu.findings import Verdict
-from tf2npu.scanner.names import PREFIXES, spellings
+from tf2npu.scanner.names import PREFIXES, spellings, with_public_prefix
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "tf2npu" / "api_support" / "data" / "not_simulated.csv"
+PRIVATE = HERE / "api_table" / "tensorflow_1_15_private.tsv"
 NEWER = HERE / "api_table" / "tensorflow_2_15_only.txt"
 COLUMNS = ("name", "instead")
 _NOTHING = object()
@@ -38,7 +40,9 @@ def text() -> str:
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for name in sorted({_topmost(api) for api in _judged()} - {""}):
+    public = {_topmost(api) for api in _judged()}
+    private = {with_public_prefix(_first_missing(name)) for name in _private_names()}  # so they are looked for
+    for name in sorted((public | private) - {""}):
         writer.writerow((name, instead_of(name.removeprefix("tensorflow.").removeprefix("contrib."))))
     return written.getvalue()
 
@@ -46,8 +50,16 @@ def text() -> str:
 def private_names_there() -> list[str]:
     """Names of TensorFlow 1.15's own modules, those below `tensorflow.python`, that a simulated run has under the same path."""
     import_module("npu_bridge.npu_init")
-    private = (name for name in spellings() if name.startswith("tensorflow.python."))
+    private = {name for name in spellings() if name.startswith("tensorflow.python.")} | set(_private_names())
     return sorted(name for name in private if _found(name) is not _NOTHING)
+
+
+def _private_names() -> Iterator[str]:
+    """The modules of 1.15 and what they define, each by its full path."""
+    for line in PRIVATE.read_text(encoding="utf-8").splitlines():
+        module, _, names = line.partition("\t")
+        yield module
+        yield from (f"{module}.{name}" for name in names.split())
 
 
 def _judged() -> Iterator[Api]:
@@ -63,9 +75,14 @@ def _topmost(api: Api) -> str:
     """The module, class or function that is not there because of which this API is not; "" where it is there."""
     if any(_is_there(name) for name in (api.name, *api.aliases)):
         return ""
-    parts = api.name.split(".")
+    return _first_missing(api.name)
+
+
+def _first_missing(name: str) -> str:
+    """The part of a name, from its root on, that is the first not to be there; "" where all of it is."""
+    parts = name.split(".")
     heads = (".".join(parts[:n]) for n in range(2, len(parts) + 1))
-    return next(head for head in heads if not _is_there(head))
+    return next((head for head in heads if not _is_there(head)), "")
 
 
 def _is_there(name: str) -> bool:

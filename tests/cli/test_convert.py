@@ -153,6 +153,16 @@ class TestWithoutWriting:
         assert subprocess.run(["git", "apply", "-p1", "-"], input=patch, cwd=tmp_path, check=False).returncode == 0
         assert source.read_bytes() == (tmp_path / "out" / "t.py").read_bytes() != data
 
+    @pytest.mark.parametrize("option", ["--diff", "--check", "--dry-run"])
+    @pytest.mark.parametrize("from_stdin", [False, True])
+    def test_the_last_lines_do_not_say_that_something_was_done(self, tool, project, session_source, option, from_stdin):
+        source = "-" if from_stdin else project / "train.py"
+        done = tool("convert", source, option, stdin=session_source.encode())
+        said = done.out + done.err
+        assert "1 file: 1 would be converted\n" in said
+        assert ", converted for" not in said
+        assert "2 findings: 2 would be fixed\n" in said
+
     def test_a_report_is_written_where_one_is_asked_for(self, tool, project, tmp_path):
         tool("convert", project, "--dry-run", "--report", tmp_path / "rep")
         assert report_of(tmp_path / "rep")["summary"]["command"] == "scan"

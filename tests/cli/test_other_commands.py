@@ -28,6 +28,18 @@ class TestScan:
         tool("convert", project, tmp_path / "out")
         assert report_of(tmp_path / "rep")["files"] == report_of(tmp_path / "out" / "tf2npu-report")["files"]
 
+    @pytest.mark.parametrize(
+        ("distributed", "way"), [("none", "To convert it, run `tf2npu convert"), ("horovod", "It would be converted with")]
+    )
+    def test_it_does_not_say_that_something_was_converted(self, tool, tmp_path, distributed, way):
+        source = tmp_path / "t.py"
+        source.write_text("import horovod.tensorflow as hvd\nhvd.init()\n")
+        done = tool("scan", source, "--report", tmp_path / "rep", "--distributed", distributed)
+        first, *_ = done.out.splitlines()
+        assert way in first
+        assert "converted for" not in first.lower()
+        assert "1 converted" not in done.out
+
     def test_its_own_report_inside_src_is_not_scanned(self, tool, project):
         for _ in range(2):
             tool("scan", project, "--report", project / "findings")
@@ -65,6 +77,14 @@ class TestRules:
         document = json.loads(tool("rules", "--format", "json").out)
         markdown = tool("rules", "--format", "md").out
         assert all(f"## {entry['id']}" in markdown and entry["title"] in markdown for entry in document)
+
+
+    def test_of_hundreds_of_names_a_person_is_shown_some_and_told_where_all_are(self, tool):
+        rule = next(rule for rule in all_rules() if rule.id == "NPU968")
+        shown = next(line for line in tool("rules", "NPU968").out.split("\n") if line.startswith("Matches: "))
+        assert len(shown) < 6000 < len("".join(rule.matches))
+        assert shown.endswith(f"and {len(rule.matches) - 60} more (`tf2npu rules NPU968 --format json` has all)")
+        assert json.loads(tool("rules", "NPU968", "--format", "json").out)[0]["matches"] == list(rule.matches)
 
 
 class TestReport:

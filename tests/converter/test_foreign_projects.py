@@ -11,9 +11,9 @@ import pytest
 from tests.converter.test_project_facts import converted, project_of
 from tf2npu.api_support.table import signatures, table
 from tf2npu.config import Config
-from tf2npu.convert import convert_file
+from tf2npu.convert import convert_file, convert_source
 from tf2npu.findings import Finding, Verdict
-from tf2npu.rules.estimator_plan import CANNED
+from tf2npu.rules.estimator_plan import WRAPPED
 
 
 def findings(files: dict[str, str], path: str, rule: str, **settings: object) -> list[Finding]:
@@ -208,7 +208,7 @@ def test_placeholders_of_numbers_have_no_open_size(code: str, n_said: int) -> No
 
 
 def test_where_canned_estimators_take_their_config_is_what_tensorflow_says() -> None:
-    for name, position in CANNED.items():
+    for name, position in WRAPPED.items():
         signature = signatures()[name]
         names = [part.split("=")[0].split(":")[0].strip("( ") for part in re.sub(r"<[^>]*>", "0", signature)[1:-1].split(", ")]
         assert [n for n in names if n != "self"][position] == "config", name
@@ -338,3 +338,136 @@ def test_a_batch_that_something_is_fed_for_keeps_any_size(taken: str) -> None:
 def test_a_batch_is_whole_where_another_name_or_scope_is_fed() -> None:
     taken = "def net():\n    x, y = it.get_next()\nx = tf.placeholder(tf.float32)\ns.run(x, {x: 1, z: 2})"
     assert "batch(32, drop_remainder=True)" in converted({"a.py": _TRAINED.format(taken)})["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        ("train = data(hvd.size(), hvd.rank())\n", []),
+        ("train = data(i=hvd.rank(), n=hvd.size())\n", []),
+        ("train, test = data(hvd.size(), hvd.rank()), data(1, 0)\n", ["manual"]),
+        ("", ["info"]),  # called from somewhere else
+    ],
+)
+def test_a_part_that_the_caller_chooses_stays(calls: str, said: list[str]) -> None:
+    """Evaluation that asked for all data, `data(1, 0)`, got a rank's part."""
+    code = (
+        "import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()\n"
+        f"def data(n, i):\n    return tf.data.Dataset.range(9).shard(n, i)\n{calls}"
+    )
+    result = convert_source(code, "train.py", Config(distributed="horovod"))
+    assert ".shard(n, i)" in (result.after or b"").decode()
+    assert [f.level.value for f in result.findings if f.rule == "NPU603"] == said
+
+
+def test_training_on_several_ranks_by_horovod_is_told_from_evaluation_as_before() -> None:
+    """A branch was added that gave evaluation a rank's part, as for a strategy's context (ConvNets of NVIDIA's examples)."""
+    code = (
+        "import tensorflow as tf\nfrom utils import hvd_wrapper as hvd\ndef input_fn(training):\n"
+        "    ds = tf.data.Dataset.range(9)\n    if hvd.size() > 1 and training:\n        ds = ds.shard(hvd.size(), hvd.rank())\n"
+        "    return ds\n"
+    )
+    result = convert_source(code, "train.py", Config(distributed="horovod"))
+    assert "get_rank" not in (result.after or b"").decode()
+    assert [f.level.value for f in result.findings if f.rule == "NPU603"] == ["info"]
+
+
+def test_a_part_that_tells_evaluation_from_training_stays_with_a_strategy_too() -> None:
+    code = "import tensorflow as tf\ndef data(n, i):\n    return tf.data.Dataset.range(9).shard(n, i)\n"
+    for calls, shard in (("a, b = data(k, j), data(1, 0)", "n, i"), ("a = data(k, j)", "get_rank_size(), get_rank_id()")):
+        result = convert_source(code + calls, "train.py", Config(distributed="tf"))
+        assert f".shard({shard})" in (result.after or b"").decode()
+
+
+_V2_BEHAVIOR = "import tensorflow.compat.v2 as tf\ntf.enable_v2_behavior()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "rule"),
+    [
+        (_V2_BEHAVIOR + "m = tf.keras.Sequential()\nm.fit(x, y)\n", "NPU903"),
+        ("import tensorflow.compat.v2 as tf\n@tf.function\ndef step(x):\n    return x\nm = tf.keras.Sequential()\n", "NPU903"),
+        # an Estimator makes graphs of its own, so only the switch is in its way
+        (_V2_BEHAVIOR + "e = tf.estimator.LinearRegressor(c)\n", "NPU944"),
+        ("import tensorflow.compat.v1 as tf\ntf.enable_v2_behavior()\nm = tf.keras.Sequential()\nm.fit(x, y)\n", "NPU944"),
+    ],
+)
+def test_the_behaviour_of_tensorflow_2_is_told_and_gets_no_session(code: str, rule: str) -> None:
+    """Such a script was given a session for Keras, after which the switch fails, or nothing was said."""
+    result = convert_source(code, "train.py")
+    assert [f.rule for f in result.findings if f.level.value == "unsupported"] == [rule]
+    assert "set_keras_session" not in (result.after or b"").decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("e = tf.estimator.Estimator(fn, config=tf.estimator.RunConfig())", "e = NPUEstimator(fn, config=NPURunConfig())"),
+        ("e = tf.estimator.DNNRegressor([3], f)", "e = tf.estimator.DNNRegressor([3], f, config=npu_run_config_init())"),
+    ],
+)
+def test_estimators_of_compat_v2_are_those_of_tensorflow(before: str, after: str) -> None:
+    """Nothing was done or said; adanet imports all of TensorFlow that way."""
+    result = convert_source(f"import tensorflow.compat.v2 as tf\n{before}\n", "train.py")
+    assert after in (result.after or b"").decode()
+
+
+@pytest.mark.parametrize(
+    ("test", "parts", "shards"),
+    [
+        ("ctx", "ctx.n, ctx.i", ["ctx.n, ctx.i", "get_rank_size(), get_rank_id()"]),
+        ("ctx is not None and ctx.n > 1", "ctx.n, ctx.i", ["ctx.n, ctx.i", "get_rank_size(), get_rank_id()"]),
+        ("self.n > 1", "self.n, self.i", ["self.n, self.i", "get_rank_size(), get_rank_id()"]),
+        ("self.training", "self.n, self.i", ["get_rank_size(), get_rank_id()"]),
+        ("FLAGS.mode == 'train'", "FLAGS.n, FLAGS.i", ["get_rank_size(), get_rank_id()"]),
+        ("self.n > 1 and self.training", "self.n, self.i", ["self.n, self.i"]),
+    ],
+)
+def test_a_condition_that_asks_for_training_gets_no_other_branch(test: str, parts: str, shards: list[str]) -> None:
+    """Where training was asked for by an object that tells the parts too, evaluation got a rank's part."""
+    code = (
+        f"import tensorflow as tf\ndef data(self, ctx):\n    d = tf.data.Dataset.range(9)\n    if {test}:\n"
+        f"        d = d.shard({parts})\n    return d\n"
+    )
+    result = convert_source(code, "train.py", Config(distributed="tf"))
+    assert re.findall(r"\.shard\((.*)\)", (result.after or b"").decode()) == shards
+    assert [f.level.value for f in result.findings if f.rule == "NPU603"] == ["manual" if " and self" in test else "fixed"]
+
+
+def test_the_variables_of_a_launcher_are_told_also_in_a_file_without_tensorflow() -> None:
+    """UNet_Medical of NVIDIA's examples and ludwig look there whether they train together with others."""
+    files = {
+        "train.py": "import tensorflow as tf\nimport horovod.tensorflow as hvd\nimport runner\nhvd.init()\n",
+        "runner.py": "import os\nnames = ['OMPI_COMM_WORLD_RANK', \"HOROVOD_SIZE\"]\nok = all(n in os.environ for n in names)\n",
+        "alone.py": "import os\nmany = 'OMPI_COMM_WORLD_RANK' in os.environ\n",
+    }
+    told = findings(files, "runner.py", "NPU422", distributed="horovod")
+    assert [(f.level.value, f.before) for f in told] == [("manual", "OMPI_COMM_WORLD_RANK"), ("manual", "HOROVOD_SIZE")]
+    assert "RANK_ID" in told[0].message and "RANK_SIZE" in told[1].message
+    assert not findings(files, "runner.py", "NPU422")
+    assert not findings(files, "alone.py", "NPU422", distributed="horovod")
+
+
+_FED_MODEL = (
+    "import tensorflow as tf\nclass Model:\n    def __init__(self):\n"
+    "        ds = tf.data.Dataset.range(9).repeat().batch(2)\n"
+    "        self.it = ds.make_one_shot_iterator()\n        self.x, y = self.it.get_next()\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("feed", "level"),
+    [
+        ("feed_dict={net.x: rows}", "manual"),
+        ("feed_dict=rows", "fixed"),
+        ("feed_dict={net.rate: 0.1}", "fixed"),
+        ("feed_dict=dict(zip([net.x], rows))", "fixed"),  # not followed
+    ],
+)
+def test_a_batch_that_another_file_feeds_in_its_place_stays_open(feed: str, level: str) -> None:
+    """With drop_remainder=True the tensor has the batch's size, and TensorFlow refuses to be fed another number of rows."""
+    files = {
+        "model.py": _FED_MODEL,
+        "train.py": f"import tensorflow as tf\nfrom model import Model\nnet = Model()\ntf.Session().run(net.y, {feed})\n",
+    }
+    assert [f.level.value for f in findings(files, "model.py", "NPU601")] == [level]

@@ -33,6 +33,22 @@ def said(code: str) -> list[Finding]:
         ("from tensorflow.contrib.quantization import bias_add", "tf.contrib.quantization"),
         ("import tensorflow as tf\nx = tf.contrib.quantization.bias_add(y, b)", "tf.contrib.quantization"),
         ("from tensorflow.python.framework import ops\n@ops.RegisterShape('A')\ndef f(op): pass", REGISTER_SHAPE),
+        # of TensorFlow's own modules: whole ones, names in others, and by their path below a package with a public name
+        ("from tensorflow.python.distribute import all_reduce", "tf.python.distribute.all_reduce"),
+        ("import tensorflow.python.distribute.all_reduce as r", "tf.python.distribute.all_reduce"),
+        ("from tensorflow.python.distribute.all_reduce import build_ring_all_reduce", "tf.python.distribute.all_reduce"),
+        ("from tensorflow.python import distribute\nx = distribute.all_reduce.f(y)", "tf.python.distribute.all_reduce"),
+        (
+            "from tensorflow.python.framework.common_shapes import unchanged_shape_with_rank",
+            "tf.python.framework.common_shapes.unchanged_shape_with_rank",
+        ),
+        ("from tensorflow.python.util import deprecation_wrapper", "tf.python.util.deprecation_wrapper"),
+        ("from tensorflow_core.python.util.tf_export import estimator_export", "tf.python.util.tf_export.estimator_export"),
+        (
+            "from tensorflow.python.keras.preprocessing.sequence import _remove_long_seq",
+            "tf.keras.preprocessing.sequence._remove_long_seq",
+        ),
+        ("from tensorflow.python.data.experimental.ops import stats_ops", "tf.data.experimental.ops.stats_ops"),
         ("import tensorflow as tf\nl = tf.keras.wrappers.scikit_learn.KerasClassifier(f)", "tf.keras.wrappers"),
     ],
 )
@@ -60,6 +76,10 @@ def test_it_is_said(code: str, name: str) -> None:
         CONTRIB + "from tensorflow.python.ops import gen_nn_ops as nn\ndef f(g, y):\n    return nn.bias_add_grad(g)",
         CONTRIB + "import tensorflow.python.ops.gen_math_ops\nc = tensorflow.python.ops.gen_math_ops.cast(x, d)",
         "import tensorflow as tf\nc = mine.contrib.rnn.PhasedLSTMCell(3)",
+        "import tensorflow as tf\nfrom mine.python.distribute import all_reduce",
+        "from tensorflow.python.framework import ops\ng = ops.get_default_graph()",
+        "from tensorflow.python.training.tracking import graph_view",  # npu_bridge finds it where it is now
+        "try:\n    from tensorflow.python.distribute import all_reduce\nexcept ImportError:\n    all_reduce = None",
     ],
 )
 def test_nothing_is_said(code: str) -> None:

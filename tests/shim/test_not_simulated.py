@@ -36,7 +36,7 @@ def test_nothing_is_said_of_a_module_of_tensorflow_that_is_there():
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     names = [name.rpartition(".") for name in done.stdout.split()]
-    assert len(names) > 4000
+    assert len(names) > 10000
     script = "import tensorflow.contrib\n" + "".join(f"from {module} import {name}\n" for module, _, name in names)
     assert [f for f in convert_source(script, "m.py").findings if f.rule == "NPU968"] == []
 

@@ -46,7 +46,7 @@ def full(report: Report) -> Iterator[Line]:
         rest = [finding for finding in file.new_findings() if finding.level not in WORK_LEVELS]
         if rest:
             yield Line("")
-            yield Line(f"{visible(file.path)} ({file.status.value})", "bold")
+            yield Line(f"{visible(file.path)} ({report.outcome(file.status.value)})", "bold")
             yield from finding_lines(report, file, rest)
     known = [line for file in report.files for line in finding_lines(report, file, _known(file), "known")]
     if known:
@@ -111,9 +111,9 @@ def _place_in_file(finding: Finding) -> str:
 
 def totals(report: Report) -> Iterator[Line]:
     """Three lines with numbers, and one for what was left out."""
-    yield Line(f"{counted(len(report.files), 'file')}: {_numbers(report.statuses())}")
+    yield Line(f"{counted(len(report.files), 'file')}: {_numbers(report, report.statuses())}")
     levels = report.levels()
-    yield Line(f"{counted(sum(levels.values()), 'finding')}: {_numbers(levels)}")
+    yield Line(f"{counted(sum(levels.values()), 'finding')}: {_numbers(report, levels)}")
     yield Line(sentence(report))
     if report.n_known or report.n_stale:
         stale = f"; {report.n_stale} of its entries fit nothing any more: --write-baseline drops them" if report.n_stale else ""
@@ -136,8 +136,8 @@ def show(lines: Iterable[Line], stream: TextIO) -> None:
         console.print(Text(line.text, style=line.style), soft_wrap=True)
 
 
-def _numbers(counts: dict[str, int]) -> str:
-    return ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "none"
+def _numbers(report: Report, counts: dict[str, int]) -> str:
+    return ", ".join(f"{number} {report.outcome(name)}" for name, number in counts.items() if number) or "none"
 
 
 def counted(number: int, noun: str) -> str:

@@ -124,20 +124,33 @@ class Report:
             for finding in file.findings:
                 yield file, finding
 
+    def outcome(self, name: str) -> str:
+        """A status or level in words: with `scan`, what is converted or fixed would be."""
+        is_possible = self.command == "scan" and name in (Status.CONVERTED.value, Level.FIXED.value)
+        return f"would be {name}" if is_possible else name
+
     @property
     def headline(self) -> str:
         """The report's first line: what distribution was found, and what to run to convert it."""
+        writes = self.command == "convert"
         if not self.distributions:
-            if self.command == "convert":
-                return "No distributed training was found; converted for a single device."
-            return "No distributed training was found."
+            return (
+                "No distributed training was found; converted for a single device."
+                if writes
+                else "No distributed training was found."
+            )
         found = "; ".join(_name_with_place(d) for d in self.distributions)
         if self.mode != "none":
+            if not writes:
+                return f"Distributed training found: {found}. It would be converted with --distributed {self.mode}."
             return (
                 f"Distributed training found: {found}. Converted with --distributed {self.mode}; "
                 "`tf2npu run --devices 2` tries it."
             )
         rerun = " or ".join(f"`tf2npu convert SRC OUT --distributed {mode}`" for mode in self.possible_modes)
+        if not writes:
+            way = f"To convert it, run {rerun}." if rerun else "It has no form on the NPU."
+            return f"Distributed training found: {found}. {way}"
         if not rerun:
             return f"Distributed training found: {found}. It has no form on the NPU; converted for a single device."
         return f"Distributed training found: {found}. Converted for a single device; to convert it too, run {rerun}."

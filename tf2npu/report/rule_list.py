@@ -12,6 +12,8 @@ from tf2npu.report.visible import visible
 from tf2npu.rules import Example, Rule, all_rules
 
 FORMATS = ("text", "json", "md")
+MOST_MATCHES = 60
+"""Names that a person is shown of what a rule looks for."""
 _WHOLE_FILE = "the file as a whole"
 
 
@@ -61,11 +63,19 @@ def _of_example(example: Example) -> dict[str, str]:
 def _explained(entry: dict[str, Any]) -> str:
     lines = [f"{entry['id']}  {entry['title']}", ""]
     lines += [text for text in (entry["what"], entry["why"]) if text]
-    lines += ["", "Matches: " + ", ".join(entry["matches"])] if entry["matches"] else []
+    lines += ["", _matches(entry, "{}")] if entry["matches"] else []
     lines += [f"Source: {entry['source']}"] if entry["source"] else []
     for example in entry["examples"]:
         lines += ["", *_example_lines(example)]
     return "\n".join(lines) + "\n"
+
+
+def _matches(entry: dict[str, Any], form: str) -> str:
+    """What a rule looks for, for people: of hundreds of names the first ones."""
+    names = entry["matches"]
+    shown = ", ".join(form.format(name) for name in names[:MOST_MATCHES])
+    left = len(names) - MOST_MATCHES
+    return f"Matches: {shown}" + (f" and {left} more (`tf2npu rules {entry['id']} --format json` has all)" if left > 0 else "")
 
 
 def _example_lines(example: dict[str, str]) -> list[str]:
@@ -80,7 +90,7 @@ def _example_lines(example: dict[str, str]) -> list[str]:
 
 def _markdown(entry: dict[str, Any]) -> str:
     lines = [f"## {entry['id']}", "", f"**{entry['title']}**", "", " ".join(filter(None, (entry["what"], entry["why"]))), ""]
-    lines += ["Matches: " + ", ".join(f"`{name}`" for name in entry["matches"]), ""] if entry["matches"] else []
+    lines += [_matches(entry, "`{}`"), ""] if entry["matches"] else []
     lines += [f"Source: {entry['source']}", ""] if entry["source"] else []
     for example in entry["examples"]:
         if example["write"]:

@@ -12,7 +12,10 @@ from tf2npu.scanner.sites import Call
 
 
 def fed_element(call: Call) -> str:
-    """The first name of this file that gets what an iterator gives and is a key of a dictionary, as feeds have; else ""."""
+    """The first name of this file that gets what an iterator gives and is a key of a dictionary, as feeds have; else "".
+
+    Of an attribute the files that import this one may have such a dictionary, too.
+    """
     memo = call.script.memo
     if "fed_element" not in memo:
         memo["fed_element"] = _fed_element(call)
@@ -32,7 +35,12 @@ def _fed_element(call: Call) -> str:
         if isinstance(holder, cst.DictElement) and holder.key is reference:
             return call.source(reference)
         given.update(_key(call, target, scope) for target in _targets(call, reference))
-    return ""
+    return min((key for key in given if isinstance(key, str) and _is_fed_elsewhere(call, key)), default="")
+
+
+def _is_fed_elsewhere(call: Call, attribute: str) -> bool:
+    name = attribute.rpartition(".")[2]
+    return call.script.project.has_importer(call.script.path, lambda facts: name in facts.keys)
 
 
 def _key(call: Call, node: cst.BaseExpression, scope: Scope) -> Any:

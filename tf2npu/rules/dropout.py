@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import libcst as cst
 
@@ -28,6 +29,12 @@ _V2 = "tensorflow.compat.v2.nn.dropout"
             "from npu_bridge.npu_init import npu_ops\nimport tensorflow.compat.v2 as tf\n"
             "y = npu_ops.dropout(x, keep_prob=1 - 0.3)",
         ),
+        Example("y = tf.nn.dropout(x, 0.5, None, 7)", "y = npu_ops.dropout(x, 0.5, None, 7)"),
+        Example(
+            "import tensorflow.compat.v2 as tf\ny = tf.nn.dropout(x, 0.3, None, 7)",
+            "from npu_bridge.npu_init import npu_ops\nimport tensorflow.compat.v2 as tf\n"
+            "y = npu_ops.dropout(x, 1 - 0.3, None, 7)",
+        ),
         Example.same("y = tf.nn.dropout(x, keep_prob=.5, noise_shape=[1])", note="noise_shape", level="info"),
         Example.same("y = tf.nn.dropout(x, **kw)", note="rate or keep_prob may be in kw", level="manual"),
         Example.same("y = tf.nn.dropout(x, dropout_rate)", note="keep_prob or rate?", level="manual"),
@@ -38,8 +45,8 @@ def dropout(call: Call) -> None:
     """Calls `npu_ops.dropout` with the probability to keep."""
     if call.has_star_args:
         return call.manual("The arguments come out of *args or **kwargs; write npu_ops.dropout(x, keep_prob) by hand.")
-    positionals = [a for a in call.args if a.keyword is None]
-    if len(positionals) > 2 or call.arg("noise_shape") is not None:
+    noise_shape = call.value("noise_shape", 2)
+    if noise_shape is not None and call.resolve(noise_shape) != "None":
         return call.info("Left as it is: noise_shape is not part of the NPU's fast dropout.")
     rate, keep = _probability(call)
     if (rate is None) == (keep is None):
@@ -59,7 +66,7 @@ def _probability(call: Call) -> tuple[cst.Arg | None, cst.Arg | None]:
     """The arguments that give rate and keep_prob."""
     if call.name == _V2:
         return call.arg("rate", 1), None
-    return call.arg("rate"), call.arg("keep_prob", 1)
+    return call.arg("rate", 5), call.arg("keep_prob", 1)
 
 
 def _is_called_rate(arg: cst.Arg) -> bool:
@@ -71,7 +78,8 @@ def _is_called_rate(arg: cst.Arg) -> bool:
 
 
 def _to_keep_prob(call: Call, rate: cst.Arg) -> None:
-    call.rename_keyword(rate, "keep_prob")
+    if rate.keyword is not None or rate is call.args[-1] or call.args[call.args.index(rate) + 1].keyword is not None:
+        call.rename_keyword(rate, "keep_prob")  # else what follows it without a name needs it so as well
     if is_atom(rate.value):
         call.insert(call.script.tree.span(rate.value)[0], "1 - ")
     else:
@@ -85,12 +93,38 @@ def _to_keep_prob(call: Call, rate: cst.Arg) -> None:
     matches=("tensorflow.nn.dropout", _V2),
     why="A function kept in a variable or passed on is called somewhere else, with arguments that cannot be checked here.",
     source=_SOURCE,
-    examples=(Example.same("layer = tf.keras.layers.Lambda(tf.nn.dropout)", note="called elsewhere", level="manual"),),
+    examples=(
+        Example(
+            "import functools\nimport tensorflow as tf\nf = functools.partial(tf.nn.dropout, keep_prob=k)",
+            "import functools\nfrom npu_bridge.npu_init import npu_ops\nimport tensorflow as tf\n"
+            "f = functools.partial(npu_ops.dropout, keep_prob=k)",
+        ),
+        Example.same("layer = tf.keras.layers.Lambda(tf.nn.dropout)", note="called elsewhere", level="manual"),
+    ),
 )
 def dropout_reference(site: Site) -> None:
-    """Reports `tf.nn.dropout` that is not called but passed on."""
-    if passed_on(site) is not None:
+    """Converts `tf.nn.dropout` that is bound to a probability to keep; reports it where it is passed on otherwise."""
+    if passed_on(site) is None:
+        return
+    if _is_bound_to_keep(site):
+        site.replace(site.node, f"{site.need('npu_ops')}.dropout")
+        site.fixed("Dropout runs on the NPU; keep_prob is the probability to keep.")
+    else:
         site.manual("tf.nn.dropout is passed on here; where it is called, use npu_ops.dropout(x, keep_prob).")
+
+
+def _is_bound_to_keep(site: Site) -> bool:
+    """Whether functools.partial gives it keep_prob, so that who calls it can give no rate.
+
+    Source: tf.nn.dropout of TensorFlow 1.15 refuses both.
+    """
+    argument = site.script.walked.parents.get(id(site.node))
+    outer: Any = site.script.walked.parents.get(id(argument)) if isinstance(argument, cst.Arg) else None
+    if not isinstance(outer, cst.Call) or site.resolve(outer.func) != "functools.partial" or outer.args[0] is not argument:
+        return False
+    names = {arg.keyword.value for arg in outer.args[1:] if arg.keyword is not None}
+    is_plain = len(names) == len(outer.args) - 1 and names <= {"keep_prob", "seed", "name"}
+    return site.name != _V2 and is_plain and "keep_prob" in names
 
 
 @rule(

@@ -16,12 +16,13 @@ _EAGER_ONLY = (
     "contrib.eager.implicit_gradients",
     "contrib.eager.implicit_value_and_gradients",
 )
+_OF_V2 = "tensorflow.compat.v2.enable_v2_behavior"
 
 
 @rule(
     id="NPU944",
     title="Eager execution",
-    matches=tuple(f"tensorflow.{name}" for name in (*_SWITCHES, *_EAGER_ONLY)),
+    matches=(*(f"tensorflow.{name}" for name in (*_SWITCHES, *_EAGER_ONLY)), _OF_V2),
     why="With TensorFlow 1.15 the NPU compiles graphs; what runs op by op stays on the host.",
     source="the vendor's published support levels for TensorFlow 1.15",
     examples=(
@@ -31,6 +32,9 @@ _EAGER_ONLY = (
             write="with tf.Session(config=npu_config_proto()) as s:\n    s.run(y)",
         ),
         Example.same("import tensorflow.contrib.eager as tfe\ng = tfe.implicit_gradients(f)", level="manual"),
+        Example.same(
+            "import tensorflow.compat.v2 as tf\ntf.enable_v2_behavior()\ne = tf.estimator.Estimator(**kw)", level="unsupported"
+        ),
         Example.same("tf.disable_eager_execution()", note="graphs, as the NPU needs them"),
         Example.same("tf.disable_v2_behavior()", note="graphs, as the NPU needs them"),
     ),

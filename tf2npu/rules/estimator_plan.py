@@ -43,9 +43,17 @@ _OF_CONTRIB = {
     "estimator.RNNClassifier": 12, "estimator.RNNEstimator": 10, "factorization.KMeansClustering": 9,
     "timeseries.ARRegressor": 12, "timeseries.StructuralEnsembleRegressor": 11, "timeseries.TimeSeriesRegressor": 4,
 }  # fmt: skip
+_OF_V2 = {
+    "BaselineClassifier": 5, "BaselineEstimator": 3, "BaselineRegressor": 4, "DNNClassifier": 9, "DNNEstimator": 7,
+    "DNNLinearCombinedClassifier": 11, "DNNLinearCombinedEstimator": 9, "DNNLinearCombinedRegressor": 10, "DNNRegressor": 8,
+    "LinearClassifier": 6, "LinearEstimator": 4, "LinearRegressor": 5,
+}  # fmt: skip
 # Canned Estimators, and the position of `config` in TensorFlow 1.15.
 CANNED = {f"tensorflow.estimator.{name}": position for name, position in _CANNED.items()}
+CANNED |= {f"tensorflow.compat.v2.estimator.{name}": position for name, position in _OF_V2.items()}
 CANNED |= {f"tensorflow.contrib.{name}": position for name, position in _OF_CONTRIB.items()}
+MODEL_TO_ESTIMATOR = "tensorflow.keras.estimator.model_to_estimator"
+WRAPPED = {**CANNED, MODEL_TO_ESTIMATOR: 4}  # what takes a RunConfig and stays, and the position of `config`
 
 
 @dataclass
@@ -72,8 +80,8 @@ def _make(script: Script) -> EstimatorPlan:
     plan = EstimatorPlan()
     for node, scope in script.walked.calls:
         name = script.name_of(node.func, scope) or ""
-        if name in CANNED:
-            config = Call(script, "NPU203", node, scope, name).arg("config", CANNED[name])
+        if name in WRAPPED:
+            config = Call(script, "NPU203", node, scope, name).arg("config", WRAPPED[name])
             plan.wrapped.update(id(o) for o, _ in (_origins(script, config.value, scope, 0) if config else None) or [])
         if name != ESTIMATOR or script.is_switched_off("NPU201", node):
             continue
@@ -153,7 +161,7 @@ def _told_by_block(script: Script) -> set[tuple[int, str]]:
     if "configs_told_by_block" not in script.memo:
         uses: dict[tuple[int, str], bool] = {}
         for node, scope in script.walked.calls:
-            position = {ESTIMATOR: CONFIG_POSITION, **CANNED}.get(script.name_of(node.func, scope) or "")
+            position = {ESTIMATOR: CONFIG_POSITION, **WRAPPED}.get(script.name_of(node.func, scope) or "")
             config = Call(script, "NPU201", node, scope).value("config", position) if position is not None else None
             if isinstance(config, cst.Name) and len(scope.lookup(config.value)) > 1:
                 key = (id(scope), config.value)

@@ -149,7 +149,7 @@ def init_and_shutdown(call: Call) -> None:
         _start_here(call)
     else:
         call.take_out()
-        call.fixed("The entry script starts and releases the NPU's resources.")
+        call.fixed("Taken out: the entry script starts and releases the NPU's resources.")
     if call.args:
         call.manual("The ranks that take part are given by the rank table on the NPU, not by an argument.")
 

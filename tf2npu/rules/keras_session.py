@@ -6,6 +6,8 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.entry_block import entry_guard
+from tf2npu.rules.estimator import wrap_run_config
+from tf2npu.rules.estimator_plan import MODEL_TO_ESTIMATOR, WRAPPED
 from tf2npu.rules.resources import bracket_entry, wants_keras_session, wants_resources
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site
@@ -126,13 +128,22 @@ def native_keras(site: Site) -> None:
 @rule(
     id="NPU304",
     title="Keras model as Estimator",
-    matches=("tensorflow.keras.estimator.model_to_estimator",),
+    matches=(MODEL_TO_ESTIMATOR,),
     why="The Estimator it gives is TensorFlow's; the NPU's brings its loop of several steps and its checkpoint hooks.",
     source="npu_bridge.estimator.npu.keras_to_npu.model_to_npu_estimator(keras_model, ..., model_dir, checkpoint_format, config)",
     examples=(
-        Example.same(
+        Example(
             "e = tf.keras.estimator.model_to_estimator(model, model_dir='d')",
-            note="the config decides",
+            "e = tf.keras.estimator.model_to_estimator(model, model_dir='d', config=npu_run_config_init())",
+        ),
+        Example(
+            "c = tf.estimator.RunConfig()\ne = tf.keras.estimator.model_to_estimator(model, config=c)",
+            "c = tf.estimator.RunConfig()\n"
+            "e = tf.keras.estimator.model_to_estimator(model, config=npu_run_config_init(run_config=c))",
+        ),
+        Example.same(
+            "e = tf.keras.estimator.model_to_estimator(model, **kw)",
+            note="the config may be in kw",
             level="manual",
             write="e = keras_to_npu.model_to_npu_estimator(model, model_dir='d', config=NPURunConfig())",
         ),
@@ -140,8 +151,9 @@ def native_keras(site: Site) -> None:
     ),
 )
 def model_to_estimator(call: Call) -> None:
-    """Reports Keras models that become Estimators."""
+    """Wraps the config of a Keras model that becomes an Estimator, and says what the NPU has for it."""
+    wrap_run_config(call, WRAPPED[MODEL_TO_ESTIMATOR])
     call.manual(
         "On the NPU: keras_to_npu.model_to_npu_estimator(keras_model=model, model_dir=..., config=NPURunConfig()), both from "
-        "npu_bridge.npu_init. Without it this Estimator's sessions still run on the NPU, step by step."
+        "npu_bridge.npu_init. Without it this Estimator's sessions run on the NPU by their config, step by step."
     )

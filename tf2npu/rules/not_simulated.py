@@ -10,6 +10,8 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.places import uses
 from tf2npu.scanner.sites import Site
 
+_WORD = re.compile(r"\w+")
+
 
 @rule(
     id="NPU968",
@@ -17,7 +19,7 @@ from tf2npu.scanner.sites import Site
     on="module",
     matches=tuple(not_simulated()),
     why="A simulated run is one of TensorFlow 2.15, which dropped some APIs of 1.15: it ends where the script comes to one.",
-    source="the names of TensorFlow 1.15 looked up in a process with npu_bridge (tools/build_not_simulated.py)",
+    source="the names of TensorFlow 1.15 and of its own modules, looked up with npu_bridge (tools/build_not_simulated.py)",
     examples=(
         Example.same(
             "cell = tf.contrib.rnn.PhasedLSTMCell(64)",
@@ -26,6 +28,7 @@ from tf2npu.scanner.sites import Site
         ),
         Example.same("from tensorflow.contrib.factorization import KMeans", level="info"),
         Example.same("e = tf.estimator.BoostedTreesClassifier(columns, 1, config=npu_run_config_init())", level="info"),
+        Example.same("from tensorflow.python.distribute import all_reduce", level="info"),
         Example.same("cell = tf.contrib.rnn.LSTMCell(64)", note="still there"),
         Example.same(
             "try:\n    from tensorflow.contrib import graph_editor\nexcept ImportError:\n    graph_editor = None",
@@ -35,7 +38,7 @@ from tf2npu.scanner.sites import Site
 )
 def not_in_a_simulated_run(site: Site) -> None:
     """Says of each such API that a simulated run ends there."""
-    if not site.script.uses_tensorflow or not _words().search(site.script.text):
+    if not site.script.uses_tensorflow or not _is_mentioned(site.script.text):
         return
     for name in uses(site, not_simulated_part):
         instead = not_simulated()[name] or "a copy of its code in the project"
@@ -45,8 +48,16 @@ def not_in_a_simulated_run(site: Site) -> None:
         )
 
 
-@lru_cache(maxsize=1)
-def _words() -> re.Pattern[str]:
-    """What a file must hold to use one of them, so that the names of others need not be looked at."""
+@lru_cache(maxsize=2)
+def _last_words(*, own_modules: bool) -> frozenset[str]:
+    """What a file must hold to use one of them, so that the names of others need not be looked at.
+
+    own_modules: with what is below `tensorflow.python`, which most files do not name.
+    """
     names = (name for name in not_simulated() if not name.startswith("tensorflow.contrib."))
-    return re.compile(rf"\b(?:contrib|{'|'.join(sorted({name.rpartition('.')[2] for name in names}))})\b")
+    return frozenset(name.rpartition(".")[2] for name in names if own_modules or not name.startswith("tensorflow.python."))
+
+
+def _is_mentioned(text: str) -> bool:
+    words = set(_WORD.findall(text))
+    return "contrib" in words or not _last_words(own_modules="python" in words).isdisjoint(words)

@@ -21,6 +21,7 @@ _HINTS = re.compile(
     rb"|scipy|sklearn|skimage|yaml\.load|ANTIALIAS|Image\.(?:LINEAR|CUBIC)|collections\W[^\n]*[A-Z]\w+(?:able|tor|ing|ence|Set|View)"
     rb"|\.clock\b|argspec|linux_distribution|platform\.dist|fractions|cgi|base64|getcwdu|string\.\w|itertools\W[^\n]*\bi[zmf]"
     rb"|maxint|setcheckinterval|cElementTree|\b(?:imp|distutils|asyncore|pipes|formatter|parser|symbol)\b|asyncio|cv2\.cv"
+    rb"|\b(?:OMPI_COMM|MV2_COMM|PMI|HOROVOD)_"  # NPU422
     rb"|\b(?:xrange|unichr|basestring|raw_input|execfile|StandardError)\b|\b(?:unicode|long|reduce)\("
 )
 _VERSION_TESTS = (*VERSION_TESTS, "__version__")  # of Python, and of the library itself

@@ -35,7 +35,12 @@ _TEST_RUNNERS = frozenset(
 _KERAS_MADE = "npu_bridge.npu_init.set_keras_session_npu_config"
 _STARTED = ("npu_bridge.npu_init.init_resource", "npu_bridge.npu_init.npu_ops.initialize_system")
 _SESSION = re.compile(r"tensorflow\..*(?:Session|SessionCreator|managed_session|prepare_or_wait_for_session)$")
-_EAGER = frozenset({"tensorflow.enable_eager_execution", "tensorflow.contrib.eager.enable_eager_execution"})
+_EAGER = frozenset(
+    {
+        "tensorflow.enable_eager_execution", "tensorflow.contrib.eager.enable_eager_execution", "tensorflow.enable_v2_behavior",
+        "tensorflow.compat.v2.enable_v2_behavior",
+    }
+)  # fmt: skip
 _DECIDING = frozenset({*_KERAS_SET, *_TEST_RUNNERS, _KERAS_MADE, *_STARTED})
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from keyword import iskeyword
 from typing import Any
 
 import libcst as cst
@@ -32,6 +34,16 @@ _EVALUATED = (
     "what one of them reports would be no result for all the data. If the results of all ranks are put together, shard by "
     "get_rank_size(), get_rank_id()."
 )
+_CHOSEN = (
+    "Who calls this says which part is read, and one reads all data, so it stays: where it is called for training, pass "
+    "get_rank_size() and get_rank_id()."
+)
+_OF_HOROVOD = (
+    "This stays: numbers that come from Horovod are those of the NPU's ranks where they are asked for. If these do not, and "
+    "every rank is to read a part of its own, shard by get_rank_size(), get_rank_id()."
+)
+_NO_CONTEXT = "No strategy passes this context on NPUs: without it write .shard(get_rank_size(), get_rank_id())."
+_DOTTED = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*")
 _NO_RANK = (
     "These parts are not those of ranks, so this stays. If every rank is to read a part of its own, shard by "
     "get_rank_size(), get_rank_id() as well."
@@ -83,6 +95,13 @@ _NO_RANK = (
             write="train = data(n=get_rank_size(), i=get_rank_id())",
             config=_TF,
         ),
+        Example.same(
+            "def data(n, i):\n    return tf.data.Dataset.range(9).shard(n, i)\ntrain, test = data(4, k), data(1, 0)",
+            note="the callers say which parts",
+            level="manual",
+            write="train, test = data(get_rank_size(), get_rank_id()), data(1, 0)",
+            config=_TF,
+        ),
         Example.same("d = tf.data.Dataset.range(9).shard(num_shards=n, index=i)", note="one device"),
         Example.same("row = db.shard('users', key=7)", note="another object's method", config=_TF),
     ),
@@ -93,24 +112,35 @@ def shard(call: Call) -> None:
     if call.script.config.distributed not in _MODES or count is None or index is None or call.has_star_args:
         return None
     chosen = [v.body if isinstance(v, cst.IfExp) else v for v in (count, index)]
-    known = {call.resolve(v.func) or "" for v in chosen if isinstance(v, cst.Call)}
-    if any(name.startswith(("npu_bridge.", "hccl.")) or _HOROVOD_RANK.match(name) for name in known):
+    if any(_is_rank(call, value) for value in chosen):
         return None
     if all(isinstance(v, cst.Integer) for v in (count, index)) or _is_one_of_several(call, index):
         return call.manual(_NO_RANK)
     if _is_predicted_by_parts(call, index):
         return call.manual(_PREDICTED)
-    if _is_whole_by_default(call, count, index):
+    passed = list(_passed(call, count, index))
+    if passed and all(_is_rank(caller, value) for caller, *both in passed for value in both):
+        return None
+    if _defaults(call, count, index) == ("1", "0"):
         n, i = call.source(count), call.source(index)
         return call.manual(
             f"Who calls this without {n} and {i} reads all data, as evaluation does, so it stays: where it is called for "
             f"training, pass {n}=get_rank_size(), {i}=get_rank_id()."
         )
+    if any(_is_all(n, i) for _, n, i in passed):
+        return call.manual(_CHOSEN)
     if context_of(call).kind == "eval":
         return call.manual(_EVALUATED)
+    return _by_rank(call, count, index)
+
+
+def _by_rank(call: Call, count: cst.BaseExpression, index: cst.BaseExpression) -> None:
+    """Shard by the ranks, in the place of a strategy's workers; Horovod's ranks are what they are where they come from."""
+    if call.script.config.distributed == "horovod":
+        return call.info(_OF_HOROVOD)
     condition = _context_condition(call, [count, index])
     if condition is not None:
-        return _add_else(call, condition)
+        return _add_else(call, condition) if all(_asks_for_context(call, condition, [count, index])) else call.manual(_NO_CONTEXT)
     call.replace(count, f"{call.need('get_rank_size')}()")
     call.replace(index, f"{call.need('get_rank_id')}()")
     return call.fixed("Every rank reads its own part of the data.")
@@ -124,15 +154,41 @@ def _is_predicted_by_parts(call: Call, index: cst.BaseExpression) -> bool:
     return function is not None and is_param and any(_PREDICTS.search(name) for name in around)
 
 
-def _is_whole_by_default(call: Call, count: cst.BaseExpression, index: cst.BaseExpression) -> bool:
-    """Whether both are parameters of the function around, by default the one part that is all."""
+def _defaults(call: Call, *values: Any) -> tuple[str, ...] | None:
+    """The defaults of the parameters of the function around that values are, "" for required ones; None where one is none."""
     function = call.scope.function
     if function is None or not isinstance(function.node, cst.FunctionDef):
-        return False
+        return None
     params = function.node.params
-    defaults = {p.name.value: p.default for p in (*params.params, *params.kwonly_params) if isinstance(p.default, cst.Integer)}
-    given = [defaults.get(value.value) if isinstance(value, cst.Name) else None for value in (count, index)]
-    return [d.value if d is not None else "" for d in given] == ["1", "0"]
+    known = {p.name.value: p.default for p in (*params.params, *params.kwonly_params)}
+    names = [value.value for value in values if isinstance(value, cst.Name) and value.value in known]
+    if len(names) < len(values):
+        return None
+    return tuple(call.source(default) if default is not None else "" for default in map(known.get, names))
+
+
+def _passed(call: Call, count: Any, index: Any) -> Iterator[tuple[Call, Any, Any]]:
+    """What each call of the function around that this file has passes for two of its parameters, where both values are such."""
+    if _defaults(call, count, index) is None:
+        return
+    script, function = call.script, call.scope.function
+    node: Any = function.node if function is not None else None
+    names = [p.name.value for p in node.params.params]
+    for use, scope in script.walked.calls:
+        if isinstance(use.func, cst.Name) and any(binding.node is node for binding in scope.lookup(use.func.value)):
+            caller = Call(script, call.fix.rule, use, scope)
+            n, i = (caller.value(v.value, names.index(v.value) if v.value in names else None) for v in (count, index))
+            yield caller, n, i
+
+
+def _is_all(count: Any, index: Any) -> bool:
+    """Whether a part is the whole."""
+    return [value.value if isinstance(value, cst.Integer) else "" for value in (count, index)] == ["1", "0"]
+
+
+def _is_rank(call: Call, value: cst.BaseExpression | None) -> bool:
+    name = (call.resolve(value.func) or "") if isinstance(value, cst.Call) else ""
+    return name.startswith(("npu_bridge.", "hccl.")) or _HOROVOD_RANK.match(name) is not None
 
 
 def _is_one_of_several(call: Call, index: cst.BaseExpression) -> bool:
@@ -159,13 +215,19 @@ def _is_for_each_element(call: Call, function: Any) -> bool:
 
 def _context_condition(call: Call, values: list[Any]) -> cst.If | None:
     """The `if context:` around a shard whose arguments come from that context, as a strategy would pass it."""
-    roots = {_root(call.source(value)) for value in values}
     for ancestor in call.script.walked.ancestors(call.node):
-        if isinstance(ancestor, cst.If) and _root(call.source(ancestor.test)) in roots:
+        if isinstance(ancestor, cst.If) and any(_asks_for_context(call, ancestor, values)):
             return ancestor
         if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)):
             return None
     return None
+
+
+def _asks_for_context(call: Call, condition: cst.If, values: list[Any]) -> list[bool]:
+    """Of each name in a condition, whether it is the context that values are attributes of, or one of the values."""
+    given = [call.source(value) for value in values]
+    names = [name for name in _DOTTED.findall(call.source(condition.test)) if not iskeyword(name)]
+    return [any(value == name or re.match(rf"{re.escape(name)}[.\[]", value) for value in given) for name in names]
 
 
 def _root(text: str) -> str:
@@ -181,7 +243,7 @@ def _add_else(call: Call, condition: cst.If) -> None:
         return
     shards = _shards_of(call, condition)
     if call.node not in shards or not isinstance(condition.body, cst.IndentedBlock):
-        call.manual("No strategy passes this context on NPUs: without it write .shard(get_rank_size(), get_rank_id()).")
+        call.manual(_NO_CONTEXT)
         return
     if call.node is not shards[0]:
         call.info("It is sharded by rank in the branch that is added for the first shard of this context.")

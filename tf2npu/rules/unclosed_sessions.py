@@ -107,7 +107,9 @@ def _is_attribute_closed(call: Call, name: str) -> bool:
             if holder is None or not holder.startswith("user:") or _is_one_of(script, holder, numbers):
                 return True
     in_with = rf"(?:\bwith |enter_context\(|closing\()[\w.\[\]]+\.{re.escape(name)}(?![\w.(\[])"
-    return re.search(in_with, script.text) is not None or script.project.is_closed_by_importer(script.path, name)
+    return re.search(in_with, script.text) is not None or script.project.has_importer(
+        script.path, lambda facts: name in facts.closed
+    )
 
 
 def _is_one_of(script: Script, holder: str, numbers: list[int]) -> bool:

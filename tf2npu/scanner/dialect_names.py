@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 
-SIGNS_2 = frozenset({
+_SIGNS_2 = (
     "tensorflow.GradientTape", "tensorflow.function", "tensorflow.keras.mixed_precision.LossScaleOptimizer",
     "tensorflow.keras.mixed_precision.set_global_policy", "tensorflow.keras.mixed_precision.Policy",
     "tensorflow.config.list_physical_devices", "tensorflow.config.list_logical_devices",
     "tensorflow.config.run_functions_eagerly", "tensorflow.config.set_visible_devices",
     "horovod.tensorflow.broadcast_variables", "horovod.tensorflow.DistributedGradientTape",
-})  # fmt: skip
+)  # fmt: skip
+# compat.v2 has them too; it is TensorFlow 2 as a whole where its behaviour is switched on.
+_OF_V2 = tuple(name.replace("tensorflow.", "tensorflow.compat.v2.") for name in _SIGNS_2 if name.startswith("tensorflow."))
+SIGNS_2 = frozenset({*_SIGNS_2, *_OF_V2, "tensorflow.compat.v2.enable_v2_behavior"})
 V1_MODE = frozenset({"tensorflow.disable_eager_execution", "tensorflow.disable_v2_behavior"})
 MAY_BE_2 = re.compile(
     r"GradientTape|\btf\.function|mixed_precision|list_\w+_devices|run_functions_eagerly|set_visible_devices"
-    r"|broadcast_variables|tf\.print|\.function\b|disable_eager_execution|disable_v2_behavior"
+    r"|broadcast_variables|tf\.print|\.function\b|disable_eager_execution|(?:en|dis)able_v2_behavior"
 )
 # Not random_normal, random_uniform and contrib.compiler.xla: TensorFlow 2 has them by another spelling (tf.random.normal).
 ONLY_1 = re.compile(
@@ -22,5 +25,5 @@ ONLY_1 = re.compile(
     r"|layers|contrib(?!\.compiler\.xla)|logging|gfile|py_func|to_\w+|global_variables\w*|get_default_graph"
     r"|reset_default_graph|set_random_seed|get_collection|enable_eager_execution|truncated_normal|estimator|tables_initializer"
     r"|train\.(?:\w+Optimizer|Saver|MonitoredTrainingSession|Supervisor|get_\w*global_step|\w*_decay|slice_input_producer|batch)"
-    r"|summary\.(?:FileWriter|merge_all))\b"
+    r"|summary\.(?:FileWriter|merge_all)|compat\.v2\.estimator)\b"
 )

@@ -83,6 +83,7 @@ class FileFacts:
     dialect: str = ""  # "1" or "2" where a name that only one TensorFlow has tells what the file is written for
     loads: tuple[Target, ...] = ()  # what it imports whenever it is loaded, with no way round it
     closed: frozenset[str] = frozenset()  # attributes whose close() is used, or that a with statement closes
+    keys: frozenset[str] = frozenset()  # attributes that are keys of a dictionary, as feeds have
     is_python: bool = False  # Python's own parser takes it
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
@@ -205,6 +206,7 @@ class _Gatherer:
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
             *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
             "1" if self.only_1 else "2" if self.only_2 else "", tuple(_loaded(module)), frozenset(_closed(nodes)),
+            frozenset(key.attr for n in nodes if type(n) is ast.Dict for key in n.keys if isinstance(key, ast.Attribute)),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:

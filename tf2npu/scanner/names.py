@@ -31,6 +31,14 @@ _PRIVATE = (
     (re.compile(r"tensorflow\.python\.training\.training\.(\w+)$"), r"tensorflow.train.\1"),
     (re.compile(r"tensorflow(?:_estimator)?\.python\.estimator\.(?:\w+\.)*([A-Z]\w+)$"), r"tensorflow.estimator.\1"),
     (re.compile(r"tensorflow_estimator\.(?:python|_api|compat)\.(?:\w+\.)*([A-Z]\w+)$"), r"tensorflow.estimator.\1"),
+    # The same objects, and an Estimator that takes and does the same; those that are ready made take other arguments.
+    (
+        re.compile(
+            r"tensorflow\.compat\.v2\.estimator\."
+            r"(Estimator|EstimatorSpec|RunConfig|TrainSpec|EvalSpec|ModeKeys|train_and_evaluate)$"
+        ),
+        r"tensorflow.estimator.\1",
+    ),
     (re.compile(r"tensorflow\.python\.data\.ops\.\w+\.([A-Z]\w+)$"), r"tensorflow.data.\1"),
     (re.compile(r"tensorflow\.core\.protobuf\.config_pb2\.(\w+)$"), r"tensorflow.\1"),
     (re.compile(r"tensorflow\.contrib\.slim\.(dropout|conv2d|fully_connected)$"), r"tensorflow.contrib.layers.\1"),

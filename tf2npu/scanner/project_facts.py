@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -106,9 +106,9 @@ class ProjectFacts:
         whole.input_uses = self.input_uses | spread_roles(functions, calls, whole._find_function)
         return whole
 
-    def is_closed_by_importer(self, path: str, attribute: str) -> bool:
-        """Whether a file that imports `path` closes what an object holds in this attribute."""
-        return any(attribute in f.closed and path in self._imported_files(f) for p, f in self.files.items() if p != path)
+    def has_importer(self, path: str, which: Callable[[FileFacts], bool]) -> bool:
+        """Whether one of the files that import `path` is such a file."""
+        return any(which(f) and path in self._imported_files(f) for p, f in self.files.items() if p != path)
 
     @property
     def distribution_kinds(self) -> tuple[str, ...]:

@@ -51,6 +51,7 @@ _INSTEAD = {
     "learn.preprocessing": "",
     "memory_stats": "the run log, which says how much memory a step takes",
     "periodic_resample": _COMPILED,
+    "python.util.tf_export.estimator_export": "estimator_export of tensorflow_estimator.python.estimator.estimator_export",
     "quantization": "tf.quantization",
     "reduce_slice_ops": _COMPILED,
     "saved_model": "tf.saved_model",

@@ -35,6 +35,11 @@ MOVED_NAMES = (
     ("ops.variables", "VariableV1 is_variable_initialized", "ops.variable_v1"),
     ("pywrap_tensorflow", "NewCheckpointReader", "training.py_checkpoint_reader"),
     (
+        "saved_model.utils_impl",
+        "get_assets_dir get_or_create_assets_dir get_or_create_variables_dir get_variables_dir get_variables_path",
+        "saved_model.path_helpers",
+    ),
+    (
         "summary",
         "FileWriter FileWriterCache Summary SummaryDescription audio get_summary_description histogram"
         " image merge merge_all scalar tensor_summary text",
@@ -49,7 +54,10 @@ RENAMED = (
 )
 # Whole modules that moved.
 MOVED_MODULES = {
+    "tensorflow.python.context": "tensorflow.python.eager.context",  # tensorflow/python/__init__.py of 1.15 imports it
     "tensorflow.python.training.tracking": "tensorflow.python.trackable",
+    "tensorflow.python.trackable.graph_view": "tensorflow.python.checkpoint.graph_view",  # of that package in 1.15
+    "tensorflow.python.trackable.util": "tensorflow.python.checkpoint.checkpoint",
     "tensorflow.python.distribute.distribution_strategy_context": "tensorflow.python.distribute.distribute_lib",
     "tensorflow.python.data.experimental.ops.threadpool": "npu_bridge._tf1.threadpool",
     "tensorflow.python.graph_util": "tensorflow.python.framework.graph_util",
