@@ -65,12 +65,15 @@ class Trials:
             go(bound, self.settled is None or self.settled.is_beside)
             return False
         try:
-            self._next = self._search.send(_timed(bound, self._next, go))
+            times = _timed(bound, self._next, go)
+            if self.settled is None:  # another thread may have settled it since it was asked
+                self._next = self._search.send(times)
+            return False
         except StopIteration as found:
             self.settled = found.value or Setting()  # none where an interrupt has ended the search
+            return True
         finally:
             self._busy.release()
-        return self.settled is not None
 
     def apply(self, bound: Bound) -> None:
         """Make the steps ready as was found best, if it is known."""
@@ -89,12 +92,12 @@ def _search(overlaps: bool) -> Generator[Setting, Times, Setting]:
     for _ in range(REPEATS if short else 0):
         together.append((yield Setting(is_beside=False)))
         apart.append((yield Setting(short, is_beside=False)))
-    alone = frozenset(i for i in short if _shortest(together, i) > WORTH_SHARING * _shortest(apart, i))
+    chosen = frozenset(i for i in short if _shortest(together, i) > WORTH_SHARING * _shortest(apart, i))
     beside, behind = inf, inf
     for _ in range(REPEATS if overlaps and n_threads() > 1 else 0):
-        beside = min(beside, (yield Setting(alone)).device)
-        behind = min(behind, (yield Setting(alone, is_beside=False)).device)
-    return Setting(alone, beside <= behind)
+        beside = min(beside, (yield Setting(chosen)).device)
+        behind = min(behind, (yield Setting(chosen, is_beside=False)).device)
+    return Setting(chosen, beside <= behind)
 
 
 def _shortest(runs: Iterable[Times], position: int) -> float:

@@ -51,16 +51,18 @@ class FasterWay:
         try:
             start = perf_counter()
             result = self._way(*values)
-            self._next(perf_counter() - start)
+            self._go_on(perf_counter() - start)
             return result
         finally:
             self._busy.release()
 
-    def _next(self, seconds: float) -> None:
+    def _go_on(self, seconds: float) -> None:
+        if self._is_settled:  # by another thread, since it was asked
+            return
         try:
             self._way = self._search.send(seconds)
         except StopIteration as found:
-            self._way, self._is_settled = found.value, True
+            self._way, self._is_settled = found.value or self._way, True  # none where an interrupt has ended the search
 
 
 def _search(make: Callable[[bool], Call]) -> Generator[Call, float, Call]:

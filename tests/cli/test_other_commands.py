@@ -78,7 +78,6 @@ class TestRules:
         markdown = tool("rules", "--format", "md").out
         assert all(f"## {entry['id']}" in markdown and entry["title"] in markdown for entry in document)
 
-
     def test_of_hundreds_of_names_a_person_is_shown_some_and_told_where_all_are(self, tool):
         rule = next(rule for rule in all_rules() if rule.id == "NPU968")
         shown = next(line for line in tool("rules", "NPU968").out.split("\n") if line.startswith("Matches: "))

@@ -123,3 +123,28 @@ def test_the_faster_way_is_kept(here: float, pool: float, best: bool) -> None:
     for _ in range(N_CALLS):
         call()
     assert made[-1] is best
+
+
+def _call_often(call: FasterWay, found: list[int]) -> None:
+    found.extend(call(value) for value in range(20))
+
+
+def test_threads_that_call_at_once_all_get_their_result() -> None:
+    """One is in the last trial when another comes: a race that ended the search twice."""
+    for _ in range(30):
+        call, found = FasterWay(lambda is_here: lambda value: value + 1), list[int]()
+        threads = [threading.Thread(target=_call_often, args=(call, found)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(found) == sorted(4 * list(range(1, 21)))
+
+
+def test_a_search_that_another_thread_has_ended_is_not_gone_on_with() -> None:
+    call = FasterWay(lambda is_here: lambda value: value + 1)
+    for _ in range(N_CALLS):
+        call(1)
+    call._is_settled = False  # as a thread saw it that asked just before
+    assert call(1) == 2
+    assert call(1) == 2
