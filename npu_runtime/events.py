@@ -13,7 +13,8 @@ class ProgramRecord:
     """One compiled run. Floating-point operations are of one step, counted as TensorFlow's profiler counts them.
 
     fetches: what was asked for.  device_nodes: names.  host_nodes: reason by name.  n_runs: steps so far.
-    n_compilations: one for every new combination of shapes.  unread_flops: of nodes of the graph that are not computed, as
+    n_compilations: one for every new combination of shapes.  n_dropped: programs among them that had to go, as there were too
+    many.  unread_flops: of nodes of the graph that are not computed, as
     nobody reads them or others compute the same.  arena_bytes: memory of a step.  live_bytes: the largest sum of its buffers
     alive at one time.
     device_types: device nodes by the float type that they run in, where a precision mode chose it.
@@ -34,6 +35,7 @@ class ProgramRecord:
     nan_origins: list[str] = field(default_factory=list)
     n_runs: int = 0
     n_compilations: int = 0
+    n_dropped: int = 0
     _lock: Any = field(default_factory=Lock, repr=False)
 
     def count_run(self) -> None:
@@ -130,6 +132,8 @@ class RunLog:
         total = on_device + sum(program.host_flops * program.n_runs for program in programs)
         n_recompiled = sum(max(0, program.n_compilations - 1) for program in programs)
         recompiled = f", {n_recompiled} recompilations for new shapes" if n_recompiled else ""
+        n_dropped = sum(program.n_dropped for program in programs)
+        recompiled += f", {n_dropped} programs dropped for others (pad what is fed to fewer shapes)" if n_dropped else ""
         lines = [
             f"{self.device}: {_count(n_sessions, 'session')}, {_count(sum(p.n_runs for p in programs), 'run')}, "
             f"{100 * on_device / total if total else 100:.2f} % of {total:.3g} floating-point operations on the device"

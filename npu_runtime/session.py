@@ -33,6 +33,7 @@ from npu_runtime.executor.capacity import check_capacity
 from npu_runtime.executor.in_flight import InFlight
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program, Task
+from npu_runtime.executor.programs import Programs
 from npu_runtime.executor.run import Runner
 from npu_runtime.executor.watch import timeout_ms
 from npu_runtime.graph.ir import Graph, Node, Value
@@ -87,7 +88,7 @@ class _Plan:
     record: ProgramRecord
     is_saturating: bool
     variables: frozenset[Key]
-    runners: dict[tuple[Any, ...], Runner] = field(default_factory=dict)
+    runners: Programs = field(default_factory=Programs)
 
 
 class DeviceSession:
@@ -267,8 +268,10 @@ class DeviceSession:
         runner = plan.runners.get(key)
         if runner is None:
             with self._lock, _without_collection():
-                runner = plan.runners.get(key) or self._specialise(plan, key)
-                plan.runners[key] = runner
+                runner = plan.runners.get(key)
+                if runner is None:
+                    runner = self._specialise(plan, key)
+                    plan.record.n_dropped += plan.runners.add(key, runner)
         return runner
 
     def _specialise(self, plan: _Plan, shapes: tuple[tuple[int, ...], ...]) -> Runner:
