@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 from threading import Lock
 
 from npu_runtime.executor.run import Runner
@@ -14,37 +13,34 @@ MOST_STEPS = 200_000
 
 
 class Programs:
-    """Runners by the shapes of what is fed. Several threads may ask at once."""
+    """Runners by the shapes of what is fed, in the order of their last use. Several threads may ask at once."""
 
     def __init__(self) -> None:
         self._runners: dict[Shapes, Runner] = {}
-        self._last_use: dict[Shapes, int] = {}
-        self._uses = count()
         self._lock = Lock()
 
     def get(self, shapes: Shapes) -> Runner | None:
-        """The program for these, which is noted as used."""
-        runner = self._runners.get(shapes)
-        if runner is not None:
-            self._last_use[shapes] = next(self._uses)
-        return runner
+        """The program for these, which is the one used last then."""
+        with self._lock:
+            runner = self._runners.pop(shapes, None)
+            if runner is not None:
+                self._runners[shapes] = runner
+            return runner
 
     def add(self, shapes: Shapes, runner: Runner) -> int:
         """Keep one more.  Returns: how many of the others had to go; who runs one of them still has it."""
         with self._lock:
             self._runners[shapes] = runner
-            self._last_use[shapes] = next(self._uses)
-            gone = list(self._too_many(shapes))
+            gone = list(self._too_many())
             for other in gone:
                 del self._runners[other]
-                self._last_use.pop(other, None)
             return len(gone)
 
-    def _too_many(self, kept: Shapes) -> Iterator[Shapes]:
-        """Those used least lately, as long as there are too many steps."""
+    def _too_many(self) -> Iterator[Shapes]:
+        """Those used least lately, as long as there are too many steps; never the last one."""
         n_steps = sum(len(runner.program.steps) for runner in self._runners.values())
-        for shapes in sorted(self._runners, key=lambda shapes: self._last_use.get(shapes, 0)):
-            if n_steps <= MOST_STEPS or shapes == kept:
+        for shapes in list(self._runners)[:-1]:
+            if n_steps <= MOST_STEPS:
                 return
             n_steps -= len(self._runners[shapes].program.steps)
             yield shapes

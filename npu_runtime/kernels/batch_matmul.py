@@ -93,6 +93,11 @@ def _batch_of(x: Sequence[int | None], y: Sequence[int | None]) -> Shape:
         raise InvalidArgument(f"In[0] and In[1] must have compatible batch dimensions: {both}") from error
 
 
+def leading_axes(x: np.ndarray, y: np.ndarray) -> tuple[int, ...]:
+    """Those of stacks of matrices, broadcast.  Raises: InvalidArgument when they do not go together."""
+    return tuple(n for n in _batch_of(x.shape, y.shape) or () if n is not None)
+
+
 def _check_batch_ranks(x: Sequence[int | None], y: Sequence[int | None]) -> None:
     for index, shape in enumerate((x, y)):
         if len(shape) < 2:
@@ -104,7 +109,7 @@ def _batch_matmul(x: np.ndarray, y: np.ndarray, adj_x: bool, adj_y: bool, dtype:
     left = x.swapaxes(-1, -2) if adj_x else x
     right = y.swapaxes(-1, -2) if adj_y else y
     check_inner(left.shape[-1], right.shape[-2], x.shape, y.shape)
-    batch = tuple(n for n in _batch_of(x.shape, y.shape) or () if n is not None)
+    batch = leading_axes(x, y)
     shape = (*batch, left.shape[-2], right.shape[-1])
     wide = compute_dtype(dtype)
     result = multiply_batch(left.astype(wide, copy=False), right.astype(wide, copy=False), wide_buffer(shape, dtype, out))

@@ -13,6 +13,7 @@ from npu_runtime.errors import FailedPrecondition, InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.batch_matmul import leading_axes
 from npu_runtime.kernels.shapes import broadcast_pair, same_as
 
 Array = np.ndarray
@@ -154,7 +155,7 @@ def matrix_triangular_solve(matrix: Array, rhs: Array, /, *, lower: bool = True,
     TensorFlow 1.15; 2.15 divides by it.  Source: TensorFlow op `MatrixTriangularSolve`.
     """
     _check_rows(matrix, rhs)
-    batch = _leading_axes(matrix, rhs)
+    batch = leading_axes(matrix, rhs)
     triangle = np.tril(_wide(matrix)) if lower else np.triu(_wide(matrix))
     if (np.diagonal(triangle, axis1=-2, axis2=-1) == 0).any():
         raise InvalidArgument(SINGULAR)
@@ -164,15 +165,6 @@ def matrix_triangular_solve(matrix: Array, rhs: Array, /, *, lower: bool = True,
     if not (np.isfinite(triangle).all() and np.isfinite(wide).all()):
         return _substituted(triangle, wide, lower != adjoint).astype(rhs.dtype)
     return np.linalg.solve(np.broadcast_to(triangle, (*batch, *triangle.shape[-2:])), wide).astype(rhs.dtype)
-
-
-def _leading_axes(matrix: Array, rhs: Array) -> tuple[int, ...]:
-    """Broadcast to each other.  Raises: InvalidArgument when they do not go together."""
-    try:
-        return np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
-    except ValueError as error:
-        both = f"{shape_text(matrix.shape)} vs. {shape_text(rhs.shape)}"
-        raise InvalidArgument(f"In[0] and In[1] must have compatible batch dimensions: {both}") from error
 
 
 def _substituted(triangle: Array, rhs: Array, lower: bool) -> Array:

@@ -22,6 +22,9 @@ from npu_runtime.kernels.precision import compute_dtype
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.windows import Axis, Layout, check_rank
 
+MAXIMA = dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"}
+"""Types that have a largest one: of max pools and their gradients."""
+
 Combine = Callable[..., Any]
 Finish = Callable[[np.ndarray, int, int], Any]
 BAND_ELEMENTS = 131072
@@ -195,7 +198,7 @@ def reciprocal_counts(rows: Axis, cols: Axis) -> np.ndarray:
 
 
 @kernel(
-    "MaxPool", unit="vector", shape=pool_shape, dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    "MaxPool", unit="vector", shape=pool_shape, dtypes=MAXIMA,
     estimate=pool_flops, refuse=refuse_depth_pool,
 )  # fmt: skip
 def max_pool(
@@ -211,7 +214,7 @@ def max_pool(
 
 
 @kernel(
-    "MaxPoolV2", unit="vector", shape=pool_shape, dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    "MaxPoolV2", unit="vector", shape=pool_shape, dtypes=MAXIMA,
     estimate=pool_flops, refuse=refuse_depth_pool,
 )  # fmt: skip
 def max_pool_v2(

@@ -16,7 +16,7 @@ from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.pool_routing import max_gradient, tap_slices
-from npu_runtime.kernels.pooling import blocks, pool_layout, pool_shape, reciprocal_counts, refuse_depth_pool
+from npu_runtime.kernels.pooling import MAXIMA, blocks, pool_layout, pool_shape, reciprocal_counts, refuse_depth_pool
 from npu_runtime.kernels.precision import compute_dtype
 from npu_runtime.kernels.shapes import constant_ints, same_as
 from npu_runtime.kernels.windows import Axis, Layout
@@ -103,7 +103,7 @@ def _max_pool_grad(x: np.ndarray, y: np.ndarray, dy: np.ndarray, layout: Layout,
 
 
 @kernel(
-    "MaxPoolGrad", unit="vector", shape=same_as(0), dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    "MaxPoolGrad", unit="vector", shape=same_as(0), dtypes=MAXIMA,
     estimate=_max_grad_flops, refuse=refuse_depth_pool,
 )  # fmt: skip
 def max_pool_grad(
@@ -121,7 +121,7 @@ def max_pool_grad(
 
 
 @kernel(
-    "MaxPoolGradV2", unit="vector", shape=same_as(0), dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    "MaxPoolGradV2", unit="vector", shape=same_as(0), dtypes=MAXIMA,
     estimate=_max_grad_flops, refuse=refuse_depth_pool,
 )  # fmt: skip
 def max_pool_grad_v2(
@@ -162,7 +162,7 @@ def _max_pool_grad_grad(x: np.ndarray, y: np.ndarray, ddx: np.ndarray, layout: L
 
 
 @kernel(
-    "MaxPoolGradGrad", unit="vector", shape=_second_shape, dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    "MaxPoolGradGrad", unit="vector", shape=_second_shape, dtypes=MAXIMA,
     estimate=_max_grad_flops, refuse=refuse_depth_pool,
 )  # fmt: skip
 def max_pool_grad_grad(
@@ -180,7 +180,7 @@ def max_pool_grad_grad(
 
 
 @kernel(
-    "MaxPoolGradGradV2", unit="vector", shape=_second_shape, dtypes=dt.FLOATS | {"int32", "int64", "uint8", "int16", "int8"},
+    "MaxPoolGradGradV2", unit="vector", shape=_second_shape, dtypes=MAXIMA,
     estimate=_max_grad_flops, refuse=refuse_depth_pool,
 )  # fmt: skip
 def max_pool_grad_grad_v2(
