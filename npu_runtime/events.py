@@ -13,10 +13,10 @@ class ProgramRecord:
     """One compiled run. Floating-point operations are of one step, counted as TensorFlow's profiler counts them.
 
     fetches: what was asked for.  device_nodes: names.  host_nodes: reason by name.  n_runs: steps so far.
-    n_compilations: one for every new combination of shapes.  n_dropped: programs among them that had to go, as there were too
-    many.  unread_flops: of nodes of the graph that are not computed, as
-    nobody reads them or others compute the same.  arena_bytes: memory of a step.  live_bytes: the largest sum of its buffers
-    alive at one time.
+    n_shapes: combinations of shapes met; a device compiles for each.  n_compilations: of programs for them, where one may serve
+    many.  n_dropped: programs among them that had to go, as there were too many.  unread_flops: of nodes of the graph that are
+    not computed, as nobody reads them or others compute the same.  arena_bytes: memory of a step.  live_bytes: the largest
+    sum of its buffers alive at one time.
     device_types: device nodes by the float type that they run in, where a precision mode chose it.
     streams: nodes by engine, and how many subgraphs, streams and events there are.  nan_origins: nodes that made the first
     NaN out of numbers, where that is tracked.
@@ -34,6 +34,7 @@ class ProgramRecord:
     streams: dict[str, Any] = field(default_factory=dict)
     nan_origins: list[str] = field(default_factory=list)
     n_runs: int = 0
+    n_shapes: int = 0
     n_compilations: int = 0
     n_dropped: int = 0
     _lock: Any = field(default_factory=Lock, repr=False)
@@ -131,7 +132,8 @@ class RunLog:
         on_device = sum(program.device_flops * program.n_runs for program in programs)
         total = on_device + sum(program.host_flops * program.n_runs for program in programs)
         n_recompiled = sum(max(0, program.n_compilations - 1) for program in programs)
-        recompiled = f", {n_recompiled} recompilations for new shapes" if n_recompiled else ""
+        n_new = sum(max(0, program.n_shapes - 1) for program in programs)
+        recompiled = f", {n_recompiled} recompilations for {n_new} new shapes" if n_recompiled else ""
         n_dropped = sum(program.n_dropped for program in programs)
         recompiled += f", {n_dropped} programs dropped for others (pad what is fed to fewer shapes)" if n_dropped else ""
         lines = [
@@ -205,7 +207,8 @@ def _reason_lines(reasons: dict[str, str]) -> list[str]:
 
 def _program_lines(program: ProgramRecord) -> list[str]:
     shown = ", ".join(program.fetches[:3]) + (", ..." if len(program.fetches) > 3 else "")
-    recompiled = f", compiled {program.n_compilations} times for new shapes" if program.n_compilations > 1 else ""
+    new = f"{program.n_compilations} times for {program.n_shapes} different shapes"
+    recompiled = f", compiled {new}" if program.n_compilations > 1 else ""
     unread = f", {program.unread_flops:.4g} more not computed: not read, or known already" if program.unread_flops else ""
     head = (
         f"  run of [{shown}]: {_count(program.n_runs, 'step')}, {len(program.device_nodes)} nodes on the device with "

@@ -33,7 +33,7 @@ from npu_runtime.executor.capacity import check_capacity
 from npu_runtime.executor.in_flight import InFlight
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program, Task
-from npu_runtime.executor.programs import Programs
+from npu_runtime.executor.programs import Extents, Programs, is_open
 from npu_runtime.executor.run import Runner
 from npu_runtime.executor.watch import timeout_ms
 from npu_runtime.graph.ir import Graph, Node, Value
@@ -54,7 +54,7 @@ from npu_runtime.passes.partition import HostCall, partition, split_prologue
 from npu_runtime.passes.pipeline import optimise
 from npu_runtime.passes.placement import VARIABLES, Key, Placement, place, variable_key
 from npu_runtime.passes.precision_policy import load_policy, saturates
-from npu_runtime.passes.prune import FEED, prune
+from npu_runtime.passes.prune import prune, with_feed_shapes
 
 LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
@@ -154,7 +154,7 @@ class DeviceSession:
         finally:
             self._in_flight.end(plan.variables)
         plan.record.count_run()
-        if runner.program.loops:
+        if runner.program.loops and not runner.program.is_open:
             plan.record.device_flops = runner.program.measured_flops()
         return result
 
@@ -264,18 +264,20 @@ class DeviceSession:
                 raise Unimplemented(f"{node.host_reason}; inputs {shapes or 'none'}; host_fallback=error", node.name, node.op)
 
     def _runner_for(self, plan: _Plan, feeds: Sequence[np.ndarray]) -> Runner:
-        key = tuple([np.shape(value) for value in feeds])
-        runner = plan.runners.get(key)
+        shapes = tuple([np.shape(value) for value in feeds])
+        runner = plan.runners.get(shapes)
         if runner is None:
             with self._lock, _without_collection():
-                runner = plan.runners.get(key)
+                extents = plan.runners.wanted(shapes)
+                runner = plan.runners.compiled(extents)
                 if runner is None:
-                    runner = self._specialise(plan, key)
-                    plan.record.n_dropped += plan.runners.add(key, runner)
+                    runner = self._specialise(plan, extents)
+                    plan.record.n_dropped += plan.runners.add(extents, runner)
+        plan.record.n_shapes = plan.runners.n_shapes
         return runner
 
-    def _specialise(self, plan: _Plan, shapes: tuple[tuple[int, ...], ...]) -> Runner:
-        graph = _copy_with_shapes(plan.main, shapes)
+    def _specialise(self, plan: _Plan, extents: Extents) -> Runner:
+        graph = with_feed_shapes(plan.main, extents)
         record = plan.record
         self._dump(record, "before", graph)
         self._lower(graph)
@@ -283,15 +285,12 @@ class DeviceSession:
             self._dump(record, "typed", graph, type_remark)
         program = self._compile(graph, plan.is_saturating)
         self._dump(record, "after", graph, partial(remark, program.streams))
-        record.device_types = program.device_types
-        record.streams = describe(program.streams)
         record.n_compilations += 1
-        record.device_nodes = program.device_nodes
         record.host_nodes.update(program.host_nodes)
-        record.device_flops, record.host_flops = program.device_flops, program.host_flops
-        record.unread_flops = sum(program.unread_flops.values())
-        record.arena_bytes, record.live_bytes = program.memory.arena_bytes, program.memory.live_bytes
-        check_capacity(graph, program.memory, self._variable_bytes(graph), self._chip)
+        program.is_open = is_open(extents)
+        if not program.is_open:  # else nobody knows yet what it will compute and store
+            _note(record, program)
+            check_capacity(graph, program.memory, self._variable_bytes(graph), self._chip)
         return Runner(program, self._arenas)
 
     def _variable_bytes(self, graph: Graph) -> int:
@@ -357,6 +356,16 @@ class DeviceSession:
         return self._generators.setdefault(name, {})
 
 
+def _note(record: ProgramRecord, program: Program) -> None:
+    """What the run log says of a program."""
+    record.device_types = program.device_types
+    record.streams = describe(program.streams)
+    record.device_nodes = program.device_nodes
+    record.device_flops, record.host_flops = program.device_flops, program.host_flops
+    record.unread_flops = sum(program.unread_flops.values())
+    record.arena_bytes, record.live_bytes = program.memory.arena_bytes, program.memory.live_bytes
+
+
 @contextmanager
 def _without_collection() -> Iterator[None]:
     """Compiling makes many small objects that stay: looking for cycles among them doubles its time."""
@@ -372,15 +381,3 @@ def _without_collection() -> Iterator[None]:
 def _open_spec(spec: Spec) -> Spec:
     """A fed value may have any extent that its placeholder allows."""
     return Spec(spec.shape, spec.dtype)
-
-
-def _copy_with_shapes(graph: Graph, shapes: Sequence[tuple[int, ...]]) -> Graph:
-    """A copy to optimise, its feed nodes with the shapes of this step, in order."""
-    rest = iter(shapes)
-    made = Graph(fetches=list(graph.fetches), targets=list(graph.targets))
-    for node in graph:
-        copied = replace(node, inputs=list(node.inputs), controls=list(node.controls), outputs=list(node.outputs))
-        if node.op == FEED:
-            copied.outputs = [Spec(tuple(next(rest)), node.outputs[0].dtype)]
-        made.add(copied)
-    return made

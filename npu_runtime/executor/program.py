@@ -84,6 +84,7 @@ class Program:
     """steps: in order.  template: initial slots (constants, variables).  feeds / fetches: slots.  fetch_derefs: fetches
     that are variables.  has_branches: whether DEAD can occur.  loops: the LoopRunners of its tasks.  streams: who runs what.
     device_types: nodes by the float type they run in.  saturates: whether fp16 results that are too large are cut.
+    is_open: whether it was compiled for feeds of any extent, so that its operations are not all counted.
     """
 
     steps: list[Task | HostStep] = field(default_factory=list)
@@ -102,6 +103,7 @@ class Program:
     loops: list[Any] = field(default_factory=list)
     streams: StreamPlan = field(default_factory=StreamPlan)
     saturates: bool = False
+    is_open: bool = False
 
     def measured_flops(self) -> float:
         """Floating-point operations on the device of the last step; only running a loop tells how often it turns."""

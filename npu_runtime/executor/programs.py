@@ -1,50 +1,122 @@
-"""The programs that one request of a session was compiled to, one for each combination of shapes: those that were used last."""
+"""The programs that one request of a session was compiled to: for the shapes met first, for shapes that come again, and for any.
+
+A program for exact shapes is the fastest (its memory is planned, its shapes' arithmetic folded), but compiling takes as long as
+some steps: sentences of every length, or labels of ever other counts, would be compiled for all the time. So shapes that are met
+after the first few run by a program that leaves open every extent that has varied, until they have come often enough to repay
+one of their own. What runs depends on the shapes alone and on their order, never on times.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from threading import Lock
 
 from npu_runtime.executor.run import Runner
 
 Shapes = tuple[tuple[int, ...], ...]
+Extents = tuple[tuple[int | None, ...], ...]
+"""Shapes in which None stands for any extent."""
 MOST_STEPS = 200_000
 """Of all programs of a request together: a step takes some 6 KB, and sentences of every length would else fill the memory."""
+FEW_SHAPES = 3
+"""So many shapes, of whole and last batches of training and evaluation, get programs of their own."""
+REPAYS_COMPILING = 32
+"""Steps of a shape after which it gets one too: it saves a tenth of a step or two, and takes four to ten steps to compile."""
+LARGER = 1.25
+"""Times as many elements of a feed as in any program of exact shapes before: those get one too, as only then the step's memory is
+known, and refused if it is more than the chip has."""
+MOST_SHAPES = 100_000
+"""Whose steps are counted, some 200 bytes each."""
 
 
 class Programs:
     """Runners by the shapes of what is fed, in the order of their last use. Several threads may ask at once."""
 
     def __init__(self) -> None:
-        self._runners: dict[Shapes, Runner] = {}
+        self.n_shapes = 0
+        """Combinations of shapes met so far; a device compiles for each."""
+        self._runners: dict[Extents, Runner] = {}
+        self._n_steps: dict[Shapes, int] = {}
+        self._common: Extents | None = None
+        self._largest: tuple[int, ...] = ()
         self._lock = Lock()
 
     def get(self, shapes: Shapes) -> Runner | None:
-        """The program for these, which is the one used last then."""
+        """The program to run these by, which is the one used last then; None where one must be compiled for `wanted`."""
         with self._lock:
-            runner = self._runners.pop(shapes, None)
-            if runner is not None:
-                self._runners[shapes] = runner
-            return runner
+            exact = self._use(shapes)
+            if exact is not None:
+                return exact
+            self._count(shapes)
+            return self._use(self._wanted(shapes))
 
-    def add(self, shapes: Shapes, runner: Runner) -> int:
-        """Keep one more.  Returns: how many of the others had to go; who runs one of them still has it."""
+    def wanted(self, shapes: Shapes) -> Extents:
+        """What to compile for: these shapes themselves, or with None for what has varied."""
         with self._lock:
-            self._runners[shapes] = runner
+            return self._wanted(shapes)
+
+    def compiled(self, extents: Extents) -> Runner | None:
+        """The program that was compiled for exactly these; another thread may have been sooner."""
+        with self._lock:
+            return self._use(extents)
+
+    def add(self, extents: Extents, runner: Runner) -> int:
+        """Keep one more, compiled for these.  Returns: how many of the others had to go; who runs one of them still has it."""
+        with self._lock:
+            if is_open(extents):  # the one before it left less open
+                self._runners.pop(next(filter(is_open, self._runners), extents), None)
+            else:
+                sizes = tuple(math.prod(extent or 0 for extent in shape) for shape in extents)
+                self._largest = tuple(map(max, sizes, self._largest or sizes))
+            self._common = _common(self._common or extents, extents) or self._common
+            self._runners[extents] = runner
             gone = list(self._too_many())
             for other in gone:
                 del self._runners[other]
             return len(gone)
 
-    def _too_many(self) -> Iterator[Shapes]:
-        """Those used least lately, as long as there are too many steps; never the last one."""
-        n_steps = sum(len(runner.program.steps) for runner in self._runners.values())
-        for shapes in list(self._runners)[:-1]:
-            if n_steps <= MOST_STEPS:
-                return
-            n_steps -= len(self._runners[shapes].program.steps)
-            yield shapes
-
     def values(self) -> tuple[Runner, ...]:
         """Those that are kept."""
         return tuple(self._runners.values())
+
+    def _use(self, extents: Extents) -> Runner | None:
+        runner = self._runners.pop(extents, None)
+        if runner is not None:
+            self._runners[extents] = runner
+        return runner
+
+    def _count(self, shapes: Shapes) -> None:
+        times = self._n_steps.pop(shapes, 0)
+        self.n_shapes += times == 0
+        self._n_steps[shapes] = times + 1
+        if len(self._n_steps) > MOST_SHAPES:
+            del self._n_steps[next(iter(self._n_steps))]
+
+    def _wanted(self, shapes: Shapes) -> Extents:
+        common = _common(self._common, shapes) if self._common is not None and self.n_shapes > FEW_SHAPES else None
+        if common is None or not is_open(common) or self._n_steps.get(shapes, 0) > REPAYS_COMPILING:
+            return shapes
+        is_larger = any(math.prod(shape) > LARGER * most for shape, most in zip(shapes, self._largest, strict=True))
+        return shapes if is_larger else common
+
+    def _too_many(self) -> Iterator[Extents]:
+        """Those used least lately, as long as there are too many steps; never the last one."""
+        n_steps = sum(len(runner.program.steps) for runner in self._runners.values())
+        for extents in list(self._runners)[:-1]:
+            if n_steps <= MOST_STEPS:
+                return
+            n_steps -= len(self._runners[extents].program.steps)
+            yield extents
+
+
+def is_open(extents: Extents) -> bool:
+    """Whether some extent may be any."""
+    return any(None in shape for shape in extents)
+
+
+def _common(a: Extents, b: Extents) -> Extents | None:
+    """What both are, with None where they differ; None where a tensor's rank does."""
+    if any(len(x) != len(y) for x, y in zip(a, b, strict=True)):
+        return None
+    return tuple(tuple(i if i == j else None for i, j in zip(x, y, strict=True)) for x, y in zip(a, b, strict=True))

@@ -40,6 +40,18 @@ def prune(
     return result
 
 
+def with_feed_shapes(graph: Graph, shapes: Sequence[tuple[int | None, ...]]) -> Graph:
+    """A copy to optimise, its feed nodes with these shapes, in order; None: any extent."""
+    rest = iter(shapes)
+    made = Graph(fetches=list(graph.fetches), targets=list(graph.targets))
+    for node in graph:
+        copied = replace(node, inputs=list(node.inputs), controls=list(node.controls), outputs=list(node.outputs))
+        if node.op == FEED:
+            copied.outputs = [Spec(tuple(next(rest)), node.outputs[0].dtype)]
+        made.add(copied)
+    return made
+
+
 def feed_name(value: Value) -> str:
     """Name of the source node of a fed value; "^" cannot occur in a TensorFlow name."""
     return f"^feed/{value}"

@@ -15,6 +15,7 @@ import tensorflow.compat.v1 as tf
 from tests.graphs.catalogue import GRAPHS, OP_TYPES, SPREADS, host_nodes
 from tests.graphs.check import Outcome, Step, compare, distance, free_run
 from tests.graphs.record_spreads import nudged
+from tests.runtime.device import leave_extents_open
 
 N_STEPS = int(os.environ.get("TF2NPU_GRAPH_STEPS", "5"))
 N_FREE_STEPS = 20
@@ -31,6 +32,13 @@ def test_graph(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     curve = compare_curves(name) if N_STEPS >= N_FREE_STEPS else ""
     with capsys.disabled():
         print(f"\n{summary(name, outcome, farthest)}{curve}")
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graph_for_feeds_of_any_extent(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The programs that serve ever new shapes know less before a step, and give the same numbers."""
+    leave_extents_open(monkeypatch)
+    assert_numbers(name, compare(GRAPHS[name], 1, tmp_path))
 
 
 def assert_placed(name: str, outcome: Outcome) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
@@ -13,6 +17,7 @@ from tests.runtime.device import device_of, device_session
 
 @pytest.mark.parametrize("kept", [1, 3])
 def test_only_the_programs_that_were_used_last_are_kept(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "FEW_SHAPES", 5)
     with tf.Graph().as_default(), tf.Session() as plain, device_session() as session:
         x = tf.placeholder(tf.float32, [None, 3])
         made = tf.reduce_sum(tf.nn.softmax(x * 2.0) * x, axis=1)
@@ -38,8 +43,98 @@ def test_a_program_that_is_used_again_and_again_stays(monkeypatch: pytest.Monkey
         (plan,) = device_of(session)._plans.values()
         (first,) = plan.runners.values()
         monkeypatch.setattr(programs, "MOST_STEPS", 2 * len(first.program.steps))
+        monkeypatch.setattr(programs, "FEW_SHAPES", 8)
         for n in range(2, 9):
             session.run(made, {x: np.zeros(n, "f")})
             session.run(made, {x: np.zeros(1, "f")})
         assert plan.record.n_compilations == 8
         assert first in plan.runners.values()
+
+
+class Sequences:
+    """Training on batches of sentences: embeddings, dropout, a product of all pairs of words, batch normalisation, Adam."""
+
+    def __init__(self) -> None:
+        tf.set_random_seed(5)
+        self.words = tf.placeholder(tf.int32, [None, None])
+        table = tf.get_variable("table", [40, 8], initializer=tf.random_normal_initializer(seed=1))
+        x = tf.nn.dropout(tf.nn.embedding_lookup(table, self.words), rate=0.2, seed=2)
+        x = tf.matmul(tf.nn.softmax(tf.matmul(x, x, transpose_b=True)), x)
+        x = tf.layers.batch_normalization(tf.reshape(x, [-1, 8]), training=True)
+        x = tf.reshape(tf.layers.dense(tf.nn.relu(x), 8), [tf.shape(self.words)[0], -1, 8])
+        self.loss = tf.reduce_mean(tf.square(tf.reduce_max(x, axis=1) - 1.0))
+        with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+            self.train = tf.train.AdamOptimizer(0.01).minimize(self.loss)
+
+    def batches(self, n: int) -> list[dict[Any, np.ndarray]]:
+        random = np.random.default_rng(0)
+        return [{self.words: random.integers(0, 40, random.integers(1, 12, 2))} for _ in range(n)]
+
+    def losses(self, session: tf.Session, n: int) -> list[np.float32]:
+        session.run(tf.global_variables_initializer())
+        return [session.run([self.loss, self.train], batch)[0] for batch in self.batches(n)]
+
+
+def test_sentences_of_every_length_are_compiled_for_a_few_times() -> None:
+    with tf.Graph().as_default(), tf.Session() as plain, device_session() as session:
+        made = Sequences()
+        mine, theirs = made.losses(session, 40), made.losses(plain, 40)
+        np.testing.assert_allclose(mine, theirs, rtol=2e-4)
+        record = device_of(session)._record.programs[-1]
+        assert record.n_shapes == len({tuple(*map(np.shape, batch.values())) for batch in made.batches(40)}) > 25
+        assert record.n_compilations <= 8
+        assert record.device_share == 1.0 and record.device_flops > 1000
+        said = f"{record.n_compilations} times for {record.n_shapes} different shapes"
+        assert any(said in line for line in run_log().summary())
+
+
+def test_a_shape_that_comes_often_gets_a_program_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "REPAYS_COMPILING", 4)
+    with tf.Graph().as_default(), device_session() as session:
+        x = tf.placeholder(tf.float32, [None, None])
+        made = tf.reduce_sum(tf.exp(x), axis=1)
+        compiled = []
+        for shape in [(9, 9), (2, 3), (3, 3), *[(4, 3)] * 6, (5, 3), (4, 3)]:
+            np.testing.assert_allclose(session.run(made, {x: np.zeros(shape)}), np.full(shape[0], shape[1]))
+            compiled.append(device_of(session)._record.programs[-1].n_compilations)
+        assert compiled == [1, 2, 3, 4, 4, 4, 4, 5, 5, 5, 5]
+
+
+def test_shapes_of_other_ranks_and_other_axes_and_much_larger_ones() -> None:
+    with tf.Graph().as_default(), tf.Session() as plain, device_session() as session:
+        x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+        made = tf.concat([tf.reshape(tf.nn.softmax(x * y) + y, [-1]), [tf.cast(tf.rank(x), tf.float32)]], 0)
+        shapes = [((2, 3), (3,)), ((4, 3), (1,)), ((5, 3), ()), ((5, 3), (3,)), ((2, 3), (2, 1)), ((7, 3), (3,)), ((7, 5), (5,))]
+        shapes += [((6, 1), (1,)), ((0, 3), (3,)), ((1, 1), (1,)), ((2, 2, 3), (3,)), ((2, 4, 3), (4, 3)), ((400, 3), (3,))]
+        for a, b in [*shapes, *shapes[::-1]]:
+            fed = {x: np.arange(np.prod(a, dtype=int)).reshape(a) % 5, y: np.linspace(0, 1, int(np.prod(b))).reshape(b)}
+            np.testing.assert_allclose(session.run(made, fed), plain.run(made, fed), rtol=1e-6)
+
+
+def test_a_step_that_is_much_larger_is_still_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory of a program for any extent is not known before it runs."""
+    with tf.Graph().as_default(), device_session() as session:
+        x = tf.placeholder(tf.float32, [None, 4])
+        made = tf.reduce_sum(tf.matmul(tf.exp(x), x, transpose_b=True))
+        for n in (8, 7, 6, 5, 4, 9):
+            session.run(made, {x: np.zeros((n, 4))})
+        device = device_of(session)
+        monkeypatch.setattr(device, "_chip", replace(device._chip, hbm_bytes=1_000_000))
+        session.run(made, {x: np.zeros((3, 4))})
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="MatMul"):
+            session.run(made, {x: np.zeros((1000, 4))})
+
+
+def test_threads_feed_shapes_of_all_kinds() -> None:
+    with tf.Graph().as_default() as graph, device_session() as session:
+        x = tf.placeholder(tf.float32, [None, 3])
+        made = tf.reduce_sum(tf.nn.relu(x) * 2.0, axis=1)
+        graph.finalize()
+
+        def feed(seed: int) -> None:
+            for n in np.random.default_rng(seed).integers(1, 30, 60):
+                np.testing.assert_array_equal(session.run(made, {x: np.full((n, 3), seed)}), np.full(n, 6.0 * seed))
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(feed, range(1, 5)))
+        assert device_of(session)._record.programs[-1].n_shapes == 29

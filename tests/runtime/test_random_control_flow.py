@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 import tensorflow.compat.v1 as tf
 from hypothesis import Phase, given, reject, settings
 from hypothesis import strategies as st
 
-from tests.runtime.device import device_of, device_session
+from tests.runtime.device import device_of, device_session, leave_extents_open
 
 Value = Any
 Program = Callable[[Value, Value, Value], Value]
@@ -91,9 +92,10 @@ def _on_tensorflow(session: tf.Session, fetches: list[Value], feed: Any) -> list
 PROGRAMS = st.recursive(st.sampled_from(LEAVES), wider, max_leaves=5)
 
 
-@given(PROGRAMS, st.booleans(), st.booleans())
-@settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.generate])
-def test_same_as_tensorflow(program: Program, is_functional: bool, use_resource: bool) -> None:
+@given(PROGRAMS, st.booleans(), st.booleans(), st.booleans())
+@settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.generate])
+def test_same_as_tensorflow(program: Program, is_functional: bool, use_resource: bool, is_open: bool) -> None:
+    """is_open: as compiled for feeds of any extent."""
     (tf.enable_control_flow_v2 if is_functional else tf.disable_control_flow_v2)()
     try:
         with tf.Graph().as_default():
@@ -105,7 +107,9 @@ def test_same_as_tensorflow(program: Program, is_functional: bool, use_resource:
             with tf.Session() as session:
                 session.run(v.initializer)
                 theirs = [_on_tensorflow(session, fetches, feed) for feed in feeds]
-            with device_session() as session:
+            with device_session() as session, pytest.MonkeyPatch.context() as patch:
+                if is_open:
+                    leave_extents_open(patch)
                 session.run(v.initializer)
                 mine = [session.run(fetches, feed) for feed in feeds]
                 assert device_of(session)._record.programs[-1].host_nodes == {}
