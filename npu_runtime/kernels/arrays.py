@@ -37,9 +37,10 @@ def fill(dims: np.ndarray, value: np.ndarray, /, *, out: np.ndarray | None = Non
         raise InvalidArgument(f"dims must represent a vector, got shape {shape_text(dims.shape)}")
     if value.shape not in ((), (1,)):
         raise InvalidArgument(f"value must represent a scalar, got shape {shape_text(value.shape)}")
-    if (dims < 0).any():
-        raise InvalidArgument(f"Dimension {dims.min()} must be >= 0")
-    made = np.empty(dims.tolist(), value.dtype) if out is None else out
+    extents = dims.reshape(-1).tolist()
+    if any(n < 0 for n in extents):
+        raise InvalidArgument(f"Dimension {min(extents)} must be >= 0")
+    made = np.empty(extents, value.dtype) if out is None else out
     made.fill(value.reshape(())[()])
     return made
 

@@ -17,6 +17,9 @@ from npu_runtime.kernels.shapes import broadcast, merge, same_as
 from npu_runtime.kernels.tiles import OneUfunc, choose, elementwise, filled, result_buffer, run_tiled, widened
 
 BOOL = np.dtype(bool)
+FEW, FEW_BY_ROWS = 1024, 16384
+"""Elements up to which `np.where`, one call that branches, is faster than bits; where a condition holds for a row of them."""
+FEWEST_A_CONDITION = 16
 FREE: dict[str, frozenset[str]] = {}
 """For ops without a type attribute."""
 
@@ -108,7 +111,15 @@ def approximate_equal(x: np.ndarray, y: np.ndarray, /, *, tolerance: float = 1e-
 @kernel("SelectV2", unit="vector", shape=broadcast, inplace=(1, 2))
 def select_v2(condition: np.ndarray, t: np.ndarray, e: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """t where the condition holds, else e; all three broadcast. Source: TensorFlow op `SelectV2`."""
-    return run_tiled(choose, result_buffer((condition, t, e), t.dtype, out), condition, t, e)
+    return _selected(condition, t, e, result_buffer((condition, t, e), t.dtype, out))
+
+
+def _selected(condition: np.ndarray, t: np.ndarray, e: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """out = t where the condition holds, else e, which broadcast to it; it may be one of them."""
+    if out.size <= FEW or FEWEST_A_CONDITION * condition.size <= out.size <= FEW_BY_ROWS:
+        np.copyto(out, np.where(condition, t, e))
+        return out
+    return run_tiled(choose, out, condition, t, e)
 
 
 def _select_shape(condition: Spec, t: Spec, e: Spec) -> Shape:
@@ -132,7 +143,7 @@ def select(condition: np.ndarray, t: np.ndarray, e: np.ndarray, /, *, out: np.nd
             sizes = f"{t.shape[0] if t.ndim else 0} vs. {condition.size}"
             raise InvalidArgument(f"Number of batches of 'then' must match size of 'cond', but saw: {sizes}")
         raise InvalidArgument(f"'cond' must be a vector, but saw shape: {shape_text(condition.shape)}")
-    return run_tiled(choose, result_buffer((t,), None, out), condition, t, e)
+    return _selected(condition, t, e, result_buffer((t,), None, out))
 
 
 def _where_shape(x: Spec) -> Shape:

@@ -234,7 +234,8 @@ def pack(*values: np.ndarray, axis: int = 0, out: np.ndarray | None = None) -> n
                 f"!= values[{k}].shape = {shape_text(v.shape)}"
             )
     at = axis_in(values[0].ndim + 1, axis, _PACK)
-    return np.concatenate([np.expand_dims(v, at) for v in values], axis=at, out=out)
+    longer = (*[slice(None)] * at, None)
+    return np.concatenate([v[longer] for v in values], axis=at, out=out)
 
 
 def _unpack_shape(value: Spec, *, num: int, axis: int = 0) -> list[Shape]:

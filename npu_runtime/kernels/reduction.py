@@ -7,6 +7,7 @@ inputs without elements.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -44,23 +45,28 @@ def reduction_flops(finalize: int) -> Estimate:
     return lambda inputs, outputs, attrs: max(0, n_elements(inputs[0]) + (finalize - 1) * n_elements(outputs[0]))
 
 
-def _axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
-    """Raises: InvalidArgument for an axis outside the rank or named twice."""
-    chosen = normalize_axes(axes.reshape(-1).tolist(), rank)
-    if len(chosen) != axes.size:
-        twice = next(a for k, a in enumerate(axes.tolist()) if a % rank in [b % rank for b in axes.tolist()[:k]])
+@lru_cache(maxsize=4096)
+def _reduced(shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The axes from the front, in order, and the shape without them.
+
+    Raises: InvalidArgument for an axis outside the rank or named twice.
+    """
+    chosen = normalize_axes(axes, len(shape))
+    if len(chosen) != len(axes):
+        twice = next(a for k, a in enumerate(axes) if a % len(shape) in [b % len(shape) for b in axes[:k]])
         raise InvalidArgument(f"Invalid reduction arguments: Axes contains duplicate dimension: {twice}")
-    return chosen
+    if keep_dims:
+        return chosen, tuple(1 if a in chosen else n for a, n in enumerate(shape))
+    return chosen, tuple(n for a, n in enumerate(shape) if a not in chosen)
 
 
 def _reduce(ufunc: np.ufunc, x: np.ndarray, axes: np.ndarray, keep_dims: bool, out: np.ndarray | None) -> np.ndarray:
     """The ufunc over some axes, one run of neighbouring axes after the other, from the last."""
-    chosen = _axes_of(axes, x.ndim)
-    if keep_dims:
-        shape = tuple(1 if a in chosen else n for a, n in enumerate(x.shape))
-    else:
-        shape = tuple(n for a, n in enumerate(x.shape) if a not in chosen)
+    chosen, shape = _reduced(x.shape, tuple(axes.reshape(-1).tolist()), keep_dims)
     made = np.empty(shape, x.dtype) if out is None else out
+    if not chosen and x.dtype == made.dtype:
+        np.copyto(made, x)
+        return made
     if 0 < x.size <= SMALL and x.dtype not in NARROW:
         ufunc.reduce(x, axis=chosen, out=made, dtype=x.dtype, keepdims=keep_dims)
         return made
@@ -147,7 +153,7 @@ def mean_of(x: np.ndarray, axes: np.ndarray, /, *, keep_dims: bool = False, out:
 
     See `Sum`.  The mean of nothing is NaN.  Source: TensorFlow op `Mean`.
     """
-    count = math.prod(x.shape[a] for a in _axes_of(axes, x.ndim))
+    count = math.prod([x.shape[a] for a in _reduced(x.shape, tuple(axes.reshape(-1).tolist()), keep_dims)[0]])
     is_integer = x.dtype.kind in "iu"
     if is_integer or x.dtype in NARROW:
         total = _reduce(np.add, x.astype(np.int64 if is_integer else np.float32), axes, keep_dims, None)

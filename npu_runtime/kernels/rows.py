@@ -25,7 +25,8 @@ GROUP_COST = 2
 
 def check_range(indices: np.ndarray, n_rows: int, name: str = "indices") -> None:
     """Raises: InvalidArgument naming the first index outside [0, n_rows), as TensorFlow words it."""
-    if indices.size and (indices.min() < 0 or indices.max() >= n_rows):
+    without_sign = indices.view(f"u{indices.itemsize}")  # those below zero become very large
+    if indices.size and np.maximum.reduce(without_sign, axis=None) >= n_rows:
         place = int(np.flatnonzero((indices.reshape(-1) < 0) | (indices.reshape(-1) >= n_rows))[0])
         wrong = indices.reshape(-1)[place]
         raise InvalidArgument(f"{name}{position_text(indices.shape, place)} = {wrong} is not in [0, {n_rows})")

@@ -72,7 +72,7 @@ def _two_vectors(a: Spec, b: Spec) -> list[Shape]:
 
 def _axes_to_reduce(a: np.ndarray, b: np.ndarray) -> tuple[list[int], list[int]]:
     """Axes of the broadcast result over which each operand was repeated, or that have extent 1 in both."""
-    if np.array_equal(a, b):
+    if a.tobytes() == b.tobytes():
         return [], []
     broadcast_pair(tuple(a.tolist()), tuple(b.tolist()))
     rank = max(a.size, b.size)
@@ -120,19 +120,22 @@ def concat_offset(axis: np.ndarray, *shapes: np.ndarray) -> tuple[np.ndarray, ..
     axis: scalar.  shapes: vectors of one length.  Returns: one vector a shape, zero but at `axis`.
     Raises: InvalidArgument for an axis outside the rank, or shapes that differ elsewhere.  Source: TensorFlow op `ConcatOffset`.
     """
-    rank, place = shapes[0].size, int(axis)
+    first, place = shapes[0].tolist(), int(axis)
+    rank = len(first)
     if not -rank <= place < rank:
         raise InvalidArgument(f"Concat dim is out of range: {place} vs. {rank}")
-    table = np.stack(shapes)
-    others = np.arange(rank) != place % rank
-    wrong = np.flatnonzero((table[:, others] != table[0, others]).any(axis=1))
-    if wrong.size:
-        raise InvalidArgument(
-            f"All dimensions except {place % rank} must match. Input {wrong[0]} has shape {table[wrong[0]]} "
-            f"and doesn't match input 0 with shape {table[0]}."
-        )
-    offsets = np.zeros_like(table)
-    offsets[1:, place] = np.cumsum(table[:-1, place])
+    place %= rank
+    offsets = np.zeros((len(shapes), rank), shapes[0].dtype)
+    begin = 0
+    for number, shape in enumerate(shapes):
+        offsets[number, place] = begin
+        extents = shape.tolist()
+        if extents[:place] != first[:place] or extents[place + 1 :] != first[place + 1 :]:
+            raise InvalidArgument(
+                f"All dimensions except {place} must match. Input {number} has shape {shape} "
+                f"and doesn't match input 0 with shape {shapes[0]}."
+            )
+        begin += extents[place]
     return tuple(offsets)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ def broadcast(*specs: Spec, **attrs: Any) -> Shape:
     return shape
 
 
+@lru_cache(maxsize=4096)
 def broadcast_pair(a: Shape, b: Shape) -> Shape:
     """Raises: InvalidArgument when the shapes do not fit. Source: TensorFlow op `BroadcastArgs`."""
     if a is None or b is None:

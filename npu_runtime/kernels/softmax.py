@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,12 @@ def shift_rows(x: np.ndarray, out: np.ndarray) -> None:
 
 def row_sums(x: np.ndarray) -> np.ndarray:
     """Sum of each row, by BLAS.  x: (rows, classes) fp32 contiguous.  Returns: (rows, 1)."""
-    return np.matmul(x, np.ones((x.shape[1], 1), x.dtype))
+    return np.matmul(x, _ones(x.shape[1], x.dtype))
+
+
+@lru_cache(maxsize=16)
+def _ones(n: int, dtype: np.dtype) -> np.ndarray:
+    return np.ones((n, 1), dtype)
 
 
 def softmax_rows(x: np.ndarray, out: np.ndarray) -> None:
@@ -46,7 +52,7 @@ def softmax_rows(x: np.ndarray, out: np.ndarray) -> None:
     if x.shape[1] <= SHORT and SAFE[0] <= np.maximum.reduce(x, axis=None) <= SAFE[1]:
         np.exp(x, out=powers)
         sums = row_sums(powers)
-        if sums.min() >= LEAST_SUM:
+        if np.minimum.reduce(sums, axis=None) >= LEAST_SUM:
             np.divide(powers, sums, out=out)  # exactly 1 where the others vanish, which their product with 1 / sum need not be
             return
     shift_rows(x, powers)
