@@ -5,10 +5,13 @@ Folded nodes keep their name and control inputs and become `_Constant`, with the
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from npu_runtime.device import float_status
 from npu_runtime.device.denormals import flushed
+from npu_runtime.dtypes import to_numpy
 from npu_runtime.errors import MISFITS, DeviceError
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.order import topological
@@ -16,9 +19,12 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.infer_shapes import device_nodes, infer_node
+from npu_runtime.passes.lift_loops import WHILE
+from npu_runtime.passes.loop_shapes import CONSTANT, LoopShapes
 from npu_runtime.passes.placement import HANDLES
 
-CONSTANT = "_Constant"
+MOST_ZEROS = 1 << 14
+"""Elements of a tensor of zeros that is kept: in a loop, making it anew takes as long as a small kernel."""
 MAX_ELEMENTS = 1 << 20
 """Larger results are computed in every run: keeping them would cost memory for a value that is cheap to make."""
 
@@ -30,10 +36,18 @@ def fold_constants(graph: Graph) -> int:
     Kernels compute as they do in a step: denormals are zero on every thread, overflow and NaN are values.
     """
     with flushed(), np.errstate(all="ignore"):
-        return sum(_visit(graph, node) for node in topological(device_nodes(graph)))
+        return _fold(graph)
 
 
-def _visit(graph: Graph, node: Node) -> int:
+def _fold(graph: Graph) -> int:
+    loops = LoopShapes(graph, _fold)
+    return sum(_visit(graph, node, loops) for node in topological(device_nodes(graph)))
+
+
+def _visit(graph: Graph, node: Node, loops: LoopShapes) -> int:
+    if node.op == WHILE:
+        loops.infer(node)
+        return 0
     infer_node(graph, node)
     if node.op in ("Const", CONSTANT) or node.is_stateful or node.ref_outputs or node.ref_inputs:
         return 0
@@ -63,8 +77,8 @@ def _is_constant(node: Node) -> bool:
 
 
 def _shape_values(graph: Graph, node: Node) -> list[np.ndarray] | None:
-    """Shape, ShapeN, Size and Rank need their input's shape only."""
-    if node.op not in ("Shape", "ShapeN", "Size", "Rank"):
+    """Shape, ShapeN, Size and Rank need their input's shape only, and so do small zeros."""
+    if node.op not in ("Shape", "ShapeN", "Size", "Rank", "ZerosLike"):
         return None
     specs = [graph.spec(value) for value in node.inputs]
     dtype = np.dtype(node.outputs[0].dtype)
@@ -72,9 +86,17 @@ def _shape_values(graph: Graph, node: Node) -> list[np.ndarray] | None:
         return None if specs[0].rank is None else [np.array(specs[0].rank, dtype)]
     if not all(spec.is_complete for spec in specs):
         return None
+    if node.op == "ZerosLike":
+        return _zeros(specs[0])
     if node.op == "Size":
         return [np.array(np.prod(specs[0].known_shape(), dtype=np.int64), dtype)]
     return [np.array(spec.known_shape(), dtype) for spec in specs]
+
+
+def _zeros(spec: Spec) -> list[np.ndarray] | None:
+    if spec.dtype in HANDLES or math.prod(spec.known_shape()) > MOST_ZEROS:
+        return None
+    return [np.zeros(spec.known_shape(), to_numpy(spec.dtype))]
 
 
 def _computed_values(graph: Graph, node: Node) -> list[np.ndarray] | None:

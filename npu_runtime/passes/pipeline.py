@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from npu_runtime.graph.ir import Graph
 from npu_runtime.passes.base import Pass, check_order, run_passes
+from npu_runtime.passes.drop_neutral import drop_neutral
 from npu_runtime.passes.drop_unread import drop_unread
 from npu_runtime.passes.fold_constants import fold_constants
 from npu_runtime.passes.forward_identities import forward_identities
@@ -23,7 +24,7 @@ from npu_runtime.passes.merge_duplicates import merge_duplicates
 from npu_runtime.passes.read_activated import read_activated
 from npu_runtime.passes.remove_unused import remove_unused
 
-SIMPLIFY: Sequence[Pass] = (fold_constants, drop_unread, remove_unused)
+SIMPLIFY: Sequence[Pass] = (fold_constants, drop_neutral, drop_unread, remove_unused)
 FUSE: Sequence[Pass] = (
     loosen_controls,
     forward_identities,

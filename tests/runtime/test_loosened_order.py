@@ -185,3 +185,24 @@ def test_a_chain_of_conditionals_is_looked_through_once(monkeypatch: pytest.Monk
     with tf.Session() as theirs, device_session() as mine:
         np.testing.assert_allclose(mine.run(z, feeds), theirs.run(z, feeds), rtol=1e-6)
     assert asked[0] < 100 * len(tf.get_default_graph().get_operations())
+
+
+def test_what_a_neutral_sum_or_reshape_waits_for_still_happens() -> None:
+    """Source: TensorFlow runs what the axes and the shape are computed behind, whatever they are."""
+    with tf.Graph().as_default():
+        x, switch = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.bool, [])
+        counts = [tf.get_variable(f"count{k}", initializer=0.0, use_resource=k % 2 == 1) for k in range(3)]
+        with tf.control_dependencies([counts[0].assign_add(1.0)]):
+            shape = tf.shape(x) + 0
+        with tf.control_dependencies([counts[1].assign_add(1.0)]):
+            axes = tf.constant(np.zeros(0, np.int32)) * 1
+        shown = tf.cond(switch, lambda: tf.reshape(x, tf.shape(x)) * 2.0, lambda: tf.reduce_sum(x, tf.zeros([0], tf.int32)))
+        fetches = [tf.reshape(tf.sin(x), shape), tf.reduce_sum(tf.exp(x), axes), tf.reduce_mean(counts[2], axis=[]), shown]
+        with tf.Session() as plain, device_session() as session:
+            for one in (plain, session):
+                one.run(tf.global_variables_initializer())
+            for value in (True, False):
+                feed = {x: np.linspace(-1, 1, 6).reshape(2, 3), switch: value}
+                for theirs, mine in zip(plain.run(fetches, feed), session.run(fetches, feed), strict=True):
+                    np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+                assert session.run(counts) == plain.run(counts)
