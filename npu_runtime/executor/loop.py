@@ -77,15 +77,14 @@ class _Part:
         self._steps = steps
         self._plain = run_step_with_branches if has_branches else run_step
         self._prepared: list[tuple[Callable[[list[Any]], None], Task]] = [
-            (partial(run_step_with_branches, step.function, step) if has_branches else prepared(step.function, step), step)
+            (partial(run_step_with_branches, step.function, step) if step.may_see_dead else prepared(step.function, step), step)
             for step in steps
         ]
-        self._has_branches = has_branches
 
     def run(self, slots: list[Any]) -> None:
         """Raises: DeviceError with the node where it happened."""
         run_one, steps = tracked(self._plain), self._prepared
-        if run_one is not self._plain or (float_status.saturates() and not self._has_branches):
+        if run_one is not self._plain or float_status.saturates():
             steps = [(partial(run_one, step.function, step), step) for step in self._steps]
         interrupts = current_interrupts()
         for run, step in steps:
