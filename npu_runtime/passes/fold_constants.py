@@ -23,6 +23,7 @@ from npu_runtime.passes.lift_loops import WHILE
 from npu_runtime.passes.loop_shapes import CONSTANT, LoopShapes
 from npu_runtime.passes.placement import HANDLES
 
+ARRAY_SIZE = "TensorArraySizeV3"
 MOST_ZEROS = 1 << 14
 """Elements of a tensor of zeros that is kept: in a loop, making it anew takes as long as a small kernel."""
 MAX_ELEMENTS = 1 << 20
@@ -49,13 +50,15 @@ def _visit(graph: Graph, node: Node, loops: LoopShapes) -> int:
         loops.infer(node)
         return 0
     infer_node(graph, node)
-    if node.op in ("Const", CONSTANT) or node.is_stateful or node.ref_outputs or node.ref_inputs:
+    if node.op in ("TensorArrayScatterV3", "TensorArrayGatherV3"):
+        loops.infer_array(node)
+    if node.op in ("Const", CONSTANT) or (node.is_stateful and node.op != ARRAY_SIZE) or node.ref_outputs or node.ref_inputs:
         return 0
     values = _shape_values(graph, node) or _computed_values(graph, node)
     if values is None:
         return 0
     node.controls = list(dict.fromkeys([*node.controls, *_inherited_controls(graph, node)]))
-    node.op, node.inputs, node.attrs = CONSTANT, [], {}
+    node.op, node.inputs, node.attrs, node.is_stateful = CONSTANT, [], {}, False
     node.outputs = [Spec(v.shape, spec.dtype, v) for v, spec in zip(values, node.outputs, strict=True)]
     return 1
 
@@ -77,7 +80,9 @@ def _is_constant(node: Node) -> bool:
 
 
 def _shape_values(graph: Graph, node: Node) -> list[np.ndarray] | None:
-    """Shape, ShapeN, Size and Rank need their input's shape only, and so do small zeros."""
+    """Shape, ShapeN, Size and Rank need their input's shape only, as small zeros do; an array that does not grow has its size."""
+    if node.op == ARRAY_SIZE:
+        return _array_size(graph, graph[node.inputs[0].node])
     if node.op not in ("Shape", "ShapeN", "Size", "Rank", "ZerosLike"):
         return None
     specs = [graph.spec(value) for value in node.inputs]
@@ -91,6 +96,13 @@ def _shape_values(graph: Graph, node: Node) -> list[np.ndarray] | None:
     if node.op == "Size":
         return [np.array(np.prod(specs[0].known_shape(), dtype=np.int64), dtype)]
     return [np.array(spec.known_shape(), dtype) for spec in specs]
+
+
+def _array_size(graph: Graph, array: Node) -> list[np.ndarray] | None:
+    if array.op != "TensorArrayV3" or array.attrs.get("dynamic_size", False):
+        return None
+    size = graph.spec(array.inputs[0]).value
+    return None if size is None or size.ndim else [size]
 
 
 def _zeros(spec: Spec) -> list[np.ndarray] | None:

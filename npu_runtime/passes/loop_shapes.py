@@ -20,7 +20,13 @@ CONSTANT = "_Constant"
 MOST_ROUNDS = 4
 """Tries of an iteration: a variable may change its shape because another one has, and loops of many such are rare."""
 MANY = 2
-"""Pushes, where nobody can tell how many there are."""
+"""Writers, where nobody can tell how many there are."""
+_WRITTEN = {"StackPushV2": 1, "TensorArrayWriteV3": 2, "TensorArrayScatterV3": 2}
+"""By op: which input is put on a stack or into an array, which is the first one."""
+_ONLY_READING = frozenset({
+    "StackPopV2", "StackCloseV2", "TensorArrayReadV3", "TensorArrayGatherV3", "TensorArrayConcatV3", "TensorArraySizeV3",
+    "TensorArrayCloseV3", "TensorArrayGradV3",
+})  # fmt: skip
 
 
 class LoopShapes:
@@ -29,8 +35,9 @@ class LoopShapes:
     def __init__(self, graph: Graph, fold: Callable[[Graph], object]) -> None:
         """fold: infers shapes and folds constants in the body of a loop."""
         self._graph, self._fold = graph, fold
-        self._n_pushes = _pushes(graph)
-        self._pushed: dict[Value, Spec] = {}
+        self._n_writers = _writers(graph)
+        self._written: dict[Value, Spec] = {}
+        """What the one writer of a stack or an array puts there."""
 
     def infer(self, node: Node) -> None:
         """Sharpen the specs of what comes into a loop, of what it takes from stacks, and of its results."""
@@ -43,19 +50,30 @@ class LoopShapes:
             _sharpen(loop.graph[name], 0, trial[name].outputs[0].shape)
         for index, name in enumerate(loop.results):
             _sharpen(node, index, trial[name].outputs[0].shape)
-        self._note_pushed(node, loop, trial)
+        self._note_written(node, loop, trial)
+
+    def infer_array(self, node: Node) -> None:
+        """Sharpen what comes out of an array outside of loops, and note what goes in."""
+        handle = _of_values(self._graph, node.inputs[0])
+        if node.op == "TensorArrayScatterV3" and self._n_writers[handle] == 1 and handle == node.inputs[0]:
+            values = self._graph.spec(node.inputs[2])
+            self._written[handle] = Spec(values.shape[1:] if values.shape else None, values.dtype)
+        elif node.op == "TensorArrayGatherV3" and handle in self._written:
+            count, shape = self._graph.spec(node.inputs[1]).shape, self._written[handle].shape
+            _sharpen(node, 0, None if shape is None else (count[0] if count else None, *shape))
 
     def _enter(self, node: Node, loop: Loop) -> None:
-        stacks = {}
+        handles = {}
         for position, name in loop.constants.items():
             spec, source = self._graph.spec(node.inputs[position]), loop.graph[name]
             if spec.dtype not in HANDLES and position not in node.ref_inputs:
                 source.outputs[0] = Spec(merge(spec.shape, source.outputs[0].shape), spec.dtype, spec.value)
-            stacks[name] = node.inputs[position]
-        for popping in [n for n in loop.graph if n.op == "StackPopV2" and n.inputs[0].node in stacks]:
-            pushed = self._pushed.get(stacks[popping.inputs[0].node])
-            if pushed is not None:
-                _take(loop.graph, popping, pushed)
+            handles[name] = node.inputs[position]
+        for reading in [n for n in loop.graph if n.op in ("StackPopV2", "TensorArrayReadV3")]:
+            handle = _of_values(loop.graph, reading.inputs[0]).node
+            written = self._written.get(handles[handle]) if handle in handles else None
+            if written is not None:
+                _take(loop.graph, reading, written)
 
     def _steady_iteration(self, node: Node, loop: Loop) -> Graph | None:
         """The folded body, with shapes of the variables that all iterations have; None where none were found."""
@@ -74,23 +92,30 @@ class LoopShapes:
             shapes = both
         return None
 
-    def _note_pushed(self, node: Node, loop: Loop, trial: Graph) -> None:
-        stacks = {name: node.inputs[position] for position, name in loop.constants.items()}
-        for pushing in trial:
-            if pushing.op == "StackPushV2" and pushing.inputs[0].node in stacks:
-                stack = stacks[pushing.inputs[0].node]
-                if self._n_pushes[stack] == 1:
-                    self._pushed[stack] = trial.spec(pushing.inputs[1])
+    def _note_written(self, node: Node, loop: Loop, trial: Graph) -> None:
+        handles = {name: node.inputs[position] for position, name in loop.constants.items()}
+        for writing in trial:
+            if writing.op in _WRITTEN and writing.inputs[0].node in handles:
+                handle, spec = handles[writing.inputs[0].node], trial.spec(writing.inputs[_WRITTEN[writing.op]])
+                if self._n_writers[handle] == 1 and writing.op != "TensorArrayScatterV3":
+                    self._written[handle] = spec
 
 
-def _take(body: Graph, popping: Node, spec: Spec) -> None:
-    """What is taken from a stack is what one node pushes: always the same, or always of the same shape."""
-    if spec.value is None:
-        _sharpen(popping, 0, spec.shape)
+def _of_values(graph: Graph, handle: Value) -> Value:
+    """The array whose gradients are in an array, which have the shape of its elements; any other handle itself."""
+    while graph[handle.node].op == "TensorArrayGradV3":
+        handle = graph[handle.node].inputs[0]
+    return handle
+
+
+def _take(body: Graph, reading: Node, spec: Spec) -> None:
+    """What is read is what one node writes: always the same, or always of the same shape."""
+    if spec.value is None or reading.op != "StackPopV2":
+        _sharpen(reading, 0, spec.shape)
         return
-    popping.op, popping.inputs, popping.attrs, popping.is_stateful = CONSTANT, [], {}, False
-    popping.outputs = [spec]
-    body.targets = [name for name in body.targets if name != popping.name]
+    reading.op, reading.inputs, reading.attrs, reading.is_stateful = CONSTANT, [], {}, False
+    reading.outputs = [spec]
+    body.targets = [name for name in body.targets if name != reading.name]
 
 
 def _sharpen(node: Node, index: int, shape: Shape) -> None:
@@ -117,19 +142,20 @@ def _copied(graph: Graph) -> Graph:
     return made
 
 
-def _pushes(graph: Graph) -> Counter[Value]:
-    """How many nodes push on each stack, in loops; MANY where it goes elsewhere too."""
+def _writers(graph: Graph) -> Counter[Value]:
+    """How many nodes write to each stack and array, those in loops included; MANY where its handle goes elsewhere too."""
     found: Counter[Value] = Counter()
     for node in graph:
         if node.op == WHILE:
-            found.update(_pushes_of(node))
-        elif node.op not in ("StackPopV2", "StackCloseV2"):
-            found.update(dict.fromkeys(node.inputs, 1 if node.op == "StackPushV2" else MANY))
+            found.update(_writers_inside(node))
+        elif node.op not in _ONLY_READING:
+            found.update(dict.fromkeys(node.inputs, 1 if node.op in _WRITTEN else MANY))
     return found
 
 
-def _pushes_of(node: Node) -> Counter[Value]:
-    """The same by the values that come into one loop."""
+def _writers_inside(node: Node) -> Counter[Value]:
+    """The same of the values that come into one loop: MANY for those that it changes."""
     loop: Loop = node.attrs["loop"]
-    inside = _pushes(loop.graph)
-    return Counter({node.inputs[position]: inside[Value(name)] for position, name in loop.constants.items()})
+    inside = _writers(loop.graph)
+    stay = Counter({node.inputs[position]: inside[Value(name)] for position, name in loop.constants.items()})
+    return stay + Counter({node.inputs[position]: MANY for position in loop.variables})
