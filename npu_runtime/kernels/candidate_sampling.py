@@ -17,8 +17,8 @@ from npu_runtime.kernels.random import State
 
 WORDS_PER_CANDIDATE = 2048
 """What a call reserves.  Source: TensorFlow core/kernels/candidate_sampler_ops.cc."""
-CHUNK = 1024
-"""Blocks of random words made at once."""
+FEWEST_BLOCKS = 16
+"""Of random words made at once; each makes two candidates."""
 _WORD_BITS = (1 << 64) - 1
 Sample = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -58,9 +58,9 @@ def uniform(range_max: int) -> Distribution:
     return Distribution(draw, lambda values: np.full(values.shape, np.float32(1.0 / range_max), np.float32))
 
 
-def _draws(stream: Stream, draw: Callable[[np.ndarray], np.ndarray]) -> Iterator[int]:
-    for first in count(0, CHUNK):
-        words = stream.blocks(np.arange(first, first + CHUNK, dtype=np.uint64)).reshape(-1, 2)
+def _draws(stream: Stream, draw: Callable[[np.ndarray], np.ndarray], n_blocks: int) -> Iterator[int]:
+    for first in count(0, n_blocks):
+        words = stream.blocks(np.arange(first, first + n_blocks, dtype=np.uint64)).reshape(-1, 2)
         yield from draw(words).tolist()
 
 
@@ -109,7 +109,8 @@ def _sample(
         wrong = true_classes.reshape(-1)[np.argmax(outside)]
         raise InvalidArgument(f"`true_candidate` out of range [0, {range_max}), received {wrong}")
     stream = reserve(state, *seeds, num_sampled * WORDS_PER_CANDIDATE // 4)
-    picked, n_tries = _pick(_draws(stream, distribution.draw), num_sampled, is_unique)
+    draws = _draws(stream, distribution.draw, max(num_sampled, FEWEST_BLOCKS))
+    picked, n_tries = _pick(draws, num_sampled, is_unique)
     candidates = np.array(picked, np.int64)
     of_true, of_sampled = (_expected_counts(distribution.chance(v), num_sampled, n_tries) for v in (true_classes, candidates))
     return candidates, of_true, of_sampled

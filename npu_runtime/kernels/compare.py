@@ -160,6 +160,8 @@ def where(x: np.ndarray, /) -> np.ndarray:
     if not 1 <= x.ndim <= 8:
         raise InvalidArgument(f"WhereOp : Unhandled input dimensions: {x.ndim}")
     found = np.flatnonzero(x != 0)
+    if x.ndim == 1:
+        return found.reshape(-1, 1).astype(np.int64, copy=False)
     return np.stack(np.unravel_index(found, x.shape), axis=-1).astype(np.int64, copy=False)
 
 

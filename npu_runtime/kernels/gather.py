@@ -46,9 +46,10 @@ def gather_v2(
     Returns: params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:].
     Raises: InvalidArgument for an index or an axis outside its range.  Source: TensorFlow op `GatherV2`.
     """
-    place = int(axis) + params.ndim if axis < 0 else int(axis)
+    given = axis.item()
+    place = given + params.ndim if given < 0 else given
     if not 0 <= place < params.ndim:
-        raise InvalidArgument(f"Expected axis in the range [{-params.ndim}, {params.ndim}), but got {int(axis)}")
+        raise InvalidArgument(f"Expected axis in the range [{-params.ndim}, {params.ndim}), but got {given}")
     n_batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
     if not 0 <= n_batch <= min(place, indices.ndim):
         raise InvalidArgument(f"batch_dims ({batch_dims}) must be less than or equal to axis ({place})")

@@ -42,7 +42,7 @@ def take(source: np.ndarray, numbers: np.ndarray, out: np.ndarray) -> np.ndarray
     grain = max(1, GRAIN_BYTES // max(out.itemsize * out.shape[1], 1))
 
     def work(start: int, stop: int) -> None:
-        np.take(source, numbers[start:stop], axis=0, out=out[start:stop], mode="clip")
+        source.take(numbers[start:stop], 0, out[start:stop], "clip")
 
     if out.size:
         parallel_ranges(numbers.size, work, grain)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from npu_runtime import dtypes as dt
@@ -30,20 +32,24 @@ def sparse_reshape(input_indices: Array, input_shape: Array, new_shape: Array, /
     if input_indices.ndim != 2:
         raise InvalidArgument(f"Input indices should be a matrix but received shape {shape_text(input_indices.shape)}")
     shape = _filled_in(input_shape, new_shape)
-    flat = np.zeros(len(input_indices), np.int64)
-    for axis, extent in enumerate(input_shape):
-        flat = flat * extent + input_indices[:, axis]
+    strides = _strides(input_shape.tolist())
+    flat = (input_indices * strides).sum(axis=1)
     made = np.empty((len(flat), shape.size), np.int64)
-    for axis in range(shape.size):  # the first one takes what lies outside, also below: nothing looks at the bounds
-        stride = int(np.prod(shape[axis + 1 :]))
-        made[:, axis] = np.sign(flat) * (np.abs(flat) // stride) if flat.size else flat
+    for axis, stride in enumerate(_strides(shape.tolist()) if flat.size else []):
+        # the first one takes what lies outside, also below, rounded towards zero: nothing looks at the bounds
+        made[:, axis] = flat if stride == 1 else np.sign(flat) * (np.abs(flat) // stride)
         flat = flat - made[:, axis] * stride
     return made, shape
 
 
+def _strides(shape: list[int]) -> list[int]:
+    """Elements from one index to the next, of each axis."""
+    return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+
+
 def _filled_in(old: Array, new: Array) -> Array:
     """The new shape with its -1 replaced. Raises: InvalidArgument when it does not fit."""
-    size, known = int(np.prod(old)), int(np.prod(new[new != -1]))
+    size, known = math.prod(old.tolist()), math.prod([n for n in new.tolist() if n != -1])
     shape = new.astype(np.int64)
     open_axes = np.flatnonzero(new == -1)
     if open_axes.size > 1:
@@ -103,10 +109,12 @@ def sparse_fill_empty_rows(
         )
     n_rows = int(dense_shape[0])
     rows = indices[:, 0]
-    if rows.size and (rows.min() < 0 or rows.max() >= n_rows):
+    if rows.size and np.maximum.reduce(rows.view(np.uint64)) >= n_rows:  # those below zero become very large
         place = int(np.argmax((rows < 0) | (rows >= n_rows)))
         raise InvalidArgument(f"indices({place}, 0) is invalid: {rows[place]} >= {n_rows}")
     is_empty = np.bincount(rows, minlength=n_rows)[:n_rows] == 0
+    if not is_empty.any() and (rows[1:] >= rows[:-1]).all():
+        return indices.copy(), values.copy(), is_empty, np.arange(rows.size)
     added = np.zeros((int(is_empty.sum()), indices.shape[1]), np.int64)
     added[:, 0] = np.flatnonzero(is_empty)
     all_indices = np.concatenate([indices, added])

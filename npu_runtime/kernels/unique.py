@@ -16,6 +16,8 @@ from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.topk import as_sortable
 
 Array = np.ndarray
+FEW = 64
+"""Entries of which a dictionary tells the different ones sooner than a table."""
 LARGEST_TABLE = 1 << 24
 """Entries of a table of all integers between the least and the greatest that are tried before sorting: 64 MB."""
 WITH_INDEX = {"T": dt.ALL, "out_idx": dt.INDICES}
@@ -96,7 +98,11 @@ def _unique(x: Array, axis: int, out_idx: str) -> tuple[Array, Array]:
     kind = dt.to_numpy(out_idx)
     if x.ndim > 1 and x.size == 0:
         raise InvalidArgument(f"unique along an axis needs entries, got shape {shape_text(x.shape)}")
-    if x.ndim == 1 and x.dtype.kind in "iu" and x.size:
+    if x.ndim == 1 and x.dtype.kind in "iu" and x.size <= FEW:
+        ranks: dict[int, int] = {}
+        numbers = [ranks.setdefault(value, len(ranks)) for value in x.tolist()]
+        return np.array(list(ranks), x.dtype), np.array(numbers, kind)
+    if x.ndim == 1 and x.dtype.kind in "iu":
         least, extent = int(x.min()), int(x.max()) - int(x.min()) + 1
         is_dense = extent <= max(8 * x.size, LARGEST_TABLE)
         first, rank = first_places(x.astype(np.int64) - least, extent) if is_dense else _by_sorting(x, None)
