@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from math import inf
-from threading import Lock
 from time import perf_counter
 from typing import Any
 
 from npu_runtime.executor.program import HostStep, Task
 from npu_runtime.kernels.parallel import alone, n_sections, n_threads
+from npu_runtime.search import Search
 
 Ready = Callable[[list[Any]], None]
 Bound = list[tuple[Callable[..., Any], "Task | HostStep", Ready]]
@@ -49,31 +49,27 @@ class Times:
 
 
 class Trials:
-    """Those of one program. Several threads may run it: one at a time makes a trial."""
+    """Those of one program, which several threads may run."""
 
     def __init__(self, overlaps: bool) -> None:
         """overlaps: whether some steps may run beside others."""
-        self.settled: Setting | None = None
+        self._search = Search(_search(overlaps))
+
+    @property
+    def settled(self) -> Setting | None:
         """What was found, once it was."""
-        self._search = _search(overlaps)
-        self._next = next(self._search)
-        self._busy = Lock()
+        return self._search.found
 
     def run(self, bound: Bound, go: Callable[[Bound, bool], None]) -> bool:
         """Run the steps by `go`, which takes them and whether some run beside others.  Returns: whether that settled it."""
-        if self.settled is not None or not self._busy.acquire(blocking=False):
+        setting = self._search.begin()
+        if setting is None:
             go(bound, self.settled is None or self.settled.is_beside)
             return False
         try:
-            times = _timed(bound, self._next, go)
-            if self.settled is None:  # another thread may have settled it since it was asked
-                self._next = self._search.send(times)
-            return False
-        except StopIteration as found:
-            self.settled = found.value or Setting()  # none where an interrupt has ended the search
-            return True
+            return self._search.tell(_timed(bound, setting, go))
         finally:
-            self._busy.release()
+            self._search.end()
 
     def apply(self, bound: Bound) -> None:
         """Make the steps ready as was found best, if it is known."""

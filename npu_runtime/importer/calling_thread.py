@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from math import inf
-from threading import Lock
 from time import perf_counter
 from typing import Any
+
+from npu_runtime.search import Search
 
 Call = Callable[..., Any]
 
@@ -39,30 +40,20 @@ class FasterWay:
 
     def __init__(self, make: Callable[[bool], Call]) -> None:
         """make: from whether it runs on the caller's thread, a call; what it does is the same."""
-        self._search = _search(make)
-        self._way = next(self._search)
-        self._is_settled = False
-        self._busy = Lock()
+        self._search = Search(_search(make))
 
     def __call__(self, *values: Any) -> Any:
         """The call's result.  Raises: what it raises."""
-        if self._is_settled or not self._busy.acquire(blocking=False):
-            return self._way(*values)
+        way = self._search.begin()
+        if way is None:
+            return self._search.current(*values)
         try:
             start = perf_counter()
-            result = self._way(*values)
-            self._go_on(perf_counter() - start)
+            result = way(*values)
+            self._search.tell(perf_counter() - start)
             return result
         finally:
-            self._busy.release()
-
-    def _go_on(self, seconds: float) -> None:
-        if self._is_settled:  # by another thread, since it was asked
-            return
-        try:
-            self._way = self._search.send(seconds)
-        except StopIteration as found:
-            self._way, self._is_settled = found.value or self._way, True  # none where an interrupt has ended the search
+            self._search.end()
 
 
 def _search(make: Callable[[bool], Call]) -> Generator[Call, float, Call]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from npu_runtime.importer import calling_thread
 from npu_runtime.importer.calling_thread import FasterWay, may_run_in_caller
+from npu_runtime.search import Search
 from tests.runtime.device import device_session
 
 N_CALLS = 3 * calling_thread.REPEATS
@@ -141,10 +142,30 @@ def test_threads_that_call_at_once_all_get_their_result() -> None:
         assert sorted(found) == sorted(4 * list(range(1, 21)))
 
 
+def _two_of(shown: list[float]) -> Generator[str, float, str]:
+    for way in ("first", "second"):
+        shown.append((yield way))
+    return "second"
+
+
 def test_a_search_that_another_thread_has_ended_is_not_gone_on_with() -> None:
-    call = FasterWay(lambda is_here: lambda value: value + 1)
-    for _ in range(N_CALLS):
-        call(1)
-    call._is_settled = False  # as a thread saw it that asked just before
-    assert call(1) == 2
-    assert call(1) == 2
+    """A thread that saw it open, and was given its turn when the other had ended it."""
+    shown: list[float] = []
+    search = Search(_two_of(shown))
+    assert (search.begin(), search.begin()) == ("first", None), "two trials at a time"
+    assert not search.tell(1.0)
+    assert search.current == "second"
+    assert search.tell(2.0)
+    assert not search.tell(3.0)
+    search.end()
+    assert (search.begin(), search.current, shown) == (None, "second", [1.0, 2.0])
+
+
+def test_a_search_that_an_interrupt_has_ended_keeps_the_first_way() -> None:
+    ways = _two_of([])
+    search = Search(ways)
+    ways.close()
+    assert search.begin() == "first"
+    assert search.tell(1.0)
+    search.end()
+    assert search.found == "first"
