@@ -31,5 +31,5 @@ def _is_neutral(graph: Graph, node: Node) -> bool:
         return axes is not None and axes.size == 0
     if node.op != "Reshape":
         return False
-    before, after = graph.spec(node.inputs[0]), node.outputs[0]
-    return before.is_complete and before.shape == after.shape
+    before, shape = graph.spec(node.inputs[0]), graph.spec(node.inputs[1]).value
+    return shape is not None and before.is_complete and before.shape == node.outputs[0].shape
