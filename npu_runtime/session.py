@@ -30,6 +30,7 @@ from npu_runtime.errors import FailedPrecondition, Unimplemented
 from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.build import HostBinding, State, build
 from npu_runtime.executor.capacity import check_capacity
+from npu_runtime.executor.host_reading_order import fetch_last_state, host_reads_first
 from npu_runtime.executor.in_flight import InFlight
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program, Task
@@ -247,7 +248,11 @@ class DeviceSession:
         self._record.programs.append(record)
         self._record.saturates |= is_saturating
         variables = frozenset(variable_key(node) for node in pruned if node.op in VARIABLES)
-        split = split_prologue(pruned, partition(pruned, self._placement.groups))
+        parts = partition(pruned, self._placement.groups)
+        if host_reads_first(pruned, parts, self._placement.groups):
+            parts = partition(pruned, self._placement.groups)
+        fetch_last_state(pruned, parts)
+        split = split_prologue(pruned, parts)
         if split is None:
             return _Plan(pruned, None, record, is_saturating, variables)
         self._lower(split[0])

@@ -59,7 +59,7 @@ class _Stretch:
         self.latest[node.name] = self._depth(node, self.latest, max, FORWARDED)
         self.soonest[node.name] = self._depth(node, self.soonest, min if node.op in MERGES else max, PASSING)
         if reads and node.op not in PASSING:
-            self.looks[node.name] = frozenset(key for key in reads - writes if _takes_in(node, key))
+            self.looks[node.name] = frozenset(key for key in reads - writes if takes_in(node, key))
         if writes:
             self.writes[node.name] = writes
 
@@ -94,6 +94,6 @@ class _Stretch:
         return found
 
 
-def _takes_in(node: Node, key: Key) -> bool:
+def takes_in(node: Node, key: Key) -> bool:
     """What was read from a resource variable stays as it was; a ref variable is looked at by all that its memory is shown to."""
     return node.op not in _WITHOUT_CONTENT and (key[0] == "ref" or node.op in READING)

@@ -56,7 +56,7 @@ def partition(graph: Graph, groups: DisjointSets) -> Partition:
     graph: pruned, `host_reason` set on host nodes.  groups: what must not be parted, see placement.atomic_groups.
     """
     result = Partition()
-    order = _in_order(graph, groups)
+    order = in_order(graph, groups)
     for members in order:
         inside = {node.name for node in members} if len(members) > 1 else frozenset()
         liveness = frozenset().union(*(_liveness_before(graph, node, result.liveness, inside) for node in members))
@@ -70,7 +70,7 @@ def partition(graph: Graph, groups: DisjointSets) -> Partition:
     return result
 
 
-def _in_order(graph: Graph, groups: DisjointSets) -> list[list[Node]]:
+def in_order(graph: Graph, groups: DisjointSets) -> list[list[Node]]:
     """Groups of nodes, producers first. Edges inside a group do not count, so loops may close there."""
     members = groups.groups(graph.nodes)
     position = {name: root for root, names in members.items() for name in names}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from tests.runtime.device import device_session
 from tests.runtime.test_session import same_on_both
 
 X = np.float32([0.5, 1.0])
@@ -123,3 +124,47 @@ def test_what_has_no_value_yet_is_not_read() -> None:
     with tf.control_dependencies([update]):
         seen = tf.identity(average.average(v))
     same_on_both([([seen, copy], {})] * 2)
+
+
+@pytest.mark.parametrize("use_resource", [True, False], ids=["resource", "ref"])
+@pytest.mark.parametrize("place", ["host", "device"])
+def test_what_need_not_wait_reads_first(place: str, use_resource: bool) -> None:
+    """A rate is of the count that the step began with: one run gives what TensorFlow gives in two, first the read."""
+    count = tf.get_variable("count", [], tf.float64, tf.zeros_initializer(), use_resource=use_resource)
+    counted = tf.assign_add(count, tf.ones([], tf.float64)).op
+    rate = tf.cast(count * 0.5, tf.float32) + 0.25
+    looks = [rate * fed(), tf.as_string(rate)] if place == "device" else [count.read_value() * 2.0]
+    mine, theirs = [], []
+    with device_session() as device, tf.Session() as plain:
+        for session in (device, plain):
+            session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            mine.append(device.run([looks, counted])[0])
+            theirs.append(plain.run(looks))
+            plain.run(counted)
+    for got, expected in zip(mine, theirs, strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(got, expected, strict=True))
+
+
+def test_a_variable_that_is_fetched_is_shown_as_it_is_at_the_end() -> None:
+    """From YOLOv3's training: a count of float64 that chooses the rate, behind which the update and its count come."""
+    count = tf.Variable(1.0, dtype=tf.float64, use_resource=False)
+    rate = tf.cond(count < 3.0, lambda: count * 0.5, lambda: tf.cos(count))
+    weights = tf.Variable(X, use_resource=False)
+    train = tf.train.AdamOptimizer(rate).minimize(tf.reduce_sum(tf.square(weights)))
+    with tf.control_dependencies([train, tf.assign_add(count, 1.0)]):
+        step = tf.no_op()
+    same_on_both([([step, count], {})] * 3)
+
+
+def test_an_update_does_not_wait_for_a_read_in_a_branch_that_is_not_taken() -> None:
+    v = wide()
+    other, taken = tf.raw_ops.Switch(data=tf.zeros([2], tf.float64), pred=tf.placeholder_with_default(False, []))
+    with tf.control_dependencies([tf.identity(taken)]):
+        inside = v._ref() * 2.0
+    amount = fed()
+    for _ in range(6):
+        amount = tf.tanh(amount)
+    update = tf.assign_add(v, tf.cast(amount, tf.float64))
+    read = tf.raw_ops.Merge(inputs=[inside, other]).output
+    same_on_both([([read, tf.group(update)], {}), (v, {})] * 2)
