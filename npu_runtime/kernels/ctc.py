@@ -85,9 +85,9 @@ def read_labels(indices: Array, values: Array, steps: Array, n_classes: int, col
     """
     row, batch = indices[:, 0], len(steps)
     given = np.bincount(row, minlength=batch)
-    follows = np.concatenate([[False], row[1:] == row[:-1]])
-    repeats = np.concatenate([[False], values[1:] == values[:-1]]) & follows
-    kept = ~repeats if collapses else np.ones(values.size, bool)
+    kept = np.ones(values.size, bool)
+    if collapses:
+        kept[1:] = (values[1:] != values[:-1]) | (row[1:] != row[:-1])
     kept_row, kept_values = row[kept], values[kept]
     counts = kept_values < n_classes - 1
     too_long = np.zeros(batch, bool) if ignores_longer else given > steps

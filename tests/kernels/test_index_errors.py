@@ -33,13 +33,14 @@ def outside_of(indices: np.ndarray) -> list[Case]:
 
 def labelled(rows: list[list[int]], lengths: list[int], **attrs: bool) -> Case:
     """A loss over 4 steps of 3 classes, the last of them the blank; labels by row."""
-    places = np.array([(row, place) for row, labels in enumerate(rows) for place in range(len(labels))], np.int64)
+    places = np.array([(row, place) for row, labels in enumerate(rows) for place in range(len(labels))], np.int64).reshape(-1, 2)
     values = np.concatenate(rows).astype(np.int32)
     return case("CTCLoss", arr(4, len(rows), 3), places, values, i32(lengths), **attrs)
 
 
 WRONG = [
     labelled([[0], [], [1]], [4, 4, 4]),
+    labelled([[], []], [4, 4], preprocess_collapse_repeated=True),
     labelled([[0, 1, 0], [], [1]], [2, 4, 4]),
     labelled([[0, 1, 0], [], [1]], [2, 4, 4], ignore_longer_outputs_than_inputs=True),
     labelled([[0], [1, -1], []], [4, 4, 4]),
