@@ -77,35 +77,52 @@ def _check_order(indices: Array, batch: int) -> None:
         )
 
 
-def read_labels(indices: Array, values: Array, batch: int, n_classes: int, collapses: bool) -> Labels:
+def read_labels(indices: Array, values: Array, steps: Array, n_classes: int, collapses: bool, ignores_longer: bool) -> Labels:
     """Labels by row. Classes from the blank on end a row; collapses: a label like the one before it is dropped.
 
-    Raises: InvalidArgument for rows without labels, labels below 0 or after the end of a row.
+    steps: (B,), the time of each row.  Raises: InvalidArgument for the first row without labels, with a label below 0 or
+    behind the end of its labels, or with more labels than time unless those are ignored.
     """
-    row = indices[:, 0]
+    row, batch = indices[:, 0], len(steps)
     given = np.bincount(row, minlength=batch)
-    if (given == 0).any():
-        raise InvalidArgument(f"Labels length is zero in batch {int(np.argmax(given == 0))}")
-    follows = np.concatenate([[False], row[1:] == row[:-1]])
-    repeats = np.concatenate([[False], values[1:] == values[:-1]]) & follows
-    kept = ~repeats if collapses else np.ones(values.size, bool)
-    row, values = row[kept], values[kept]
-    counts = values < n_classes - 1
-    restarts = counts[1:] & ~counts[:-1] & (row[1:] == row[:-1])
-    if restarts.any():
-        at = int(row[1:][restarts][0])
-        raise InvalidArgument(
-            f"Saw a non-null label (index >= num_classes - 1) following a null label, batch: {at} num_classes: {n_classes} "
-            f"labels: {_joined(values[row == at])} labels seen so far: {_joined(values[(row == at) & counts])}"
-        )
-    row, values = row[counts], values[counts]
-    if (values < 0).any():
-        at = int(row[np.argmax(values < 0)])
-        raise InvalidArgument(f"All labels must be nonnegative integers, batch: {at} labels: {_joined(values[row == at])}")
-    lengths = np.bincount(row, minlength=batch)
+    kept = np.ones(values.size, bool)
+    if collapses:
+        kept[1:] = (values[1:] != values[:-1]) | (row[1:] != row[:-1])
+    kept_row, kept_values = row[kept], values[kept]
+    counts = kept_values < n_classes - 1
+    too_long = np.zeros(batch, bool) if ignores_longer else given > steps
+    wrong = np.stack([given == 0, *_wrong_labels(kept_row, kept_values, counts, batch), too_long])
+    if wrong.any():
+        at = int(np.argmax(wrong.any(axis=0)))
+        here = kept_row == at
+        raise _refusal(int(np.argmax(wrong[:, at])), at, n_classes, values[row == at], kept_values[here], int(steps[at]))
+    counted = kept_row[counts]
+    lengths = np.bincount(counted, minlength=batch)
     classes = np.zeros((batch, lengths.max(initial=0)), np.int64)
-    classes[np.arange(classes.shape[1]) < lengths[:, None]] = values
+    classes[np.arange(classes.shape[1]) < lengths[:, None]] = kept_values[counts]
     return Labels(classes, lengths, given)
+
+
+def _wrong_labels(row: Array, values: Array, counts: Array, batch: int) -> tuple[Array, Array]:
+    """Which rows have a label behind a blank, and which one below 0.  row, values, counts: of each label."""
+    restarts = counts[1:] & ~counts[:-1] & (row[1:] == row[:-1])
+    rows = np.arange(batch)
+    return np.isin(rows, row[1:][restarts]), np.isin(rows, row[values < 0])
+
+
+def _refusal(kind: int, at: int, n_classes: int, labels: Array, kept: Array, steps: int) -> InvalidArgument:
+    """The error of a row.  kind: in the order in which TensorFlow looks.  labels: all of the row; kept: without repeated ones."""
+    blank = int(np.argmax(kept >= n_classes - 1)) if kept.size else 0
+    return InvalidArgument(
+        (
+            f"Labels length is zero in batch {at}",
+            f"Saw a non-null label (index >= num_classes - 1) following a null label, batch: {at} num_classes: {n_classes} "
+            f"labels: {_joined(labels)} labels seen so far: {_joined(kept[:blank])}",
+            f"All labels must be nonnegative integers, batch: {at} labels: {_joined(kept[kept < n_classes - 1])}",
+            f"Not enough time for target transition sequence (required: {len(labels)}, available: {steps}){at}"
+            "You can turn this error into a warning by using the flag ignore_longer_outputs_than_inputs",
+        )[kind]
+    )
 
 
 def _joined(values: Array) -> str:
@@ -197,14 +214,10 @@ def ctc_loss(
     _check(inputs, labels_indices, labels_values, sequence_length)
     _, batch, n_classes = inputs.shape
     _check_order(labels_indices, batch)
-    labels = read_labels(labels_indices, labels_values, batch, n_classes, preprocess_collapse_repeated)
+    labels = read_labels(
+        labels_indices, labels_values, sequence_length, n_classes, preprocess_collapse_repeated, ignore_longer_outputs_than_inputs
+    )
     is_too_long = labels.given > sequence_length
-    if not ignore_longer_outputs_than_inputs and is_too_long.any():
-        at = int(np.argmax(is_too_long))
-        raise InvalidArgument(
-            f"Not enough time for target transition sequence (required: {labels.given[at]}, available: {sequence_length[at]}){at}"
-            "You can turn this error into a warning by using the flag ignore_longer_outputs_than_inputs"
-        )
     counts = (sequence_length > 0) & ~is_too_long
     return _loss_and_gradient(inputs, make_states(labels, n_classes - 1, ctc_merge_repeated), sequence_length, counts)
 

@@ -36,8 +36,8 @@ def ctc_greedy_decoder(
     if sequence_length.shape != (n_rows,):
         lengths = f"len(sequence_length):  {shape_text(sequence_length.shape)} batch_size: {n_rows}"
         raise FailedPrecondition(f"len(sequence_length) != batch_size.  {lengths}")
-    if n_rows and not (sequence_length <= n_steps).all():
-        raise FailedPrecondition(f"sequence_length is not <= {n_steps}: {sequence_length.tolist()}")
+    if (sequence_length > n_steps).any():
+        raise FailedPrecondition(f"sequence_length({int(np.argmax(sequence_length > n_steps))}) <= {n_steps}")
     best, is_inside = inputs.argmax(axis=2), np.arange(n_steps)[:, None] < sequence_length
     score = -np.where(is_inside, inputs.max(axis=2), np.float32(0)).sum(axis=0, dtype=np.float32)
     is_label = is_inside & (best != blank_index % n_classes)

@@ -92,7 +92,8 @@ def _grain(todo: Sequence[Piece], depth: int) -> int:
 def _seen(x: np.ndarray, rows: Axis, cols: Axis, piece: Piece, depth: int, pixels: int) -> np.ndarray:
     """What the taps of a piece see, `pixels` outputs as one.  x: (N, H, W, C), each channel used depth / C times.
 
-    Returns: (n, rows, columns / pixels, row taps, column taps, pixels * depth), a view of x if depth is C.
+    Returns: (n, rows, columns / pixels, row taps, column taps, pixels * depth), a view of x if depth is C. The step within a
+    pixel is an item's: numpy lets the stride of an axis of one element, as of one channel turned to the end, be anything.
     """
     n_rows, n_cols = piece.bottom - piece.top, piece.cols.last - piece.cols.first
     row_taps, col_taps = piece.seen
@@ -102,11 +103,11 @@ def _seen(x: np.ndarray, rows: Axis, cols: Axis, piece: Piece, depth: int, pixel
     if depth != x.shape[3]:
         height = (n_rows - 1) * rows.stride + (row_taps - 1) * rows.dilation + 1
         part = np.repeat(part[:, :height], depth // x.shape[3], axis=-1)
-    image, row, col, item = part.strides
+    image, row, col, _ = part.strides
     return np.lib.stride_tricks.as_strided(
         part,
         (len(part), n_rows, n_cols // pixels, row_taps, col_taps, pixels * depth),
-        (image, row * rows.stride, col * cols.stride * pixels, row * rows.dilation, col * cols.dilation, item),
+        (image, row * rows.stride, col * cols.stride * pixels, row * rows.dilation, col * cols.dilation, x.itemsize),
         writeable=False,
     )
 
@@ -122,9 +123,9 @@ def _as_one(cols: Axis, span: Span, depth: int) -> int:
 
 def _grouped(x: np.ndarray, pixels: int) -> np.ndarray:
     """(n, rows, columns, C) as (n, rows, columns / pixels, pixels * C), not copied; pixels side by side unless one by one."""
-    image, row, col, item = x.strides
+    image, row, col, _ = x.strides
     shape = (*x.shape[:2], x.shape[2] // pixels, pixels * x.shape[3])
-    return np.lib.stride_tricks.as_strided(x, shape, (image, row, col * pixels, item))
+    return np.lib.stride_tricks.as_strided(x, shape, (image, row, col * pixels, x.itemsize))
 
 
 def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import n_elements
-from npu_runtime.errors import Unimplemented
+from npu_runtime.errors import InvalidArgument, Unimplemented
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
@@ -106,7 +106,8 @@ def pool_layout(ksize: Sequence[int], strides: Sequence[int], padding: str, data
                 explicit_paddings: Sequence[int] = ()) -> tuple[Layout, tuple[int, int]]:  # fmt: skip
     """Layout and kernel of a pool node.
 
-    Raises: Unimplemented for a pool over the batch, or over channels, which nodes with constant windows leave to the host.
+    Raises: Unimplemented for a pool over the batch, or over channels, which nodes with constant windows leave to the host;
+    InvalidArgument for explicit padding as wide as the window.
     Source: TensorFlow core/kernels/pooling_ops_common.cc.
     """
     sizes = f"ksize {shape_text(ksize)}, strides {shape_text(strides)}"
@@ -116,7 +117,19 @@ def pool_layout(ksize: Sequence[int], strides: Sequence[int], padding: str, data
     if ksize[channels] != 1 or strides[channels] != 1:
         raise Unimplemented(f"Pooling is not yet supported on the depth dimension: {sizes}")
     layout = Layout.of(strides, padding, data_format, explicit_paddings=explicit_paddings)
-    return layout, (ksize[2], ksize[3]) if layout.is_channels_first else (ksize[1], ksize[2])
+    extents = (ksize[2], ksize[3]) if layout.is_channels_first else (ksize[1], ksize[2])
+    if padding == "EXPLICIT":
+        _check_padding(layout, extents)
+    return layout, extents
+
+
+def _check_padding(layout: Layout, extents: tuple[int, int]) -> None:
+    """Raises: InvalidArgument for explicit padding that whole windows would lie in."""
+    windows = (extents[0], extents[0], extents[1], extents[1])
+    sides = zip(("Top", "Bottom", "Left", "Right"), itertools.chain(*layout.explicit), windows, strict=True)
+    for side, width, extent in sides:
+        if width >= extent:
+            raise InvalidArgument(f"{side} padding {width} needs to be smaller than the window size {extent}")
 
 
 def refuse_depth_pool(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:

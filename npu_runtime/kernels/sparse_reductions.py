@@ -101,6 +101,8 @@ def sparse_softmax(indices: Array, values: Array, shape: Array, /) -> Array:
     """
     require_rows(indices, values)
     require_extents(indices, shape=shape)
+    if len(shape) < 2:
+        raise InvalidArgument(f"Input should have rank >= 2, but received shape: {shape_text(shape)[1:-1]}")
     if not len(values):
         return values.copy()
     order = np.argsort(places_of(indices)[0], kind="stable")

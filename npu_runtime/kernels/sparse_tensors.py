@@ -78,6 +78,13 @@ def sparse_reorder(indices: Array, values: Array, shape: Array, /) -> tuple[Arra
     return indices[order], values[order]
 
 
+def _axis(axis: int, rank: int, demand: str) -> int:
+    """Counted from the front. Raises: InvalidArgument for an axis outside."""
+    if not -rank <= axis < rank:
+        raise InvalidArgument(f"{demand} be in range [{-rank}, {rank}), got {axis}")
+    return axis % rank
+
+
 def _concat_shape(*specs: Spec, concat_dim: int) -> list[Shape]:
     rank = next((s.shape[1] for s in specs[: len(specs) // 3] if s.shape), None)
     return [(None, rank), (None,), (rank,)]
@@ -94,7 +101,7 @@ def sparse_concat(*parts: Array, concat_dim: int) -> tuple[Array, Array, Array]:
     coordinates, values, shapes = parts[:n], parts[n : 2 * n], np.stack(parts[2 * n :])
     for indices, of_them in zip(coordinates, values, strict=True):
         require_rows(indices, of_them)
-    axis = concat_dim % shapes.shape[1]
+    axis = _axis(concat_dim, shapes.shape[1], "Concat dimension must")
     whole = shapes[0].copy()
     for other, shape in enumerate(shapes):
         if (np.delete(shape, axis) != np.delete(whole, axis)).any():
@@ -117,9 +124,7 @@ def sparse_split(split_dim: Array, indices: Array, values: Array, shape: Array, 
     Source: TensorFlow op `SparseSplit`.
     """
     require_extents(indices, shape=shape)
-    axis = int(split_dim)
-    if not 0 <= axis < len(shape):
-        raise InvalidArgument(f"Input split_dim should be between 0 and rank ({len(shape)}), got {axis}")
+    axis = _axis(int(split_dim), len(shape), "Input axis should")
     if not 1 <= num_split <= shape[axis]:
         limit = f"the splitting dimension size ({shape[axis]})"
         raise InvalidArgument(f"Input num_split should be between 1 and {limit}, got {num_split}")
@@ -307,6 +312,16 @@ _register_dense("SparseDenseCwiseAdd", np.add)
 _register_dense("SparseDenseCwiseMul", np.multiply)
 
 
+def _check_equal(sparse: list[int], dense: tuple[int, ...]) -> None:
+    """Raises: InvalidArgument in TensorFlow's words."""
+    if len(sparse) != len(dense):
+        raise InvalidArgument(f"Two operands have different ranks; received: {len(sparse)} and {len(dense)}")
+    for axis, (one, other) in enumerate(zip(sparse, dense, strict=True)):
+        if one != other:
+            sides = f"sparse side {one} vs dense side {other}"
+            raise InvalidArgument(f"Dimension {axis} does not equal (no broadcasting is supported): {sides}")
+
+
 @kernel(
     "SparseTensorDenseAdd",
     unit="vector",
@@ -316,8 +331,7 @@ _register_dense("SparseDenseCwiseMul", np.multiply)
 )
 def sparse_tensor_dense_add(indices: Array, values: Array, shape: Array, dense: Array, /) -> Array:
     """A dense tensor with sparse values added.  Source: TensorFlow op `SparseTensorDenseAdd`."""
-    if tuple(shape) != dense.shape:
-        raise InvalidArgument(f"Dimensions do not match: {shape_text(shape)} vs. {shape_text(dense.shape)}")
+    _check_equal(shape.tolist(), dense.shape)
     places, wrong = rows.linear(indices, dense.shape)
     if wrong >= 0:
         axis = int(np.argmax((indices[wrong] < 0) | (indices[wrong] >= dense.shape)))

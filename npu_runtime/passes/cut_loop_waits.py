@@ -31,11 +31,23 @@ def cut_loop_waits(graph: Graph) -> int:
     frames: dict[str, set[str]] = {}
     for name, frame in loop_frames(graph).items():
         frames.setdefault(frame, set()).add(name)
-    after, n_cut = followers(graph) if frames else {}, 0
+    after, n_cut = _followers(graph, frames), 0
     for inside in frames.values():
         if _cut(graph, inside, reached(sorted(inside), after) - inside):
-            after, n_cut = followers(graph), n_cut + 1
+            after, n_cut = _followers(graph, frames), n_cut + 1
     return n_cut
+
+
+def _followers(graph: Graph, frames: Mapping[str, AbstractSet[str]]) -> dict[str, list[str]]:
+    """What waits for what when each loop is one step: who leads to a part of it leads to all of it."""
+    if not frames:
+        return {}
+    after = followers(graph)
+    for frame, inside in frames.items():
+        for name in inside:
+            after.setdefault(name, []).append(f"^{frame}")
+        after[f"^{frame}"] = sorted(inside)
+    return after
 
 
 def _cut(graph: Graph, inside: AbstractSet[str], behind: AbstractSet[str]) -> bool:

@@ -53,7 +53,7 @@ def test_an_unknown_pattern_is_refused():
 
 
 def test_what_a_simulated_run_lacks_is_said():
-    assert "not in a simulated run" in run("tf.contrib.rnn.PhasedLSTMCell").output
+    assert "not in a simulated run" in run("tf.contrib.rnn.GridLSTMCell").output
     assert "simulated" not in run("tf.contrib.rnn.LSTMCell").output
-    (row,) = json.loads(run("tf.contrib.rnn.PhasedLSTMCell", "--format", "json").output)
+    (row,) = json.loads(run("tf.contrib.rnn.GridLSTMCell", "--format", "json").output)
     assert row["simulated"] is False

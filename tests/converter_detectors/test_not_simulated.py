@@ -23,9 +23,9 @@ def said(code: str) -> list[Finding]:
 @pytest.mark.parametrize(
     ("code", "name"),
     [
-        ("import tensorflow as tf\nc = tf.contrib.rnn.PhasedLSTMCell(3)", "tf.contrib.rnn.PhasedLSTMCell"),
-        ("from tensorflow.contrib.rnn import PhasedLSTMCell", "tf.contrib.rnn.PhasedLSTMCell"),
-        ("import tensorflow.contrib.rnn as rnn\nc = rnn.PhasedLSTMCell(3)", "tf.contrib.rnn.PhasedLSTMCell"),
+        ("import tensorflow as tf\nc = tf.contrib.rnn.GridLSTMCell(3)", "tf.contrib.rnn.GridLSTMCell"),
+        ("from tensorflow.contrib.rnn import GridLSTMCell", "tf.contrib.rnn.GridLSTMCell"),
+        ("import tensorflow.contrib.rnn as rnn\nc = rnn.GridLSTMCell(3)", "tf.contrib.rnn.GridLSTMCell"),
         ("from tensorflow.contrib.factorization.python.ops import clustering_ops", "tf.contrib.factorization"),
         ("import tensorflow.contrib.graph_editor as ge", "tf.contrib.graph_editor"),
         ("from tensorflow.contrib.tensor_forest.python import tensor_forest", "tf.contrib.tensor_forest"),
@@ -75,7 +75,7 @@ def test_it_is_said(code: str, name: str) -> None:
         CONTRIB + "from tensorflow.python.ops import gen_nn_ops\ng = gen_nn_ops.relu_grad(g, y)",
         CONTRIB + "from tensorflow.python.ops import gen_nn_ops as nn\ndef f(g, y):\n    return nn.bias_add_grad(g)",
         CONTRIB + "import tensorflow.python.ops.gen_math_ops\nc = tensorflow.python.ops.gen_math_ops.cast(x, d)",
-        "import tensorflow as tf\nc = mine.contrib.rnn.PhasedLSTMCell(3)",
+        "import tensorflow as tf\nc = mine.contrib.rnn.GridLSTMCell(3)",
         "import tensorflow as tf\nfrom mine.python.distribute import all_reduce",
         "from tensorflow.python.framework import ops\ng = ops.get_default_graph()",
         "from tensorflow.python.training.tracking import graph_view",  # npu_bridge finds it where it is now
@@ -87,7 +87,7 @@ def test_nothing_is_said(code: str) -> None:
 
 
 def test_it_is_said_once_and_names_the_other_lines() -> None:
-    code = "from tensorflow.contrib import rnn\na = rnn.PhasedLSTMCell(3)\nb = rnn.PhasedLSTMCell(4)\nc = rnn.PhasedLSTMCell(5)\n"
+    code = "from tensorflow.contrib import rnn\na = rnn.GridLSTMCell(3)\nb = rnn.GridLSTMCell(4)\nc = rnn.GridLSTMCell(5)\n"
     (finding,) = said(code)
     assert finding.span.line == 2
     assert "3 such places in the file; the others: 3, 4." in finding.message
@@ -101,7 +101,7 @@ def test_it_is_said_once_and_names_the_other_lines() -> None:
         ("estimator.multi_class_head", "tf.estimator.MultiClassHead."),
         ("tensor_forest", "a forest of another library"),  # a copy of its Python code would not bring back its kernels
         ("image.bipartite_match", "ops of the script's own"),
-        ("rnn.PhasedLSTMCell", "a copy of its code in the project."),
+        ("rnn.GridLSTMCell", "a copy of its code in the project."),
     ],
 )
 def test_it_says_what_to_use_instead(name: str, instead: str) -> None:

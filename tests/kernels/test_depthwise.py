@@ -13,7 +13,7 @@ from npu_runtime.kernels.windows import Axis, spans
 from tests.kernels import oracle
 from tests.kernels.cases.depthwise import triple
 from tests.kernels.harness import Case, arr, call
-from tests.kernels.test_convolutions import judged
+from tests.kernels.test_convolutions import channels_first, judged, nchw
 from tests.kernels.test_oracle import assert_matches
 
 few = settings(deadline=None, max_examples=60)
@@ -44,6 +44,20 @@ def test_pieces_of_any_size(todo: list[Case], n_bytes: int, line: int, is_long: 
         made = [call(one, one.flat())[0] for one in todo]
     for one, result in zip(todo, made, strict=True):
         assert_matches(result, oracle.run(one)[0][0], judged(one))
+
+
+@few
+@given(geometries())
+def test_channels_first_is_the_transposed_result(todo: list[Case]) -> None:
+    """One channel too: turned to the end, its stride is none that memory has. The judge is TensorFlow's NHWC result, turned."""
+    forward, by_input, by_filter = todo
+    turned, dy = nchw(forward.inputs[0]), nchw(by_input.inputs[2])
+    keywords = channels_first(forward)
+    y = Case(forward.op, (turned, forward.inputs[1]), keywords)
+    dx = Case(by_input.op, (np.array(turned.shape, np.int32), by_input.inputs[1], dy), keywords)
+    dw = Case(by_filter.op, (turned, by_filter.inputs[1], dy), keywords)
+    for first, last, turn in ((y, forward, nchw), (dx, by_input, nchw), (dw, by_filter, np.asarray)):
+        assert_matches(call(first, first.flat())[0], turn(oracle.run(last)[0][0]), judged(last))
 
 
 def test_the_number_of_threads_does_not_change_a_filters_gradient() -> None:

@@ -9,6 +9,7 @@ from tests.kernels.harness import Case, arr, case, i32, scalar
 from tests.kernels.raising import assert_raises_alike
 
 SHAPE = np.array([2, 3], np.int64)
+ROWS = np.array([[0, 1], [1, 2]], np.int64)
 
 
 def outside_of(indices: np.ndarray) -> list[Case]:
@@ -30,7 +31,35 @@ def outside_of(indices: np.ndarray) -> list[Case]:
     ]
 
 
+def labelled(rows: list[list[int]], lengths: list[int], **attrs: bool) -> Case:
+    """A loss over 4 steps of 3 classes, the last of them the blank; labels by row."""
+    places = np.array([(row, place) for row, labels in enumerate(rows) for place in range(len(labels))], np.int64).reshape(-1, 2)
+    values = np.concatenate(rows).astype(np.int32)
+    return case("CTCLoss", arr(4, len(rows), 3), places, values, i32(lengths), **attrs)
+
+
 WRONG = [
+    labelled([[0], [], [1]], [4, 4, 4]),
+    labelled([[], []], [4, 4], preprocess_collapse_repeated=True),
+    labelled([[0, 1, 0], [], [1]], [2, 4, 4]),
+    labelled([[0, 1, 0], [], [1]], [2, 4, 4], ignore_longer_outputs_than_inputs=True),
+    labelled([[0], [1, -1], []], [4, 4, 4]),
+    labelled([[0], [1, 1, 2, 0], [-1]], [4, 4, 4]),
+    labelled([[1, 1, 2, 2, 0, 1], [-1]], [4, 4], preprocess_collapse_repeated=True, ignore_longer_outputs_than_inputs=True),
+    labelled([[0, -1, -1, 1], [1]], [4, 4], preprocess_collapse_repeated=True),
+    labelled([[-1, 2, 0, 1, 0], [1]], [4, 4]),
+    labelled([[0, 2, -1, 1], [1]], [2, 4]),
+    labelled([[0, 0, 0], [1]], [2, 4], preprocess_collapse_repeated=True),
+    *[case("SparseSplit", scalar(axis, "int64"), ROWS, arr(2), SHAPE, num_split=1) for axis in (2, -3)],
+    case("SparseSplit", scalar(-1, "int64"), ROWS, arr(2), SHAPE, num_split=4),
+    *[case("SparseConcat", [ROWS, ROWS], [arr(2), arr(2)], [SHAPE, SHAPE], concat_dim=axis) for axis in (2, -3)],
+    *[case("SparseTensorDenseAdd", ROWS, arr(2), SHAPE, arr(*shape)) for shape in ((2, 4), (2, 3, 1))],
+    case("SparseSoftmax", ROWS[:, :1], arr(2), SHAPE[:1]),
+    case("CTCGreedyDecoder", arr(4, 2, 3), i32(3, 5)),
+    *[
+        case("MaxPool", arr(1, 4, 4, 2), ksize=[1, 2, 2, 1], strides=[1] * 4, padding="EXPLICIT", explicit_paddings=pads)
+        for pads in ([0, 0, 0, 2, 0, 0, 0, 0], [0, 0, 3, 0, 0, 0, 0, 0], [0, 0, 0, 0, 2, 2, 0, 0], [0, 0, 1, 1, 1, 2, 0, 0])
+    ],
     *[case(f"SparseReduce{name}", np.array([[0, 0], [4, 1]], np.int64), arr(2), SHAPE, i32(1)) for name in ("Sum", "Max")],
     case("GatherV2", arr(3, 4), i32(0, 3), scalar(0, "int32")),
     case("GatherV2", arr(3, 4), i32([[0, -1], [1, 2]]), scalar(1, "int32")),

@@ -213,6 +213,21 @@ def test_a_gradient_may_wait_for_updates_behind_its_loop(use_resource: bool) -> 
     assert host_nodes([loss, train]) == {}
 
 
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_gradients_of_two_loops_wait_for_updates_behind_both(use_resource: bool) -> None:
+    """The counter of each waits for what comes behind the other, which comes behind that one's counter: a circle of loops."""
+    x = tf.placeholder_with_default(tf.sin(tf.reshape(tf.range(60.0), [4, 5, 3])), [None, 5, 3])
+    with tf.variable_scope("net", use_resource=use_resource, initializer=tf.constant_initializer(0.3)):
+        cells = [tf.nn.rnn_cell.BasicRNNCell(2) for _ in range(2)]
+        outputs, _ = tf.nn.bidirectional_dynamic_rnn(*cells, x, dtype=tf.float32)
+        normal = [tf.layers.batch_normalization(y[:, 0] + tf.square(y[:, -1]) * x[:, 1, :2], training=True) for y in outputs]
+        loss = tf.reduce_mean(tf.square(tf.tanh(tf.concat(normal, 1)) - tf.range(4.0)))
+    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    same_on_both([([loss, train], {}), (tf.global_variables(), {})] * 2)
+    assert host_nodes([loss, train]) == {}
+
+
 def test_a_gradient_that_waits_for_the_result_of_its_loop_does_not_wait() -> None:
     """TensorFlow cannot run such a graph ("inputs from different frames"); the gradient does not depend on the order."""
     v = tf.get_variable("v", initializer=0.4, use_resource=True)

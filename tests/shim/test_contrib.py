@@ -46,6 +46,35 @@ def test_a_function_stays_where_a_module_has_its_name():
     assert before is after is arg_scope and not isinstance(arg_scope, type(importlib))
 
 
+def test_cells_say_what_does_not_fit():
+    """The words that matter of TensorFlow 1.15's errors."""
+    import tensorflow as tf
+    from tensorflow.contrib import rnn
+
+    for wrong, said in (
+        (lambda: rnn.ConvLSTMCell(2, [4, 1], 2, [2]), "Invalid input_shape"),
+        (lambda: rnn.GLSTMCell(5, number_of_groups=2), "num_units must be divisible by number_of_groups"),
+        (lambda: rnn.GLSTMCell(4, num_proj=3, number_of_groups=2), "num_proj must be divisible by number_of_groups"),
+        (lambda: rnn.AttentionCellWrapper(rnn.GRUCell(3), 0), "attn_length should be greater than zero"),
+        (lambda: rnn.AttentionCellWrapper(rnn.LSTMCell(3), 2, state_is_tuple=False), "state_is_tuple is not set"),
+        (lambda: step(rnn.GLSTMCell(4, number_of_groups=2), [2, 3]), "must be divisible by number_of_groups"),
+        (lambda: step(rnn.IntersectionRNNCell(4), [2, 3]), "Must have input size == output size"),
+        (lambda: step(rnn.CoupledInputForgetGateLSTMCell(2, num_unit_shards=9), [2, 3]), "Too many shards"),
+        *[
+            (lambda cell=cell: step(cell(2), [2, None]), said)
+            for cell, said in ((rnn.SRUCell, "to be known"), (rnn.GLSTMCell, "Could not infer|statically known"))
+        ],
+    ):
+        with tf.Graph().as_default(), pytest.raises(ValueError, match=said):
+            wrong()
+
+
+def step(cell, shape):
+    import tensorflow as tf
+
+    return cell(tf.placeholder(tf.float32, shape), cell.zero_state(2, tf.float32))
+
+
 def test_resampler_says_what_does_not_fit():
     import tensorflow as tf
     from tensorflow.contrib.resampler.python.ops.resampler_ops import resampler

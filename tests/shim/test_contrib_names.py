@@ -33,16 +33,12 @@ GONE = {
         "transform_features", "weighted_sparse_column", "weighted_sum_from_feature_columns",
     },
     "opt": {
-        "AGNCustomGetter", "AGNOptimizer", "AdamGSOptimizer", "AddSignOptimizer", "DropStaleGradientOptimizer",
+        "AGNCustomGetter", "AGNOptimizer", "AdamGSOptimizer", "DropStaleGradientOptimizer",
         "ElasticAverageCustomGetter", "ElasticAverageOptimizer", "GGTOptimizer",
-        "LazyAdamGSOptimizer", "ModelAverageCustomGetter", "ModelAverageOptimizer", "PowerSignOptimizer", "RegAdagradOptimizer",
+        "LazyAdamGSOptimizer", "ModelAverageCustomGetter", "ModelAverageOptimizer", "RegAdagradOptimizer",
         "ShampooOptimizer",
     },
-    "rnn": {
-        "AttentionCellWrapper", "BidirectionalGridLSTMCell", "Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell",
-        "ConvLSTMCell", "CoupledInputForgetGateLSTMCell", "GLSTMCell", "GridLSTMCell", "IndRNNCell", "IndyGRUCell",
-        "IndyLSTMCell", "IntersectionRNNCell", "PhasedLSTMCell", "SRUCell", "TimeFreqLSTMCell",
-    },
+    "rnn": {"BidirectionalGridLSTMCell", "GridLSTMCell", "TimeFreqLSTMCell"},
     "staging": {"absolute_import", "division", "print_function"},
     "tpu": {"TPUDistributionStrategy", "keras_to_tpu_model", "profiler"},
     "training": {

@@ -22,9 +22,9 @@ _WORD = re.compile(r"\w+")
     source="the names of TensorFlow 1.15 and of its own modules, looked up with npu_bridge (tools/build_not_simulated.py)",
     examples=(
         Example.same(
-            "cell = tf.contrib.rnn.PhasedLSTMCell(64)",
+            "cell = tf.contrib.rnn.GridLSTMCell(64)",
             level="info",
-            write="cell = mine.PhasedLSTMCell(64)  # a copy of its code, only needed where the script is to run without an NPU",
+            write="cell = mine.GridLSTMCell(64)  # a copy of its code, only needed where the script is to run without an NPU",
         ),
         Example.same("from tensorflow.contrib.factorization import KMeans", level="info"),
         Example.same("e = tf.estimator.BoostedTreesClassifier(columns, 1, config=npu_run_config_init())", level="info"),

@@ -36,6 +36,7 @@ CASES = [
     *[case("SparseConcat", [A, B], [V, W], [SHAPE, SHAPE], concat_dim=d) for d in (0, 1, -1)],
     case("SparseConcat", [A, NONE[0]], [V, NONE[1]], [SHAPE, SHAPE], concat_dim=1),
     *[case("SparseSplit", scalar(axis, "int64"), A, V, SHAPE, num_split=n) for axis, n in ((0, 2), (1, 2), (1, 3), (0, 1))],
+    *[case("SparseSplit", scalar(axis, "int64"), A, V, SHAPE, num_split=2) for axis in (-1, -2)],
     *[case("SparseSlice", A, V, SHAPE, long(*b), long(*s)) for b, s in (((0, 0), (2, 3)), ((1, 1), (5, 5)), ((3, 4), (1, 1)))],
     case("SparseSliceGrad", arr(2), A, long(0, 0), long([0, 1], [1, 2])),
     case("SparseSliceGrad", arr(1), A, long(1, 3), long([0, 1])),

@@ -25,6 +25,14 @@ def _linear(inputs: Any, n_outputs: int, kernel: str = "kernel", bias: str | Non
     return tf.nn.bias_add(product, tf.get_variable(bias, [n_outputs], inputs.dtype, tf.zeros_initializer()))
 
 
+def normalized(values: Any, scope: str, gain: float, shift: float) -> Any:
+    """Layer normalisation with a scale and an offset that start at gain and shift."""
+    with tf.variable_scope(scope):
+        for name, start in (("gamma", gain), ("beta", shift)):
+            tf.get_variable(name, values.shape[-1:], values.dtype, tf.constant_initializer(start))
+    return layer_norm(values, reuse=True, scope=scope)
+
+
 class LayerNormBasicLSTMCell(RNNCell):
     """LSTM with layer normalisation of gates and cell, and dropout of the candidate (Ba et al.; Semeniuta et al.)."""
 
@@ -57,12 +65,7 @@ class LayerNormBasicLSTMCell(RNNCell):
         return self._num_units
 
     def _norm(self, values: Any, scope: str) -> Any:
-        if not self._layer_norm:
-            return values
-        with tf.variable_scope(scope):
-            for name, start in (("gamma", self._norm_gain), ("beta", self._norm_shift)):
-                tf.get_variable(name, values.shape[-1:], values.dtype, tf.constant_initializer(start))
-        return layer_norm(values, reuse=True, scope=scope)
+        return normalized(values, scope, self._norm_gain, self._norm_shift) if self._layer_norm else values
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
         cell, output = state

@@ -115,6 +115,70 @@ class HighwayWrapper(_Around):
         return tf.nest.map_structure(self._highway, inputs, outputs), state
 
 
+class AttentionCellWrapper(_Around):
+    """Attention over the last attn_length outputs (Cheng, Dong, Lapata: Long Short-Term Memory-Networks).
+
+    input_size: of what the cell is given, the depth of the inputs if None.  Raises: ValueError for an attn_length below 1,
+    or a cell of several states without state_is_tuple.
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        attn_length: int,
+        attn_size: int | None = None,
+        attn_vec_size: int | None = None,
+        input_size: int | None = None,
+        state_is_tuple: bool = True,
+        reuse: Any = None,
+    ) -> None:
+        super().__init__(cell, reuse)
+        if not state_is_tuple:
+            tf.logging.warning("%s: Using a concatenated state is slower. Use state_is_tuple=True.", self)
+            if isinstance(cell.state_size, tuple | list):
+                size = f"State size is: {cell.state_size}"
+                raise ValueError(f"Cell returns tuple of states, but the flag state_is_tuple is not set. {size}")
+        if attn_length <= 0:
+            raise ValueError(f"attn_length should be greater than zero, got {attn_length}")
+        self._length, self._size, self._input_size = attn_length, attn_size or cell.output_size, input_size
+        self._vector_size, self._state_is_tuple = attn_vec_size or self._size, state_is_tuple
+
+    @property
+    def state_size(self) -> Any:
+        return self._sizes() if self._state_is_tuple else sum(self._sizes())
+
+    @property
+    def output_size(self) -> int:
+        return self._size
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        return RNNCell.zero_state(self, batch_size, dtype)
+
+    def _look(self, query: Any, past: Any) -> Any:
+        """The outputs of before, weighed by how they go with a query."""
+        with tf.variable_scope("attention"):
+            kernel = tf.get_variable("attn_w", [1, 1, self._size, self._vector_size])
+            scores = tf.get_variable("attn_v", [self._vector_size])
+            features = tf.nn.conv2d(past[:, :, None], kernel, [1, 1, 1, 1], "SAME")[:, :, 0]
+            wanted = _linear(query, self._vector_size)[:, None]
+            weights = tf.nn.softmax(tf.reduce_sum(scores * tf.tanh(features + wanted), 2))
+        return tf.reduce_sum(weights[:, :, None] * past, 1)
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        inner, seen, past = state if self._state_is_tuple else tf.split(state, self._sizes(), axis=1)
+        past = tf.reshape(past, [-1, self._length, self._size])
+        size = inputs.shape.as_list()[1] if self._input_size is None else self._input_size
+        output, inner = self._cell(_linear(tf.concat([inputs, seen], 1), size), inner)
+        seen = self._look(tf.concat(tf.nest.flatten(inner), 1), past)
+        with tf.variable_scope("attn_output_projection"):
+            output = _linear(tf.concat([output, seen], 1), self._size)
+        past = tf.reshape(tf.concat([past[:, 1:], output[:, None]], 1), [-1, self._length * self._size])
+        return output, (inner, seen, past) if self._state_is_tuple else tf.concat([inner, seen, past], 1)
+
+    def _sizes(self) -> tuple[int, int, int]:
+        return self._cell.state_size, self._size, self._size * self._length
+
+
 class CompiledWrapper(_Around):
     """The cell itself: the device compiles the whole graph."""
 

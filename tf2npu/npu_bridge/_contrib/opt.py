@@ -6,6 +6,7 @@ Source: tensorflow/contrib/opt of TF 1.15, whose update rules, slots and names a
 from npu_bridge._contrib._adam_variants import AdaMaxOptimizer, LazyAdamOptimizer, NadamOptimizer
 from npu_bridge._contrib._external_optimizers import ExternalOptimizerInterface, ScipyOptimizerInterface
 from npu_bridge._contrib._lars import LARSOptimizer
+from npu_bridge._contrib._sign_optimizers import AddSignOptimizer, PowerSignOptimizer
 from npu_bridge._contrib._weight_decay import (
     AdamWOptimizer,
     DecoupledWeightDecayExtension,
@@ -20,7 +21,8 @@ from npu_bridge._contrib._wrapping_optimizers import (
 )
 
 __all__ = [
-    "AdaMaxOptimizer", "AdamWOptimizer", "DecoupledWeightDecayExtension", "ExternalOptimizerInterface", "LARSOptimizer",
-    "LazyAdamOptimizer", "MomentumWOptimizer", "MovingAverageOptimizer", "MultitaskOptimizerWrapper", "NadamOptimizer",
-    "ScipyOptimizerInterface", "VariableClippingOptimizer", "clip_gradients_by_global_norm", "extend_with_decoupled_weight_decay",
+    "AdaMaxOptimizer", "AdamWOptimizer", "AddSignOptimizer", "DecoupledWeightDecayExtension", "ExternalOptimizerInterface",
+    "LARSOptimizer", "LazyAdamOptimizer", "MomentumWOptimizer", "MovingAverageOptimizer", "MultitaskOptimizerWrapper",
+    "NadamOptimizer", "PowerSignOptimizer", "ScipyOptimizerInterface", "VariableClippingOptimizer",
+    "clip_gradients_by_global_norm", "extend_with_decoupled_weight_decay",
 ]  # fmt: skip

@@ -69,6 +69,7 @@ MOVED = (
     ("tpu.python.tpu.util", "tensorflow_estimator.python.estimator.tpu.util"),
     ("tpu.python.tpu", "tensorflow.python.tpu"),
     ("tpu.python.ops", "tensorflow.python.tpu.ops"),
+    ("opt.python.training.sign_decay", f"{OURS}._sign_decay"),
     ("rnn.python.ops.core_rnn_cell", f"{OURS}._rnn_linear"),
     ("rnn.python.ops.rnn_cell", f"{OURS}._rnn_linear"),
     ("rnn.python.ops.rnn_cell_impl", "tensorflow.python.ops.rnn_cell_impl"),
