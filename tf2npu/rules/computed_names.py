@@ -1,4 +1,4 @@
-"""TensorFlow reached through names that are made while the program runs."""
+"""TensorFlow and Horovod reached through names that are made while the program runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import libcst as cst
 from tf2npu.api_support.table import table
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.constants import text_of
-from tf2npu.scanner.names import is_tensorflow
+from tf2npu.scanner.names import is_horovod, is_tensorflow
 from tf2npu.scanner.sites import Call
+
+# Modules of which a program mostly chooses what rules convert: optimizers, Estimators, strategies.
+_CONVERTED = (
+    "tensorflow", "tensorflow.train", "tensorflow.nn", "tensorflow.estimator", "tensorflow.keras.optimizers",
+    "tensorflow.distribute",
+)  # fmt: skip
 
 
 @rule(
@@ -27,6 +33,8 @@ from tf2npu.scanner.sites import Call
         ),
         Example.same("o = getattr(tf.train, FLAGS.optimizer + 'Optimizer')", level="manual"),
         Example.same("import importlib\nt = importlib.import_module('tensorflow')\ns = t.Session()", level="manual"),
+        Example.same("import importlib\nhvd = importlib.import_module('horovod.tensorflow')\nhvd.init()", level="manual"),
+        Example.same("import importlib\nhvd = importlib.import_module('horovod.torch')", note="of another framework"),
         Example.same("setattr(tf.nn, 'dropout', my_dropout)", level="manual"),
         Example.same("setattr(tf.summary, 'scalar', my_scalar)", note="no rule looks at calls of it"),
         Example.same("c = getattr(models, name)(3)", note="not TensorFlow"),
@@ -34,10 +42,10 @@ from tf2npu.scanner.sites import Call
     ),
 )
 def computed_name(call: Call) -> None:
-    """Reports getattr, setattr and imports of TensorFlow by a name."""
+    """Reports getattr and setattr of TensorFlow, and imports of it and of Horovod by a name."""
     if call.name in ("builtins.__import__", "importlib.import_module"):
         module = text_of(call.args[0].value, call.scope) if call.args else None
-        if module is not None and is_tensorflow(module):
+        if module is not None and (is_tensorflow(module) or is_horovod(module)):
             call.manual(f"Write `import {module}`: what is used of a module imported by its name is not converted.")
         return
     base = call.resolve(call.args[0].value) if len(call.args) >= 2 else None
@@ -60,7 +68,7 @@ def _replaced(call: Call, base: str) -> None:
 def _chosen(call: Call, base: str) -> None:
     name: Any = call.args[1].value
     message = f"Which API of {base} is meant here is known only when the program runs: "
-    if base in ("tensorflow", "tensorflow.train", "tensorflow.nn", "tensorflow.estimator", "tensorflow.keras.optimizers"):
+    if base in _CONVERTED:
         call.manual(message + f"print {call.source(name)} for your settings, and convert that API by hand (`tf2npu rules`).")
     else:
         call.info(message + "check it where it is one that a rule converts.")
