@@ -10,7 +10,7 @@ from tf2npu.api_support.table import table
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.constants import text_of
 from tf2npu.scanner.names import is_horovod, is_tensorflow
-from tf2npu.scanner.sites import Call
+from tf2npu.scanner.sites import Call, Site
 
 # Modules of which a program mostly chooses what rules convert: optimizers, Estimators, strategies.
 _CONVERTED = (
@@ -52,17 +52,36 @@ def computed_name(call: Call) -> None:
     if base is None or not is_tensorflow(base) or "()" in base or not _is_module(base):
         return
     if call.name == "builtins.setattr":
-        _replaced(call, base)
+        _replaced(call, base, text_of(call.args[1].value, call.scope))
     elif not isinstance(call.args[1].value, cst.SimpleString):
         _chosen(call, base)
 
 
-def _replaced(call: Call, base: str) -> None:
+@rule(
+    id="NPU934",
+    title="API chosen while the program runs",
+    on="assign",
+    why="What is chosen or replaced while the program runs is not seen when it is converted.",
+    source="Python language reference: assignment to attributes of modules",
+    examples=(
+        Example.same("tf.nn.dropout = my_dropout", level="manual"),
+        Example.same("tf.summary.scalar = my_scalar", note="no rule looks at calls of it"),
+        Example.same("mine.nn.dropout = my_dropout", note="not TensorFlow"),
+    ),
+)
+def replaced_name(site: Site) -> None:
+    """Reports names of TensorFlow that are given another value."""
+    target: Any = site.node
+    base = site.resolve(target.value)
+    if base is not None and is_tensorflow(base) and "()" not in base and _is_module(base):
+        _replaced(site, base, target.attr.value)
+
+
+def _replaced(site: Site, base: str, name: str | None) -> None:
     """A name that no rule looks at may be replaced: its calls stay as they are."""
-    name = text_of(call.args[1].value, call.scope)
     api = table().find(f"{base}.{name}") if name is not None else None
     if name is None or (api is not None and api.rule):
-        call.manual(f"{base} is changed here: calls of the replaced name are still converted as TensorFlow's own. Check them.")
+        site.manual(f"{base} is changed here: calls of the replaced name are still converted as TensorFlow's own. Check them.")
 
 
 def _chosen(call: Call, base: str) -> None:
