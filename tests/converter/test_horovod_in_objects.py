@@ -33,6 +33,12 @@ def size():
 
 def DistributedOptimizer(optimizer):
     return the_hvd.DistributedOptimizer(optimizer) if size() > 1 else optimizer
+
+
+class Kept(object):
+    @classmethod
+    def DistributedOptimizer(cls, optimizer):
+        return DistributedOptimizer(optimizer)
 """
 TRAIN = """import tensorflow as tf
 from parts import ranks
@@ -48,7 +54,9 @@ def _convert(files: dict[str, bytes]) -> dict[str, FileResult]:
 
 
 def _told(line: str) -> list[tuple[str, int, str]]:
-    results = _convert({"parts/__init__.py": b"", "parts/ranks.py": WRAPPER, "train.py": TRAIN.format(line).encode()})
+    results = _convert(
+        {"parts/__init__.py": b"from .ranks import Kept\n", "parts/ranks.py": WRAPPER, "train.py": TRAIN.format(line).encode()}
+    )
     found = [(path, f) for path, result in results.items() for f in result.findings if f.rule == "NPU424"]
     assert all(f.level is Level.MANUAL for _, f in found)
     return [(path, f.span.line, f.message.partition(":")[0]) for path, f in found]
@@ -79,6 +87,8 @@ def test_a_call_by_way_of_another_file_is_told_where_it_stands(line: str, advice
     "line",
     [
         "opt = ranks.DistributedOptimizer(opt)",  # the project's own function, told inside
+        "opt = ranks.Kept.DistributedOptimizer(opt)",  # the same, of a class
+        "from parts import Kept\nopt = Kept.DistributedOptimizer(opt)",
         "n = array.size()",
         "opt = hvd.DistributedOptimizer(opt)",  # converted
         "opt = mine.distributed_optimizer(opt)",

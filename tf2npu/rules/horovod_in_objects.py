@@ -8,6 +8,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.horovod import HVD, SOURCE, WHY, is_on
+from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
 
@@ -86,8 +87,21 @@ def _is_named_at_import(site: Site, func: cst.Attribute, scope: Scope) -> bool:
 
 
 def _is_of_project(site: Site, name: str | None) -> bool:
-    """Whether a name is that of a module of the project and something of its own, which is converted there."""
+    """Whether a name is that of a module or a class of the project and something of its own, which is converted there."""
     if name is None:
         return False
     level, dotted = name.split(":")[1:]
-    return site.script.project.find_module(site.script.path, int(level), dotted.rpartition(".")[0]) is not None
+    owner, project, path = dotted.rpartition(".")[0], site.script.project, site.script.path
+    return project.find_module(path, int(level), owner) is not None or _is_class(project, path, int(level), owner)
+
+
+def _is_class(project: ProjectFacts, path: str, level: int, dotted: str, depth: int = 0) -> bool:
+    """Whether a dotted import refers to a class of the project, through re-exports."""
+    module, _, name = dotted.rpartition(".")
+    found = project.find_module(path, level, module) if (module or level) and depth <= 10 else None
+    if found is None:
+        return False
+    facts = project.files[found]
+    if name in facts.classes or name not in facts.exports:
+        return name in facts.classes
+    return _is_class(project, found, *facts.exports[name], depth + 1)
