@@ -236,6 +236,15 @@ class TestDistributed:
         assert f"`tf2npu convert {tmp_path / 's'} {tmp_path / 'o'} --distributed horovod`" in first
         assert report_of(tmp_path / "o" / "tf2npu-report")["summary"]["headline"].count("tf2npu convert SRC OUT") == 1
 
+    @pytest.mark.parametrize("mode, words", [("none", "for a single device"), ("tf", "Converted with --distributed tf"),
+                                             ("horovod", "No Horovod was found")])  # fmt: skip
+    def test_the_first_line_says_what_was_done_where_none_is_found(self, tool, tmp_path, mode, words):
+        """It said of all three that they were converted for a single device."""
+        (tmp_path / "t.py").write_text("import tensorflow as tf\ng = tf.gradients(loss, tf.trainable_variables())\n")
+        first = tool("convert", tmp_path / "t.py", tmp_path / "o", "--distributed", mode).out.split("\n")[0]
+        assert words in first and ("for a single device" in first) == (mode == "none")
+        assert ("npu_allreduce(" in (tmp_path / "o" / "t.py").read_text()) == (mode == "tf")
+
     @pytest.mark.parametrize("source, mode", [(HOROVOD, "horovod"), (MIRRORED, "tf")])
     def test_auto_takes_the_one_kind_there_is(self, tool, tmp_path, source, mode):
         (tmp_path / "t.py").write_text(source)

@@ -30,7 +30,7 @@ def find(name: str) -> Any:
     """The API of a qualified name; a method of an instance is found on its class, a private module is imported."""
     parts = name.replace("()", "").split(".")
     found: Any = tf
-    if parts[:2] == ["tensorflow", "python"]:
+    if parts[0] == "tensorflow" and parts[1] in ("core", "python"):
         return getattr(importlib.import_module(".".join(parts[:-1])), parts[-1])
     for part in parts[1:]:
         found = getattr(found, part)

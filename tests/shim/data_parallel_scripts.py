@@ -104,7 +104,34 @@ if __name__ == '__main__':
 """
 )
 
-HOROVOD = {"monitored": MONITORED, "session": SESSION, "keras": KERAS, "estimator": ESTIMATOR}
+# Horovod is started, and its ranks asked for, when the file is loaded; the work is done under a guard.
+GUARDED = (
+    DATA
+    + """
+import horovod.tensorflow as hvd
+hvd.init()
+RATE = 0.1 * hvd.size()
+MINE = slice(hvd.rank(), None, hvd.size())
+
+def main(_):
+    x, y = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.float32, [None, 1])
+    w = tf.get_variable('w', initializer=[[1.0 + hvd.rank()], [-1.0]])
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
+    train = hvd.DistributedOptimizer(tf.train.GradientDescentOptimizer(RATE)).minimize(loss)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(hvd.broadcast_global_variables(0))
+        for step in range(8):
+            part = [(4 * step + i) % 8 for i in range(4)]
+            sess.run(train, {x: data[MINE][part], y: target[MINE][part]})
+        print(json.dumps([sess.run(w).tolist()]))
+
+if __name__ == '__main__':
+    tf.app.run()
+"""
+)
+
+HOROVOD = {"monitored": MONITORED, "session": SESSION, "guarded": GUARDED, "keras": KERAS, "estimator": ESTIMATOR}
 
 MIRRORED = (
     DATA

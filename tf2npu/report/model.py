@@ -134,11 +134,7 @@ class Report:
         """The report's first line: what distribution was found, and what to run to convert it."""
         writes = self.command == "convert"
         if not self.distributions:
-            return (
-                "No distributed training was found; converted for a single device."
-                if writes
-                else "No distributed training was found."
-            )
+            return _NOTHING_FOUND[self.mode] if writes else "No distributed training was found."
         found = "; ".join(_name_with_place(d) for d in self.distributions)
         if self.mode != "none":
             if not writes:
@@ -160,6 +156,12 @@ class Report:
         return [d.kind for d in self.distributions if d.kind in ("horovod", "tf")]
 
 
+_NOTHING_FOUND = {
+    "none": "No distributed training was found; converted for a single device.",
+    "horovod": "No Horovod was found for --distributed horovod to convert; --distributed tf makes training distributed.",
+    "tf": "No distributed training was found. Converted with --distributed tf, which averages the gradients of what trains; "
+    "`tf2npu run --devices 2` tries it.",
+}
 _DISTRIBUTION_NAMES = {"horovod": "Horovod", "tf": "tf.distribute", "parameter-server": "parameter server"}
 
 

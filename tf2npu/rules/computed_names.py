@@ -1,4 +1,4 @@
-"""TensorFlow reached through names that are made while the program runs."""
+"""TensorFlow and Horovod reached through names that are made while the program runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import libcst as cst
 from tf2npu.api_support.table import table
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.constants import text_of
-from tf2npu.scanner.names import is_tensorflow
-from tf2npu.scanner.sites import Call
+from tf2npu.scanner.names import is_horovod, is_tensorflow
+from tf2npu.scanner.sites import Call, Site
+
+# Modules of which a program mostly chooses what rules convert: optimizers, Estimators, strategies.
+_CONVERTED = (
+    "tensorflow", "tensorflow.train", "tensorflow.nn", "tensorflow.estimator", "tensorflow.keras.optimizers",
+    "tensorflow.distribute",
+)  # fmt: skip
 
 
 @rule(
@@ -27,6 +33,8 @@ from tf2npu.scanner.sites import Call
         ),
         Example.same("o = getattr(tf.train, FLAGS.optimizer + 'Optimizer')", level="manual"),
         Example.same("import importlib\nt = importlib.import_module('tensorflow')\ns = t.Session()", level="manual"),
+        Example.same("import importlib\nhvd = importlib.import_module('horovod.tensorflow')\nhvd.init()", level="manual"),
+        Example.same("import importlib\nhvd = importlib.import_module('horovod.torch')", note="of another framework"),
         Example.same("setattr(tf.nn, 'dropout', my_dropout)", level="manual"),
         Example.same("setattr(tf.summary, 'scalar', my_scalar)", note="no rule looks at calls of it"),
         Example.same("c = getattr(models, name)(3)", note="not TensorFlow"),
@@ -34,33 +42,52 @@ from tf2npu.scanner.sites import Call
     ),
 )
 def computed_name(call: Call) -> None:
-    """Reports getattr, setattr and imports of TensorFlow by a name."""
+    """Reports getattr and setattr of TensorFlow, and imports of it and of Horovod by a name."""
     if call.name in ("builtins.__import__", "importlib.import_module"):
         module = text_of(call.args[0].value, call.scope) if call.args else None
-        if module is not None and is_tensorflow(module):
+        if module is not None and (is_tensorflow(module) or is_horovod(module)):
             call.manual(f"Write `import {module}`: what is used of a module imported by its name is not converted.")
         return
     base = call.resolve(call.args[0].value) if len(call.args) >= 2 else None
     if base is None or not is_tensorflow(base) or "()" in base or not _is_module(base):
         return
     if call.name == "builtins.setattr":
-        _replaced(call, base)
+        _replaced(call, base, text_of(call.args[1].value, call.scope))
     elif not isinstance(call.args[1].value, cst.SimpleString):
         _chosen(call, base)
 
 
-def _replaced(call: Call, base: str) -> None:
+@rule(
+    id="NPU934",
+    title="API chosen while the program runs",
+    on="assign",
+    why="What is chosen or replaced while the program runs is not seen when it is converted.",
+    source="Python language reference: assignment to attributes of modules",
+    examples=(
+        Example.same("tf.nn.dropout = my_dropout", level="manual"),
+        Example.same("tf.summary.scalar = my_scalar", note="no rule looks at calls of it"),
+        Example.same("mine.nn.dropout = my_dropout", note="not TensorFlow"),
+    ),
+)
+def replaced_name(site: Site) -> None:
+    """Reports names of TensorFlow that are given another value."""
+    target: Any = site.node
+    base = site.resolve(target.value)
+    if base is not None and is_tensorflow(base) and "()" not in base and _is_module(base):
+        _replaced(site, base, target.attr.value)
+
+
+def _replaced(site: Site, base: str, name: str | None) -> None:
     """A name that no rule looks at may be replaced: its calls stay as they are."""
-    name = text_of(call.args[1].value, call.scope)
     api = table().find(f"{base}.{name}") if name is not None else None
     if name is None or (api is not None and api.rule):
-        call.manual(f"{base} is changed here: calls of the replaced name are still converted as TensorFlow's own. Check them.")
+        site.manual(f"{base} is changed here: calls of the replaced name are still converted as TensorFlow's own. Check them.")
 
 
 def _chosen(call: Call, base: str) -> None:
     name: Any = call.args[1].value
     message = f"Which API of {base} is meant here is known only when the program runs: "
-    if base in ("tensorflow", "tensorflow.train", "tensorflow.nn", "tensorflow.estimator", "tensorflow.keras.optimizers"):
+    if base in _CONVERTED:
         call.manual(message + f"print {call.source(name)} for your settings, and convert that API by hand (`tf2npu rules`).")
     else:
         call.info(message + "check it where it is one that a rule converts.")

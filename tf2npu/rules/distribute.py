@@ -10,6 +10,7 @@ import libcst as cst
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.estimator_plan import CANNED
+from tf2npu.rules.passed_on import passed_on
 from tf2npu.rules.resources import is_unit_test
 from tf2npu.scanner.sites import Call, Site
 
@@ -109,6 +110,29 @@ def _compiles_keras(call: Call) -> bool:
         if is_method and {"loss", "optimizer"} & {arg.keyword.value for arg in node.args if arg.keyword}:
             return True
     return False
+
+
+@rule(
+    id="NPU411",
+    title="Distribution strategy",
+    on="reference",
+    matches=(*_REPLACED, *_UNSUPPORTED),
+    why="A class that is passed on is called somewhere else, where nothing tells which strategy it makes.",
+    source="npu_bridge.estimator.npu.npu_strategy.NPUStrategy",
+    examples=(
+        Example.same("kinds = {'mirrored': tf.distribute.MirroredStrategy}\ns = kinds[k]()", config=_TF, level="manual"),
+        Example.same("kinds = {'mirrored': tf.distribute.MirroredStrategy}\ns = kinds[k]()", note="one device", level="manual"),
+        Example.same("ok = isinstance(s, tf.distribute.MirroredStrategy)", note="only asked for", config=_TF),
+        Example.same("def f(s: tf.distribute.MirroredStrategy):\n    pass", note="an annotation", config=_TF),
+    ),
+)
+def strategy_class(site: Site) -> None:
+    """Reports the class of a strategy that is not called but passed on, chosen or extended."""
+    if passed_on(site) is not None:
+        site.manual(
+            "The strategy is passed on, chosen or extended here: on several NPUs write npu_strategy.NPUStrategy where it mirrors "
+            "variables; on one, leave the strategy out."
+        )
 
 
 @rule(

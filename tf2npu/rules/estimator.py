@@ -292,6 +292,28 @@ def wrap_run_config(call: Call, position: int | None) -> None:
 
 
 @rule(
+    id="NPU203",
+    title="Canned Estimator",
+    on="reference",
+    matches=tuple(CANNED),
+    why="A class kept in a variable or passed on is called somewhere else, with a config that cannot be checked here.",
+    source="npu_bridge.npu_init.npu_run_config_init",
+    examples=(
+        Example.same("kinds = {'dnn': tf.estimator.DNNClassifier}\ne = kinds[k](config=c)", note="one is chosen", level="manual"),
+        Example.same("ok = isinstance(e, tf.estimator.DNNClassifier)", note="only asked for"),
+        Example.same("class My(tf.estimator.LinearRegressor):\n    pass", note="extended"),
+    ),
+)
+def canned_reference(site: Site) -> None:
+    """Reports the class of a canned Estimator that is not called but passed on."""
+    statement = passed_on(site)
+    if statement is not None and not isinstance(statement, cst.ClassDef):
+        site.manual(
+            "The class is passed on or chosen here: where it is called, give it config=npu_run_config_init(run_config=...)."
+        )
+
+
+@rule(
     id="NPU204",
     title="TPUEstimator",
     matches=("tensorflow.estimator.tpu.TPUEstimator",),

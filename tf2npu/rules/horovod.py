@@ -13,6 +13,7 @@ from tf2npu.rules.names_that_go import only_without, uses_of_targets
 from tf2npu.rules.passed_on import passed_on
 from tf2npu.rules.resources import bracket_entry, is_eager, wants_keras_session, wants_resources
 from tf2npu.rules.start_lines import at_exit, start_lines
+from tf2npu.rules.start_when_loaded import start_when_loaded
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site, parameter_of
 from tf2npu.scanner.walk import dotted_name
@@ -135,6 +136,16 @@ def rank_call(call: Call) -> None:
             "        shutdown_resource(npu_sess, npu_shutdown)\n        close_session(npu_sess)",
             config=HVD,
         ),
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()\nrate = 0.1 * hvd.size()\n"
+            "if __name__ == '__main__':\n    tf.app.run()",
+            "from npu_bridge.npu_init import close_session, get_npu_rank_size, init_resource, shutdown_resource\n"
+            "import tensorflow as tf\nimport atexit\nnpu_sess, npu_shutdown = init_resource()\n"
+            "atexit.register(close_session, npu_sess)\natexit.register(shutdown_resource, npu_sess, npu_shutdown)\n"
+            "rate = 0.1 * get_npu_rank_size()\nif __name__ == '__main__':\n    tf.app.run()",
+            note="started before the guard, as ranks are asked for there",
+            config=HVD,
+        ),
         Example.same("import horovod.tensorflow as hvd\nhvd.init()", note="without --distributed horovod"),
         Example.same("import my_ranks as hvd\nhvd.init()", note="not Horovod's", config=HVD),
     ),
@@ -145,8 +156,13 @@ def init_and_shutdown(call: Call) -> None:
         return
     script = call.script
     has_entry = script.config.names_entries or script.path in script.project.started
-    if call.name.endswith(".init") and not has_entry and script.config.is_enabled("NPU403"):
-        _start_here(call)
+    is_start = call.name.endswith(".init") and script.config.is_enabled("NPU403")
+    if is_start and start_when_loaded(script) is call.node:
+        _start_here(call, "The NPU's resources are started here and released when the run is over.")
+    elif is_start and not has_entry:
+        _start_here(
+            call, "No script of this tree starts this code: the NPU's resources are started here, which must happen once."
+        )
     else:
         call.take_out()
         call.fixed("Taken out: the entry script starts and releases the NPU's resources.")
@@ -154,7 +170,7 @@ def init_and_shutdown(call: Call) -> None:
         call.manual("The ranks that take part are given by the rank table on the NPU, not by an argument.")
 
 
-def _start_here(call: Call) -> None:
+def _start_here(call: Call, message: str) -> None:
     """Start the NPU's resources where Horovod was started, and release them at the end of the process."""
     script = call.script
     statement: Any = script.walked.parents.get(id(call.node))
@@ -164,11 +180,11 @@ def _start_here(call: Call) -> None:
     comments = script.comments(start, end)
     if not isinstance(statement, cst.Expr) or (comments and not is_alone):
         return call.manual("No script of this tree starts this code: run init_resource() of npu_bridge.npu_init here.")
-    opening, closing = start_lines(call, True, False)
+    opening, closing = start_lines(call, True, wants_keras_session(script) and start_when_loaded(script) is call.node)
     lines = ["import atexit", *opening, *at_exit(closing)]
     below = script.newline_at(start) + script.text[script.lines.line_start(start) : start]
     call.replace_range(start, end, (below if is_alone else "; ").join([*comments, *lines]))
-    return call.fixed("No script of this tree starts this code: the NPU's resources are started here, which must happen once.")
+    return call.fixed(message)
 
 
 @rule(
@@ -181,8 +197,9 @@ def _start_here(call: Call) -> None:
 )
 def resources(site: Site) -> None:
     """Starts the NPU's resources in the entry script and releases them whatever happens."""
-    if site.script.config.distributed == "horovod" and wants_resources(site.script):
-        bracket_entry(site, True, wants_keras_session(site.script))
+    script = site.script
+    if script.config.distributed == "horovod" and wants_resources(script) and start_when_loaded(script) is None:
+        bracket_entry(site, True, wants_keras_session(script))
         if not site.fix.changes:
             return
         site.fixed("The NPU's resources are started here and released when the run is over.")

@@ -29,6 +29,9 @@ _POSITION = {
     "tensorflow.contrib.training.train": None,
     "tensorflow.contrib.training.evaluate_once": None,
     "tensorflow.contrib.training.evaluate_repeatedly": None,
+    "tensorflow.contrib.predictor.from_saved_model": 7,
+    "tensorflow.contrib.predictor.from_estimator": 4,
+    "tensorflow.contrib.predictor.from_contrib_estimator": 4,
 }
 _PARTIAL = "functools.partial"
 _KEYWORD = {name: "session_config" for name in _POSITION if name.startswith("tensorflow.contrib.slim.")}
@@ -50,6 +53,10 @@ _KEYWORD = {name: "session_config" for name in _POSITION if name.startswith("ten
         Example(
             "def f(c):\n    kw = {'config': c, 'graph': g}\n    return tf.Session(**kw)",
             "def f(c):\n    kw = {'config': npu_config_proto(c), 'graph': g}\n    return tf.Session(**kw)",
+        ),
+        Example(
+            "p = tf.contrib.predictor.from_saved_model('d')",
+            "p = tf.contrib.predictor.from_saved_model('d', config=npu_config_proto())",
         ),
         Example.same("s = tf.Session(**kw)", note="the config may be inside kw", level="manual"),
         Example(

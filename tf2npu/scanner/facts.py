@@ -85,6 +85,7 @@ class FileFacts:
     closed: frozenset[str] = frozenset()  # attributes whose close() is used, or that a with statement closes
     keys: frozenset[str] = frozenset()  # attributes that are keys of a dictionary, as feeds have
     is_python: bool = False  # Python's own parser takes it
+    classes: frozenset[str] = frozenset()  # of `definitions`, those that are classes
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
 
     @property
@@ -207,6 +208,7 @@ class _Gatherer:
             *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
             "1" if self.only_1 else "2" if self.only_2 else "", tuple(_loaded(module)), frozenset(_closed(nodes)),
             frozenset(key.attr for n in nodes if type(n) is ast.Dict for key in n.keys if isinstance(key, ast.Attribute)),
+            classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:

@@ -185,11 +185,13 @@ class Resolver:
         method = binding.scope
         if binding.index != 0 or method is None or method.parent is None or method.parent.kind != "class":
             return None
-        if isinstance(method.node, cst.FunctionDef) and method.node.decorators:
+        kinds: set[str] = set()
+        if isinstance(method.node, cst.FunctionDef):
             kinds = {d.decorator.value for d in method.node.decorators if isinstance(d.decorator, cst.Name)}
-            if kinds & {"staticmethod", "classmethod"}:
-                return None
-        return f"user:{self._classes[id(method.parent.node)]}()"
+        if "staticmethod" in kinds:
+            return None
+        number = self._classes[id(method.parent.node)]
+        return f"user:{number}" if "classmethod" in kinds else f"user:{number}()"
 
     def _import(self, binding: Binding) -> str | None:
         if binding.level == 0 and is_framework(binding.target):

@@ -34,7 +34,7 @@ class Scope:
     names: dict[str, list[Binding]] = field(default_factory=dict)
     stars: list[Binding] = field(default_factory=list)  # `from x import *`
     outer_names: dict[str, str] = field(default_factory=dict)  # name -> global | nonlocal
-    attributes: dict[str, list[Binding]] = field(default_factory=dict)  # class: what methods assign to self.x
+    attributes: dict[str, list[Binding]] = field(default_factory=dict)  # class: what is assigned to self.x, cls.x, Class.x
     returns: list[tuple[cst.BaseExpression, Scope]] = field(default_factory=list)  # function: returned expressions
 
     @property

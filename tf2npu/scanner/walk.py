@@ -78,6 +78,7 @@ def walk(module: cst.Module) -> Walked:
     walker = _Walker(Walked(scope))
     walker.found.scope_of[id(module)] = scope
     walker.children(module, scope)
+    walker.give_classes()
     walker.handlers.clear()  # each refers to the walker: what it found would wait for the garbage collector
     return walker.found
 
@@ -91,6 +92,7 @@ class _Walker:
     def __init__(self, found: Walked) -> None:
         self.found = found
         self.fields: dict[type, tuple[str, ...]] = {}
+        self.by_name: list[tuple[str, str, Binding]] = []  # `name.attribute = value`
         self.handlers: dict[type, Callable[[Any, Scope], None]] = {
             cst.Name: self.name, cst.Attribute: self.attribute, cst.Call: self.call,
             cst.FunctionDef: self.function, cst.Lambda: self.lambda_, cst.ClassDef: self.class_,
@@ -280,14 +282,25 @@ class _Walker:
     def _attribute_target(self, node: cst.Attribute, scope: Scope, value: Any) -> None:
         base = node.value
         method = scope.function
-        if isinstance(base, cst.Name) and method is not None and is_self(base.value, method):
+        if isinstance(base, cst.Name):
             binding = Binding("value" if value is not None else "other", value, scope)
-            assert method.parent is not None
-            method.parent.attributes.setdefault(node.attr.value, []).append(binding)
+            if method is not None and is_self(base.value, method):
+                assert method.parent is not None
+                method.parent.attributes.setdefault(node.attr.value, []).append(binding)
+            else:
+                self.by_name.append((base.value, node.attr.value, binding))
         if value is not None:
             self.found.attribute_assigns.append((node, value, scope))
         self.found.parents[id(base)] = node
         self.visit(base, scope, node)
+
+    def give_classes(self) -> None:
+        """Bind what is assigned to attributes of classes by their names, now that all classes are known."""
+        for name, attribute, binding in self.by_name:
+            assert binding.scope is not None
+            meant = binding.scope.lookup(name)
+            if len(meant) == 1 and meant[0].kind == "class":
+                self.found.scope_of[id(meant[0].node)].attributes.setdefault(attribute, []).append(binding)
 
     def for_(self, node: cst.For, scope: Scope) -> None:
         self.visit(node.iter, scope, node)
