@@ -90,3 +90,24 @@ class Ranks(object):
 print(Ranks.hvd.rank())
 """
     assert "print(Ranks.hvd.rank())" in convert_source(source, "m.py", HVD).after.decode()
+
+
+def test_an_object_of_the_project_is_no_tensor_that_something_lies_beside() -> None:
+    """The advice began with "Where self is a tensor"."""
+    source = textwrap.dedent("""
+        import tensorflow as tf
+        class Net:
+            def __init__(self, device):
+                self.device = device
+            def build(self, x):
+                with tf.device(self.device):
+                    y = x + 1
+                with tf.device(x.device):
+                    return y * 2
+        net = Net("/gpu:0")
+        with tf.device(net.device):
+            z = tf.zeros([1])
+    """)
+    said = {f.span.line: f.message for f in convert_source(source, "m.py").findings if f.rule == "NPU701"}
+    assert [line for line, message in said.items() if message.startswith("Where x is a tensor")] == [9]
+    assert not any("self" in message or "net" in message for message in said.values())

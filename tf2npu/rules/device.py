@@ -46,6 +46,11 @@ _SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.traini
         ),
         Example.same("def f(place):\n    with tf.device(place):\n        pass", note="which device?", level="manual"),
         Example.same("def f(g):\n    with tf.device(g.device):\n        pass", note="beside what?", level="manual"),
+        Example.same(
+            "class Net:\n    def build(self):\n        with tf.device(self.device):\n            pass",
+            note="its own",
+            level="manual",
+        ),
         Example.same("with tf.device(tf.app.flags.FLAGS.device):\n    pass", note="told on the command line", level="manual"),
         Example.same("v = tf.Variable(1.0)\nwith tf.device(v.device):\n    pass", note="beside a variable"),
         Example.same("with tf.device('/cpu:0'):\n    pass", note="already on the host"),
@@ -89,8 +94,12 @@ def _device_of_something(call: Call, value: cst.BaseExpression) -> None:
     """A block whose device no text tells."""
     beside = value.value if isinstance(value, cst.Attribute) and value.attr.value == "device" else None
     kind = (call.resolve(beside) or "") if beside is not None else ""
-    if kind.endswith("flags.FLAGS"):
-        beside = None  # a text of the command line
+    if (
+        kind.endswith("flags.FLAGS")
+        or kind.startswith("user:")
+        or (isinstance(beside, cst.Name) and beside.value in ("self", "cls"))
+    ):
+        beside = None  # a text of the command line, or one that an object of the project keeps
     elif kind.startswith("tensorflow."):
         return None  # a tensor or variable lies where the blocks say that it was built in
     if call.script.config.allows_unsafe("NPU701"):
