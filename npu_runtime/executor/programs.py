@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from threading import Lock
 
+from npu_runtime.executor.program import Program
 from npu_runtime.executor.run import Runner
 
 Shapes = tuple[tuple[int, ...], ...]
@@ -22,7 +23,12 @@ MOST_STEPS = 200_000
 FEW_SHAPES = 3
 """So many shapes, of whole and last batches of training and evaluation, get programs of their own."""
 REPAYS_COMPILING = 32
-"""Steps of a shape after which it gets one too: it saves a tenth of a step or two, and takes four to ten steps to compile."""
+"""Steps of a shape after which it gets one too, at most: fewer where they take long beside compiling."""
+COMPILING_SECONDS, STEP_SECONDS, FLOPS_PER_SECOND = 2.3e-4, 1e-5, 1e11
+"""About, on the machine of docs/benchmarks.md: what compiling takes for a step of a program, what running it takes beside its
+arithmetic, and how fast that is."""
+SAVED = 0.15
+"""What a program of exact shapes saves of a step."""
 LARGER = 1.25
 """Times as many elements of a feed as in any program of exact shapes before: those get one too, as only then the step's memory is
 known, and refused if it is more than the chip has."""
@@ -40,6 +46,7 @@ class Programs:
         self._n_steps: dict[Shapes, int] = {}
         self._common: Extents | None = None
         self._largest: tuple[int, ...] = ()
+        self._repays = REPAYS_COMPILING
         self._lock = Lock()
 
     def get(self, shapes: Shapes) -> Runner | None:
@@ -69,6 +76,7 @@ class Programs:
             else:
                 sizes = tuple(math.prod(extent or 0 for extent in shape) for shape in extents)
                 self._largest = tuple(map(max, sizes, self._largest or sizes))
+                self._repays = _repays_compiling(runner.program)
             self._common = _common(self._common or extents, extents) or self._common
             self._runners[extents] = runner
             gone = list(self._too_many())
@@ -95,7 +103,7 @@ class Programs:
 
     def _wanted(self, shapes: Shapes) -> Extents:
         common = _common(self._common, shapes) if self._common is not None and self.n_shapes > FEW_SHAPES else None
-        if common is None or not is_open(common) or self._n_steps.get(shapes, 0) > REPAYS_COMPILING:
+        if common is None or not is_open(common) or self._n_steps.get(shapes, 0) > self._repays:
             return shapes
         is_larger = any(math.prod(shape) > LARGER * most for shape, most in zip(shapes, self._largest, strict=True))
         return shapes if is_larger else common
@@ -108,6 +116,12 @@ class Programs:
                 return
             n_steps -= len(self._runners[extents].program.steps)
             yield extents
+
+
+def _repays_compiling(program: Program) -> int:
+    """Steps after which a program like this has saved what compiling it takes."""
+    running = STEP_SECONDS * len(program.steps) + program.device_flops / FLOPS_PER_SECOND
+    return min(REPAYS_COMPILING, int(COMPILING_SECONDS * len(program.steps) / (SAVED * max(running, STEP_SECONDS))))
 
 
 def is_open(extents: Extents) -> bool:
