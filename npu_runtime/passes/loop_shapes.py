@@ -35,7 +35,7 @@ class LoopShapes:
     def __init__(self, graph: Graph, fold: Callable[[Graph], object]) -> None:
         """fold: infers shapes and folds constants in the body of a loop."""
         self._graph, self._fold = graph, fold
-        self._n_writers = _writers(graph)
+        self._n_writers = _writers(graph) if any(node.op == WHILE for node in graph) else Counter[Value]()
         self._written: dict[Value, Spec] = {}
         """What the one writer of a stack or an array puts there."""
 
@@ -157,5 +157,7 @@ def _writers_inside(node: Node) -> Counter[Value]:
     """The same of the values that come into one loop: MANY for those that it changes."""
     loop: Loop = node.attrs["loop"]
     inside = _writers(loop.graph)
-    stay = Counter({node.inputs[position]: inside[Value(name)] for position, name in loop.constants.items()})
-    return stay + Counter({node.inputs[position]: MANY for position in loop.variables})
+    found = Counter({node.inputs[position]: MANY for position in loop.variables})
+    for position, name in loop.constants.items():  # one handle may come in by several of them
+        found[node.inputs[position]] += inside[Value(name)]
+    return found

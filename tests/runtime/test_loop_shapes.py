@@ -11,6 +11,11 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.executor.program import Task
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.spec import Spec
+from npu_runtime.passes.fold_constants import fold_constants
+from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
+from npu_runtime.passes.loop_shapes import CONSTANT
 from tests.runtime.device import device_of, device_session
 
 ANY = tf.TensorShape(None)
@@ -108,6 +113,31 @@ def test_a_stack_that_two_nodes_push_on() -> None:
             start = tf.constant(0)
         popped = tf.while_loop(lambda i, _: i < n, pop, [start, 0.0], parallel_iterations=1)
         compare([pushed[1], popped[1]], [{n: 3}, {n: 1}])
+
+
+@pytest.mark.parametrize("others", [(), ("Identity",), ("StackPushV2",), ("StackPopV2",)])
+def test_a_handle_that_comes_into_a_loop_twice_has_the_writers_of_both(others: tuple[str, ...]) -> None:
+    graph, body = Graph(), Graph()
+    graph.add(Node("stack", "StackV2", outputs=[Spec((2,), "resource")]))
+    for name, values in (("a", np.zeros(2, np.float32)), ("b", np.zeros((3, 4), np.float32))):
+        body.add(Node(name, LOOP_INPUT, outputs=[Spec((2,), "resource")]))
+        body.add(Node(f"{name} value", "Const", outputs=[Spec(values.shape, "float32", values)]))
+        body.add(
+            Node(f"{name} push", "StackPushV2", [Value(name), Value(f"{name} value")], outputs=[Spec(None)], is_stateful=True)
+        )
+    loop = Loop(body, constants={0: "a", 1: "b"})
+    graph.add(Node("loop", WHILE, [Value("stack"), Value("stack")], attrs={"loop": loop}, is_stateful=True))
+    reading = Graph()
+    reading.add(Node("in", LOOP_INPUT, outputs=[Spec((2,), "resource")]))
+    pop = reading.add(Node("pop", "StackPopV2", [Value("in")], outputs=[Spec(None)], is_stateful=True))
+    graph.add(Node("next", WHILE, [Value("stack")], ["loop"], {"loop": Loop(reading, constants={0: "in"})}, is_stateful=True))
+    for number, op in enumerate(others):
+        graph.add(Node(f"other {number}", op, [Value("stack"), Value("stack")], outputs=[Spec(None)]))
+    fold_constants.run(graph)
+    assert (pop.op, pop.outputs[0].shape) == ("StackPopV2", None)
+    del body.nodes["b push"]
+    fold_constants.run(graph)
+    assert (pop.op == CONSTANT) == (others in {(), ("StackPopV2",)})
 
 
 def test_a_stack_of_constants_is_as_long_as_its_loop() -> None:
