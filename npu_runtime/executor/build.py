@@ -23,8 +23,8 @@ from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
 from npu_runtime.kernels.base import all_kernels
+from npu_runtime.passes.infer_shapes import CONSTANT
 from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
-from npu_runtime.passes.loop_shapes import CONSTANT
 from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.partition import HostCall, Partition, is_free_constant, is_virtual, partition
 from npu_runtime.passes.placement import HANDLES, MERGES, VARIABLES

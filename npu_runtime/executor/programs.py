@@ -14,6 +14,7 @@ from threading import Lock
 
 from npu_runtime.executor.program import Program
 from npu_runtime.executor.run import Runner
+from npu_runtime.kernels.shapes import common
 
 Shapes = tuple[tuple[int, ...], ...]
 Extents = tuple[tuple[int | None, ...], ...]
@@ -102,11 +103,11 @@ class Programs:
             del self._n_steps[next(iter(self._n_steps))]
 
     def _wanted(self, shapes: Shapes) -> Extents:
-        common = _common(self._common, shapes) if self._common is not None and self.n_shapes > FEW_SHAPES else None
-        if common is None or not is_open(common) or self._n_steps.get(shapes, 0) > self._repays:
+        extents = _common(self._common, shapes) if self._common is not None and self.n_shapes > FEW_SHAPES else None
+        if extents is None or not is_open(extents) or self._n_steps.get(shapes, 0) > self._repays:
             return shapes
         is_larger = any(math.prod(shape) > LARGER * most for shape, most in zip(shapes, self._largest, strict=True))
-        return shapes if is_larger else common
+        return shapes if is_larger else extents
 
     def _too_many(self) -> Iterator[Extents]:
         """Those used least lately, as long as there are too many steps; never the last one."""
@@ -131,6 +132,5 @@ def is_open(extents: Extents) -> bool:
 
 def _common(a: Extents, b: Extents) -> Extents | None:
     """What both are, with None where they differ; None where a tensor's rank does."""
-    if any(len(x) != len(y) for x, y in zip(a, b, strict=True)):
-        return None
-    return tuple(tuple(i if i == j else None for i, j in zip(x, y, strict=True)) for x, y in zip(a, b, strict=True))
+    found = tuple(common(x, y) for x, y in zip(a, b, strict=True))
+    return None if None in found else tuple(shape for shape in found if shape is not None)

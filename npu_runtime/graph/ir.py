@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from npu_runtime.graph.spec import Spec
@@ -45,6 +45,10 @@ class Node:
     def __repr__(self) -> str:
         return f"<{self.op} {self.name}>"
 
+    def copied(self) -> Node:
+        """A copy whose edges and outputs may be changed."""
+        return replace(self, inputs=list(self.inputs), controls=list(self.controls), outputs=list(self.outputs))
+
 
 @dataclass(eq=False)
 class Graph:
@@ -76,6 +80,13 @@ class Graph:
             raise ValueError(f"node {node.name} is already in the graph")
         self.nodes[node.name] = node
         return node
+
+    def copied(self) -> Graph:
+        """A copy whose nodes may be changed."""
+        made = Graph(fetches=list(self.fetches), targets=list(self.targets))
+        for node in self:
+            made.add(node.copied())
+        return made
 
     def spec(self, value: Value) -> Spec:
         return self.nodes[value.node].outputs[value.output]

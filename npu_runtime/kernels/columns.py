@@ -94,7 +94,8 @@ def block_sums(
 
 
 @lru_cache(maxsize=256)
-def _ones(n: int) -> np.ndarray:
+def ones(n: int) -> np.ndarray:
+    """fp32, kept, to be read only."""
     return np.ones(n, np.float32)
 
 
@@ -109,7 +110,7 @@ def _as_lines(vectors: Sequence[np.ndarray], times: int) -> list[np.ndarray]:
 
 def add_up(block: np.ndarray, sums: np.ndarray) -> None:
     """sums = the sum of the rows of a block.  block: (rows, width) fp32.  sums: (width,) fp32."""
-    np.matmul(_ones(len(block)), block, out=sums)
+    np.matmul(ones(len(block)), block, out=sums)
 
 
 def add_up_products(left: np.ndarray, right: np.ndarray, sums: np.ndarray) -> None:
@@ -121,10 +122,10 @@ def column_sums(matrix: np.ndarray) -> np.ndarray:
     """Sum of each column.  matrix: (pixels, channels) fp32 contiguous.  Returns: (channels,) fp32 or float64."""
     if 0 < matrix.size <= SERIAL_ELEMENTS:
         if len(matrix) <= FEW_LINES:
-            return np.matmul(_ones(len(matrix)), matrix)
+            return np.matmul(ones(len(matrix)), matrix)
         times, shape, *_ = _lines(*matrix.shape, 1)
         lines = matrix.reshape(shape)
         if len(lines) <= SUMMED_LINES:
-            sums = np.matmul(_ones(len(lines)), lines)
-            return sums if times == 1 else np.matmul(_ones(times), sums.reshape(times, -1))
+            sums = np.matmul(ones(len(lines)), lines)
+            return sums if times == 1 else np.matmul(ones(times), sums.reshape(times, -1))
     return block_sums([matrix], [], 1, lambda block, totals: add_up(block, totals[0]))[0]

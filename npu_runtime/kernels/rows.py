@@ -23,10 +23,14 @@ GROUP_COST = 2
 """Of the calls that give one row all the updates it still lacks."""
 
 
+def are_inside(indices: np.ndarray, n_rows: int) -> bool:
+    """Whether all signed indices lie in [0, n_rows): without their sign, those below zero are very large."""
+    return not indices.size or bool(np.maximum.reduce(indices.view(f"u{indices.itemsize}"), axis=None) < n_rows)
+
+
 def check_range(indices: np.ndarray, n_rows: int, name: str = "indices") -> None:
     """Raises: InvalidArgument naming the first index outside [0, n_rows), as TensorFlow words it."""
-    without_sign = indices.view(f"u{indices.itemsize}")  # those below zero become very large
-    if indices.size and np.maximum.reduce(without_sign, axis=None) >= n_rows:
+    if not are_inside(indices, n_rows):
         place = int(np.flatnonzero((indices.reshape(-1) < 0) | (indices.reshape(-1) >= n_rows))[0])
         wrong = indices.reshape(-1)[place]
         raise InvalidArgument(f"{name}{position_text(indices.shape, place)} = {wrong} is not in [0, {n_rows})")

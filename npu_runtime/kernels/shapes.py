@@ -69,6 +69,13 @@ def merge(a: Shape, b: Shape) -> Shape:
     return tuple(n if m is None else m for m, n in zip(a, b, strict=True))
 
 
+def common(a: Shape, b: Shape) -> Shape:
+    """What holds of both; None for what differs."""
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(m if m == n else None for m, n in zip(a, b, strict=True))
+
+
 def constant_ints(spec: Spec) -> tuple[int, ...] | None:
     """The value of a small integer input as Python ints, None when it is not constant."""
     return None if spec.value is None else tuple(int(n) for n in np.atleast_1d(spec.value))

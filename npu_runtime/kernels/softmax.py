@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.columns import ones
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.precision import store, wide_buffer, widen
 from npu_runtime.kernels.shapes import broadcast_pair, same_as
@@ -38,12 +38,7 @@ def shift_rows(x: np.ndarray, out: np.ndarray) -> None:
 
 def row_sums(x: np.ndarray) -> np.ndarray:
     """Sum of each row, by BLAS.  x: (rows, classes) fp32 contiguous.  Returns: (rows, 1)."""
-    return np.matmul(x, _ones(x.shape[1], x.dtype))
-
-
-@lru_cache(maxsize=16)
-def _ones(n: int, dtype: np.dtype) -> np.ndarray:
-    return np.ones((n, 1), dtype)
+    return np.matmul(x, ones(x.shape[1])[:, None])
 
 
 def softmax_rows(x: np.ndarray, out: np.ndarray) -> None:

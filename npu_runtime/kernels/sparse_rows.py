@@ -11,6 +11,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.rows import are_inside
 from npu_runtime.kernels.shapes import constant_ints
 
 Array = np.ndarray
@@ -109,7 +110,7 @@ def sparse_fill_empty_rows(
         )
     n_rows = int(dense_shape[0])
     rows = indices[:, 0]
-    if rows.size and np.maximum.reduce(rows.view(np.uint64)) >= n_rows:  # those below zero become very large
+    if not are_inside(rows, n_rows):
         place = int(np.argmax((rows < 0) | (rows >= n_rows)))
         raise InvalidArgument(f"indices({place}, 0) is invalid: {rows[place]} >= {n_rows}")
     is_empty = np.bincount(rows, minlength=n_rows)[:n_rows] == 0

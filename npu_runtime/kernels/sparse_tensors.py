@@ -15,9 +15,12 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import rows
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.joining import axis_in
 from npu_runtime.kernels.shapes import same_as
 
 Array = np.ndarray
+_CONCAT = "Concat dimension must be in range [{low}, {high}), got {axis}"
+_SPLIT = "Input axis should be in range [{low}, {high}), got {axis}"
 SPARSE = {"indices": 2, "values": 1, "shape": 1}
 """Ranks of a sparse tensor's parts."""
 
@@ -78,13 +81,6 @@ def sparse_reorder(indices: Array, values: Array, shape: Array, /) -> tuple[Arra
     return indices[order], values[order]
 
 
-def _axis(axis: int, rank: int, demand: str) -> int:
-    """Counted from the front. Raises: InvalidArgument for an axis outside."""
-    if not -rank <= axis < rank:
-        raise InvalidArgument(f"{demand} be in range [{-rank}, {rank}), got {axis}")
-    return axis % rank
-
-
 def _concat_shape(*specs: Spec, concat_dim: int) -> list[Shape]:
     rank = next((s.shape[1] for s in specs[: len(specs) // 3] if s.shape), None)
     return [(None, rank), (None,), (rank,)]
@@ -101,7 +97,7 @@ def sparse_concat(*parts: Array, concat_dim: int) -> tuple[Array, Array, Array]:
     coordinates, values, shapes = parts[:n], parts[n : 2 * n], np.stack(parts[2 * n :])
     for indices, of_them in zip(coordinates, values, strict=True):
         require_rows(indices, of_them)
-    axis = _axis(concat_dim, shapes.shape[1], "Concat dimension must")
+    axis = axis_in(shapes.shape[1], concat_dim, _CONCAT)
     whole = shapes[0].copy()
     for other, shape in enumerate(shapes):
         if (np.delete(shape, axis) != np.delete(whole, axis)).any():
@@ -124,7 +120,7 @@ def sparse_split(split_dim: Array, indices: Array, values: Array, shape: Array, 
     Source: TensorFlow op `SparseSplit`.
     """
     require_extents(indices, shape=shape)
-    axis = _axis(int(split_dim), len(shape), "Input axis should")
+    axis = axis_in(len(shape), int(split_dim), _SPLIT)
     if not 1 <= num_split <= shape[axis]:
         limit = f"the splitting dimension size ({shape[axis]})"
         raise InvalidArgument(f"Input num_split should be between 1 and {limit}, got {num_split}")

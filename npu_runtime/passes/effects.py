@@ -5,8 +5,8 @@ from __future__ import annotations
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import followers, reached
 from npu_runtime.kernels.base import all_kernels
+from npu_runtime.passes.infer_shapes import CONSTANT
 from npu_runtime.passes.lift_loops import LOOP_INPUT
-from npu_runtime.passes.loop_shapes import CONSTANT
 from npu_runtime.passes.placement import HANDLES, MERGES, SWITCHES
 from npu_runtime.passes.prune import FEED
 from npu_runtime.passes.variable_writers import shows_variable

@@ -18,9 +18,9 @@ from npu_runtime.graph.order import topological
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.infer_shapes import device_nodes, infer_node
+from npu_runtime.passes.infer_shapes import CONSTANT, device_nodes, infer_node, make_constant
 from npu_runtime.passes.lift_loops import WHILE
-from npu_runtime.passes.loop_shapes import CONSTANT, LoopShapes
+from npu_runtime.passes.loop_shapes import LoopShapes
 from npu_runtime.passes.placement import HANDLES
 
 ARRAY_SIZE = "TensorArraySizeV3"
@@ -58,8 +58,7 @@ def _visit(graph: Graph, node: Node, loops: LoopShapes) -> int:
     if values is None:
         return 0
     node.controls = list(dict.fromkeys([*node.controls, *_inherited_controls(graph, node)]))
-    node.op, node.inputs, node.attrs, node.is_stateful = CONSTANT, [], {}, False
-    node.outputs = [Spec(v.shape, spec.dtype, v) for v, spec in zip(values, node.outputs, strict=True)]
+    make_constant(node, [Spec(v.shape, spec.dtype, v) for v, spec in zip(values, node.outputs, strict=True)])
     return 1
 
 

@@ -9,7 +9,13 @@ from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.shapes import merge
 from npu_runtime.passes.placement import HANDLES, MERGES, SWITCHES
 
+CONSTANT = "_Constant"
 PASS_THROUGH = frozenset({"PlaceholderWithDefault", "Identity", "RefIdentity"})
+
+
+def make_constant(node: Node, outputs: list[Spec]) -> None:
+    """What a node computes is known: it keeps its name and what it waits for, with the values in its specs."""
+    node.op, node.inputs, node.attrs, node.is_stateful, node.outputs = CONSTANT, [], {}, False, outputs
 
 
 def device_nodes(graph: Graph) -> list[Node]:

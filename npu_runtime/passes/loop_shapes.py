@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels.shapes import merge
+from npu_runtime.kernels.shapes import common, merge
+from npu_runtime.passes.infer_shapes import make_constant
 from npu_runtime.passes.lift_loops import WHILE, Loop
 from npu_runtime.passes.placement import HANDLES
 
-CONSTANT = "_Constant"
 MOST_ROUNDS = 4
 """Tries of an iteration: a variable may change its shape because another one has, and loops of many such are rare."""
 MANY = 2
@@ -86,7 +86,7 @@ class LoopShapes:
             for name, shape in shapes.items():
                 trial[name].outputs[0] = Spec(shape, trial[name].outputs[0].dtype)
             self._fold(trial)
-            both = {name: _common(shape, trial.spec(loop.next_values[name]).shape) for name, shape in shapes.items()}
+            both = {name: common(shape, trial.spec(loop.next_values[name]).shape) for name, shape in shapes.items()}
             if both == shapes:
                 return trial
             shapes = both
@@ -113,8 +113,7 @@ def _take(body: Graph, reading: Node, spec: Spec) -> None:
     if spec.value is None or reading.op != "StackPopV2":
         _sharpen(reading, 0, spec.shape)
         return
-    reading.op, reading.inputs, reading.attrs, reading.is_stateful = CONSTANT, [], {}, False
-    reading.outputs = [spec]
+    make_constant(reading, [spec])
     body.targets = [name for name in body.targets if name != reading.name]
 
 
@@ -123,22 +122,13 @@ def _sharpen(node: Node, index: int, shape: Shape) -> None:
     node.outputs[index] = Spec(merge(shape, old.shape), old.dtype)
 
 
-def _common(a: Shape, b: Shape) -> Shape:
-    """What holds of both; None for what differs."""
-    if a is None or b is None or len(a) != len(b):
-        return None
-    return tuple(m if m == n else None for m, n in zip(a, b, strict=True))
-
-
 def _copied(graph: Graph) -> Graph:
     """A copy whose nodes, and those of the loops inside, may be changed."""
-    made = Graph(fetches=list(graph.fetches), targets=list(graph.targets))
-    for node in graph:
-        copied = replace(node, inputs=list(node.inputs), controls=list(node.controls), outputs=list(node.outputs))
+    made = graph.copied()
+    for node in made:
         if node.op == WHILE:
             loop = node.attrs["loop"]
-            copied.attrs = {**node.attrs, "loop": replace(loop, graph=_copied(loop.graph))}
-        made.add(copied)
+            node.attrs = {**node.attrs, "loop": replace(loop, graph=_copied(loop.graph))}
     return made
 
 

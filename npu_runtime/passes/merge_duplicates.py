@@ -11,7 +11,7 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.effects import conditional_nodes, only_computes
-from npu_runtime.passes.loop_shapes import CONSTANT
+from npu_runtime.passes.infer_shapes import CONSTANT
 from npu_runtime.passes.node_work import node_work
 
 MOST_BYTES = 4096

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
@@ -33,8 +32,8 @@ def prune(
     needed = _ancestors(graph, [value.node for value in wanted] + list(targets), replaced)
     for node in graph:
         if node.name in needed:
-            inputs = [replaced.get(value, value) for value in node.inputs]
-            copied = replace(node, inputs=inputs, controls=list(node.controls), outputs=list(node.outputs))
+            copied = node.copied()
+            copied.inputs = [replaced.get(value, value) for value in node.inputs]
             copied.controls = [name for name in node.controls if not _is_fed_placeholder(graph[name], replaced)]
             result.add(copied)
     return result
@@ -42,13 +41,10 @@ def prune(
 
 def with_feed_shapes(graph: Graph, shapes: Sequence[tuple[int | None, ...]]) -> Graph:
     """A copy to optimise, its feed nodes with these shapes, in order; None: any extent."""
-    rest = iter(shapes)
-    made = Graph(fetches=list(graph.fetches), targets=list(graph.targets))
-    for node in graph:
-        copied = replace(node, inputs=list(node.inputs), controls=list(node.controls), outputs=list(node.outputs))
+    made, rest = graph.copied(), iter(shapes)
+    for node in made:
         if node.op == FEED:
-            copied.outputs = [Spec(tuple(next(rest)), node.outputs[0].dtype)]
-        made.add(copied)
+            node.outputs = [Spec(tuple(next(rest)), node.outputs[0].dtype)]
     return made
 
 

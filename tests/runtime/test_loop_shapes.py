@@ -14,8 +14,8 @@ from npu_runtime.executor.program import Task
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.passes.fold_constants import fold_constants
+from npu_runtime.passes.infer_shapes import CONSTANT
 from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
-from npu_runtime.passes.loop_shapes import CONSTANT
 from tests.runtime.device import device_of, device_session
 
 ANY = tf.TensorShape(None)
