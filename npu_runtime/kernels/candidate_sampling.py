@@ -11,6 +11,7 @@ import numpy as np
 from npu_runtime.cost.work import per_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.ahead import fill_ahead
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.philox import Stream, reserve
 from npu_runtime.kernels.random import State
@@ -58,10 +59,17 @@ def uniform(range_max: int) -> Distribution:
     return Distribution(draw, lambda values: np.full(values.shape, np.float32(1.0 / range_max), np.float32))
 
 
-def _draws(stream: Stream, draw: Callable[[np.ndarray], np.ndarray], n_blocks: int) -> Iterator[int]:
-    for first in count(0, n_blocks):
-        words = stream.blocks(np.arange(first, first + n_blocks, dtype=np.uint64)).reshape(-1, 2)
-        yield from draw(words).tolist()
+def _draws(draw: Callable[[np.ndarray], np.ndarray], words: np.ndarray, stream: Stream) -> Iterator[int]:
+    """Candidates out of words, (n_blocks, 4) uint32 from the stream, then out of those that follow them."""
+    n_blocks = len(words)
+    yield from draw(words.reshape(-1, 2)).tolist()
+    for first in count(n_blocks, n_blocks):
+        more = stream.blocks(np.arange(first, first + n_blocks, dtype=np.uint64))
+        yield from draw(more.reshape(-1, 2)).tolist()
+
+
+def _as_they_are(bits: np.ndarray, out: np.ndarray) -> None:
+    np.copyto(out, bits.reshape(-1))
 
 
 def _pick(draws: Iterator[int], n_wanted: int, is_unique: bool) -> tuple[list[int], int]:
@@ -108,8 +116,10 @@ def _sample(
     if outside.any():
         wrong = true_classes.reshape(-1)[np.argmax(outside)]
         raise InvalidArgument(f"`true_candidate` out of range [0, {range_max}), received {wrong}")
-    stream = reserve(state, *seeds, num_sampled * WORDS_PER_CANDIDATE // 4)
-    draws = _draws(stream, distribution.draw, max(num_sampled, FEWEST_BLOCKS))
+    n_reserved = num_sampled * WORDS_PER_CANDIDATE // 4
+    stream = reserve(state, *seeds, n_reserved)
+    words = np.empty((max(num_sampled, FEWEST_BLOCKS), 4), np.uint32)
+    draws = _draws(distribution.draw, fill_ahead(words, state, stream, n_reserved, 4, _as_they_are), stream)
     picked, n_tries = _pick(draws, num_sampled, is_unique)
     candidates = np.array(picked, np.int64)
     of_true, of_sampled = (_expected_counts(distribution.chance(v), num_sampled, n_tries) for v in (true_classes, candidates))

@@ -110,6 +110,7 @@ def uniform_at_least(bound: float) -> Make:
     return make
 
 
+@lru_cache(maxsize=8)
 def uniform_16_bit(dtype: np.dtype) -> Make:
     """[0, 1) from as many low bits as the mantissa of fp16 (10) or bf16 (7) has."""
     one = int(np.ones((), dtype).view(np.uint16))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from npu_runtime.cost.work import per_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
+from npu_runtime.kernels.ahead import fill_ahead
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.normals import fill_truncated, normals, uniform_16_bit, uniform_at_least, uniform_float32
-from npu_runtime.kernels.philox import RESERVED_PER_OUTPUT, Make, Stream, fill, reserve
+from npu_runtime.kernels.philox import RESERVED_PER_OUTPUT, Make, reserve
 from npu_runtime.kernels.shapes import constant_ints, same_as
 
 FLOAT_OUTPUT = {"dtype": dt.FLOATS, "T": dt.INDICES}
@@ -42,12 +43,12 @@ def output(shape: np.ndarray, dtype: np.dtype, out: np.ndarray | None) -> np.nda
     return np.empty(extents, dtype) if out is None else out
 
 
-def fill_uniform(made: np.ndarray, stream: Stream) -> np.ndarray:
-    return fill(made, stream, 4, uniform_float32 if made.dtype == np.float32 else uniform_16_bit(made.dtype))
+def uniform(dtype: np.dtype) -> Make:
+    return uniform_float32 if dtype == np.float32 else uniform_16_bit(dtype)
 
 
-def fill_normal(made: np.ndarray, stream: Stream) -> np.ndarray:
-    return fill(made, stream, 4, normals if made.dtype == np.float32 else _narrow_normals)
+def normal(dtype: np.dtype) -> Make:
+    return normals if dtype == np.float32 else _narrow_normals
 
 
 def _narrow_normals(bits: np.ndarray, out: np.ndarray) -> None:
@@ -56,12 +57,10 @@ def _narrow_normals(bits: np.ndarray, out: np.ndarray) -> None:
     out[...] = wide
 
 
-def _draw(
-    fill_with: Callable[[np.ndarray, Stream], np.ndarray], shape: np.ndarray, dtype: str, seed: int, seed2: int, state: State,
-    out: np.ndarray | None,
-) -> np.ndarray:  # fmt: skip
-    made = output(shape, dt.to_numpy(dtype), out)
-    return fill_with(made, reserve(state, seed, seed2, made.size * RESERVED_PER_OUTPUT))
+def _draw(made: np.ndarray, make: Make, seed: int, seed2: int, state: State, per_block: int = 4) -> np.ndarray:
+    """Fill with this call's numbers."""
+    n_reserved = made.size * RESERVED_PER_OUTPUT
+    return fill_ahead(made, state, reserve(state, seed, seed2, n_reserved), n_reserved, per_block, make)
 
 
 @kernel("RandomUniform", unit="vector", shape=given_shape, dtypes=FLOAT_OUTPUT, estimate=per_element(1), ranks={"shape": 1})
@@ -69,7 +68,8 @@ def random_uniform(
     shape: np.ndarray, /, *, dtype: str, seed: int = 0, seed2: int = 0, state: State, out: np.ndarray | None = None
 ) -> np.ndarray:
     """Uniform in [0, 1): fp16, bf16 or fp32 of the given shape.  Source: TensorFlow op `RandomUniform`."""
-    return _draw(fill_uniform, shape, dtype, seed, seed2, state, out)
+    made = output(shape, dt.to_numpy(dtype), out)
+    return _draw(made, uniform(made.dtype), seed, seed2, state)
 
 
 @kernel(RANDOM_MASK, unit="vector", shape=given_shape, estimate=per_element(2))
@@ -77,8 +77,7 @@ def random_mask(
     shape: np.ndarray, bound: np.ndarray, /, *, seed: int = 0, seed2: int = 0, state: State, out: np.ndarray | None = None
 ) -> np.ndarray:
     """Whether each number that `RandomUniform` gives in fp32 is at least `bound`, a scalar of fp32: what dropout keeps."""
-    made = output(shape, np.dtype(bool), out)
-    return fill(made, reserve(state, seed, seed2, made.size * RESERVED_PER_OUTPUT), 4, uniform_at_least(float(bound)))
+    return _draw(output(shape, np.dtype(bool), out), uniform_at_least(float(bound)), seed, seed2, state)
 
 
 @kernel(
@@ -88,7 +87,8 @@ def random_standard_normal(
     shape: np.ndarray, /, *, dtype: str, seed: int = 0, seed2: int = 0, state: State, out: np.ndarray | None = None
 ) -> np.ndarray:
     """Normal with mean 0 and deviation 1.  Source: TensorFlow op `RandomStandardNormal`."""
-    return _draw(fill_normal, shape, dtype, seed, seed2, state, out)
+    made = output(shape, dt.to_numpy(dtype), out)
+    return _draw(made, normal(made.dtype), seed, seed2, state)
 
 
 @kernel("TruncatedNormal", unit="vector", shape=given_shape, dtypes=FLOAT_OUTPUT, estimate=per_element(22), ranks={"shape": 1})
@@ -96,7 +96,8 @@ def truncated_normal(
     shape: np.ndarray, /, *, dtype: str, seed: int = 0, seed2: int = 0, state: State, out: np.ndarray | None = None
 ) -> np.ndarray:
     """Normal with what is further than 2 from 0 drawn again.  Source: TensorFlow op `TruncatedNormal`."""
-    return _draw(fill_truncated, shape, dtype, seed, seed2, state, out)
+    made = output(shape, dt.to_numpy(dtype), out)
+    return fill_truncated(made, reserve(state, seed, seed2, made.size * RESERVED_PER_OUTPUT))
 
 
 def integers_in(minval: np.ndarray, maxval: np.ndarray) -> tuple[int, Make]:
@@ -109,16 +110,20 @@ def integers_in(minval: np.ndarray, maxval: np.ndarray) -> tuple[int, Make]:
             raise InvalidArgument(f"{name} must be 0-D, got shape {shape_text(bound.shape)}")
     if minval >= maxval:
         raise InvalidArgument(f"Need minval < maxval, got {minval} >= {maxval}")
-    bits_of: Any = {4: np.uint32, 8: np.uint64}[minval.dtype.itemsize]
-    span = bits_of(int(maxval) - int(minval))
-    low = minval.astype(bits_of)
+    return 16 // minval.itemsize, _integers_from(int(minval), int(maxval) - int(minval), minval.itemsize)
+
+
+@lru_cache(maxsize=64)
+def _integers_from(low: int, count: int, n_bytes: int) -> Make:
+    bits_of: Any = {4: np.uint32, 8: np.uint64}[n_bytes]
+    span, first = bits_of(count), bits_of(low % (1 << 8 * n_bytes))
 
     def make(bits: np.ndarray, out: np.ndarray) -> None:
         numbers = out.view(bits_of)
         np.remainder(bits.reshape(-1).view(bits_of), span, out=numbers)
-        np.add(numbers, low, out=numbers)
+        np.add(numbers, first, out=numbers)
 
-    return 16 // minval.dtype.itemsize, make
+    return make
 
 
 INTEGER_OUTPUT = {"Tout": dt.INDICES, "T": dt.INDICES}
@@ -131,8 +136,7 @@ def random_uniform_int(
 ) -> np.ndarray:  # fmt: skip
     """Integers in [minval, maxval).  Source: TensorFlow op `RandomUniformInt`."""
     per_block, make = integers_in(minval, maxval)
-    made = output(shape, minval.dtype, out)
-    return fill(made, reserve(state, seed, seed2, made.size * RESERVED_PER_OUTPUT), per_block, make)
+    return _draw(output(shape, minval.dtype, out), make, seed, seed2, state, per_block)
 
 
 @kernel("RandomShuffle", unit="memory", shape=same_as(0))
@@ -177,14 +181,16 @@ def multinomial(
     The numbers are those of TensorFlow when it does not split the batch over threads; where it does (large batches) its
     own result depends on the number of threads.  Source: TensorFlow op `Multinomial`.
     """
-    n_rows, count = _checked(logits, num_samples)
+    n_rows, count = checked(logits, num_samples)
     if n_rows * count:
-        stream = reserve(state, seed, seed2, n_rows * (-(-count // 4) * 4) * 2 * RESERVED_PER_OUTPUT)
-        return choose(logits, num_samples, stream, output_dtype)
+        n_reserved = n_rows * (-(-count // 4) * 4) * 2 * RESERVED_PER_OUTPUT
+        stream = reserve(state, seed, seed2, n_reserved)
+        chances = fill_ahead(np.empty((n_rows, count)), state, stream, n_reserved, 2, doubles)
+        return choose(logits, chances, output_dtype)
     return np.empty((n_rows, count), dt.to_numpy(output_dtype))
 
 
-def _checked(logits: np.ndarray, num_samples: np.ndarray) -> tuple[int, int]:
+def checked(logits: np.ndarray, num_samples: np.ndarray) -> tuple[int, int]:
     """(rows, samples)."""
     if logits.ndim != 2:
         raise InvalidArgument(f"logits should be a matrix, got shape {shape_text(logits.shape)}")
@@ -197,14 +203,14 @@ def _checked(logits: np.ndarray, num_samples: np.ndarray) -> tuple[int, int]:
     return logits.shape[0], int(num_samples)
 
 
-def choose(logits: np.ndarray, num_samples: np.ndarray, stream: Stream, dtype: str) -> np.ndarray:
+def choose(logits: np.ndarray, chances: np.ndarray, dtype: str) -> np.ndarray:
     """The first class whose running sum is above the chance, for all rows in one search.
 
     Complex numbers are ordered by their real part, then by their imaginary part: (row, sum) is one sorted sequence.
+    logits: (rows, classes).  chances: (rows, samples) in [0, 1).
     """
-    n_rows, count = _checked(logits, num_samples)
-    cumulative, chances = _cumulative(logits), _doubles(stream, n_rows * count).reshape(n_rows, count)
-    rows = np.arange(n_rows, dtype=np.float64)[:, None]
+    cumulative = _cumulative(logits)
+    rows = np.arange(len(logits), dtype=np.float64)[:, None]
     sequence, sought = _pairs(rows, cumulative), _pairs(rows, chances * cumulative[:, -1:])
     found = np.searchsorted(sequence.reshape(-1), sought.reshape(-1), side="right").reshape(sought.shape)
     return (found - rows.astype(np.int64) * logits.shape[1]).astype(dt.to_numpy(dtype))
@@ -226,8 +232,8 @@ def _cumulative(logits: np.ndarray) -> np.ndarray:
     return np.cumsum(weights, axis=1)
 
 
-def _doubles(stream: Stream, count: int) -> np.ndarray:
-    """[0, 1) in double precision, each from 52 of 64 bits."""
-    words = stream.blocks(np.arange(-(-count // 2), dtype=np.uint64)).reshape(-1)[: 2 * count].astype(np.uint64)
+def doubles(bits: np.ndarray, out: np.ndarray) -> None:
+    """[0, 1) in double precision, each from 52 of 64 bits: two a block."""
+    words = bits.reshape(-1).astype(np.uint64)
     mantissa = ((words[0::2] & np.uint64(0xFFFFF)) << np.uint64(32)) | words[1::2]
-    return (mantissa | np.uint64(0x3FF << 52)).view(np.float64) - 1.0
+    np.subtract((mantissa | np.uint64(0x3FF << 52)).view(np.float64), 1.0, out=out)

@@ -15,7 +15,17 @@ from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.normals import fill_truncated
 from npu_runtime.kernels.philox import Make, Stream, fill
-from npu_runtime.kernels.random import choose, fill_normal, fill_uniform, given_shape, integers_in, output, samples_shape
+from npu_runtime.kernels.random import (
+    checked,
+    choose,
+    doubles,
+    given_shape,
+    integers_in,
+    normal,
+    output,
+    samples_shape,
+    uniform,
+)
 
 SEED = {"T": dt.INDICES, "Tseed": dt.INDICES}
 FLOATS_BY_SEED = {"dtype": dt.FLOATS, **SEED}
@@ -71,8 +81,8 @@ def _register(name: str, fill_with: Callable[[np.ndarray, Stream], np.ndarray], 
     kernel(f"{name}V2", dtypes=FLOATS_BY_KEY, refuse=_not_philox, **fixed)(by_key)
 
 
-_register("StatelessRandomUniform", fill_uniform, 1)
-_register("StatelessRandomNormal", fill_normal, 20)
+_register("StatelessRandomUniform", lambda made, stream: fill(made, stream, 4, uniform(made.dtype)), 1)
+_register("StatelessRandomNormal", lambda made, stream: fill(made, stream, 4, normal(made.dtype)), 20)
 _register("StatelessTruncatedNormal", fill_truncated, 22)
 
 
@@ -129,7 +139,8 @@ def multinomial_by_seed(
     logits: np.ndarray, num_samples: np.ndarray, seed: np.ndarray, /, *, output_dtype: str = "int64"
 ) -> np.ndarray:
     """num_samples class numbers a row; see `Multinomial`.  Source: TensorFlow op `StatelessMultinomial`."""
-    return choose(logits, num_samples, from_seed(seed), output_dtype)
+    chances = fill(np.empty(checked(logits, num_samples)), from_seed(seed), 2, doubles)
+    return choose(logits, chances, output_dtype)
 
 
 def _key_and_counter(*specs: Spec, **attrs: Any) -> list[Shape]:
