@@ -187,7 +187,7 @@ class _Builder:
         outs = tuple(self._slot(Value(node.name, i)) for i in range(len(node.outputs)))
         ins = self._ins(node.inputs[1:] if is_virtual(node) else node.inputs)
         return Task(
-            node.name, node.op, self._function(node), ins, outs,
+            node.name, node.op, self._function(node, plan), ins, outs,
             derefs=self._derefs(node), buffers=self._buffers(node, plan), controls=self._controls([node]),
             token=self.tokens.get(node.name, -1), unit=made.unit if made else "scalar", flops=node_work(self.graph, node),
             writes=writes_variables(self.graph, node), may_see_dead=self._may_see_dead(node),
@@ -208,7 +208,7 @@ class _Builder:
         producer = self.graph[value.node]
         return producer.host_reason is None and value.output in producer.ref_outputs
 
-    def _function(self, node: Node) -> Callable[..., Any]:
+    def _function(self, node: Node, plan: MemoryPlan) -> Callable[..., Any]:
         if node.op in ("Const", CONSTANT):
             values = tuple(spec.value for spec in node.outputs)
             return lambda: values[0] if len(values) == 1 else values
@@ -225,11 +225,15 @@ class _Builder:
         if node.op in STRUCTURAL or (node.op == "Identity" and node.outputs[0].dtype in HANDLES):
             return STRUCTURAL.get(node.op, control_flow.identity)
         made = all_kernels()[node.op]
+        handed = variable_inputs(self.graph, node)
+        is_planned = all(Value(node.name, index) in plan.offsets_bytes for index in range(len(node.outputs)))
+        inputs = [self.graph.spec(value) for value in node.inputs]
+        if not handed and (small := made.function_for(inputs, node.outputs, node.attrs, is_planned)) is not None:
+            return small
         keywords = made.bind(node.attrs)
         if made.is_stateful:
             keywords["state"] = self.state.generator(node.name)
         function = partial(made.function, **keywords) if keywords else made.function
-        handed = variable_inputs(self.graph, node)
         return holding(function, handed) if handed else function
 
     def _buffers(self, node: Node, plan: MemoryPlan) -> tuple[tuple[int, int, tuple[int, ...], str], ...]:

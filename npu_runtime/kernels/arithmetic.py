@@ -6,6 +6,10 @@ types of each op's CPU kernel.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from npu_runtime import dtypes as dt
@@ -15,7 +19,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import broadcast, merge
-from npu_runtime.kernels.tiles import OneUfunc, choose, elementwise, filled, keep_where, run_tiled, widened
+from npu_runtime.kernels.tiles import SMALL, OneUfunc, choose, elementwise, filled, keep_where, run_tiled, widened
 
 BOTH = (0, 1)
 _PLAIN: dict[str, np.ufunc] = {"Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply}
@@ -174,7 +178,16 @@ def _merged(*specs: Spec) -> Shape:
     return shape
 
 
-@kernel("AddN", unit="vector", shape=_merged, dtypes=dt.NUMBERS, estimate=_add_n_flops(), inplace=(0,))
+def _small_sum(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: numpy's addition, of two."""
+    is_alike = len(inputs) == 2 and inputs[0].shape == inputs[1].shape and (is_planned or inputs[0].rank)
+    fits = is_alike and outputs[0].dtype == "float32" and 0 < math.prod(outputs[0].known_shape()) <= SMALL
+    return np.add if fits else None
+
+
+@kernel("AddN", unit="vector", shape=_merged, dtypes=dt.NUMBERS, estimate=_add_n_flops(), inplace=(0,), small=_small_sum)
 def add_n(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """The sum of tensors of one shape, added from the first to the last.
 

@@ -19,6 +19,9 @@ from npu_runtime.kernels import parallel
 from npu_runtime.kernels.access import shape_text
 
 Refuse = Callable[[Sequence[Spec], dict[str, Any]], "str | None"]
+Small = Callable[[Sequence[Spec], Sequence[Spec], Mapping[str, Any], bool], "Callable[..., Any] | None"]
+"""small(inputs, outputs, attrs, is_planned): a function with the kernel's inputs and `out` that gives the same bits for arrays of
+these complete specs without looking at them first, or None where the kernel's own is as good.  is_planned: `out` is given."""
 _RESERVED = frozenset({"out", "state"})
 _RANKS = ("scalar", "vector", "matrix")
 ALWAYS_IGNORED = frozenset({"N", "container", "shared_name"})
@@ -33,7 +36,7 @@ class Kernel:
     occupies: "cube", "vector", "scalar" or "memory".  dtypes: allowed types by type attribute; attributes not named
     allow every type of the device.  inplace: inputs whose buffer output 0 may take over.  attrs: attributes the function
     wants.  ignores: attributes that do not change the values.  refuse: reason why these specs cannot run here, or None.
-    takes_text: whether an input may be a string, which the kernel only shows.
+    takes_text: whether an input may be a string, which the kernel only shows.  small: see Small; None: no such function.
     """
 
     op: str
@@ -49,10 +52,19 @@ class Kernel:
     takes_out: bool = False
     is_stateful: bool = False
     takes_text: bool = False
+    small: Small | None = None
 
     def bind(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """The attributes the function takes, out of all a node has."""
         return {name: attrs[name] for name in self.attrs if name in attrs}
+
+    def function_for(
+        self, inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+    ) -> Callable[..., Any] | None:  # fmt: skip
+        """The function of `small` for these specs, or None."""
+        if self.small is None or not all(spec.is_complete for spec in (*inputs, *outputs)):
+            return None
+        return self.small(inputs, outputs, attrs, is_planned)
 
     def infer(self, inputs: Sequence[Spec], attrs: Mapping[str, Any]) -> list[Shape]:
         """Shapes of all outputs as far as the input specs tell."""
@@ -78,6 +90,7 @@ def kernel(
     refuse: Refuse | None = None,
     takes_text: bool = False,
     ranks: Mapping[str, int] | None = None,
+    small: Small | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as the kernel of one or more ops.
 
@@ -91,6 +104,7 @@ def kernel(
     `shape(*specs, **attrs)` returns a Shape, or a list of Shapes for several outputs; it copes with unknown shapes.
     `dtypes` as a set is about attribute T.  `refuse(specs, attrs)` says why a node cannot run here.  `ranks`: of inputs that
     must have one, by parameter; numpy would take a vector of one element for a scalar, which TensorFlow's kernels refuse.
+    `small`: see Small.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -102,7 +116,7 @@ def kernel(
                 raise ValueError(f"two kernels for {op}: {_REGISTRY[op].function} and {function}")
             _REGISTRY[op] = Kernel(
                 op, _with_ranks(function, ranks or {}), unit, shape, estimate, by_attr, inplace, frozenset(ignores), refuse,
-                keywords - _RESERVED, "out" in keywords, "state" in keywords, takes_text,
+                keywords - _RESERVED, "out" in keywords, "state" in keywords, takes_text, small,
             )  # fmt: skip
         return function
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.columns import column_sums
+from npu_runtime.kernels.columns import FEW_LINES, SERIAL_ELEMENTS, column_sums, ones
 from npu_runtime.kernels.precision import store, widen
 from npu_runtime.kernels.shapes import same_as
-from npu_runtime.kernels.tiles import result_buffer, run_tiled, widened
+from npu_runtime.kernels.tiles import SMALL_STREAM, result_buffer, run_tiled, widened
 
 
 def add_bias(out: np.ndarray, value: np.ndarray, bias: np.ndarray) -> None:
@@ -44,7 +44,18 @@ def _channel_axis(data_format: str) -> int:
     return -1 if data_format == "NHWC" else 1
 
 
-@kernel("BiasAdd", unit="vector", shape=same_as(0), dtypes=dt.NUMBERS, estimate=per_input_element(1), inplace=(0,))
+def _small_sum(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: numpy's addition."""
+    value, bias = inputs
+    fits = attrs.get("data_format", "NHWC") == "NHWC" and bias.shape == value.known_shape()[-1:] and value.rank != 1
+    return np.add if fits and value.dtype == "float32" and 0 < math.prod(value.known_shape()) <= SMALL_STREAM else None
+
+
+@kernel(
+    "BiasAdd", unit="vector", shape=same_as(0), dtypes=dt.NUMBERS, estimate=per_input_element(1), inplace=(0,), small=_small_sum
+)
 def bias_add(value: np.ndarray, bias: np.ndarray, /, *, data_format: str = "NHWC", out: np.ndarray | None = None) -> np.ndarray:
     """value + bias along the channels.
 
@@ -74,7 +85,24 @@ def _grad_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str
     return float(max(0, math.prod(inputs[0].known_shape()) - math.prod(outputs[0].known_shape())))
 
 
-@kernel("BiasAddGrad", unit="vector", shape=_grad_shape, dtypes=dt.NUMBERS, estimate=_grad_flops)
+def _small_gradient(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: one product with ones, as `column_sums` makes of few lines."""
+    shape = inputs[0].known_shape()
+    pixels, channels = math.prod(shape[:-1]), shape[-1] if shape else 0
+    if inputs[0].dtype != "float32" or attrs.get("data_format", "NHWC") != "NHWC" or len(shape) < 2:
+        return None
+    if not 0 < pixels <= FEW_LINES or not 0 < channels <= SERIAL_ELEMENTS // pixels:
+        return None
+
+    def run(gradient: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        return np.matmul(ones(pixels), gradient.reshape(pixels, channels), out)
+
+    return run
+
+
+@kernel("BiasAddGrad", unit="vector", shape=_grad_shape, dtypes=dt.NUMBERS, estimate=_grad_flops, small=_small_gradient)
 def bias_add_grad(out_backprop: np.ndarray, /, *, data_format: str = "NHWC", out: np.ndarray | None = None) -> np.ndarray:
     """Sum of the gradient over everything but the channels.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.columns import repeated
 from npu_runtime.kernels.conv import conv_flops, conv_shape, run_conv
 from npu_runtime.kernels.elementwise import leaky_relu_body, relu, relu6
-from npu_runtime.kernels.matmul import ALL, Epilogue, matmul_flops, matmul_shape, run_matmul
+from npu_runtime.kernels.matmul import ALL, Epilogue, matmul_flops, matmul_shape, run_matmul, small_product
 from npu_runtime.kernels.precision import widen
 from npu_runtime.kernels.tiles import TILE, Body
 from npu_runtime.kernels.windows import Layout
@@ -138,9 +138,28 @@ def _matmul_shape(a: Spec, b: Spec, *args: Spec, fused_ops: Sequence[str], leaky
     return matmul_shape(a, b, **attrs)
 
 
+def _small(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`."""
+    multiply = small_product(inputs, outputs, attrs, is_planned)
+    if multiply is None or inputs[2].shape != outputs[0].known_shape()[1:]:
+        return None
+    activations = [_activation(name, attrs.get("leakyrelu_alpha", 0.2)) for name in attrs["fused_ops"][1:]]
+
+    def run(a: np.ndarray, b: np.ndarray, bias: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        made: np.ndarray = multiply(a, b, out)
+        np.add(made, bias, made)
+        for activate in activations:
+            activate(made)
+        return made
+
+    return run
+
+
 @kernel(
     "_FusedMatMul", unit="cube", shape=_matmul_shape, dtypes=dt.FLOATS, estimate=_with_epilogue(matmul_flops),
-    ignores=("num_args", "epsilon"), refuse=_refuse,
+    ignores=("num_args", "epsilon"), refuse=_refuse, small=_small,
 )  # fmt: skip
 def fused_matmul(
     a: np.ndarray, b: np.ndarray, bias: np.ndarray, /, *, fused_ops: Sequence[str], transpose_a: bool = False,

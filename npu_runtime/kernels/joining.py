@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -144,7 +146,29 @@ def _split_shape(split_dim: Spec, value: Spec, *, num_split: int) -> list[Shape]
     return [(*value.shape[:at], part, *value.shape[at + 1 :])] * num_split
 
 
-@kernel("Split", unit="memory", shape=_split_shape)
+def _small_split(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: the places of all parts are known."""
+    split_dim, value = inputs
+    if split_dim.value is None or split_dim.rank or len(outputs) < 2 or not 0 < math.prod(value.known_shape()) <= SMALL_COPY:
+        return None
+    axis = axis_in(value.rank or 0, int(split_dim.value), _SPLIT)
+    size, before = outputs[0].known_shape()[axis], (slice(None),) * axis
+    parts = [(*before, slice(first, first + size)) for first in range(0, size * len(outputs), size)]
+
+    def new(split_dim: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, ...]:
+        return tuple([value[part].copy() for part in parts])
+
+    def planned(split_dim: np.ndarray, value: np.ndarray, out: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+        for target, part in zip(out, parts, strict=True):
+            target[...] = value[part]
+        return out
+
+    return planned if is_planned else new
+
+
+@kernel("Split", unit="memory", shape=_split_shape, small=_small_split)
 def split(split_dim: np.ndarray, value: np.ndarray, /, *, num_split: int, out: Outputs = None) -> tuple[np.ndarray, ...]:
     """Equal parts along an axis.
 

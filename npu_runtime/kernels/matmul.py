@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -284,7 +284,27 @@ def matmul_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[st
     return 2.0 * inner * math.prod(outputs[0].known_shape())
 
 
-@kernel("MatMul", unit="cube", shape=matmul_shape, dtypes=PRODUCTS, estimate=matmul_flops)
+def small_product(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: matrices of fp32 that `multiply` hands to numpy as they are."""
+    (a, b), (result,) = inputs[:2], outputs
+    if result.dtype != "float32" or a.rank != 2 or b.rank != 2 or 0 in (*a.known_shape(), *b.known_shape()):
+        return None
+    m, n = result.known_shape()
+    k = math.prod(a.known_shape()) // m
+    if m >= FEWEST_NARROW or 2.0 * m * n * k >= SERIAL_FLOPS or m * n * k > (SMALL_PRODUCT or math.inf):
+        return None
+    is_turned, is_other_turned = attrs.get("transpose_a", False), attrs.get("transpose_b", False)
+
+    def run(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        a, b = a.T if is_turned else a, b.T if is_other_turned else b
+        return np.matmul(as_blas_takes_it(a), as_blas_takes_it(b), out)
+
+    return run
+
+
+@kernel("MatMul", unit="cube", shape=matmul_shape, dtypes=PRODUCTS, estimate=matmul_flops, small=small_product)
 def matmul(
     a: np.ndarray, b: np.ndarray, /, *, transpose_a: bool = False, transpose_b: bool = False, out: np.ndarray | None = None
 ) -> np.ndarray:

@@ -7,7 +7,9 @@ inputs without elements.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +26,8 @@ from npu_runtime.kernels.tiles import NARROW, to_float32
 TYPES = {"T": dt.NUMBERS, "Tidx": dt.INDICES}
 SMALL = 2048
 """Elements up to which one call of numpy is as accurate as sums in blocks, and faster."""
+L2_PIECE = 1 << 14
+"""Elements whose squares one product adds up."""
 BOOL_TYPES = {"Tidx": dt.INDICES}
 
 
@@ -107,7 +111,30 @@ def _of_nothing(ufunc: np.ufunc, dtype: np.dtype) -> float | int:
     return limits.min if ufunc is np.maximum else limits.max
 
 
-@kernel("Sum", unit="vector", shape=reduced_shape, dtypes=TYPES, estimate=reduction_flops(0))
+def _small(
+    ufunc: np.ufunc, is_mean: bool, inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: one call of numpy over axes that are known."""
+    x, axes = inputs
+    size, keep_dims = math.prod(x.known_shape()), attrs.get("keep_dims", False)
+    if axes.value is None or x.dtype != "float32" or not 0 < size <= SMALL:
+        return None
+    chosen, shape = _reduced(x.known_shape(), tuple(axes.value.reshape(-1).tolist()), keep_dims)
+    if not chosen:
+        return None
+    count = np.array(size / math.prod(shape), np.float32)
+
+    def run(x: np.ndarray, axes: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        made = np.empty(shape, np.float32) if out is None else out
+        ufunc.reduce(x, chosen, None, made, keep_dims)
+        return np.divide(made, count, made) if is_mean else made
+
+    return run
+
+
+@kernel(
+    "Sum", unit="vector", shape=reduced_shape, dtypes=TYPES, estimate=reduction_flops(0), small=partial(_small, np.add, False)
+)
 def sum_of(x: np.ndarray, axes: np.ndarray, /, *, keep_dims: bool = False, out: np.ndarray | None = None) -> np.ndarray:
     """The sum over some axes; no axes: x itself.
 
@@ -123,7 +150,9 @@ def product_of(x: np.ndarray, axes: np.ndarray, /, *, keep_dims: bool = False, o
     return _reduce(np.multiply, x, axes, keep_dims, out)
 
 
-@kernel("Max", unit="vector", shape=reduced_shape, dtypes=TYPES, estimate=reduction_flops(0))
+@kernel(
+    "Max", unit="vector", shape=reduced_shape, dtypes=TYPES, estimate=reduction_flops(0), small=partial(_small, np.maximum, False)
+)
 def max_of(x: np.ndarray, axes: np.ndarray, /, *, keep_dims: bool = False, out: np.ndarray | None = None) -> np.ndarray:
     """The maximum over some axes; of nothing the type's smallest value. Source: TensorFlow op `Max`."""
     return _reduce(np.maximum, x, axes, keep_dims, out)
@@ -147,7 +176,9 @@ def any_of(x: np.ndarray, axes: np.ndarray, /, *, keep_dims: bool = False, out: 
     return _reduce(np.logical_or, x, axes, keep_dims, out)
 
 
-@kernel("Mean", unit="vector", shape=reduced_shape, dtypes=TYPES, estimate=reduction_flops(1))
+@kernel(
+    "Mean", unit="vector", shape=reduced_shape, dtypes=TYPES, estimate=reduction_flops(1), small=partial(_small, np.add, True)
+)
 def mean_of(x: np.ndarray, axes: np.ndarray, /, *, keep_dims: bool = False, out: np.ndarray | None = None) -> np.ndarray:
     """The sum over some axes divided by how many there are; of integers summed up in 64 bits, rounded towards zero.
 
@@ -234,11 +265,29 @@ def _l2_flops() -> Estimate:
     return lambda inputs, outputs, attrs: 3 * n_elements(inputs[0]) - 1 if n_elements(inputs[0]) else 0
 
 
-@kernel("L2Loss", unit="vector", shape=scalar, dtypes=dt.FLOATS, estimate=_l2_flops())
+_HALF = np.array(0.5, np.float32)
+
+
+def _small_loss(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: one product of a line with itself."""
+    size = math.prod(inputs[0].known_shape())
+    if inputs[0].dtype != "float32" or size >= 2 * L2_PIECE:
+        return None
+
+    def run(x: np.ndarray) -> np.ndarray:
+        flat = x.reshape(-1)
+        return np.asarray(np.dot(flat, flat) * _HALF)
+
+    return run
+
+
+@kernel("L2Loss", unit="vector", shape=scalar, dtypes=dt.FLOATS, estimate=_l2_flops(), small=_small_loss)
 def l2_loss(x: np.ndarray, /) -> np.ndarray:
     """Half the sum of squares of all elements; a scalar. Source: TensorFlow op `L2Loss`."""
     flat = np.ascontiguousarray(x, np.float32).reshape(-1)
-    n_pieces = max(1, flat.size >> 14)
+    n_pieces = max(1, flat.size // L2_PIECE)
     pieces = flat[: flat.size // n_pieces * n_pieces].reshape(n_pieces, 1, -1)
     total = np.add.reduce(np.matmul(pieces, pieces.transpose(0, 2, 1)), axis=None)
     rest = flat[pieces.size :]

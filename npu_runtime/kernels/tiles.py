@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import Estimate, per_element
-from npu_runtime.graph.spec import Shape
+from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import Refuse, kernel
 from npu_runtime.kernels.parallel import parallel_ranges
 from npu_runtime.kernels.shapes import broadcast_pair, same_as
@@ -196,11 +196,36 @@ def elementwise(
         run.__name__, run.__doc__ = getattr(body, "__name__", "run"), body.__doc__
         kernel(
             *ops, unit="vector", shape=shape, dtypes=dtypes, estimate=estimate,
-            inplace=inplace, ignores=ignores, refuse=refuse,
+            inplace=inplace, ignores=ignores, refuse=refuse, small=partial(_small, body, fit is None),
         )(run)  # fmt: skip
         return body
 
     return register
+
+
+def _small(
+    body: Body, may_differ: bool, inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`.  may_differ: whether inputs of other shapes simply broadcast.
+
+    A ufunc would make numbers of numpy out of arrays without dimensions, and types of its own.
+    """
+    shape, dtype = outputs[0].known_shape(), dt.to_numpy(outputs[0].dtype)
+    size, is_alike = math.prod(shape), all(spec.shape == inputs[0].shape for spec in inputs)
+    if not size or dtype in NARROW or not (may_differ or is_alike):
+        return None
+    if isinstance(body, OneUfunc) and size <= SMALL_STREAM and (is_planned or (shape and dtype == np.float32)):
+        return body.ufunc
+    if size > SMALL or not shape:
+        return None
+
+    def run(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        if out is None:
+            out = np.empty(shape, dtype)
+        body(out, *inputs)
+        return out
+
+    return run
 
 
 def result_buffer(inputs: Sequence[np.ndarray], dtype: np.dtype | None, out: np.ndarray | None) -> np.ndarray:

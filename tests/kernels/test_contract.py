@@ -11,7 +11,7 @@ from tensorflow.python.framework import op_def_registry
 from npu_runtime.device.variable import Variable
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import ALWAYS_IGNORED, all_kernels
-from tests.kernels.harness import Case, all_cases, call, case_ids, kernel_of, spec_of
+from tests.kernels.harness import Case, all_cases, call, call_small, case_ids, kernel_of, spec_of
 
 CASES = all_cases()
 TESTED_IN_GRAPHS = ("Stack", "TensorArray", "TensorList", "EmptyTensorList", "Optional")
@@ -71,6 +71,40 @@ def test_inplace_is_exact(one: Case) -> None:
             continue
         out = inputs[index] if len(plain) == 1 else (inputs[index], *[np.empty_like(v) for v in plain[1:]])
         np.testing.assert_array_equal(outputs_of(one, inputs, out=out)[0], plain[0])
+
+
+@pytest.mark.parametrize("is_planned", [False, True])
+@each_case
+def test_the_function_for_a_shape_gives_the_same_bits(one: Case, is_planned: bool) -> None:
+    plain = outputs_of(one, one.flat())
+    inputs = one.flat()
+    made = call_small(one, inputs, plain, is_planned)
+    for value, expected in zip(made or [], plain, strict=made is not None):
+        assert_same_bits(value, expected)
+    for after, before in zip(inputs if made else [], one.flat(), strict=made is not None):
+        np.testing.assert_array_equal(after, before)
+
+
+@each_case
+def test_the_function_for_a_shape_may_write_over_an_input(one: Case) -> None:
+    plain = outputs_of(one, one.flat())
+    function = kernel_of(one).function_for(one.specs(), [spec_of(v) for v in plain], one.attrs, True)
+    for index in kernel_of(one).inplace if function is not None and len(plain) == 1 else ():
+        inputs = one.flat()
+        given = inputs[index]
+        if isinstance(given, np.ndarray) and (given.shape, given.dtype) == (plain[0].shape, plain[0].dtype):
+            assert_same_bits(call_into(function, inputs, given), plain[0])
+
+
+def call_into(function: Any, inputs: list[Any], out: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        made: np.ndarray = function(*inputs, out=out)
+    return made
+
+
+def assert_same_bits(value: np.ndarray, expected: np.ndarray) -> None:
+    assert isinstance(value, np.ndarray)
+    assert (value.dtype, value.shape, value.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
 
 
 @each_case
