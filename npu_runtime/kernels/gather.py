@@ -66,6 +66,9 @@ def _gather(params: np.ndarray, indices: np.ndarray, axis: int, n_batch: int, ou
     made = np.empty(shape, params.dtype) if out is None else out
     if made.size == 0:
         return made
+    if not axis and made.nbytes <= rows.GRAIN_BYTES:
+        params.take(indices, 0, made, "clip")  # all are inside; "raise" looks once more
+        return made
     batch, outer = math.prod(params.shape[:n_batch]), math.prod(params.shape[n_batch:axis])
     inner = math.prod(params.shape[axis + 1 :])
     numbers = indices.reshape(-1)
