@@ -55,7 +55,8 @@ class Expansion:
     def spec_of_input(self, position: int) -> Spec:
         """Of an input of the call; a handle's tells of the variable behind it."""
         value, tensor = self.call.inputs[position], self._operation.inputs[position]
-        shape = None if tensor.shape.rank is None else tuple(tensor.shape.as_list())
+        is_unknown = tensor.shape.rank is None or tensor.dtype.base_dtype.name == "resource"
+        shape = None if is_unknown else tuple(tensor.shape.as_list())
         found: Spec = self._inliner.spec(value, Spec(shape, tensor.dtype.base_dtype.name))
         return Spec(found.shape, found.dtype)
 

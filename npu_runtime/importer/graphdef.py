@@ -90,10 +90,13 @@ class GraphImporter:
 
 
 def import_operation(operation: Any) -> Node:
-    """One tf.Operation as a Node; shapes and dtypes are those that TensorFlow inferred."""
+    """One tf.Operation as a Node; shapes and dtypes are those that TensorFlow inferred.
+
+    The shape of a resource is that of what it leads to: of a variable's handle its value's, else unknown.
+    """
     node_def = operation.node_def
     inputs, controls = parse_inputs(node_def.input)
-    outputs = [Spec(import_shape(t.shape), t.dtype.base_dtype.name) for t in operation.outputs]
+    outputs = [import_spec(t) for t in operation.outputs]
     ref_outputs = frozenset(i for i, t in enumerate(operation.outputs) if t.dtype._is_ref_dtype)
     attrs = {name: import_attr(value) for name, value in node_def.attr.items() if name != "_output_shapes"}
     definition = operation.op_def
@@ -106,6 +109,12 @@ def import_operation(operation: Any) -> Node:
     elif node.op in ("VarHandleOp", "VariableV2", "Variable"):
         node.outputs = [Spec(attrs.get("shape"), outputs[0].dtype)]
     return node
+
+
+def import_spec(tensor: Any) -> Spec:
+    """What TensorFlow knows of a tensor."""
+    name = tensor.dtype.base_dtype.name
+    return Spec(None if name == "resource" else import_shape(tensor.shape), name)
 
 
 def parse_inputs(names: Any) -> tuple[list[Value], list[str]]:

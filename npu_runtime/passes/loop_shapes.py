@@ -66,7 +66,9 @@ class LoopShapes:
         handles = {}
         for position, name in loop.constants.items():
             spec, source = self._graph.spec(node.inputs[position]), loop.graph[name]
-            if spec.dtype not in HANDLES and position not in node.ref_inputs:
+            if spec.dtype == "resource":
+                source.outputs[0] = Spec(spec.shape, spec.dtype)  # of the value that a variable's handle leads to
+            elif spec.dtype not in HANDLES and position not in node.ref_inputs:
                 source.outputs[0] = Spec(merge(spec.shape, source.outputs[0].shape), spec.dtype, spec.value)
             handles[name] = node.inputs[position]
         for reading in [n for n in loop.graph if n.op in ("StackPopV2", "TensorArrayReadV3")]:
