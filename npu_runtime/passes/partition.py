@@ -229,13 +229,14 @@ def split_prologue(graph: Graph, parts: Partition) -> tuple[Graph, Graph] | None
     """
     first = {name for call in parts.calls if call.time == 0 and not call.liveness for name in call.nodes}
     crossing = _crossing(graph, first)
+    handles = _makers_of_handles(graph, first)
     if all(graph.spec(value).is_complete or graph.spec(value).dtype == "string" for value in crossing):
         return None
     prologue = Graph(fetches=crossing, targets=[name for name in graph.nodes if name in first])
     main = Graph(fetches=list(graph.fetches), targets=[name for name in graph.targets if name not in first])
     replaced = {value: Value(f"^host/{value}") for value in crossing}
     for node in graph:
-        if node.name in first or node.op == FEED or is_free_constant(node) or (is_handle_source(node) and not is_virtual(node)):
+        if node.name in first or node.name in handles or node.op == FEED or is_free_constant(node):
             prologue.add(node)
         if node.name not in first:
             main.add(_without(node, first, replaced))
@@ -243,6 +244,17 @@ def split_prologue(graph: Graph, parts: Partition) -> tuple[Graph, Graph] | None
         main.add(Node(source.node, FEED, attrs={"value": value}, outputs=[graph.spec(value)]))
     main.fetches = [replaced.get(value, value) for value in graph.fetches]
     return prologue, main
+
+
+def _makers_of_handles(graph: Graph, names: Iterable[str]) -> set[str]:
+    """What makes the handles that these nodes use. Others may hang on what is not there yet, or stand in a branch."""
+    found: set[str] = set()
+    work = list(names)
+    while work:
+        sources = {value.node for value in graph[work.pop()].inputs if is_handle_source(graph[value.node])} - found
+        found |= sources
+        work.extend(sources)
+    return found
 
 
 def _crossing(graph: Graph, inside: set[str]) -> list[Value]:

@@ -352,3 +352,21 @@ def test_gradient_of_a_functional_conditional_in_a_loop_of_tensorflow_1() -> Non
     tf.disable_control_flow_v2()
     _, y = tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, chosen(i, a) + 0.1), [0, tf.constant([0.3, 0.9])])
     on_device([y, tf.gradients(y, v)], [{}])
+
+
+def test_a_queue_in_a_branch_waits_for_rows_whose_number_only_the_host_tells(functional_graph: tf.Graph) -> None:
+    """A handle that a branch hands on belongs to the branch, not to the host call that comes first."""
+    n = tf.placeholder(tf.int32, [])
+    rows = tf.py_func(lambda n: np.full((int(n), 2), n, np.float32), [n], tf.float32)
+    rows.set_shape([None, 2])
+    queues = [tf.PaddingFIFOQueue(9, [tf.float32], [[None, 2]]) for _ in range(2)]
+    tf.disable_control_flow_v2()
+
+    def kept() -> tf.Tensor:
+        choice = [lambda queue=queue: tf.group(queue.enqueue([rows])) for queue in queues]
+        with tf.control_dependencies([tf.switch_case(tf.cast(n > 3, tf.int32), choice)]):
+            return tf.constant(True)
+
+    put = tf.cond(n < 9, kept, lambda: tf.constant(False))
+    sizes = [queue.size() for queue in queues]
+    same_on_both([(put, {n: 2}), (put, {n: 5}), (put, {n: 9}), (put, {n: 6}), (sizes, {}), (queues[1].dequeue(), {})])
