@@ -23,6 +23,8 @@ _HINTS = re.compile(
     rb"|maxint|setcheckinterval|cElementTree|\b(?:imp|distutils|asyncore|pipes|formatter|parser|symbol)\b|asyncio|cv2\.cv"
     rb"|\b(?:OMPI_COMM|MV2_COMM|PMI|HOROVOD)_"  # NPU422
     rb"|\b(?:xrange|unichr|basestring|raw_input|execfile|StandardError)\b|\b(?:unicode|long|reduce)\("
+    rb"|\bdef next\b|\.next\(\)|\b(?:map|filter|zip|range)\(|\.(?:has_key|iter(?:items|values|keys))\("  # python2_values
+    rb"|(?:pickle|Pickle|json)\.(?:dump|load)\(|csv\.(?:Dict)?(?:r|R|w|W)"  # file_modes
 )
 _VERSION_TESTS = (*VERSION_TESTS, "__version__")  # of Python, and of the library itself
 
