@@ -42,10 +42,21 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+# Blocks that are told by both tabs and blanks, of which Python 2 counts a tab to the next multiple of eight columns.
+TABBED = {
+    "tabs among blanks": (
+        "if 1:\n    if 1:\n\tprint 'x'\n\tif 0:\n\t    pass\n\telse:\n            print 'y'\n"
+        "    s = 'a' + '\t' + (\n\t'b')\n    print s",
+        "x\ny\na\tb\n",
+    ),
+    "tabs in what Python 3 reads otherwise": ('if 1:\n    if 1:\n\tprint("""a\n\tb""")\n    print(\'c\')', "a\n\tb\nc\n"),
+}
+
+
 @pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["lf", "crlf"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [*PROGRAMS, *TABBED])
 def test_programs_print_what_they_did(name, ends):
-    source, printed = PROGRAMS[name]
+    source, printed = {**PROGRAMS, **TABBED}[name]
     data = source.replace("\n", ends).encode()
     result = python2.modernize("m.py", data)
     assert result.refusal == ""
