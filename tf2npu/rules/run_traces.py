@@ -25,7 +25,13 @@ _OFF = ("tensorflow.RunOptions.NO_TRACE", "0")
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same("o = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)\nm = tf.RunMetadata()", level="info"),
+        Example.same(
+            "o = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)",
+            level="info",
+            write="option = tf.ConfigProto().graph_options.rewrite_options.custom_optimizers.add()\n"
+            "option.name = 'NpuOptimizer'\noption.parameter_map['profiling_mode'].b = True\n"
+            'option.parameter_map[\'profiling_options\'].s = b\'{"output": "prof", "task_trace": "on"}\'',
+        ),
         Example.same("o = tf.RunOptions(trace_level=level)", note="a level nobody sees", level="info"),
         Example.same("o = tf.RunOptions(timeout_in_ms=100)", note="no trace"),
         Example.same("o = tf.RunOptions(trace_level=tf.RunOptions.NO_TRACE)", note="none asked for"),
