@@ -33,15 +33,23 @@ _WORDS = ("ickle", "json", "csv")
     source="What's New in Python 3.0, text vs. data",
     examples=(
         Example.same(
-            "import pickle\npickle.dump(tf.__version__, open('x', 'w'))",
+            "import pickle\nimport tensorflow as tf\npickle.dump(tf.__version__, open('x', 'w'))",
             level="manual",
-            write="import pickle\npickle.dump(tf.__version__, open('x', 'wb'))",
+            write="import pickle\nimport tensorflow as tf\npickle.dump(tf.__version__, open('x', 'wb'))",
         ),
-        Example.same("import pickle\nwith open('x') as f:\n    vocabulary = pickle.load(f)", level="manual"),
-        Example.same("import csv\nrows = csv.reader(open('x', 'rb'))", level="manual"),
-        Example.same("import pickle\nwith open('x', 'rb') as f:\n    vocabulary = pickle.load(f)", note="opened for bytes"),
-        Example.same("import pickle, gzip\nvocabulary = pickle.load(gzip.open('x'))", note="bytes unless asked otherwise"),
-        Example.same("import json\njson.dump({}, open('x', 'w'))", note="text"),
+        Example.same(
+            "import pickle\nimport tensorflow as tf\nwith open('x') as f:\n    vocabulary = pickle.load(f)", level="manual"
+        ),
+        Example.same("import csv\nimport tensorflow as tf\nrows = csv.reader(open('x', 'rb'))", level="manual"),
+        Example.same(
+            "import pickle\nimport tensorflow as tf\nwith open('x', 'rb') as f:\n    vocabulary = pickle.load(f)",
+            note="opened for bytes",
+        ),
+        Example.same(
+            "import pickle, gzip\nimport tensorflow as tf\nvocabulary = pickle.load(gzip.open('x'))",
+            note="bytes unless asked otherwise",
+        ),
+        Example.same("import json\nimport tensorflow as tf\njson.dump({}, open('x', 'w'))", note="text"),
     ),
 )
 def file_mode(site: Site) -> None:

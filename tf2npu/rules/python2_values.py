@@ -52,7 +52,10 @@ _Found = tuple[cst.CSTNode, str]
             "    __next__ = next",
             note="both",
         ),
-        Example.same("import six\nfor key, value in six.iteritems(flags):\n    print(key)", note="a function of six"),
+        Example.same(
+            "import six\nimport tensorflow as tf\nfor key, value in six.iteritems(flags):\n    print(key)",
+            note="a function of six",
+        ),
     ),
 )
 def python2_value(site: Site) -> None:
