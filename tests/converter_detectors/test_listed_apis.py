@@ -66,6 +66,8 @@ def test_what_no_rule_speaks_of_is_told(code: str, level: Level, words: str) -> 
         "tf.contrib.data.shuffle_and_repeat(9)",
         "tf.nn.ctc_loss(a, b, c)  # tf2npu: ignore[NPU970]",
         "x = tf.float64",
+        "x = tf.sparse_to_dense(a, b, c)",
+        "h = tf.contrib.training.HParams()  # tf2npu: ignore\nh.values()",
         "with tf.device(tf.train.replica_device_setter(2)):\n    pass",
         "import tensorflow.contrib.slim as slim\nslim.xavier_initializer()",
     ],
@@ -75,6 +77,6 @@ def test_what_a_rule_speaks_of_or_nobody_has_to_look_at_is_not(code: str) -> Non
 
 
 def test_apis_with_the_same_remark_are_told_together() -> None:
-    code = "import tensorflow as tf\ny = tf.sparse.to_dense(x)\nz = tf.SparseTensor(a, b, c)\n"
+    code = "import tensorflow as tf\ny = tf.sparse.reorder(x)\nz = tf.SparseTensor(a, b, c)\n"
     (finding,) = [f for f in said(code) if f.rule == "NPU970"]
-    assert "tf.sparse.to_dense (2), tf.sparse.SparseTensor (3)" in finding.message
+    assert "tf.sparse.reorder (2), tf.sparse.SparseTensor (3)" in finding.message

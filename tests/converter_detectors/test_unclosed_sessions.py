@@ -151,6 +151,14 @@ def test_a_session_that_a_function_keeps_in_a_variable_before_it_gives_it_is_tol
     assert lines("import tensorflow as tf\ndef make():\n    return tf.Session()\ns = make()\ns.run(1)\n") == [3]
 
 
+@pytest.mark.parametrize("given", ["tf.get_default_session()", "tf.keras.backend.get_session()", "m.test_session()"])
+def test_a_session_that_tensorflow_gives_is_not_the_script_s_to_close(given: str) -> None:
+    assert (
+        lines(f"import tensorflow as tf\ndef f(m):\n    with tf.Session():\n        s = {given}\n        s.run({given}.graph)\n")
+        == []
+    )
+
+
 def test_another_file_may_close_the_session_of_a_module() -> None:
     shared = "import tensorflow as tf\nsess = tf.Session()\n"
     assert places({"shared.py": shared, "main.py": "import shared\nshared.sess.run(1)\nshared.sess.close()\n"}) == []

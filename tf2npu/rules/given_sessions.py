@@ -52,13 +52,16 @@ def given_session(site: Site) -> None:
 
 def _is_given(script: Script, node: cst.Call, scope: Scope) -> bool:
     """Whether a call of a function gives a session, of which nothing is said where the function makes it."""
-    if script.name_of(node, scope) not in _OBJECTS or script.name_of(node.func, scope) in SESSIONS:
+    if script.name_of(node, scope) not in _OBJECTS:
         return False
     if isinstance(script.walked.parents.get(id(node)), cst.Return):
         return False  # told where that function is called
     bindings = scope.lookup(node.func.value) if isinstance(node.func, cst.Name) else []
+    if (script.name_of(node.func, scope) or "").startswith("project:"):
+        return True
     functions = [script.walked.scope_of[id(b.node)] for b in bindings if b.kind == "function"]
-    return not any(_makes_it_in_return(script, value, inner) for function in functions for value, inner in function.returns)
+    returned = [pair for function in functions for pair in function.returns]
+    return bool(returned) and not any(_makes_it_in_return(script, value, inner) for value, inner in returned)
 
 
 def _makes_it_in_return(script: Script, value: Any, scope: Scope) -> bool:

@@ -50,12 +50,17 @@ def said_of_apis(script: Script, uses: ApiUses, fixes: list[Fix]) -> list[Fix]:
     if not script.config.is_enabled(_ID):
         return []
     told, sites = {fix.rule for fix in fixes}, [fix.site for fix in fixes]
+    work = (Level.MANUAL, Level.UNSUPPORTED)
+    begun = {fix.site[0] for fix in fixes if any(finding.level in work for finding in fix.findings)}
     groups: dict[tuple[Level, str], list[_Used]] = {}
     for name, api, nodes in uses.with_verdict(Verdict.MANUAL):
+        if api.kind == "member" and _is_deprecated(api):
+            continue  # its class is told
         what = _what_to_say(api, name in _matched_names(), told)
         left = [n for n in nodes if not script.is_switched_off(_ID, n) and (what or _is_passed_on(script, name, n))]
         if api.rule:
             left = [n for n in left if not _is_inside(script.tree.span(n), sites)]
+        left = [n for n in left if script.tree.span(n)[0] not in begun]
         if left:
             groups.setdefault(what or (Level.MANUAL, _of_rule(api)), []).append((name, api, left))
     return [_fix(script, level, what, used) for (level, what), used in groups.items()]
@@ -67,11 +72,16 @@ def _is_inside(span: tuple[int, int], sites: list[tuple[int, int]]) -> bool:
 
 def _what_to_say(api: Api, is_matched: bool, told: set[str]) -> tuple[Level, str] | None:
     """Level and text for an API, with {} for its name; None where a rule speaks of it."""
-    if api.source.endswith("deprecated"):
+    if _is_deprecated(api):
         return Level.INFO, _DEPRECATED
     if api.rule and (is_matched or api.rule in told):
         return None
     return Level.MANUAL, f"{{}}: {api.note}." if api.source == "decision" or not api.rule else _of_rule(api)
+
+
+def _is_deprecated(api: Api) -> bool:
+    """Whether it is the published list, and nothing else, that has something against an API or its class."""
+    return api.note.startswith("the list calls it deprecated")
 
 
 def _of_rule(api: Api) -> str:
