@@ -158,9 +158,9 @@ def _refactored(text: str) -> str:
         raise _Refused("its lines end in different ways")
     plain = text.replace("\r\n", "\n")
     ended = plain if plain.endswith("\n") else plain + "\n"
-    if set((_python3_error(ended) or "").split()) >= _TAB_WORDS:
-        ended = _with_blanks_for_tabs(ended)
     after = _run_fixers(ended)
+    if set((_python3_error(after) or "").split()) >= _TAB_WORDS:
+        after = _with_blanks_for_tabs(after)
     error = _python3_error(after)
     if error is not None:
         raise _Refused(f"after all fixes Python 3 still says: {error}")

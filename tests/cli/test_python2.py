@@ -49,6 +49,8 @@ TABBED = {
         "    s = 'a' + '\t' + (\n\t'b')\n    print s",
         "x\ny\na\tb\n",
     ),
+    "a tab and eight blanks": ("if 1:\n\tprint 'x'\n        print 'y'", "x\ny\n"),
+    "tabs behind a print statement": ("print 'x'\nif 1:\n    if 1:\n\tprint 'y'\n    print 'z'", "x\ny\nz\n"),
     "tabs in what Python 3 reads otherwise": ('if 1:\n    if 1:\n\tprint("""a\n\tb""")\n    print(\'c\')', "a\n\tb\nc\n"),
 }
 
@@ -73,7 +75,7 @@ def test_programs_print_what_they_did(name, ends):
         ("print 'x'\nexec 'y = 1'\n", "exec"),
         ("\x00", "not read as Python 2 either"),
         ("print 'x'\ndef f(:\n", "not read as Python 2 either"),
-        ("if 1:\n\tprint 'x'\n        print 'y'\n", "Python 3 still says"),
+        ("print 'x'\nasync = 2\n", "Python 3 still says"),
         ("print 'x'\r\nprint 'y'\n", "different ways"),
         ("print 'x'\rprint 'y'\n", "different ways"),
     ],
