@@ -66,6 +66,8 @@ def test_what_no_rule_speaks_of_is_told(code: str, level: Level, words: str) -> 
         "tf.contrib.data.shuffle_and_repeat(9)",
         "tf.nn.ctc_loss(a, b, c)  # tf2npu: ignore[NPU970]",
         "x = tf.float64",
+        "if isinstance(x, (tf.Tensor, tf.SparseTensor)):\n    pass",
+        "d = tf.data.Dataset.range(9).map(lambda x: tf.sparse.reorder(x))",
         "x = tf.sparse_to_dense(a, b, c)",
         "h = tf.contrib.training.HParams()  # tf2npu: ignore\nh.values()",
         "with tf.device(tf.train.replica_device_setter(2)):\n    pass",

@@ -9,10 +9,11 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.api_support.table import Api, shown
-from tf2npu.api_support.uses import ApiUses
+from tf2npu.api_support.uses import ApiUses, Place
 from tf2npu.findings import Level, Verdict
 from tf2npu.rules.base import Example, registered, rule
 from tf2npu.rules.passed_on import passed_on
+from tf2npu.rules.pipeline import in_pipeline
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
@@ -20,7 +21,7 @@ from tf2npu.scanner.sites import Site
 _ID = "NPU970"
 _MOST_LINES = 5
 _DEPRECATED = "{}: deprecated in the published list, which promises nothing for the NPU; use the official API where there is one."
-_Used = tuple[str, Api, list[cst.CSTNode]]
+_Used = tuple[str, Api, list[Place]]
 
 
 @rule(
@@ -53,14 +54,14 @@ def said_of_apis(script: Script, uses: ApiUses, fixes: list[Fix]) -> list[Fix]:
     work = (Level.MANUAL, Level.UNSUPPORTED)
     begun = {fix.site[0] for fix in fixes if any(finding.level in work for finding in fix.findings)}
     groups: dict[tuple[Level, str], list[_Used]] = {}
-    for name, api, nodes in uses.with_verdict(Verdict.MANUAL):
+    for name, api, places in uses.with_verdict(Verdict.MANUAL):
         if api.kind == "member" and _is_deprecated(api):
             continue  # its class is told
         what = _what_to_say(api, name in _matched_names(), told)
-        left = [n for n in nodes if not script.is_switched_off(_ID, n) and (what or _is_passed_on(script, name, n))]
+        left = [p for p in places if (what or _is_passed_on(script, name, p)) and not _is_settled(script, p)]
         if api.rule:
-            left = [n for n in left if not _is_inside(script.tree.span(n), sites)]
-        left = [n for n in left if script.tree.span(n)[0] not in begun]
+            left = [p for p in left if not _is_inside(script.tree.span(p[0]), sites)]
+        left = [p for p in left if script.tree.span(p[0])[0] not in begun]
         if left:
             groups.setdefault(what or (Level.MANUAL, _of_rule(api)), []).append((name, api, left))
     return [_fix(script, level, what, used) for (level, what), used in groups.items()]
@@ -101,22 +102,28 @@ def _matched_names() -> frozenset[str]:
     return frozenset(name for parts in registered().values() for part in parts for name in part.matches)
 
 
-def _is_passed_on(script: Script, name: str, node: cst.CSTNode) -> bool:
+def _is_settled(script: Script, place: Place) -> bool:
+    """Whether nobody has to look at a place: a comment says so, it only asks for a class, or it is in the input pipeline."""
+    node, scope = place
+    if script.is_switched_off(_ID, node) or in_pipeline(Site(script, _ID, node, scope)):
+        return True
+    calls = (script.walked.parents.get(id(a)) for a in [node, *script.walked.ancestors(node)])
+    return any(isinstance(c, cst.Call) and getattr(c.func, "value", "") in ("isinstance", "issubclass") for c in calls)
+
+
+def _is_passed_on(script: Script, name: str, place: Place) -> bool:
     """Whether a function that rules look for where it is called is handed on at a place, so that nobody sees the call."""
+    node, scope = place
     parent = script.walked.parents.get(id(node))
     is_callee = isinstance(parent, cst.Call) and parent.func is node
     is_name = isinstance(node, (cst.Name, cst.Attribute))
-    return name in _called_names() and is_name and not is_callee and _goes_on(script, name, node)
-
-
-def _goes_on(script: Script, name: str, node: cst.CSTNode) -> bool:
-    scope = next((s for n, s in script.walked.references if n is node), script.module_scope)
-    return passed_on(Site(script, _ID, node, scope, name)) is not None
+    is_sought = name in _called_names() and is_name and not is_callee
+    return is_sought and passed_on(Site(script, _ID, node, scope, name)) is not None
 
 
 def _fix(script: Script, level: Level, what: str, used: list[_Used]) -> Fix:
-    first = min((node for _, _, nodes in used for node in nodes), key=lambda node: script.tree.span(node))
-    site = Site(script, _ID, first, script.module_scope)
+    first, scope = min((place for _, _, places in used for place in places), key=lambda place: script.tree.span(place[0]))
+    site = Site(script, _ID, first, scope)
     message = what.format(", ".join(_named(script, used)))
     {Level.INFO: site.info, Level.MANUAL: site.manual}[level](message)
     return site.fix
@@ -125,8 +132,8 @@ def _fix(script: Script, level: Level, what: str, used: list[_Used]) -> Fix:
 def _named(script: Script, used: list[_Used]) -> Iterator[str]:
     """The names with the lines where they stand, which in a notebook nobody counts; of a class without its members."""
     classes = {api.name for _, api, _ in used if api.kind == "class"}
-    for _, api, nodes in sorted(used, key=lambda one: script.tree.span(one[2][0])):
+    for _, api, found in sorted(used, key=lambda one: script.tree.span(one[2][0][0])):
         if api.kind != "member" or api.name.rpartition(".")[0] not in classes:
-            lines = sorted({script.lines.position(script.tree.span(node)[0])[0] for node in nodes})
+            lines = sorted({script.lines.position(script.tree.span(node)[0])[0] for node, _ in found})
             places = ", ".join(map(str, lines[:_MOST_LINES])) + (", ..." if len(lines) > _MOST_LINES else "")
             yield f"{shown(api.name)} ({places})" if not script.path.lower().endswith(".ipynb") else shown(api.name)
