@@ -55,7 +55,7 @@ def said_of_apis(script: Script, uses: ApiUses, fixes: list[Fix]) -> list[Fix]:
     begun = {fix.site[0] for fix in fixes if any(finding.level in work for finding in fix.findings)}
     groups: dict[tuple[Level, str], list[_Used]] = {}
     for name, api, places in uses.with_verdict(Verdict.MANUAL):
-        if api.kind == "member" and _is_deprecated(api):
+        if api.kind == "member" and (_is_deprecated(api) or api.source.startswith("as ")):
             continue  # its class is told
         what = _what_to_say(api, name in _matched_names(), told)
         left = [p for p in places if (what or _is_passed_on(script, name, p)) and not _is_settled(script, p)]
