@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,21 @@ def test_files_that_take_part_without_tensorflow_are_told_too() -> None:
         path: [f.rule for f in convert_file(path, text.encode(), Config(), project).findings] for path, text in files.items()
     }
     assert "NPU962" in found["data.py"] and found["alone.py"] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["Queue", "cPickle", "StringIO", "ConfigParser", "urllib2", "Tkinter", "commands", "thread", "__builtin__"]
+)
+def test_a_module_of_python_2_is_told_where_it_is_imported(name: str) -> None:
+    with pytest.raises(ImportError):
+        importlib.import_module(name)
+    assert told(f"import {name}\nx = {name}.y") == [1] and told(f"from {name} import y") == [1]
+    assert told(f"try:\n    import {name}\nexcept ImportError:\n    {name} = None") == []
+    assert told(f"import six\nif six.PY2:\n    import {name}") == [] and told(f"from .{name} import y") == []
+
+
+@pytest.mark.parametrize("name", ["commands", "parser", "Queue"])
+def test_a_module_of_the_project_is_not_the_library_s(name: str) -> None:
+    files = {f"{name}.py": "def run():\n    pass\n", "train.py": f"{HEAD}import {name}\n{name}.run()\n"}
+    project = ProjectFacts.merge(gather_facts(path, text.encode()) for path, text in files.items())
+    assert [f.rule for f in convert_file("train.py", files["train.py"].encode(), Config(), project).findings] == []
