@@ -16,8 +16,8 @@ _ABCS = (
 _RENAMED = {
     "Queue": "queue", "cPickle": "pickle", "StringIO": "io.StringIO, or io.BytesIO for bytes",
     "cStringIO": "io.StringIO, or io.BytesIO for bytes", "ConfigParser": "configparser",
-    "urllib2": "urllib.request and urllib.error", "urlparse": "urllib.parse", "httplib": "http.client", "cookielib": "http.cookiejar",
-    "Cookie": "http.cookies",
+    "urllib2": "urllib.request and urllib.error", "urlparse": "urllib.parse", "httplib": "http.client",
+    "cookielib": "http.cookiejar", "Cookie": "http.cookies",
     "HTMLParser": "html.parser", "SocketServer": "socketserver", "BaseHTTPServer": "http.server",
     "SimpleHTTPServer": "http.server", "xmlrpclib": "xmlrpc.client", "Tkinter": "tkinter", "tkMessageBox": "tkinter.messagebox",
     "tkFileDialog": "tkinter.filedialog", "commands": "subprocess", "copy_reg": "copyreg", "__builtin__": "builtins",
