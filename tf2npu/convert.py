@@ -17,6 +17,7 @@ from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Stat
 from tf2npu.rules import Rule, rule_parts
 from tf2npu.rules.adapter_2021 import within_adapter
 from tf2npu.rules.left_alone import DIALECT, said_about_dialect, why_left_alone
+from tf2npu.rules.listed_apis import said_of_apis
 from tf2npu.rules.old_library import mentions_old_library
 from tf2npu.rules.places import said_once
 from tf2npu.rules.resources import needed_elsewhere
@@ -141,6 +142,7 @@ def _converted(script: Script) -> Outcome:
         detected = [f for fix in fixes if fix.rule.startswith("NPU9") and not fix.changes for f in fix.findings]
         others = [_with_doc(script, f) for f in detected if left_alone.rule == DIALECT]
         return Outcome(text, [], _sorted([_with_doc(script, left_alone), *others]), asker.uses.result())
+    fixes += said_of_apis(script, asker.uses, fixes)
     dropping = {id(fix): reason for fix in fixes if (reason := _reason_to_keep(script, fix))}
     dropped, fixes = [f for f in fixes if id(f) in dropping], [f for f in fixes if id(f) not in dropping]
     composition = select_compatible([f for f in fixes if f.changes or f.symbols or f.must_go])

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import dataclasses
 import difflib
+import io
 import itertools
 import logging
+import tokenize
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,6 +36,7 @@ _FIXERS = (
     "repr", "standarderror", "sys_exc", "throw", "tuple_params", "types", "unicode", "urllib", "xrange", "xreadlines", "zip",
 )  # fmt: skip
 _MOST_NAMED = 10
+_TAB_WORDS = {"inconsistent", "tabs"}  # of Python's own message
 
 
 @dataclass(frozen=True)
@@ -156,11 +159,30 @@ def _refactored(text: str) -> str:
     plain = text.replace("\r\n", "\n")
     ended = plain if plain.endswith("\n") else plain + "\n"
     after = _run_fixers(ended)
+    if set((_python3_error(after) or "").split()) >= _TAB_WORDS:
+        after = _with_blanks_for_tabs(after)
     error = _python3_error(after)
     if error is not None:
         raise _Refused(f"after all fixes Python 3 still says: {error}")
     after = after if plain.endswith("\n") else after.removesuffix("\n")
     return after.replace("\n", "\r\n") if n_crlf else after
+
+
+def _with_blanks_for_tabs(text: str) -> str:
+    """The text with blanks in front of its lines: to Python 2 a tab ends at the next multiple of eight columns."""
+    inside: set[int] = set()  # lines that begin in a string
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.STRING:
+                inside.update(range(token.start[0] + 1, token.end[0] + 1))
+    except (tokenize.TokenError, SyntaxError):
+        return text
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        code = line.lstrip(" \t")
+        if number not in inside:
+            lines[number - 1] = line[: len(line) - len(code)].expandtabs(8) + code
+    return "\n".join(lines)
 
 
 def _run_fixers(text: str) -> str:

@@ -183,6 +183,8 @@ class Judge:
         listed = {name: self.levels[name][0] for name in entry.names if name in self.levels}
         official = {level for name, level in listed.items() if not name.startswith("tensorflow.contrib.")}
         for level in LEVELS if official else reversed(LEVELS):
+            if level == "deprecated" and entry.kind == "module":
+                return None  # what is used of it counts
             if level in (official or set(listed.values())):
                 return _hosted(entry, Judgement(*_with_source(level)))
         return None
@@ -248,9 +250,18 @@ def rows(judge: Judge) -> Iterator[tuple[str, ...]]:
         judged = _of_namesake(entry, made) or judge.judge(entry)
         for row in _rows_of(judge, entry, judged):
             made[row[0]] = row
+    made = {name: _with_official_verdict(row, made) for name, row in made.items()}
     for row in [*_private_modules(entries, known), *_newer(judge, known), *_only_listed(judge, known, made)]:
         made.setdefault(row[0], row)
     yield from sorted(made.values())
+
+
+def _with_official_verdict(row: tuple[str, ...], made: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """A deprecated spelling that the converter reads as an official name has the verdict of that."""
+    official = made.get(canonical(row[0]), row)
+    if official is row or not row[4].endswith(": deprecated"):
+        return row
+    return (*row[:2], *official[2:4], f"as {official[0]}", official[5], *row[6:])
 
 
 def _with_dated(entries: list[Entry]) -> list[Entry]:

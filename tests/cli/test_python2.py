@@ -42,10 +42,23 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+# Blocks that are told by both tabs and blanks, of which Python 2 counts a tab to the next multiple of eight columns.
+TABBED = {
+    "tabs among blanks": (
+        "if 1:\n    if 1:\n\tprint 'x'\n\tif 0:\n\t    pass\n\telse:\n            print 'y'\n"
+        "    s = 'a' + '\t' + (\n\t'b')\n    print s",
+        "x\ny\na\tb\n",
+    ),
+    "a tab and eight blanks": ("if 1:\n\tprint 'x'\n        print 'y'", "x\ny\n"),
+    "tabs behind a print statement": ("print 'x'\nif 1:\n    if 1:\n\tprint 'y'\n    print 'z'", "x\ny\nz\n"),
+    "tabs in what Python 3 reads otherwise": ('if 1:\n    if 1:\n\tprint("""a\n\tb""")\n    print(\'c\')', "a\n\tb\nc\n"),
+}
+
+
 @pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["lf", "crlf"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [*PROGRAMS, *TABBED])
 def test_programs_print_what_they_did(name, ends):
-    source, printed = PROGRAMS[name]
+    source, printed = {**PROGRAMS, **TABBED}[name]
     data = source.replace("\n", ends).encode()
     result = python2.modernize("m.py", data)
     assert result.refusal == ""
@@ -62,7 +75,7 @@ def test_programs_print_what_they_did(name, ends):
         ("print 'x'\nexec 'y = 1'\n", "exec"),
         ("\x00", "not read as Python 2 either"),
         ("print 'x'\ndef f(:\n", "not read as Python 2 either"),
-        ("if 1:\n\tprint 'x'\n        print 'y'\n", "Python 3 still says"),
+        ("print 'x'\nasync = 2\n", "Python 3 still says"),
         ("print 'x'\r\nprint 'y'\n", "different ways"),
         ("print 'x'\rprint 'y'\n", "different ways"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tf2npu.config import Config
-from tf2npu.convert import ProjectFacts, convert_file, gather_facts
+from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
 from tf2npu.findings import FileResult, Level
 
 HVD = Config(distributed="horovod")
@@ -96,3 +96,12 @@ def test_a_call_by_way_of_another_file_is_told_where_it_stands(line: str, advice
 )
 def test_what_is_no_call_by_way_of_an_object_is_not_told(line: str) -> None:
     assert _told(line) == IN_WRAPPER
+
+
+def test_what_an_attribute_may_hold_beside_none_is_told() -> None:
+    text = (
+        "import tensorflow as tf\nimport horovod.tensorflow as hvd\nclass X(object):\n    hvd = None\n"
+        "x = X()\nx.hvd = hvd\nx.hvd.init()\nprint(x.hvd.rank(), x.other.rank())\n"
+    )
+    findings = convert_source(text, "train.py", Config(distributed="horovod")).findings
+    assert [f.span.line for f in findings if f.rule == "NPU424"] == [7, 8]

@@ -438,3 +438,16 @@ def test_a_generator_beside_the_index_gets_parentheses() -> None:
     source = "import tensorflow as tf\nimport horovod.tensorflow as hvd\nh = hvd.BroadcastGlobalVariablesHook(x for x in r)\n"
     text = convert_source(source, "m.py", HVD).after.decode()
     assert "h = NPUBroadcastGlobalVariablesHook((x for x in r), index=get_npu_rank_id())\n" in text
+
+
+def test_a_module_that_is_handed_on_without_a_name_of_its_own_is_told_as_that() -> None:
+    text = "import tensorflow as tf\nimport horovod.tensorflow\nclass X(object):\n    pass\nX.hvd = horovod.tensorflow\n"
+    (finding,) = [f for f in convert_source(text, "train.py", HVD).findings if f.rule == "NPU401"]
+    assert finding.message.startswith("The import stays, because horovod.tensorflow is handed on.")
+    assert "write None where the module is handed on" in finding.message and "= True" not in finding.message
+
+
+def test_a_use_of_such_a_module_is_told_as_a_use() -> None:
+    text = "import tensorflow as tf\nimport horovod.tensorflow\nprint(horovod.tensorflow.nccl_built())\n"
+    (finding,) = [f for f in convert_source(text, "train.py", HVD).findings if f.rule == "NPU401"]
+    assert "because this still needs it: horovod.tensorflow.nccl_built" in finding.message

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+from unittest.mock import MagicMock, patch
+
 import pytest
 
 from tf2npu.config import Config
@@ -67,11 +71,45 @@ def test_ranks_asked_for_by_files_that_another_loads_are_told() -> None:
     assert [r.after for r in again.values()] == [r.after for r in results.values()]
 
 
-def test_a_file_that_another_script_loads_is_not_started_by_loading_it() -> None:
-    files = {"train.py": TRAIN.format("hvd.init()\nrate = 0.1 * hvd.size()"), "evaluate.py": TRAIN.format("import train")}
+@pytest.mark.parametrize(
+    "start", ["hvd.init()", "if True:\n  hvd.init()  # before all else", "try:\n\thvd.init()\nfinally:\n\tpass"]
+)
+def test_a_file_that_another_script_loads_starts_where_horovod_was_when_it_is_the_one_that_is_run(start: str) -> None:
+    """The start stood under the guard: when the file was run, what it asked for above came before it."""
+    files = {"train.py": TRAIN.format(f"{start}\nrate = 0.1 * hvd.size()"), "evaluate.py": TRAIN.format("import train")}
     results = _convert(files)
-    assert all("    npu_sess, npu_shutdown = init_resource()\n    try:" in r.after.decode() for r in results.values())
-    assert _told(results["train.py"]) == [4]
+    text = results["train.py"].after.decode()
+    assert ran(text, "__main__") == ["init_resource", "get_npu_rank_size", "main"]
+    assert ran(text, "train") == ["get_npu_rank_size"]
+    assert "    npu_sess, npu_shutdown = init_resource()\n    try:" in results["evaluate.py"].after.decode()
+    (line,) = _told(results["train.py"])
+    assert "rate" in files["train.py"].split("\n")[line - 1]
+    again = _convert({path: result.after.decode() for path, result in results.items()})
+    assert [r.after for r in again.values()] == [r.after for r in results.values()] and len(_told(again["train.py"])) == 1
+
+
+def ran(text: str, name: str) -> list[str]:
+    """What of the NPU's functions, and of its own main, a converted script calls when it is run, or loaded."""
+    calls: list[str] = []
+    npu, tensorflow, atexit = ModuleType("npu_bridge.npu_init"), MagicMock(), ModuleType("atexit")
+    for function, value in (("init_resource", (1, 2)), ("get_npu_rank_size", 1), ("shutdown_resource", None)):
+        setattr(npu, function, lambda *given, function=function, value=value: calls.append(function) or value)
+    for module, function in ((npu, "close_session"), (npu, "npu_config_proto"), (atexit, "register")):
+        setattr(module, function, lambda *given: None)
+    text = text.replace("def main():\n", "def main():\n    calls.append('main')\n    return\n")
+    modules = {"npu_bridge": ModuleType("npu_bridge"), "npu_bridge.npu_init": npu, "tensorflow": tensorflow, "atexit": atexit}
+    with patch.dict(sys.modules, modules):
+        exec(compile(text, "train.py", "exec"), {"__name__": name, "calls": calls})
+    return calls
+
+
+def test_a_start_that_shares_its_line_stays_under_the_guard_of_a_file_that_another_loads() -> None:
+    files = {
+        "train.py": TRAIN.format("seed = 1; hvd.init()\nrate = 0.1 * hvd.size()"),
+        "evaluate.py": TRAIN.format("import train"),
+    }
+    result = _convert(files)["train.py"]
+    assert "    npu_sess, npu_shutdown = init_resource()\n    try:" in result.after.decode() and _told(result) == [4]
 
 
 def test_without_the_option_nothing_is_told() -> None:

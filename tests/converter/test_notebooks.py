@@ -81,6 +81,14 @@ def test_a_cell_whose_source_is_no_text_is_left_alone(source: Any) -> None:
     assert json.loads(result.after)["cells"][0]["source"] == source
 
 
+@pytest.mark.parametrize("magic", ["", "%%local\n", "%%spark\n"])
+def test_a_notebook_for_spark_is_python(magic: str) -> None:
+    """Its kernel has a name of its own, and the language information repeats that name."""
+    text = notebook(cell(f"{magic}import tensorflow as tf\ns = tf.Session()"), metadata={"language_info": {"name": "pyspark"}})
+    result = convert_source(text, "x.ipynb")
+    assert result.status is Status.CONVERTED and "npu_config_proto()" in result.after.decode()
+
+
 def test_a_notebook_of_another_language_is_left_alone() -> None:
     text = notebook(cell("library(tensorflow)\nx <- tf$Session()"), metadata={"kernelspec": {"language": "R", "name": "ir"}})
     result = convert_source(text, "n.ipynb")

@@ -538,3 +538,25 @@ def test_a_function_that_gives_tensorflow_is_followed(statement: str, use: str) 
 def test_a_function_that_gives_something_else_is_not(body: str) -> None:
     files = {"helper.py": f"import tensorflow as tf\n{body}", "use.py": "from helper import give\nt = give(x)\ns = t.Session()\n"}
     assert converted(files)["use.py"] == files["use.py"]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "list(est.predict_cluster_idx(input_fn=lambda: read(1)))",
+        "est.score(input_fn=lambda: read(1))",
+        "model.predict_generator(read(1))",
+        "hook = tf.estimator.experimental.InMemoryEvaluatorHook(est, lambda: read(1))",
+        "tf.contrib.learn.Experiment(estimator=est, train_input_fn=f, eval_input_fn=lambda: read(1))",
+    ],
+)
+def test_what_is_evaluated_or_predicted_too_loses_no_examples(use: str) -> None:
+    """`drop_remainder=True` was given to a function that training and such a call share."""
+    text = (
+        "import tensorflow as tf\ndef read(n_epochs=None):\n    return tf.data.Dataset.range(9).batch(4).repeat(n_epochs)\n"
+        f"est.train(input_fn=lambda: read())\n{use}\n"
+    )
+    assert {u.role for u in project_of({"a.py": text}).input_uses["a.py", "read"]} == {"train", "eval"}
+    assert "drop_remainder" not in converted({"a.py": text})["a.py"]
+    alone = text.replace(use, "est.export(lambda: read(1))")
+    assert "batch(4, drop_remainder=True)" in converted({"a.py": alone})["a.py"]

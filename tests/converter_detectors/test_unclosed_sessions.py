@@ -97,3 +97,69 @@ def test_a_session_that_a_comment_keeps_is_not_the_one_that_is_told_of() -> None
 def test_sessions_of_unit_tests_end_with_their_process() -> None:
     code = "import tensorflow as tf\nclass T(tf.test.TestCase):\n    def test_it(self):\n        s = tf.Session()\n"
     assert lines(code) == []
+
+
+MAKER = "import tensorflow as tf\ndef make():\n    sess = tf.Session()\n    sess.run(1)\n    return sess\n"
+
+
+def places(files: dict[str, str]) -> list[tuple[str, int]]:
+    project = ProjectFacts.merge(gather_facts(path, text.encode()) for path, text in files.items())
+    found = [(path, convert_file(path, text.encode(), Config(), project).findings) for path, text in files.items()]
+    return [(path, f.span.line) for path, findings in found for f in findings if f.rule == "NPU910"]
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "import maker\nsess = maker.make()\nsess.run(1)\n",
+        "from maker import make\nsess = make()\nsess.run(1)\n",
+        "from maker import make as m\nprint(m().run(1))\n",
+        "from again import make\nsess = make()\nsess.run(1)\n",
+        "from maker import *\nclass M(object):\n    def __init__(self):\n        self.s = make()\n",
+    ],
+)
+def test_a_session_that_another_file_makes_is_told_where_it_stays_open(user: str) -> None:
+    files = {"maker.py": MAKER, "again.py": "from maker import make\n", "main.py": user}
+    assert [path for path, _ in places(files)] == ["main.py"]
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "import maker\nsess = maker.make()\nsess.run(1)\nsess.close()\n",
+        "import maker\nwith maker.make() as sess:\n    sess.run(1)\n",
+        "import maker\nsess = maker.make()\nwith sess:\n    sess.run(1)\n",
+        "import maker\ndef again():\n    return maker.make()\n",
+        "import maker\ndef again():\n    sess = maker.make()\n    return sess\nwith again() as s:\n    s.run(1)\n",
+        "import other\nsess = other.make()\nsess.run(1)\n",
+        "import maker\nclass T(tf.test.TestCase):\n    def test_it(self):\n        sess = maker.make()\n",
+        "import maker\nsess = maker.make()  # tf2npu: ignore[NPU910]\n",
+    ],
+)
+def test_a_session_that_another_file_makes_and_this_one_closes_is_not_told(user: str) -> None:
+    assert (
+        places(
+            {"maker.py": MAKER, "other.py": "def make():\n    return Thing()\n", "main.py": "import tensorflow as tf\n" + user}
+        )
+        == []
+    )
+
+
+def test_a_session_that_a_function_keeps_in_a_variable_before_it_gives_it_is_told() -> None:
+    assert lines(MAKER + "s = make()\ns.run(1)\n") == [6]
+    assert lines(MAKER + "s = make()\ns.close()\n") == []
+    assert lines("import tensorflow as tf\ndef make():\n    return tf.Session()\ns = make()\ns.run(1)\n") == [3]
+
+
+@pytest.mark.parametrize("given", ["tf.get_default_session()", "tf.keras.backend.get_session()", "m.test_session()"])
+def test_a_session_that_tensorflow_gives_is_not_the_script_s_to_close(given: str) -> None:
+    assert (
+        lines(f"import tensorflow as tf\ndef f(m):\n    with tf.Session():\n        s = {given}\n        s.run({given}.graph)\n")
+        == []
+    )
+
+
+def test_another_file_may_close_the_session_of_a_module() -> None:
+    shared = "import tensorflow as tf\nsess = tf.Session()\n"
+    assert places({"shared.py": shared, "main.py": "import shared\nshared.sess.run(1)\nshared.sess.close()\n"}) == []
+    assert places({"shared.py": shared, "main.py": "import shared\nshared.sess.run(1)\n"}) == [("shared.py", 2)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.api_support.table import table
+from tf2npu.api_support.table import Api, table
 from tf2npu.findings import ApiUse, Verdict
 from tf2npu.scanner.names import canonical, root_of
 from tf2npu.scanner.scopes import Scope
@@ -23,13 +23,14 @@ _ABSENT = "no public name of TensorFlow 1.15"
 _NO_MEMBER = "no attribute that its class is known to have"
 
 
+Place = tuple[cst.CSTNode, Scope]
+
+
 @dataclass
 class _Seen:
-    """References that share a name: how many, and the first one."""
+    """References that share a name, with their scopes, in source order by kind of site."""
 
-    node: cst.CSTNode
-    scope: Scope
-    count: int = 0
+    places: list[Place]
 
 
 class ApiUses:
@@ -105,8 +106,8 @@ class ApiUses:
     def _add(self, name: str, node: cst.CSTNode, scope: Scope, why: str = "") -> None:
         seen = self._seen.get((name, why))
         if seen is None:
-            seen = self._seen[name, why] = _Seen(node, scope)
-        seen.count += 1
+            seen = self._seen[name, why] = _Seen([])
+        seen.places.append((node, scope))
 
     def _see_import(self, node: cst.Import | cst.ImportFrom, scope: Scope) -> None:
         """Names that an import statement refers to; `import tensorflow as tf` alone refers to none."""
@@ -135,6 +136,15 @@ class ApiUses:
                         found.add(local)
         return frozenset(found)
 
+    def with_verdict(self, verdict: Verdict) -> list[tuple[str, Api, list[Place]]]:
+        """APIs with a verdict that the script refers to: the name that was resolved, the API, and where, in source order."""
+        found = []
+        for (name, why), seen in self._seen.items():
+            api = None if why else table().find(name)
+            if api is not None and api.verdict is verdict:
+                found.append((name, api, sorted(seen.places, key=lambda place: self.script.tree.span(place[0]))))
+        return found
+
     def result(self) -> list[ApiUse]:
         """A use for each API, sorted by name."""
         uses: dict[tuple[str, str], ApiUse] = {}
@@ -151,17 +161,18 @@ class ApiUses:
         api, covered = (None, name) if why else table().reach(name)
         if api is None and not why and self._comes_from_star(seen):
             return None
-        line = self.script.lines.position(self.script.tree.span(seen.node)[0])[0]
+        line, count = self.script.lines.position(self.script.tree.span(seen.places[0][0])[0])[0], len(seen.places)
         if api is None:
             note = why or (_NO_MEMBER if "()" in name else _ABSENT)
-            return ApiUse(name.replace("()", ""), Verdict.UNKNOWN, seen.count, line, note=note)
-        return ApiUse(covered, api.verdict, seen.count, line, api.rule, api.note)
+            return ApiUse(name.replace("()", ""), Verdict.UNKNOWN, count, line, note=note)
+        return ApiUse(covered, api.verdict, count, line, api.rule, api.note)
 
     @staticmethod
     def _comes_from_star(seen: _Seen) -> bool:
         """Whether only a star import could have given this name a meaning: then it is somebody else's."""
-        root = root_of(dotted_name(seen.node))
-        return bool(root) and seen.scope.lookup_scope(root) is None
+        node, scope = seen.places[0]
+        root = root_of(dotted_name(node))
+        return bool(root) and scope.lookup_scope(root) is None
 
 
 def _is_ours(name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.sites import Call, Site, written_out
 
 _PROTO = "tensorflow.ConfigProto()"
 _JIT = f"{_PROTO}.graph_options.optimizer_options.global_jit_level"
@@ -73,6 +73,31 @@ def session_options(site: Site) -> None:
         site.unsupported("Model pruning must stay on for the NPU: remove this line.")
     elif name in (f"{_REWRITE}.remapping", f"{_REWRITE}.memory_optimization") and not site.source(value).endswith("OFF"):
         site.unsupported("npu_config_proto switches this optimization off, as the NPU needs it: set it to RewriterConfig.OFF.")
+
+
+@rule(
+    id="NPU712",
+    title="Session options that the NPU overrides",
+    matches=("tensorflow.ConfigProto",),
+    why="There is no GPU to hide: what keeps a session off the GPU does not keep it off the NPU.",
+    source="device_count of tf.ConfigProto, TensorFlow 1.15; use_off_line of the NPU's session options",
+    examples=(
+        Example.same("c = tf.ConfigProto(device_count={'GPU': 0})", level="info"),
+        Example.same("c = tf.ConfigProto(device_count={'GPU': 0 if on_cpu else 1})", note="or perhaps", level="info"),
+        Example.same("c = tf.ConfigProto(device_count={'CPU': 4})", note="of the host"),
+        Example.same("c = tf.ConfigProto(device_count={'GPU': 1})", note="hides nothing"),
+    ),
+)
+def hidden_gpus(call: Call) -> None:
+    """Reports session options by which a session stayed on the CPU."""
+    counts = written_out(call.value("device_count")) or {}
+    count = counts.get("GPU")
+    counted = [count.body, count.orelse] if isinstance(count, cst.IfExp) else [count]
+    if any(isinstance(n, cst.Integer) and n.evaluated_value == 0 for n in counted):
+        call.info(
+            "This hides GPUs, as for a run on the CPU; with the NPU's config the session runs on the NPU all the same. The "
+            "session option use_off_line=False keeps it off."
+        )
 
 
 def _assigned(site: Site) -> Any:

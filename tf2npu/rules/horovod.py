@@ -183,6 +183,9 @@ def _start_here(call: Call, message: str) -> None:
     opening, closing = start_lines(call, True, wants_keras_session(script) and start_when_loaded(script) is call.node)
     lines = ["import atexit", *opening, *at_exit(closing)]
     below = script.newline_at(start) + script.text[script.lines.line_start(start) : start]
+    if start_when_loaded(script) is call.node and script.path in script.project.imported:
+        step = script.tree.module.default_indent
+        lines = ['if __name__ == "__main__":', *(step + line for line in lines)]
     call.replace_range(start, end, (below if is_alone else "; ").join([*comments, *lines]))
     return call.fixed(message)
 

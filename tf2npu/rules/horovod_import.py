@@ -27,6 +27,11 @@ _HANDED_ON = (
     "The import stays, because {} is handed on. On a host without Horovod it fails: write {} = True in its place once nothing "
     "that gets it calls Horovod."
 )
+_MODULE_HANDED_ON = (
+    "The import stays, because {} is handed on. On a host without Horovod it fails: take the import out, and write None where "
+    "the module is handed on, once nothing that gets it calls Horovod."
+)
+_MODULES = ("horovod", "horovod.tensorflow", "horovod.tensorflow.keras")
 _BORROWED = "This still needs Horovod, by way of another file: {}. Replace this, and convert again."
 
 
@@ -88,7 +93,9 @@ def _take_out(site: Site, aliases: list[tuple[Any, str]]) -> None:
     names = {local for _, local in aliases}
     known = site.script.project.borrowers
     borrowers = sorted({known[site.script.path, name] for name in names if (site.script.path, name) in known})
-    uses = [use for use, _ in _references(site, names)]
+    references = _references(site, names)
+    uses = [use for use, _ in references]
+    modules = {site.source(use) for use, scope in references if site.script.name_of(use, scope) in _MODULES}
     tests = [use for use in uses if _is_asked(site, use)]
     is_flag = _is_guarded(site) and bool(tests or _is_tried(site))
     if not borrowers and not is_flag:
@@ -104,7 +111,13 @@ def _take_out(site: Site, aliases: list[tuple[Any, str]]) -> None:
         else:
             site.fixed(f"Horovod is no longer used; its name stays, as {', '.join(borrowers)} imports it from here.")
     message = _MISSED if is_flag else _STAYS
-    only_without(site, uses, Level.MANUAL, lambda used: _HANDED_ON.format(used, used) if used in names else message.format(used))
+
+    def told(used: str) -> str:
+        if used in names:
+            return _HANDED_ON.format(used, used)
+        return (_MODULE_HANDED_ON if set(used.split(", ")) <= modules else message).format(used)
+
+    only_without(site, uses, Level.MANUAL, told)
     return None
 
 

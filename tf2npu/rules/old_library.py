@@ -20,9 +20,13 @@ _HINTS = re.compile(
     rb"|cumproduct|sometrue|alltrue|asfarray|cast|find_common_type|in1d|trapz|row_stack|msort|mat|loads|asscalar|rank|safe_eval)\b"
     rb"|scipy|sklearn|skimage|yaml\.load|ANTIALIAS|Image\.(?:LINEAR|CUBIC)|collections\W[^\n]*[A-Z]\w+(?:able|tor|ing|ence|Set|View)"
     rb"|\.clock\b|argspec|linux_distribution|platform\.dist|fractions|cgi|base64|getcwdu|string\.\w|itertools\W[^\n]*\bi[zmf]"
-    rb"|maxint|setcheckinterval|cElementTree|\b(?:imp|distutils|asyncore|pipes|formatter|parser|symbol)\b|asyncio|cv2\.cv"
+    rb"|maxint|setcheckinterval|cElementTree|\b(?:imp|distutils|asyncore|pipes|formatter|parser|symbol)\b|asyncio"
+    rb"|\b(?:Queue|cPickle|c?StringIO|ConfigParser|Cookie|HTMLParser|SocketServer|BaseHTTPServer|SimpleHTTPServer|xmlrpclib|Tkinter"
+    rb"|tkMessageBox|tkFileDialog|UserDict|__builtin__|commands|cookielib|copy_reg|httplib|urllib2|urlparse|thread|md5|sets)\b|cv2\.cv"
     rb"|\b(?:OMPI_COMM|MV2_COMM|PMI|HOROVOD)_"  # NPU422
     rb"|\b(?:xrange|unichr|basestring|raw_input|execfile|StandardError)\b|\b(?:unicode|long|reduce)\("
+    rb"|\bdef next\b|\.next\(\)|\b(?:map|filter|zip|range)\(|\.(?:has_key|iter(?:items|values|keys))\("  # python2_values
+    rb"|(?:pickle|Pickle|json)\.(?:dump|load)\(|csv\.(?:Dict)?(?:r|R|w|W)"  # file_modes
 )
 _VERSION_TESTS = (*VERSION_TESTS, "__version__")  # of Python, and of the library itself
 
@@ -60,7 +64,8 @@ def report_use(site: Site, since: str, replacement: str) -> None:
 
 def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str) -> None:
     """Report `from module import name` and `import module` of what the table says is gone."""
-    names = [name for name in imported_names(site) if name in table]
+    project, path = site.script.project, site.script.path
+    names = [name for name in imported_names(site) if name in table and not project.defines(path, 0, name)]
     if not names or not takes_part(site) or is_guarded(site):
         return
     for name in names:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.horovod import HVD, is_on, names_of
-from tf2npu.rules.start_when_loaded import runs_when_loaded, starts_when_loaded
+from tf2npu.rules.start_when_loaded import is_guarded_start, runs_when_loaded, start_when_loaded, starts_when_loaded
 from tf2npu.scanner.sites import Call
 
 _RANKS = ("get_rank_id", "get_rank_size", "get_local_rank_id", "get_local_rank_size", "create_group")
@@ -42,7 +44,8 @@ def rank_before_start(call: Call) -> None:
     if not runs_when_loaded(call.script, call.node, call.scope):
         return
     before = call.script.text[: call.script.tree.span(call.node)[0]]
-    if not any(f"{start}(" in before for start in _STARTS):
+    found = [match.start() for start in _STARTS for match in re.finditer(rf"{start}\(", before)]
+    if all(is_guarded_start(call.script, offset) for offset in found):
         call.manual(
             "Run npu_ops.initialize_system() in a session first, or take the rank from the environment: "
             "int(os.getenv('RANK_ID', '0')), int(os.getenv('RANK_SIZE', '1'))."
@@ -73,7 +76,16 @@ def rank_before_start(call: Call) -> None:
 def horovod_rank_before_start(call: Call) -> None:
     """Reports ranks that are asked for while a file is loaded, before an entry script starts the NPU."""
     script = call.script
-    if is_on(call) and runs_when_loaded(script, call.node, call.scope) and not starts_when_loaded(script):
+    if not is_on(call) or not runs_when_loaded(script, call.node, call.scope) or starts_when_loaded(script):
+        return
+    start = start_when_loaded(script)
+    if start is not None and script.tree.span(start)[0] < script.tree.span(call.node)[0]:
+        call.manual(
+            "Where another file loads this one, this runs before that one starts the NPU's resources: ask in a function that is "
+            "called later, or take the rank from the environment: int(os.getenv('RANK_ID', '0')), "
+            "int(os.getenv('RANK_SIZE', '1'))."
+        )
+    else:
         call.manual(
             "This runs while the file is loaded, before the NPU's resources are started: ask in a function that is called later, "
             "or take the rank from the environment: int(os.getenv('RANK_ID', '0')), int(os.getenv('RANK_SIZE', '1'))."

@@ -12,6 +12,17 @@ _ABCS = (
     "Sized",
     "Container", "Generator", "KeysView", "ValuesView", "ItemsView", "Awaitable", "Coroutine", "ByteString",
 )  # fmt: skip
+# Modules of Python 2, and where what they held is.
+_RENAMED = {
+    "Queue": "queue", "cPickle": "pickle", "StringIO": "io.StringIO, or io.BytesIO for bytes",
+    "cStringIO": "io.StringIO, or io.BytesIO for bytes", "ConfigParser": "configparser",
+    "urllib2": "urllib.request and urllib.error", "urlparse": "urllib.parse", "httplib": "http.client",
+    "cookielib": "http.cookiejar", "Cookie": "http.cookies",
+    "HTMLParser": "html.parser", "SocketServer": "socketserver", "BaseHTTPServer": "http.server",
+    "SimpleHTTPServer": "http.server", "xmlrpclib": "xmlrpc.client", "Tkinter": "tkinter", "tkMessageBox": "tkinter.messagebox",
+    "tkFileDialog": "tkinter.filedialog", "commands": "subprocess", "copy_reg": "copyreg", "__builtin__": "builtins",
+    "UserDict": "collections.UserDict", "md5": "hashlib.md5", "sets": "set", "thread": "_thread, or threading",
+}  # fmt: skip
 _TABLE: dict[str, tuple[str, str]] = {
     "time.clock": ("3.8", "time.perf_counter() for durations, time.process_time() for CPU time"),
     "inspect.getargspec": ("3.11", "inspect.getfullargspec, or inspect.signature"),
@@ -56,9 +67,10 @@ _TABLE: dict[str, tuple[str, str]] = {
     "dummy_threading": ("3.9", "threading"),
     "parser": ("3.10", "ast"),
     "symbol": ("3.10", "ast"),
+    **{old: ("3.0", new) for old, new in _RENAMED.items()},
     **{f"collections.{name}": ("3.10", f"collections.abc.{name}") for name in _ABCS},
 }  # fmt: skip
-_MODULES = frozenset({"imp", "distutils", "asyncore", "pipes", "formatter", "dummy_threading", "parser", "symbol"})
+_MODULES = frozenset({"imp", "distutils", "asyncore", "pipes", "formatter", "dummy_threading", "parser", "symbol", *_RENAMED})
 _INSTEAD = {name: code for name, (_, code) in _TABLE.items()}
 _SINCE = {name: f"Python {version}" for name, (version, _) in _TABLE.items()}
 _NAMES = tuple(name for name in _TABLE if name not in _MODULES)
@@ -81,6 +93,8 @@ _TITLE = "Python library parts that are gone"
         ),
         Example.same("from collections import Iterable\nimport tensorflow as tf", level="manual"),
         Example.same("import imp\nimport tensorflow as tf", level="manual"),
+        Example.same("import cPickle as pickle\nimport tensorflow as tf", level="manual"),
+        Example.same("from six.moves import cPickle\nimport tensorflow as tf", note="by way of six"),
         Example.same("import time\nimport tensorflow as tf\nt = time.time()", note="still there"),
         Example.same(
             "try:\n    from collections.abc import Iterable\nexcept ImportError:\n    from collections import Iterable\n"

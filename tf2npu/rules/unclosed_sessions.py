@@ -12,7 +12,7 @@ from tf2npu.rules.resources import is_unit_test
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
 
-_SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
+SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
 _SET_SESSION = ("tensorflow.keras.backend.set_session", "keras.backend.set_session")
 _UNNAMED = "Nothing can close this session: keep it in a variable, and call its close() when the work is done."
 _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
@@ -22,7 +22,7 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
     id="NPU910",
     title="Session that nobody closes",
     once=True,
-    matches=_SESSIONS,
+    matches=SESSIONS,
     why="A session that is left to the interpreter's exit can keep the device busy or end in an error there.",
     source="TensorFlow adapter porting guide: close sessions explicitly",
     examples=(
@@ -54,12 +54,12 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
 )
 def unclosed_session(call: Call) -> None:
     """Reports a session that is neither used in a with statement nor closed, also one that a function gives."""
-    why = "" if is_unit_test(call.script) else _why_open(call)
+    why = "" if is_unit_test(call.script) else why_open(call)
     if why:
         call.manual(why)
 
 
-def _why_open(call: Call) -> str:
+def why_open(call: Call) -> str:
     """What there is to say of a session that stays open, or nothing."""
     parents = call.script.walked.parents
     parent: Any = parents.get(id(call.node))
@@ -92,7 +92,10 @@ def _open_target(call: Call, assign: cst.Assign) -> str:
     seen_to = rf"\b(?:return|yield|with) {name}(?![\w.(\[])|(?:enter_context|closing)\({name}\)"
     if target.startswith("self.") and target.count(".") == 1:
         return "" if re.search(seen_to, text) or _is_attribute_closed(call, target[len("self.") :]) else target
-    return "" if re.search(rf"\b{name}\.close\b|{seen_to}", text) else target
+    is_closed = re.search(rf"\b{name}\.close\b|{seen_to}", text) or (
+        call.scope.kind == "module" and call.script.project.has_importer(call.script.path, lambda facts: target in facts.closed)
+    )
+    return "" if is_closed else target
 
 
 def _is_attribute_closed(call: Call, name: str) -> bool:

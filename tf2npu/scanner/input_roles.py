@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -15,8 +16,12 @@ from tf2npu.scanner.syntax import chain, children
 
 Target = tuple[int, str]  # level of a relative import, dotted name; level -1: a name of the same file
 Value = tuple[str, object]  # ("const", value), ("param", name) or ("other", None)
-_METHOD_ROLES = {"train": "train", "evaluate": "eval", "predict": "eval", "fit": "train", "fit_generator": "train"}
-_SPEC_ROLES = {"TrainSpec": "train", "EvalSpec": "eval"}
+_METHOD_ROLES = {
+    "train": "train", "evaluate": "eval", "predict": "eval", "fit": "train", "fit_generator": "train",
+    "evaluate_generator": "eval", "predict_generator": "eval",
+}  # fmt: skip
+_OTHER_EVALUATION = re.compile(r"predict|evaluat|score|transform|infer")  # predict_proba, predict_cluster_idx, ...
+_SPEC_ROLES = {"TrainSpec": ("train", 0), "EvalSpec": ("eval", 0), "InMemoryEvaluatorHook": ("eval", 1)}
 _MAX_USES = 40
 BUILTINS = frozenset(dir(builtins))
 _LIBRARIES = frozenset({
@@ -179,8 +184,13 @@ def _fed(node: ast.Call, name: str) -> list[tuple[str, ast.expr]]:
     """Expressions that feed a model in this call, with their role."""
     keywords = {k.arg: k.value for k in node.keywords if k.arg}
     if name in _SPEC_ROLES:
-        value = keywords.get("input_fn") or (node.args[0] if node.args else None)
-        return [(_SPEC_ROLES[name], value)] if value is not None else []
+        role, position = _SPEC_ROLES[name]
+        value = keywords.get("input_fn") or (node.args[position] if len(node.args) > position else None)
+        return [(role, value)] if value is not None else []
+    if "eval_input_fn" in keywords:
+        return [("eval", keywords["eval_input_fn"])]
+    if "input_fn" in keywords and isinstance(node.func, ast.Attribute) and _OTHER_EVALUATION.match(name):
+        return [("eval", keywords["input_fn"])]
     if name not in _METHOD_ROLES or not isinstance(node.func, ast.Attribute):
         return []
     found = []

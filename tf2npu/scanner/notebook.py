@@ -21,13 +21,13 @@ _INDENTED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+[^\s#]")  # IPython take
 _IMPORTS = re.compile(r"^[ \t]*(?:import|from)[ \t]", re.MULTILINE)  # what is imported there would have to stand in the block
 _BLOCK = "if 1:\n"
 # Cell magics whose body is still Python of this notebook, those that write it to a file, and those of other languages.
-_PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
+_PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "python", "python3", "local", "spark"})
 _FILE_CELLS = frozenset({"writefile", "file"})
 _OTHER_CELLS = frozenset({
     "bash", "bigquery", "html", "HTML", "javascript", "js", "latex", "markdown", "perl", "R", "ruby", "script", "sh",
     "shell", "sql", "svg", "SVG", "system",
 })  # fmt: skip
-_LANGUAGES = frozenset({"", "python", "python2", "python3", "ipython"})
+_LANGUAGES = frozenset({"", "python", "python2", "python3", "ipython", "pyspark", "pyspark3"})
 
 
 @dataclass(frozen=True)

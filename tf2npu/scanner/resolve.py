@@ -208,6 +208,8 @@ class Resolver:
         if base is None or base == _CYCLE:
             return base
         attr = node.attr.value
+        if base == "None":
+            return None  # what is assigned elsewhere
         if base.startswith("user:"):
             return self._user_attribute(base, attr)
         if base.startswith("project:"):

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import libcst as cst
 
 from tf2npu.scanner.emit import record
+from tf2npu.scanner.except_blanks import give_back_blanks
 from tf2npu.scanner.line_map import LineMap, line_map, plainly_indented
 from tf2npu.scanner.python2 import OLD_EXCEPT, explain_python2
 from tf2npu.scanner.source import MERGE_MARKER, UNRESOLVED, Python2Error, SourceError
@@ -99,6 +100,8 @@ def parse(text: str, is_python: bool = False) -> Tree:
     if OLD_EXCEPT.search(text):
         _refuse_old_except(text)
     tree = Tree(text, module)
+    if not tree.is_faithful and give_back_blanks(text, module):
+        tree = Tree(text, module)
     if not tree.is_faithful:
         raise SourceError("the parser does not give this file back unchanged, so it is left alone")
     return tree
@@ -214,6 +217,9 @@ def _syntax_error(text: str, error: cst.ParserSyntaxError) -> SourceError:
 
 def error_of_python(text: str, own: SyntaxError, line: int = 1, column: int = 1) -> SourceError:
     """What this Python says against a source, as the reason why it is left alone."""
+    if isinstance(own, TabError):
+        construct = "tabs and blanks mixed in front of lines"
+        return Python2Error(f"Python 2 source: {construct}; make it run on Python 3 first", own.lineno or line, 1)
     return _said(text, own.lineno or line, own.offset or column, own.msg)
 
 

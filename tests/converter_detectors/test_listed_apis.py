@@ -1,0 +1,84 @@
+"""APIs of the support table of which no rule speaks: the place where they are used is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from tf2npu.api_support import Api, table
+from tf2npu.config import Config
+from tf2npu.convert import convert_source
+from tf2npu.findings import Finding, Level, Verdict
+
+HEAD = "import tensorflow\nimport horovod.tensorflow, horovod.tensorflow.keras, horovod.keras\n"
+TOLD = (Level.MANUAL, Level.UNSUPPORTED, Level.INFO)
+
+
+def said(code: str, **settings: object) -> list[Finding]:
+    return convert_source(code, "m.py", config=Config(**settings)).findings
+
+
+def is_told(api: Api) -> bool:
+    """Whether a use of an API gives a finding at its place, or the rule that handles it one about the import."""
+    use = f"x = {api.name}" if api.kind in ("constant", "member", "module") else f"{api.name}(a, b)"
+    modes = ("none", "horovod") if api.name.startswith("horovod.") else ("none",)
+    found = [f for mode in modes for f in said(f"{HEAD}{use}\n", distributed=mode) if f.level in TOLD]
+    return any(f.span.line == 3 or (modes[1:] and f.rule == api.rule) for f in found)
+
+
+def test_every_api_that_needs_a_person_is_told_where_it_is_used() -> None:
+    """Members are told by their class, or by themselves."""
+    rows = {api.name: api for api in table() if api.verdict is Verdict.MANUAL}
+    silent = {name for name, api in rows.items() if not is_told(api)}
+    assert {name for name in silent if rows[name].kind != "member" or name.rpartition(".")[0] in silent} == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "level", "words"),
+    [
+        (
+            "tf.nn.ctc_loss(a, b, c)\ntf.nn.ctc_loss(a, b, d)",
+            Level.MANUAL,
+            "tf.nn.ctc_loss (2, 3): the published list has it as supported",
+        ),
+        (
+            "c = tf.lite.TFLiteConverter.from_session(s, [a], [b])\nc.convert()",
+            Level.MANUAL,
+            "tf.lite.TFLiteConverter.from_session",
+        ),
+        ("with tf.contrib.framework.arg_scope([f]):\n    pass", Level.INFO, "tf.contrib.framework.arg_scope (2): deprecated"),
+        ("tf.compat.v2.boolean_mask(a, b)", Level.MANUAL, "what rule NPU921 says holds here"),
+        ("f = functools.partial(tf.train.batch, batch_size=3)", Level.MANUAL, "what rule NPU911 says holds here"),
+        ("x = tf.train.replica_device_setter(2)", Level.MANUAL, "places variables on parameter servers"),
+    ],
+)
+def test_what_no_rule_speaks_of_is_told(code: str, level: Level, words: str) -> None:
+    (finding,) = [f for f in said(f"import tensorflow as tf\n{code}\n") if f.rule == "NPU970"]
+    assert (finding.level, finding.span.line) == (level, 2) and words in finding.message
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "tf.nn.conv2d(a, b)",
+        "d = tf.data.Dataset.range(3).map(lambda x: tf.py_func(f, [x], tf.float32))",
+        "batch = tf.train.batch\nx = batch([a], 3)",
+        "isinstance(x, tf.lookup.StaticHashTable)",
+        "tf.contrib.data.shuffle_and_repeat(9)",
+        "tf.nn.ctc_loss(a, b, c)  # tf2npu: ignore[NPU970]",
+        "x = tf.float64",
+        "if isinstance(x, (tf.Tensor, tf.SparseTensor)):\n    pass",
+        "d = tf.data.Dataset.range(9).map(lambda x: tf.sparse.reorder(x))",
+        "x = tf.sparse_to_dense(a, b, c)",
+        "h = tf.contrib.training.HParams()  # tf2npu: ignore\nh.values()",
+        "with tf.device(tf.train.replica_device_setter(2)):\n    pass",
+        "import tensorflow.contrib.slim as slim\nslim.xavier_initializer()",
+    ],
+)
+def test_what_a_rule_speaks_of_or_nobody_has_to_look_at_is_not(code: str) -> None:
+    assert [f for f in said(f"import tensorflow as tf\n{code}\n") if f.rule == "NPU970"] == []
+
+
+def test_apis_with_the_same_remark_are_told_together() -> None:
+    code = "import tensorflow as tf\ny = tf.sparse.reorder(x)\nz = tf.SparseTensor(a, b, c)\n"
+    (finding,) = [f for f in said(code) if f.rule == "NPU970"]
+    assert "tf.sparse.reorder (2), tf.sparse.SparseTensor (3)" in finding.message
