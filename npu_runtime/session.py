@@ -248,9 +248,8 @@ class DeviceSession:
         self._record.programs.append(record)
         self._record.saturates |= is_saturating
         variables = frozenset(variable_key(node) for node in pruned if node.op in VARIABLES)
+        host_reads_first(pruned, self._placement.groups)
         parts = partition(pruned, self._placement.groups)
-        if host_reads_first(pruned, parts, self._placement.groups):
-            parts = partition(pruned, self._placement.groups)
         fetch_last_state(pruned, parts)
         split = split_prologue(pruned, parts)
         if split is None:
@@ -342,7 +341,7 @@ class DeviceSession:
         feeds: dict[str, Value] = {}
         for name in with_handle_sources(graph, call.nodes):
             for tensor, value in zip(self._host.inputs_of(name), graph[name].inputs, strict=True):
-                if value.node not in inside and can_cross(graph, name, value):
+                if value.node not in inside and (self._host.is_fed(tensor) or can_cross(graph, name, value)):
                     feeds.setdefault(tensor, value)
         fetches = read_outside(graph, inside)
         targets = [name for name in call.nodes if name not in loops or graph[name].op == "Exit"]

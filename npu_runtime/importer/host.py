@@ -89,6 +89,11 @@ class HostSide:
         """The shadow tensors a host node reads, one for each data input."""
         return self._present[name]
 
+    @staticmethod
+    def is_fed(tensor: str) -> bool:
+        """Whether a shadow tensor is a placeholder for what comes from elsewhere, which has no value of its own."""
+        return tensor.startswith((_BOUNDARY, _BOUNDARY_OF))
+
     def function(
         self,
         feeds: Sequence[str],

@@ -5,7 +5,7 @@ IteratorGetNext(host) -> Conv2D(device) -> ScalarSummary(host)   becomes   host 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
@@ -76,13 +76,13 @@ def in_order(graph: Graph, groups: DisjointSets) -> list[list[Node]]:
     position = {name: root for root, names in members.items() for name in names}
     contracted = []
     for root, names in members.items():
-        edges = {position[p] for name in names for p in _sources(graph[name]) if position[p] != root}
+        edges = {position[p] for name in names for p in _sources(graph, graph[name]) if position[p] != root}
         contracted.append(Node(root, "_Group", controls=sorted(edges)))
     return [[graph[name] for name in members[group.name]] for group in topological(contracted)]
 
 
-def _sources(node: Node) -> Iterable[str]:
-    return [value.node for value in node.inputs] + node.controls
+def _sources(graph: Graph, node: Node) -> list[str]:
+    return [value.node for value in node.inputs] + node.controls + [name for name in node.later_than if name in graph]
 
 
 def is_free_constant(node: Node) -> bool:
@@ -138,7 +138,7 @@ def _earliest(graph: Graph, node: Node, members: list[Node], times: Mapping[str,
         if value.node not in inside:
             waits = is_returned_reference(graph, node, position)
             time = max(time, _after(graph[value.node], times, on_host, is_control=waits))
-    for name in node.controls:
+    for name in _sources(graph, node)[len(node.inputs) :]:
         if name not in inside:
             time = max(time, _after(graph[name], times, on_host, is_control=True))
     return time
@@ -160,7 +160,7 @@ def _delay_host_nodes(graph: Graph, order: list[list[Node]], times: dict[str, in
             for position, value in enumerate(member.inputs):
                 before = 2 * is_returned_reference(graph, member, position) if on_host else 1
                 limits[value.node] = min(limits.get(value.node, time), time - before)
-            for name in member.controls:
+            for name in _sources(graph, member)[len(member.inputs) :]:
                 limits[name] = min(limits.get(name, time), time - 2 if on_host else time - 1)
 
 

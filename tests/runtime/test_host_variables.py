@@ -146,6 +146,81 @@ def test_what_need_not_wait_reads_first(place: str, use_resource: bool) -> None:
         assert all(np.array_equal(a, b) for a, b in zip(got, expected, strict=True))
 
 
+def far(x: Any) -> Any:
+    for _ in range(6):
+        x = tf.tanh(x)
+    return x
+
+
+def as_written() -> tf.Session:
+    """TensorFlow without Grappler, some of whose simplifications of a branch wait for a control output that is dead."""
+    config = tf.ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return tf.Session(config=config)
+
+
+def in_a_branch(v: Any, x: Any) -> Any:
+    return tf.cond(far(x[0]) < 3.0, lambda: tf.stack([v, v]), lambda: tf.stack([v, v, v]))
+
+
+def told_in_a_branch(v: Any, x: Any) -> Any:
+    return tf.cond(far(x[0]) < 3.0, lambda: tf.py_func(lambda a: a + a, [v], v.dtype.base_dtype), lambda: tf.identity(v))
+
+
+def behind_the_device(v: Any, x: Any) -> Any:
+    with tf.control_dependencies([far(x)]):
+        return v.read_value() + v.read_value()
+
+
+@pytest.mark.parametrize("use_resource", [True, False], ids=["resource", "ref"])
+@pytest.mark.parametrize("build", [in_a_branch, told_in_a_branch, behind_the_device])
+@pytest.mark.parametrize(
+    "start", [np.float64(1), np.float64([1, 2]), np.complex64(1j), "a"], ids=["scalar", "vector", "complex", "text"]
+)
+def test_a_read_that_was_made_before_an_update_comes_first(start: Any, build: Callable[..., Any], use_resource: bool) -> None:
+    """Though the read waits for the device and the update for nothing; in most runs TensorFlow does the same."""
+    x = tf.placeholder(tf.float32, [2])
+    v = tf.get_variable("v", initializer=start, use_resource=use_resource)
+    look = build(v, x)
+    update = tf.assign(v, v.read_value() + tf.constant(start)).op
+    mine, theirs = [], []
+    with device_session() as device, as_written() as plain:
+        for session in (device, plain):
+            session.run(v.initializer)
+        for _ in range(3):
+            mine.append(device.run([look, update], {x: X})[0])
+            theirs.append(plain.run(look, {x: X}))
+            plain.run(update)
+    for got, expected in zip(mine, theirs, strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_nobody_is_dead_because_a_read_before_him_is() -> None:
+    """The update comes behind a read in a branch that is not taken; and is made."""
+    v, x = wide(), tf.placeholder(tf.float32, [2])
+    look = tf.cond(far(x[0]) < 0.0, lambda: v * 2.0, lambda: tf.zeros([2], tf.float64))
+    update = tf.assign_add(v, [1.0, 1.0]).op
+    same_on_both([([look, update], {x: X}), (v, {}), ([look, update], {x: -X}), (v, {})])
+
+
+def test_writes_keep_the_order_in_which_they_were_made() -> None:
+    """As those on the device do; TensorFlow leaves it open."""
+    v, x = wide(), tf.placeholder(tf.float32, [2])
+    writes = [tf.assign(v, tf.cast(far(x), tf.float64)).op, tf.assign(v, [5.0, 6.0]).op, tf.assign_add(v, [1.0, 1.0]).op]
+    with device_session() as session:
+        session.run(v.initializer)
+        session.run(writes, {x: X})
+        np.testing.assert_array_equal(session.run(v), [6.0, 7.0])
+
+
+def test_a_constant_of_the_host_that_waits_for_a_placeholder() -> None:
+    x = tf.placeholder(tf.float32, [2])
+    v = wide()
+    with tf.control_dependencies([x]):
+        doubled = v.read_value() * 2.0
+    same_on_both([(doubled, {x: X}), (doubled, {x: X})])
+
+
 def test_a_variable_that_is_fetched_is_shown_as_it_is_at_the_end() -> None:
     """From YOLOv3's training: a count of float64 that chooses the rate, behind which the update and its count come."""
     count = tf.Variable(1.0, dtype=tf.float64, use_resource=False)
