@@ -20,7 +20,7 @@ from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import predecessors
 from npu_runtime.passes.loop_frames import LOOP_OPS
-from npu_runtime.passes.partition import Partition, in_order, returns_reference
+from npu_runtime.passes.partition import Partition, in_order, is_memory_of_host, returns_reference
 from npu_runtime.passes.placement import VARIABLES, Key, variable_key
 
 _GROUP = "_Group"
@@ -121,19 +121,20 @@ class _Touches:
 
 
 def fetch_last_state(graph: Graph, parts: Partition) -> None:
-    """Fetch what the last update returns in the place of the ref variable itself, which an earlier call may show."""
-    if not any(_is_on_host(graph[value.node]) for value in graph.fetches):
+    """Fetch what the last update returns in the place of a ref variable and of reads of it, which an earlier call may show."""
+    if not any(is_memory_of_host(graph, _variable(graph, value)) for value in graph.fetches):
         return
     last: dict[Value, Value] = {}
     for node in sorted(graph, key=lambda node: parts.times[node.name]):
         value = Value(node.name)
         if node.inputs and returns_reference(graph, value) and not parts.liveness[node.name]:
             last[_variable(graph, value)] = value
-    graph.fetches = [last.get(value, value) for value in graph.fetches]
+    graph.fetches = [last.get(_variable(graph, value), value) for value in graph.fetches]
 
 
 def _variable(graph: Graph, value: Value) -> Value:
-    while returns_reference(graph, value):
+    """What a value is the memory of."""
+    while returns_reference(graph, value) or (graph[value.node].op == "Identity" and is_memory_of_host(graph, value)):
         value = graph[value.node].inputs[0]
     return value
 

@@ -82,6 +82,55 @@ def loop_updates(by: Callable[[Any], Any], read: Callable[[Any], Any]) -> Any:
         return [total, tf.assign_add(first, total) * 2.0, tf.tanh(fed())]
 
 
+def scalar(start: Any) -> Any:
+    return tf.Variable(tf.constant(start), use_resource=False)
+
+
+def seen_before_and_behind() -> Any:
+    """What was read first is the variable's memory, and shows the update to whoever looks behind it."""
+    v = scalar(np.float64(1))
+    early, seen = tf.tanh(tf.cast(v * 2.0, tf.float32)), tf.identity(v)
+    with tf.control_dependencies([early]):
+        update = tf.assign_add(v, 1.0)
+    with tf.control_dependencies([update]):
+        return [early, v * 3.0, seen * 5.0, tf.py_func(lambda a: a + 0.5, [seen], tf.float64)]
+
+
+def text_seen_behind() -> Any:
+    v = scalar("a")
+    early = tf.strings.join([v, "1"])
+    with tf.control_dependencies([early]):
+        update = tf.assign(v, "b")
+    with tf.control_dependencies([update]):
+        return [early, tf.strings.join([v, "2"])]
+
+
+def seen_in_a_branch(is_taken: bool) -> Any:
+    v = scalar(np.float64(1))
+
+    def updated() -> Any:
+        with tf.control_dependencies([tf.assign_add(v, tf.cast(tf.tanh(fed()[0]), tf.float64)).op]):
+            return v * 3.0
+
+    return tf.cond(tf.placeholder_with_default(is_taken, []), updated, lambda: tf.identity(v) * 5.0)
+
+
+def seen_behind_python() -> Any:
+    """The shape of what Python gives is unknown: the variable is read in the calls that tell it, and updated behind them."""
+    v = scalar(np.float64(1))
+    told = tf.py_func(lambda a: a + a, [v.read_value()], tf.float64)
+    with tf.control_dependencies([told]):
+        first = tf.assign_add(v, 1.0)
+    return [told, tf.assign_add(first, tf.cast(tf.tanh(tf.reduce_sum(fed())), tf.float64)) * 2.0]
+
+
+def fetched_as_it_is_at_the_end() -> Any:
+    v = scalar(np.float64(1))
+    seen = v.read_value()
+    with tf.control_dependencies([tf.cast(seen * 2.0, tf.float32)]):
+        return [seen, tf.assign_add(v, tf.cast(tf.tanh(fed()[0]), tf.float64)).op]
+
+
 def read_and_updated_in_turn() -> Any:
     """Each update is of what was read behind the one before."""
     v = wide()
@@ -102,6 +151,12 @@ CASES: dict[str, Callable[[], Any]] = {
     "a loop that updates by what was read outside": lambda: loop_updates(lambda s: s, lambda v: v),
     "a loop that updates what the device reads too": lambda: loop_updates(tf.tanh, lambda v: v.read_value()),
     "reads and updates in turn": read_and_updated_in_turn,
+    "one read before and behind an update": seen_before_and_behind,
+    "text read before and behind an update": text_seen_behind,
+    "a read behind an update in a branch that is taken": lambda: seen_in_a_branch(True),
+    "a read behind an update in a branch that is not": lambda: seen_in_a_branch(False),
+    "updates behind Python": seen_behind_python,
+    "a read that is fetched": fetched_as_it_is_at_the_end,
     "an update's result in a branch that is taken": lambda: branch(True),
     "an update's result in a branch that is not": lambda: branch(False),
 }
@@ -200,7 +255,7 @@ def test_nobody_is_dead_because_a_read_before_him_is() -> None:
     v, x = wide(), tf.placeholder(tf.float32, [2])
     look = tf.cond(far(x[0]) < 0.0, lambda: v * 2.0, lambda: tf.zeros([2], tf.float64))
     update = tf.assign_add(v, [1.0, 1.0]).op
-    same_on_both([([look, update], {x: X}), (v, {}), ([look, update], {x: -X}), (v, {})])
+    same_on_both([([look, update], {x: X}), (v, {}), (tf.group(look, update), {x: -X}), (v, {})])
 
 
 def test_writes_keep_the_order_in_which_they_were_made() -> None:
