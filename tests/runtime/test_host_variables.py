@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
+from tensorflow.core.framework import attr_value_pb2
 
 from tests.runtime.device import device_session
 from tests.runtime.test_session import same_on_both
@@ -28,6 +29,12 @@ def wide() -> Any:
 
 def fed() -> Any:
     return tf.placeholder_with_default(X, [2])
+
+
+def far(x: Any) -> Any:
+    for _ in range(6):
+        x = tf.tanh(x)
+    return x
 
 
 def summed(v: Any) -> Any:
@@ -115,6 +122,36 @@ def seen_in_a_branch(is_taken: bool) -> Any:
     return tf.cond(tf.placeholder_with_default(is_taken, []), updated, lambda: tf.identity(v) * 5.0)
 
 
+def kept() -> Any:
+    """A variable of a type that the device has, which the script wants on the host."""
+    with tf.get_default_graph()._attr_scope({"_variable_placement": attr_value_pb2.AttrValue(s=b"host")}):
+        return scalar(np.float32(1))
+
+
+def kept_and_read_in_a_branch() -> Any:
+    v = kept()
+    return tf.cond(far(fed())[0] < 3.0, lambda: v.read_value() * 3.0, lambda: v.read_value() * 5.0)
+
+
+def kept_and_updated_in_a_branch() -> Any:
+    v = kept()
+
+    def updated() -> Any:
+        with tf.control_dependencies([tf.assign_add(v, tf.tanh(fed()[0])).op]):
+            return tf.identity(v) * 3.0
+
+    return tf.cond(far(fed())[0] < 3.0, updated, lambda: tf.identity(v) * 5.0)
+
+
+def kept_and_read_behind() -> Any:
+    v = kept()
+    early = v.read_value() * 2.0
+    with tf.control_dependencies([early]):
+        update = tf.assign_add(v, tf.tanh(fed()[0]))
+    with tf.control_dependencies([update]):
+        return [early, tf.identity(v) * 3.0]
+
+
 def seen_behind_python() -> Any:
     """The shape of what Python gives is unknown: the variable is read in the calls that tell it, and updated behind them."""
     v = scalar(np.float64(1))
@@ -156,6 +193,9 @@ CASES: dict[str, Callable[[], Any]] = {
     "a read behind an update in a branch that is taken": lambda: seen_in_a_branch(True),
     "a read behind an update in a branch that is not": lambda: seen_in_a_branch(False),
     "updates behind Python": seen_behind_python,
+    "a variable kept on the host, read in a branch": kept_and_read_in_a_branch,
+    "a variable kept on the host, updated in a branch": kept_and_updated_in_a_branch,
+    "a variable kept on the host, read before and behind an update": kept_and_read_behind,
     "a read that is fetched": fetched_as_it_is_at_the_end,
     "an update's result in a branch that is taken": lambda: branch(True),
     "an update's result in a branch that is not": lambda: branch(False),
@@ -199,12 +239,6 @@ def test_what_need_not_wait_reads_first(place: str, use_resource: bool) -> None:
             plain.run(counted)
     for got, expected in zip(mine, theirs, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(got, expected, strict=True))
-
-
-def far(x: Any) -> Any:
-    for _ in range(6):
-        x = tf.tanh(x)
-    return x
 
 
 def as_written() -> tf.Session:
