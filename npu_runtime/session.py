@@ -51,7 +51,7 @@ from npu_runtime.passes.cut_loop_waits import cut_loop_waits
 from npu_runtime.passes.enter_variables import enter_variables
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
-from npu_runtime.passes.partition import HostCall, partition, split_prologue
+from npu_runtime.passes.partition import HostCall, partition, split_prologue, variable_shown
 from npu_runtime.passes.pipeline import optimise
 from npu_runtime.passes.placement import VARIABLES, Key, Placement, place, variable_key
 from npu_runtime.passes.precision_policy import load_policy, saturates
@@ -248,9 +248,8 @@ class DeviceSession:
         self._record.programs.append(record)
         self._record.saturates |= is_saturating
         variables = frozenset(variable_key(node) for node in pruned if node.op in VARIABLES)
+        host_reads_first(pruned, self._placement.groups)
         parts = partition(pruned, self._placement.groups)
-        if host_reads_first(pruned, parts, self._placement.groups):
-            parts = partition(pruned, self._placement.groups)
         fetch_last_state(pruned, parts)
         split = split_prologue(pruned, parts)
         if split is None:
@@ -340,15 +339,20 @@ class DeviceSession:
     def _bind(self, graph: Graph, call: HostCall) -> HostBinding:
         inside, loops = set(call.nodes), self._placement.loops
         feeds: dict[str, Value] = {}
+        waits: dict[Value, None] = {}
         for name in with_handle_sources(graph, call.nodes):
             for tensor, value in zip(self._host.inputs_of(name), graph[name].inputs, strict=True):
-                if value.node not in inside and can_cross(graph, name, value):
+                if value.node in inside:
+                    continue
+                if tensor == str(variable_shown(graph, graph[name], value)):
+                    waits[value] = None
+                elif self._host.is_fed(tensor) or can_cross(graph, name, value):
                     feeds.setdefault(tensor, value)
         fetches = read_outside(graph, inside)
         targets = [name for name in call.nodes if name not in loops or graph[name].op == "Exit"]
         names = [f"{value.node}:{value.output}" for value in fetches]
         function = self._host.function(list(feeds), names, targets, timeout_ms, [graph[name].op for name in call.nodes])
-        return HostBinding(function, tuple(feeds.values()), tuple(fetches))
+        return HostBinding(function, tuple(feeds.values()), tuple(fetches), tuple(waits))
 
     def _variable(self, node: Node) -> Variable:
         key = variable_key(node)

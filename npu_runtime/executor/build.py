@@ -44,11 +44,15 @@ STRUCTURAL: Mapping[str, Callable[..., Any]] = {
 
 
 class HostBinding(NamedTuple):
-    """How one host call is made: `function` takes the values of `feeds` and returns those of `fetches`."""
+    """How one host call is made: `function` takes the values of `feeds` and returns those of `fetches`.
+
+    waits: values of which only counts whether they are dead; what they hold, the host knows better.
+    """
 
     function: HostFunction
     feeds: tuple[Value, ...]
     fetches: tuple[Value, ...]
+    waits: tuple[Value, ...] = ()
 
 
 class State(NamedTuple):
@@ -249,7 +253,7 @@ class _Builder:
         nodes = [self.graph[name] for name in call.nodes]
         tokens = tuple(self.tokens[name] for name in call.nodes if name in self.tokens)
         derefs = tuple(i for i, value in enumerate(binding.feeds) if self._is_ref(value))
-        controls = self._controls(nodes) + self._virtual_controls(nodes)
+        controls = self._controls(nodes) + self._virtual_controls(nodes) + self._ins(binding.waits)
         ins, outs = self._ins(binding.feeds), self._ins(binding.fetches)
         writes = any(writes_variables(self.graph, node) for node in nodes)
         return HostStep(call.nodes, binding.function, ins, outs, derefs, controls, tokens, writes=writes)
@@ -274,7 +278,7 @@ class _Builder:
         for item in overlap.order:
             if isinstance(item, HostCall):
                 binding = self.calls[item]
-                nodes.append(Node(f"^call/{item.nodes[0]}", "_HostCall", list(binding.feeds), host_reason="host"))
+                nodes.append(Node(f"^call/{item.nodes[0]}", "_HostCall", [*binding.feeds, *binding.waits], host_reason="host"))
             else:
                 nodes.append(item)
         return plan_memory(self.graph, nodes, keep, overlap.ends)

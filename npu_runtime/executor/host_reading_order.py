@@ -1,95 +1,142 @@
-"""Before: what a run needs.  After: updates of the host's variables wait for reads that nothing orders against them.
+"""Before: what a run needs.  After: what touches a variable of the host does so in one order, reads first where they may be.
 
 rate = cast(count) * 0.1; assign_add(count, 1)      run together, the rate is that of the count which the step began with
 
-The calls of the host run in the order of the segments, and inside a call TensorFlow starts where it likes. So the rule of
-`reading_order` (what has fewer nodes before it comes first) becomes a control edge here, which parts the two calls.
+The calls of the host run in the order of the segments, and inside a call TensorFlow starts where it likes. So two nodes of which
+one may change what the other looks at, and that no edge orders, get an order here, that of `reading_order`: as they were created,
+or the read first where it is ready as soon. It parts their calls. What looks or writes in a branch has its place in it, too: the
+order is one of times, and nobody is dead because somebody before him is.
 A ref variable that is fetched is shown as it is at the end: TensorFlow hands out the variable's memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from npu_runtime.executor.holding import PASSING, READING, variable_inputs
-from npu_runtime.executor.reading_order import FORWARDED, takes_in
+from npu_runtime.executor.reading_order import Stretch, takes_in
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.order import followers, predecessors, reached
-from npu_runtime.passes.partition import Partition, in_order, returns_reference
+from npu_runtime.graph.order import predecessors
+from npu_runtime.passes.loop_frames import LOOP_OPS
+from npu_runtime.passes.partition import Partition, in_order, is_memory_of_host, returns_reference
 from npu_runtime.passes.placement import VARIABLES, Key, variable_key
-from npu_runtime.passes.variable_writers import HANDED_ON
+
+_GROUP = "_Group"
+_NONE: frozenset[Key] = frozenset()
 
 
-def host_reads_first(graph: Graph, parts: Partition, groups: DisjointSets) -> int:
-    """Give updates on the host control edges from the reads that come before them; returns how many.
+def host_reads_first(graph: Graph, groups: DisjointSets) -> int:
+    """Say of nodes that touch variables of the host which others they come behind; returns how often that was needed.
 
-    graph: pruned, `host_reason` set on host nodes.  parts: of this graph, to be made anew if there are such edges.
-    groups: what must not be parted; these keep their order, and so do loops. What may be dead keeps nobody waiting who is not.
+    graph: pruned, `host_reason` set on host nodes; to be partitioned then.  groups: what must not be parted; such a group, as a
+    loop, is one node here.
     """
     if not any(_is_on_host(node) for node in graph):
         return 0
-    order = in_order(graph, groups)
-    depths = _depths(order)
-    lookers, writers = _touching(graph, [members[0] for members in order if len(members) == 1 and not members[0].is_looped])
-    after, n_edges = followers(graph), 0
-    for writer, key in writers:
-        behind = reached([writer.name], after) | {writer.name, *writer.controls}
-        alive = [node.name for node in lookers.get(key, []) if parts.liveness[node.name] <= parts.liveness[writer.name]]
-        sooner = [name for name in alive if depths[name] <= depths[writer.name] and name not in behind]
-        writer.controls += sooner
-        n_edges += len(sooner)
+    touches, stretch, heads = _Touches(graph), Stretch(), dict[str, str]()
+    for members in in_order(graph, groups):
+        head = members[0]
+        heads.update((node.name, head.name) for node in members)
+        before = {heads[name] for node in members for name in predecessors(node) if name in heads} - {head.name}
+        one = Node(head.name, head.op if len(members) == 1 else _GROUP, controls=sorted(before))
+        stretch.add(one, *touches.of(members))
+    return _keep_order(graph, stretch)
+
+
+def _keep_order(graph: Graph, stretch: Stretch) -> int:
+    """Have each node that touches a variable come behind those before it, unless edges see to that already."""
+    bits = {name: 1 << i for i, name in enumerate({**stretch.looks, **stretch.writes})}
+    before: dict[str, int] = {}
+    """By name, the bits of what comes before it."""
+    users: dict[Key, _Users] = {}
+    n_edges = 0
+    for node in stretch.ordered():
+        known = 0
+        for name in node.controls:
+            known |= before[name] | bits.get(name, 0)
+        for key in sorted(stretch.looks.get(node.name, _NONE) | stretch.writes.get(node.name, _NONE)):
+            for name in users.setdefault(key, _Users()).before(node.name, key in stretch.writes.get(node.name, _NONE)):
+                if not known & bits[name]:
+                    graph[node.name].later_than.append(name)
+                    known |= before[name] | bits[name]
+                    n_edges += 1
+        before[node.name] = known
     return n_edges
 
 
+@dataclass
+class _Users:
+    """Who touched a variable last, as the nodes are gone through in order."""
+
+    writer: list[str] = field(default_factory=list)
+    lookers: list[str] = field(default_factory=list)
+    """Since the last writer."""
+
+    def before(self, name: str, is_writer: bool) -> list[str]:
+        """Those that have to come before a node, which is noted."""
+        found = [*self.writer, *self.lookers] if is_writer else list(self.writer)
+        if is_writer:
+            self.writer, self.lookers = [name], []
+        else:
+            self.lookers.append(name)
+        return found
+
+
+class _Touches:
+    """Which variables of the host nodes look at and which they may change, asked of all nodes, producers first."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._shown: dict[Value, frozenset[Key]] = {}
+        """Variables that a value is, or whose memory."""
+
+    def of(self, members: Sequence[Node]) -> tuple[frozenset[Key], frozenset[Key]]:
+        """What a group looks at and does not change, and what it may change."""
+        looks, writes = _NONE, _NONE
+        for node in members:
+            written = self._written(node)
+            looks |= {key for key in self._of(node, range(len(node.inputs))) if node.op not in PASSING and takes_in(node, key)}
+            writes |= written
+            self._note_shown(node)
+        return looks - writes, writes
+
+    def _written(self, node: Node) -> frozenset[Key]:
+        is_writer = node.op not in PASSING | READING | LOOP_OPS
+        return self._of(node, variable_inputs(self._graph, node)) if is_writer else _NONE
+
+    def _note_shown(self, node: Node) -> None:
+        if _is_on_host(node):
+            self._shown[Value(node.name)] = frozenset([variable_key(node)])
+            return
+        is_passing = node.op in PASSING | LOOP_OPS
+        shown = self._of(node, range(len(node.inputs)) if is_passing else sorted(node.ref_inputs))
+        for output in range(len(node.outputs)) if shown else ():
+            if is_passing or output in node.ref_outputs:
+                self._shown[Value(node.name, output)] = shown
+
+    def _of(self, node: Node, positions: Sequence[int]) -> frozenset[Key]:
+        return _NONE.union(*(self._shown.get(node.inputs[position], _NONE) for position in positions))
+
+
 def fetch_last_state(graph: Graph, parts: Partition) -> None:
-    """Fetch what the last update returns in the place of the ref variable itself, which an earlier call may show."""
-    if not any(_is_on_host(graph[value.node]) for value in graph.fetches):
+    """Fetch what the last update returns in the place of a ref variable and of reads of it, which an earlier call may show."""
+    if not any(is_memory_of_host(graph, _variable(graph, value)) for value in graph.fetches):
         return
     last: dict[Value, Value] = {}
     for node in sorted(graph, key=lambda node: parts.times[node.name]):
         value = Value(node.name)
         if node.inputs and returns_reference(graph, value) and not parts.liveness[node.name]:
             last[_variable(graph, value)] = value
-    graph.fetches = [last.get(value, value) for value in graph.fetches]
+    graph.fetches = [last.get(_variable(graph, value), value) for value in graph.fetches]
 
 
 def _variable(graph: Graph, value: Value) -> Value:
-    while returns_reference(graph, value):
+    """What a value is the memory of."""
+    while returns_reference(graph, value) or (graph[value.node].op == "Identity" and is_memory_of_host(graph, value)):
         value = graph[value.node].inputs[0]
     return value
-
-
-def _depths(order: Sequence[Sequence[Node]]) -> dict[str, int]:
-    """By name, how many nodes run one after another up to this one; those of a group are as deep as the deepest of them."""
-    depths: dict[str, int] = {}
-    for members in order:
-        depth = max((depths.get(name, 0) for node in members for name in predecessors(node)), default=0)
-        is_free = len(members) == 1 and members[0].op in FORWARDED
-        depths.update((node.name, depth + (not is_free)) for node in members)
-    return depths
-
-
-def _touching(graph: Graph, nodes: Sequence[Node]) -> tuple[dict[Key, list[Node]], list[tuple[Node, Key]]]:
-    """By variable of the host, the nodes that take its content in; and those that may change one, with the variable."""
-    lookers, writers = dict[Key, list[Node]](), list[tuple[Node, Key]]()
-    for node in nodes:
-        handed = variable_inputs(graph, node) if node.op not in PASSING | READING else ()
-        for position, value in enumerate(node.inputs):
-            key = _variable_shown(graph, value)
-            if key is not None and position in handed:
-                writers.append((node, key))
-            elif key is not None and node.op not in PASSING and takes_in(node, key):
-                lookers.setdefault(key, []).append(node)
-    return lookers, writers
-
-
-def _variable_shown(graph: Graph, value: Value) -> Key | None:
-    """The variable of the host that a value is, or whose memory; None for all else."""
-    while graph[value.node].op in HANDED_ON or returns_reference(graph, value):
-        value = graph[value.node].inputs[0]
-    node = graph[value.node]
-    return variable_key(node) if _is_on_host(node) else None
 
 
 def _is_on_host(variable: Node) -> bool:

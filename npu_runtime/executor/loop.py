@@ -8,6 +8,7 @@ from typing import Any
 
 from npu_runtime.device import float_status
 from npu_runtime.errors import DeviceError
+from npu_runtime.executor.control_flow import is_true
 from npu_runtime.executor.nan_tracking import tracked
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
@@ -45,7 +46,7 @@ class LoopRunner:
         self.flops = 0.0
         self._run(self._test, slots)
         watch = current()
-        while slots[self._condition]:
+        while is_true(slots[self._condition]):
             if watch is not None:
                 watch.check()
             self._run(self._body, slots)

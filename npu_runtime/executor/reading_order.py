@@ -30,19 +30,21 @@ FORWARDED = PASSING - SWITCHES - MERGES
 def reads_first(graph: Graph, order: Sequence[Item]) -> list[Item]:
     """The same steps, those between two host calls in another order where that lets a read come before a write."""
     touches = Touches(graph, order)
-    stretches: list[_Stretch] = [_Stretch()]
+    stretches: list[Stretch] = [Stretch()]
     ordered: list[Item] = []
     for position, item in enumerate(order):
         if isinstance(item, HostCall):
             ordered += [*stretches[-1].ordered(), item]
-            stretches.append(_Stretch())
+            stretches.append(Stretch())
         else:
-            stretches[-1].add(item, touches.reads[position], touches.writes[position])
+            reads, writes = touches.reads[position], touches.writes[position]
+            looks = {key for key in reads - writes if takes_in(item, key)} if item.op not in PASSING else ()
+            stretches[-1].add(item, frozenset(looks), writes)
     return ordered + stretches[-1].ordered()
 
 
-class _Stretch:
-    """Device nodes that follow each other, in an order that respects every edge."""
+class Stretch:
+    """Nodes that follow each other, in an order that respects every edge."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
@@ -54,12 +56,13 @@ class _Stretch:
         self.soonest: dict[str, int] = {}
         """The same where the shortest way to a Merge is the one that is alive."""
 
-    def add(self, node: Node, reads: frozenset[Key], writes: frozenset[Key]) -> None:
+    def add(self, node: Node, looks: frozenset[Key], writes: frozenset[Key]) -> None:
+        """The next node, the variables whose content it takes in and those that it may change."""
         self.nodes.append(node)
         self.latest[node.name] = self._depth(node, self.latest, max, FORWARDED)
         self.soonest[node.name] = self._depth(node, self.soonest, min if node.op in MERGES else max, PASSING)
-        if reads and node.op not in PASSING:
-            self.looks[node.name] = frozenset(key for key in reads - writes if takes_in(node, key))
+        if looks:
+            self.looks[node.name] = looks
         if writes:
             self.writes[node.name] = writes
 
@@ -67,7 +70,7 @@ class _Stretch:
     def _depth(node: Node, depths: Mapping[str, int], choose: Callable[..., int], free: Container[str]) -> int:
         return (node.op not in free) + choose((depths.get(name, 0) for name in predecessors(node)), default=0)
 
-    def ordered(self) -> list[Item]:
+    def ordered(self) -> list[Node]:
         """Writers that came too early go behind, with all that waits for them; which may make others come too early."""
         nodes, delayed = self.nodes, set[str]()
         after = followers(self.nodes) if self._hasty(nodes) else {}
@@ -75,7 +78,7 @@ class _Stretch:
             delayed |= found
             behind = delayed | reached(sorted(delayed), after)
             nodes = topological(sorted(self.nodes, key=lambda node: node.name in behind))
-        return list(nodes)
+        return nodes
 
     def _hasty(self, nodes: Sequence[Node]) -> list[tuple[int, Key]]:
         """Positions of writers behind which somebody looks at what they write, and what that is."""

@@ -12,6 +12,7 @@ from npu_runtime.device import float_status
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import MISFITS, DeviceError, InvalidArgument, ResourceExhausted
 from npu_runtime.executor.program import DEAD, HostStep, Task
+from npu_runtime.kernels.shapes import broadcast_pair
 from npu_runtime.passes.placement import MERGES
 
 LARGE = 1 << 14
@@ -141,12 +142,17 @@ def told(error: Exception, inputs: Sequence[Any]) -> DeviceError:
     """As TensorFlow names it. error: of FAILURES, raised by a kernel that was given the inputs."""
     if isinstance(error, MemoryError):
         return ResourceExhausted(f"this machine has not the memory: {error}; use a smaller batch")
-    return InvalidArgument(f"the kernel cannot take {_described(inputs)}: {error}")
-
-
-def _described(inputs: Sequence[Any]) -> str:
-    """Types and shapes for a message."""
     arrays = [value.read() if isinstance(value, Variable) and value.is_initialized else value for value in inputs]
+    if len(arrays) == 2 and "broadcast" in str(error):  # numpy's word, where an output of known shape was to be filled
+        try:
+            broadcast_pair(np.shape(arrays[0]), np.shape(arrays[1]))
+        except InvalidArgument as misfit:
+            return misfit
+    return InvalidArgument(f"the kernel cannot take {_described(arrays)}: {error}")
+
+
+def _described(arrays: Sequence[Any]) -> str:
+    """Types and shapes for a message."""
     return ", ".join(f"{x.dtype}{list(x.shape)}" if isinstance(x, np.ndarray) else type(x).__name__ for x in arrays)
 
 

@@ -27,6 +27,7 @@ class Node:
     inputs: data inputs in order.  controls: names of nodes that run before.  attrs: TensorFlow's attributes as Python
     values (str, int, float, bool, list, numpy array for tensors, type names as str, shapes as tuple or None).
     outputs: one Spec an output, as far as known.  ref_inputs / ref_outputs: positions that pass a variable, not a value.
+    later_than: names of nodes that run before, in earlier segments, if they run at all: one that is dead makes nobody dead.
     host_reason: why the node runs on the host, None for device nodes.  is_looped: whether it lies inside a loop frame.
     """
 
@@ -41,13 +42,15 @@ class Node:
     is_stateful: bool = False
     host_reason: str | None = None
     is_looped: bool = False
+    later_than: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return f"<{self.op} {self.name}>"
 
     def copied(self) -> Node:
         """A copy whose edges and outputs may be changed."""
-        return replace(self, inputs=list(self.inputs), controls=list(self.controls), outputs=list(self.outputs))
+        inputs, outputs, controls = list(self.inputs), list(self.outputs), list(self.controls)
+        return replace(self, inputs=inputs, outputs=outputs, controls=controls, later_than=list(self.later_than))
 
 
 @dataclass(eq=False)

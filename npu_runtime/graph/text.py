@@ -40,6 +40,7 @@ def _line(node: Node, remark: str) -> str:
     outputs = ", ".join(_spec(spec) for spec in node.outputs)
     inputs = ", ".join(map(str, node.inputs))
     after = f" after {', '.join(node.controls)}" if node.controls else ""
+    after += f" later than {', '.join(node.later_than)}" if node.later_than else ""
     attrs = ", ".join(f"{key}={_value(value)}" for key, value in sorted(node.attrs.items()) if key != "loop")
     host = f"host: {node.host_reason}" if node.host_reason is not None else ""
     said = "; ".join(filter(None, (host, remark)))

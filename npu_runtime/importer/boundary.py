@@ -6,18 +6,20 @@ from collections.abc import Sequence
 
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.importer.host import through_switches
-from npu_runtime.passes.partition import is_free_constant, is_handle_source, is_virtual
+from npu_runtime.passes.partition import is_free_constant, is_handle_source, is_virtual, variable_shown
 from npu_runtime.passes.placement import HANDLES, VARIABLES
 
 
 def with_handle_sources(graph: Graph, names: Sequence[str]) -> list[str]:
-    """The nodes of a call and the makers of the handles they use, which belong to no call of their own."""
+    """The nodes of a call and what each makes anew: the handles they use, whose makers belong to no call, looks at variables."""
     found = dict.fromkeys(names)
     work = list(names)
     while work:
-        for value in graph[work.pop()].inputs:
-            source = through_switches(graph, value).node
-            if is_handle_source(graph[source]) and source not in found:
+        node = graph[work.pop()]
+        for value in node.inputs:
+            shown = variable_shown(graph, node, value)
+            source = (shown or through_switches(graph, value)).node
+            if (shown is not None or is_handle_source(graph[source])) and source not in found:
                 found[source] = None
                 work.append(source)
     return list(found)

@@ -22,7 +22,7 @@ from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
 from npu_runtime.importer.calling_thread import FasterWay, may_run_in_caller
-from npu_runtime.passes.partition import is_free_constant, is_virtual, returns_reference
+from npu_runtime.passes.partition import is_free_constant, is_virtual, returns_reference, variable_shown
 from npu_runtime.passes.variable_writers import shows_variable
 
 HOST_CALL_OBSERVERS: list[Callable[[Any], None]] = []
@@ -88,6 +88,11 @@ class HostSide:
     def inputs_of(self, name: str) -> list[str]:
         """The shadow tensors a host node reads, one for each data input."""
         return self._present[name]
+
+    @staticmethod
+    def is_fed(tensor: str) -> bool:
+        """Whether a shadow tensor is a placeholder for what comes from elsewhere, which has no value of its own."""
+        return tensor.startswith((_BOUNDARY, _BOUNDARY_OF))
 
     def function(
         self,
@@ -190,6 +195,7 @@ class _ShadowImport:
         """The shadow tensor for an input: a host node's output, a constant of our own, or a boundary placeholder."""
         is_back = _is_back_edge(self.graph, node, node.inputs[position])
         value = self._own_reference(node, 1 - position if is_back else position)  # until the loop is closed
+        value = variable_shown(self.graph, node, value) or value
         producer = self.graph[value.node]
         if producer.name not in self.present and is_free_constant(producer):
             self._add(producer)
@@ -224,7 +230,8 @@ def _creation_order(graph: Graph, nodes: Sequence[Node]) -> list[str]:
     """Producers first; the edge that closes a loop does not count."""
     loose = []
     for node in nodes:
-        inputs = [through_switches(graph, value) for value in node.inputs if not _is_back_edge(graph, node, value)]
+        values = [value for value in node.inputs if not _is_back_edge(graph, node, value)]
+        inputs = [variable_shown(graph, node, value) or through_switches(graph, value) for value in values]
         loose.append(Node(node.name, node.op, inputs, node.controls))
     return [node.name for node in topological(loose)]
 

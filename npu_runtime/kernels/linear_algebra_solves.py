@@ -19,6 +19,8 @@ from npu_runtime.kernels.shapes import broadcast_pair, same_as
 Array = np.ndarray
 FLOAT32 = frozenset({"float32"})
 SINGULAR = "Input matrix is not invertible."
+NO_INVERSE = "Input is not invertible."
+"""TensorFlow's words in MatrixInverse, which are others than in the solvers."""
 
 
 def _cubic(factor: float) -> Callable[..., float]:
@@ -64,17 +66,17 @@ def matrix_inverse(input: Array, /, *, adjoint: bool = False) -> Array:
     """input: (..., n, n).  Raises: InvalidArgument for a singular matrix.  Source: TensorFlow op `MatrixInverse`."""
     _check_square(input)
     wide = _wide(input, adjoint)
-    _check_first_pivot(wide)
+    _check_first_pivot(wide, NO_INVERSE)
     try:
         return np.linalg.inv(wide).astype(input.dtype)
     except np.linalg.LinAlgError as error:
-        raise InvalidArgument(SINGULAR) from error
+        raise InvalidArgument(NO_INVERSE) from error
 
 
-def _check_first_pivot(matrix: Array) -> None:
+def _check_first_pivot(matrix: Array, message: str) -> None:
     """Raises: InvalidArgument for a NaN in the first column, which is the first pivot, as Eigen's comparisons keep it."""
     if np.isnan(matrix[..., :1]).any():
-        raise InvalidArgument(SINGULAR)
+        raise InvalidArgument(message)
 
 
 def _one_each(input: Spec, /) -> Shape:
@@ -133,7 +135,7 @@ def matrix_solve(matrix: Array, rhs: Array, /, *, adjoint: bool = False) -> Arra
         raise InvalidArgument(f"Input tensors must have the same outer dimensions: {shape_text(matrix.shape)} vs. "
                               f"{shape_text(rhs.shape)}")  # fmt: skip
     wide = _wide(matrix, adjoint)
-    _check_first_pivot(wide)
+    _check_first_pivot(wide, SINGULAR)
     try:
         return np.linalg.solve(wide, _wide(rhs)).astype(rhs.dtype)
     except np.linalg.LinAlgError as error:

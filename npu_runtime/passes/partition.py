@@ -5,14 +5,15 @@ IteratorGetNext(host) -> Conv2D(device) -> ScalarSummary(host)   becomes   host 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
-from npu_runtime.passes.placement import HANDLES, MERGES, SWITCHES
+from npu_runtime.passes.loop_frames import ENTERS
+from npu_runtime.passes.placement import HANDLES, MERGES, SWITCHES, VARIABLES
 from npu_runtime.passes.prune import FEED
 
 Branch = tuple[Value, int]
@@ -76,13 +77,13 @@ def in_order(graph: Graph, groups: DisjointSets) -> list[list[Node]]:
     position = {name: root for root, names in members.items() for name in names}
     contracted = []
     for root, names in members.items():
-        edges = {position[p] for name in names for p in _sources(graph[name]) if position[p] != root}
+        edges = {position[p] for name in names for p in _sources(graph, graph[name]) if position[p] != root}
         contracted.append(Node(root, "_Group", controls=sorted(edges)))
     return [[graph[name] for name in members[group.name]] for group in topological(contracted)]
 
 
-def _sources(node: Node) -> Iterable[str]:
-    return [value.node for value in node.inputs] + node.controls
+def _sources(graph: Graph, node: Node) -> list[str]:
+    return [value.node for value in node.inputs] + node.controls + [name for name in node.later_than if name in graph]
 
 
 def is_free_constant(node: Node) -> bool:
@@ -106,6 +107,27 @@ def is_handle_source(node: Node) -> bool:
     Source: such ops look their resource up by name, or are pure; a handle cannot be fetched or fed.
     """
     return node.host_reason is not None and bool(node.outputs) and all(spec.dtype in HANDLES for spec in node.outputs)
+
+
+def variable_shown(graph: Graph, reader: Node, value: Value) -> Value | None:
+    """What a host node looks at in the place of a value that is the memory of a ref variable of the host; None for all else.
+
+    Source: an Identity and a Switch give the variable's memory on; behind an update one sees it through what was read before.
+    From call to call go copies; so every call that looks makes the Identity anew.
+    """
+    if reader.host_reason is None or reader.op in MERGES or (reader.is_looped and reader.op not in ENTERS):
+        return None
+    while graph[value.node].op == "Switch" and not graph[value.node].is_looped:
+        value = graph[value.node].inputs[0]
+    return value if graph[value.node].op not in VARIABLES and is_memory_of_host(graph, value) else None
+
+
+def is_memory_of_host(graph: Graph, value: Value) -> bool:
+    """Whether a value is a ref variable of the host, or an Identity of it that the host makes."""
+    node = graph[value.node]
+    while node.op == "Identity" and runs_on_host(node) and not node.is_looped:
+        node = graph[node.inputs[0].node]
+    return node.op in VARIABLES and bool(node.ref_outputs) and node.host_reason is not None
 
 
 def runs_on_host(node: Node) -> bool:
@@ -138,7 +160,7 @@ def _earliest(graph: Graph, node: Node, members: list[Node], times: Mapping[str,
         if value.node not in inside:
             waits = is_returned_reference(graph, node, position)
             time = max(time, _after(graph[value.node], times, on_host, is_control=waits))
-    for name in node.controls:
+    for name in _sources(graph, node)[len(node.inputs) :]:
         if name not in inside:
             time = max(time, _after(graph[name], times, on_host, is_control=True))
     return time
@@ -160,7 +182,7 @@ def _delay_host_nodes(graph: Graph, order: list[list[Node]], times: dict[str, in
             for position, value in enumerate(member.inputs):
                 before = 2 * is_returned_reference(graph, member, position) if on_host else 1
                 limits[value.node] = min(limits.get(value.node, time), time - before)
-            for name in member.controls:
+            for name in _sources(graph, member)[len(member.inputs) :]:
                 limits[name] = min(limits.get(name, time), time - 2 if on_host else time - 1)
 
 
@@ -228,43 +250,79 @@ def split_prologue(graph: Graph, parts: Partition) -> tuple[Graph, Graph] | None
     every shape is known beforehand.  Source: batches of tf.data have an unknown first extent unless the tail is dropped.
     """
     first = {name for call in parts.calls if call.time == 0 and not call.liveness for name in call.nodes}
-    crossing = _crossing(graph, first)
-    handles = _makers_of_handles(graph, first)
+    sources = _handles_of(graph, first)
+    kept = _in_both(graph, first)
+    crossing = _crossing(graph, first, kept)
     if all(graph.spec(value).is_complete or graph.spec(value).dtype == "string" for value in crossing):
         return None
     prologue = Graph(fetches=crossing, targets=[name for name in graph.nodes if name in first])
     main = Graph(fetches=list(graph.fetches), targets=[name for name in graph.targets if name not in first])
     replaced = {value: Value(f"^host/{value}") for value in crossing}
     for node in graph:
-        if node.name in first or node.name in handles or node.op == FEED or is_free_constant(node):
+        if node.name in first | sources or node.op == FEED or is_free_constant(node):
             prologue.add(node)
-        if node.name not in first:
-            main.add(_without(node, first, replaced))
+        if node.name not in first or node.name in kept:
+            main.add(_without(graph, node, first, replaced))
     for value, source in replaced.items():
         main.add(Node(source.node, FEED, attrs={"value": value}, outputs=[graph.spec(value)]))
     main.fetches = [replaced.get(value, value) for value in graph.fetches]
     return prologue, main
 
 
-def _makers_of_handles(graph: Graph, names: Iterable[str]) -> set[str]:
-    """What makes the handles that these nodes use. Others may hang on what is not there yet, or stand in a branch."""
+def _handles_of(graph: Graph, names: set[str]) -> set[str]:
+    """Names of the makers of the handles that nodes use, of makers too."""
     found: set[str] = set()
-    work = list(names)
-    while work:
-        sources = {value.node for value in graph[work.pop()].inputs if is_handle_source(graph[value.node])} - found
-        found |= sources
-        work.extend(sources)
+    waiting = [value.node for name in names for value in graph[name].inputs]
+    while waiting:
+        node = graph[waiting.pop()]
+        if is_handle_source(node) and node.name not in found:
+            found.add(node.name)
+            waiting += [value.node for value in node.inputs]
     return found
 
 
-def _crossing(graph: Graph, inside: set[str]) -> list[Value]:
+def _in_both(graph: Graph, first: set[str]) -> set[str]:
+    """Names of the variables in the prologue, and of what shows their memory, that the rest is handed: these are no values."""
+    waiting = [v for node in graph if node.name not in first for i, v in enumerate(node.inputs) if _stays(graph, node, i)]
+    kept: set[str] = set()
+    while waiting:
+        value = _variable_of(graph, waiting.pop())
+        if value.node in first and value.node not in kept:
+            kept.add(value.node)
+            waiting += graph[value.node].inputs
+    return kept
+
+
+def _stays(graph: Graph, node: Node, position: int) -> bool:
+    """Whether a node is handed the memory of a ref variable of the host, which is the same before and behind the prologue."""
+    is_reference = runs_on_host(node) and position in node.ref_inputs
+    return is_reference or is_memory_of_host(graph, node.inputs[position])
+
+
+def _variable_of(graph: Graph, value: Value) -> Value:
+    """What the updates were handed that return a reference."""
+    while returns_reference(graph, value):
+        value = graph[value.node].inputs[0]
+    return value
+
+
+def _crossing(graph: Graph, inside: set[str], kept: set[str]) -> list[Value]:
     """Values made inside that somebody outside reads, in graph order."""
-    wanted = {value for node in graph if node.name not in inside for value in node.inputs} | set(graph.fetches)
+    outside = [node for node in graph if node.name not in inside]
+    read = {v for node in outside for i, v in enumerate(node.inputs) if v.node not in kept and not _is_resolved(graph, node, i)}
     made = [Value(node.name, i) for node in graph if node.name in inside for i in range(len(node.outputs))]
-    return [value for value in made if value in wanted]
+    return [value for value in made if value in read | set(graph.fetches)]
 
 
-def _without(node: Node, gone: set[str], replaced: Mapping[Value, Value]) -> Node:
-    made = replace(node, inputs=[replaced.get(value, value) for value in node.inputs])
-    made.controls = [name for name in node.controls if name not in gone]
-    return made
+def _is_resolved(graph: Graph, node: Node, position: int) -> bool:
+    return position in node.ref_inputs and returns_reference(graph, node.inputs[position])
+
+
+def _without(graph: Graph, node: Node, gone: set[str], replaced: Mapping[Value, Value]) -> Node:
+    inputs = list(node.inputs)
+    for position, value in enumerate(inputs):
+        if value.node in gone and _stays(graph, node, position):
+            inputs[position] = _variable_of(graph, value)
+        else:
+            inputs[position] = replaced.get(value, value)
+    return replace(node, inputs=inputs, controls=[name for name in node.controls if name not in gone])

@@ -141,6 +141,7 @@ def _spread(graph: Graph, atomic: DisjointSets, reasons: dict[str, str]) -> bool
     """Pull to the host what cannot be parted from it; True when something moved."""
     before = len(reasons)
     _spread_over_handles(graph, reasons)
+    _spread_to_reads(graph, reasons)
     _spread_over_groups(graph, atomic, reasons)
     return len(reasons) != before
 
@@ -160,6 +161,17 @@ def _spread_over_handles(graph: Graph, reasons: dict[str, str]) -> None:
         if host is not None and len(members) > 1:
             for name in members:
                 reasons.setdefault(name, f"shares a variable or handle with {host} ({reasons[host]})")
+
+
+def _spread_to_reads(graph: Graph, reasons: dict[str, str]) -> None:
+    """What shows the memory of a ref variable of the host is read there, whatever its type: over to the device go copies."""
+    for node in graph:
+        if node.op == "Identity" and node.name not in reasons:
+            source = graph[node.inputs[0].node]
+            while source.op in ("Identity", "Switch") and not source.ref_outputs:
+                source = graph[source.inputs[0].node]
+            if source.ref_outputs and source.name in reasons:
+                reasons[node.name] = f"shares a variable or handle with {source.name} ({reasons[source.name]})"
 
 
 def _is_ref_edge(graph: Graph, node: Node, position: int) -> bool:

@@ -33,6 +33,13 @@ def same_error(fetches: Any, feeds: Any = None) -> tf.errors.OpError:
     return mine
 
 
+def same_error_anywhere(fetches: Any, feeds: Any) -> tf.errors.OpError:
+    """The same, of an operation that the device knows by another name."""
+    theirs, mine = error_of(tf.Session(), fetches, feeds), error_of(device_session(), fetches, feeds)
+    assert type(mine) is type(theirs)
+    return mine
+
+
 def test_uninitialized_variable() -> None:
     for use_resource in (False, True):
         v = tf.get_variable(f"v{use_resource}", [2], use_resource=use_resource)
@@ -53,6 +60,36 @@ def test_shapes_that_do_not_fit_at_run_time() -> None:
     error = same_error(product, {a: np.ones((2, 3), np.float32), b: np.ones((4, 5), np.float32)})
     assert error.op.name == "product"
     assert "[2,3]" in error.message and "[4,5]" in error.message
+
+
+def test_shapes_that_do_not_fit_a_result_of_known_shape() -> None:
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.placeholder_with_default(tf.constant([1.0, 2.0]), [2])
+    error = same_error(x + y, {x: np.ones(3, np.float32)})
+    assert "Incompatible shapes: [3] vs. [2]" in error.message
+
+
+def test_a_loop_whose_test_is_no_scalar() -> None:
+    start, shape = tf.placeholder(tf.int32), [tf.TensorShape(None)]
+    error = same_error_anywhere(tf.while_loop(lambda i: i < 3, lambda i: i + 1, [start], shape), {start: [0]})
+    assert "The second input must be a scalar, but it has shape [1]" in error.message
+
+
+def test_a_conditional_whose_predicate_is_no_scalar() -> None:
+    flag, x = tf.placeholder(tf.bool), tf.placeholder(tf.float32, [])
+    error = same_error_anywhere(tf.raw_ops.Switch(data=x, pred=flag).output_true, {flag: [True], x: 1.0})
+    assert "The second input must be a scalar, but it has shape [1]" in error.message
+
+
+@pytest.mark.parametrize("number", [0.0, np.nan])
+def test_a_matrix_that_has_no_inverse(number: float) -> None:
+    x = tf.placeholder(tf.float32, [2, 2])
+    for result, words in (
+        (tf.linalg.inv(x), "Input is not invertible."),
+        (tf.linalg.solve(x, x), "Input matrix is not invertible."),
+    ):
+        theirs = error_of(tf.Session(), result, {x: np.full((2, 2), number)})
+        assert words in theirs.message and words in same_error(result, {x: np.full((2, 2), number)}).message
 
 
 MISFITS = {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
+from tensorflow.core.framework import attr_value_pb2
 
 from tests.runtime.device import device_session
 from tests.runtime.test_session import same_on_both
@@ -28,6 +29,12 @@ def wide() -> Any:
 
 def fed() -> Any:
     return tf.placeholder_with_default(X, [2])
+
+
+def far(x: Any) -> Any:
+    for _ in range(6):
+        x = tf.tanh(x)
+    return x
 
 
 def summed(v: Any) -> Any:
@@ -82,6 +89,85 @@ def loop_updates(by: Callable[[Any], Any], read: Callable[[Any], Any]) -> Any:
         return [total, tf.assign_add(first, total) * 2.0, tf.tanh(fed())]
 
 
+def scalar(start: Any) -> Any:
+    return tf.Variable(tf.constant(start), use_resource=False)
+
+
+def seen_before_and_behind() -> Any:
+    """What was read first is the variable's memory, and shows the update to whoever looks behind it."""
+    v = scalar(np.float64(1))
+    early, seen = tf.tanh(tf.cast(v * 2.0, tf.float32)), tf.identity(v)
+    with tf.control_dependencies([early]):
+        update = tf.assign_add(v, 1.0)
+    with tf.control_dependencies([update]):
+        return [early, v * 3.0, seen * 5.0, tf.py_func(lambda a: a + 0.5, [seen], tf.float64)]
+
+
+def text_seen_behind() -> Any:
+    v = scalar("a")
+    early = tf.strings.join([v, "1"])
+    with tf.control_dependencies([early]):
+        update = tf.assign(v, "b")
+    with tf.control_dependencies([update]):
+        return [early, tf.strings.join([v, "2"])]
+
+
+def seen_in_a_branch(is_taken: bool) -> Any:
+    v = scalar(np.float64(1))
+
+    def updated() -> Any:
+        with tf.control_dependencies([tf.assign_add(v, tf.cast(tf.tanh(fed()[0]), tf.float64)).op]):
+            return v * 3.0
+
+    return tf.cond(tf.placeholder_with_default(is_taken, []), updated, lambda: tf.identity(v) * 5.0)
+
+
+def kept() -> Any:
+    """A variable of a type that the device has, which the script wants on the host."""
+    with tf.get_default_graph()._attr_scope({"_variable_placement": attr_value_pb2.AttrValue(s=b"host")}):
+        return scalar(np.float32(1))
+
+
+def kept_and_read_in_a_branch() -> Any:
+    v = kept()
+    return tf.cond(far(fed())[0] < 3.0, lambda: v.read_value() * 3.0, lambda: v.read_value() * 5.0)
+
+
+def kept_and_updated_in_a_branch() -> Any:
+    v = kept()
+
+    def updated() -> Any:
+        with tf.control_dependencies([tf.assign_add(v, tf.tanh(fed()[0])).op]):
+            return tf.identity(v) * 3.0
+
+    return tf.cond(far(fed())[0] < 3.0, updated, lambda: tf.identity(v) * 5.0)
+
+
+def kept_and_read_behind() -> Any:
+    v = kept()
+    early = v.read_value() * 2.0
+    with tf.control_dependencies([early]):
+        update = tf.assign_add(v, tf.tanh(fed()[0]))
+    with tf.control_dependencies([update]):
+        return [early, tf.identity(v) * 3.0]
+
+
+def seen_behind_python() -> Any:
+    """The shape of what Python gives is unknown: the variable is read in the calls that tell it, and updated behind them."""
+    v = scalar(np.float64(1))
+    told = tf.py_func(lambda a: a + a, [v.read_value()], tf.float64)
+    with tf.control_dependencies([told]):
+        first = tf.assign_add(v, 1.0)
+    return [told, tf.assign_add(first, tf.cast(tf.tanh(tf.reduce_sum(fed())), tf.float64)) * 2.0]
+
+
+def fetched_as_it_is_at_the_end() -> Any:
+    v = scalar(np.float64(1))
+    seen = v.read_value()
+    with tf.control_dependencies([tf.cast(seen * 2.0, tf.float32)]):
+        return [seen, tf.assign_add(v, tf.cast(tf.tanh(fed()[0]), tf.float64)).op]
+
+
 def read_and_updated_in_turn() -> Any:
     """Each update is of what was read behind the one before."""
     v = wide()
@@ -102,6 +188,15 @@ CASES: dict[str, Callable[[], Any]] = {
     "a loop that updates by what was read outside": lambda: loop_updates(lambda s: s, lambda v: v),
     "a loop that updates what the device reads too": lambda: loop_updates(tf.tanh, lambda v: v.read_value()),
     "reads and updates in turn": read_and_updated_in_turn,
+    "one read before and behind an update": seen_before_and_behind,
+    "text read before and behind an update": text_seen_behind,
+    "a read behind an update in a branch that is taken": lambda: seen_in_a_branch(True),
+    "a read behind an update in a branch that is not": lambda: seen_in_a_branch(False),
+    "updates behind Python": seen_behind_python,
+    "a variable kept on the host, read in a branch": kept_and_read_in_a_branch,
+    "a variable kept on the host, updated in a branch": kept_and_updated_in_a_branch,
+    "a variable kept on the host, read before and behind an update": kept_and_read_behind,
+    "a read that is fetched": fetched_as_it_is_at_the_end,
     "an update's result in a branch that is taken": lambda: branch(True),
     "an update's result in a branch that is not": lambda: branch(False),
 }
@@ -144,6 +239,75 @@ def test_what_need_not_wait_reads_first(place: str, use_resource: bool) -> None:
             plain.run(counted)
     for got, expected in zip(mine, theirs, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(got, expected, strict=True))
+
+
+def as_written() -> tf.Session:
+    """TensorFlow without Grappler, some of whose simplifications of a branch wait for a control output that is dead."""
+    config = tf.ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return tf.Session(config=config)
+
+
+def in_a_branch(v: Any, x: Any) -> Any:
+    return tf.cond(far(x[0]) < 3.0, lambda: tf.stack([v, v]), lambda: tf.stack([v, v, v]))
+
+
+def told_in_a_branch(v: Any, x: Any) -> Any:
+    return tf.cond(far(x[0]) < 3.0, lambda: tf.py_func(lambda a: a + a, [v], v.dtype.base_dtype), lambda: tf.identity(v))
+
+
+def behind_the_device(v: Any, x: Any) -> Any:
+    with tf.control_dependencies([far(x)]):
+        return v.read_value() + v.read_value()
+
+
+@pytest.mark.parametrize("use_resource", [True, False], ids=["resource", "ref"])
+@pytest.mark.parametrize("build", [in_a_branch, told_in_a_branch, behind_the_device])
+@pytest.mark.parametrize(
+    "start", [np.float64(1), np.float64([1, 2]), np.complex64(1j), "a"], ids=["scalar", "vector", "complex", "text"]
+)
+def test_a_read_that_was_made_before_an_update_comes_first(start: Any, build: Callable[..., Any], use_resource: bool) -> None:
+    """Though the read waits for the device and the update for nothing; in most runs TensorFlow does the same."""
+    x = tf.placeholder(tf.float32, [2])
+    v = tf.get_variable("v", initializer=start, use_resource=use_resource)
+    look = build(v, x)
+    update = tf.assign(v, v.read_value() + tf.constant(start)).op
+    mine, theirs = [], []
+    with device_session() as device, as_written() as plain:
+        for session in (device, plain):
+            session.run(v.initializer)
+        for _ in range(3):
+            mine.append(device.run([look, update], {x: X})[0])
+            theirs.append(plain.run(look, {x: X}))
+            plain.run(update)
+    for got, expected in zip(mine, theirs, strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_nobody_is_dead_because_a_read_before_him_is() -> None:
+    """The update comes behind a read in a branch that is not taken; and is made."""
+    v, x = wide(), tf.placeholder(tf.float32, [2])
+    look = tf.cond(far(x[0]) < 0.0, lambda: v * 2.0, lambda: tf.zeros([2], tf.float64))
+    update = tf.assign_add(v, [1.0, 1.0]).op
+    same_on_both([([look, update], {x: X}), (v, {}), (tf.group(look, update), {x: -X}), (v, {})])
+
+
+def test_writes_keep_the_order_in_which_they_were_made() -> None:
+    """As those on the device do; TensorFlow leaves it open."""
+    v, x = wide(), tf.placeholder(tf.float32, [2])
+    writes = [tf.assign(v, tf.cast(far(x), tf.float64)).op, tf.assign(v, [5.0, 6.0]).op, tf.assign_add(v, [1.0, 1.0]).op]
+    with device_session() as session:
+        session.run(v.initializer)
+        session.run(writes, {x: X})
+        np.testing.assert_array_equal(session.run(v), [6.0, 7.0])
+
+
+def test_a_constant_of_the_host_that_waits_for_a_placeholder() -> None:
+    x = tf.placeholder(tf.float32, [2])
+    v = wide()
+    with tf.control_dependencies([x]):
+        doubled = v.read_value() * 2.0
+    same_on_both([(doubled, {x: X}), (doubled, {x: X})])
 
 
 def test_a_variable_that_is_fetched_is_shown_as_it_is_at_the_end() -> None:

@@ -264,8 +264,21 @@ def test_callables() -> None:
         assert session.make_callable(two.op)() is None
         run = session.make_callable([loss, two], feed_list=[x])
         np.testing.assert_allclose(run(X), session.run([loss, two], {x: X}))
-        with pytest.raises(ValueError, match="1 positional"):
-            run()
+
+
+@pytest.mark.parametrize("n_values", [0, 1, 2])
+@pytest.mark.parametrize("n_feeds", [None, 0, 1])
+def test_callables_with_too_few_and_too_many_values(n_feeds: int | None, n_values: int) -> None:
+    x = tf.placeholder(tf.float32, [2])
+    results = []
+    for session in (tf.Session(), device_session()):
+        with session:
+            run = session.make_callable(x * 2.0, None if n_feeds is None else [x] * n_feeds)
+            try:
+                results.append(run(*[np.ones(2)] * n_values).tolist())
+            except (TypeError, tf.errors.OpError) as error:
+                results.append(type(error))
+    assert results[0] == results[1]
 
 
 def test_partial_run_is_refused() -> None:

@@ -276,9 +276,10 @@ def _make_callable(self: Any, fetches: Any, feed_list: Any = None, accept_option
     feeds = list(feed_list or ())
 
     def run(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
-        if len(values) != len(feeds):
-            raise ValueError(f"Must provide {len(feeds)} positional arguments, got {len(values)}")
-        return self.run(fetches, dict(zip(feeds, values, strict=True)), options, run_metadata)
+        if feed_list is None and values:
+            raise TypeError(f"run() takes 0 positional arguments but {len(values)} were given")
+        fed = dict(zip(feeds, values, strict=False))  # as TensorFlow: one too few is missed by the run, one too many by nobody
+        return self.run(fetches, fed, options, run_metadata)
 
     return run
 
