@@ -154,13 +154,17 @@ def _small_split(
     if split_dim.value is None or split_dim.rank or len(outputs) < 2 or not 0 < math.prod(value.known_shape()) <= SMALL_COPY:
         return None
     axis = axis_in(value.rank or 0, int(split_dim.value), _SPLIT)
-    size, before = outputs[0].known_shape()[axis], (slice(None),) * axis
+    known, size, before = value.known_shape(), outputs[0].known_shape()[axis], (slice(None),) * axis
     parts = [(*before, slice(first, first + size)) for first in range(0, size * len(outputs), size)]
 
     def new(split_dim: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, ...]:
+        if value.shape != known:  # a ref variable may have been given another shape
+            return split(split_dim, value, num_split=len(parts))
         return tuple([value[part].copy() for part in parts])
 
     def planned(split_dim: np.ndarray, value: np.ndarray, out: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+        if value.shape != known:
+            return split(split_dim, value, num_split=len(parts), out=out)
         for target, part in zip(out, parts, strict=True):
             target[...] = value[part]
         return out

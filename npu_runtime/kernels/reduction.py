@@ -122,9 +122,12 @@ def _small(
     chosen, shape = _reduced(x.known_shape(), tuple(axes.value.reshape(-1).tolist()), keep_dims)
     if not chosen:
         return None
-    count = np.array(size / math.prod(shape), np.float32)
+    known, count = x.known_shape(), np.array(size / math.prod(shape), np.float32)
 
     def run(x: np.ndarray, axes: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        if x.shape != known:  # a ref variable may have been given another shape
+            made = mean_of(x, axes, keep_dims=keep_dims, out=out) if is_mean else _reduce(ufunc, x, axes, keep_dims, out)
+            return np.asarray(made)
         made = np.empty(shape, np.float32) if out is None else out
         ufunc.reduce(x, chosen, None, made, keep_dims)
         return np.divide(made, count, made) if is_mean else made

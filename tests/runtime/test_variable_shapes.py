@@ -67,3 +67,22 @@ def test_the_shape_is_the_values(place: Callable[[Read], Any], shape: tuple[int,
             for session in (theirs, ours):
                 session.run(v.initializer)
             assert ours.run(asked) == theirs.run(asked)
+
+
+def test_a_ref_variable_that_was_given_another_shape_is_read_in_a_loop_as_it_is() -> None:
+    """TensorFlow does not look at shapes again either; small kernels of known shapes must."""
+    with tf.Graph().as_default():
+        v = tf.Variable(np.ones((2, 4), np.float32), use_resource=False)
+        reshaped = tf.assign(v, np.arange(12, dtype=np.float32).reshape(2, 6), validate_shape=False)
+
+        def body(i: tf.Tensor, mean: tf.Tensor, total: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            read = v.read_value()
+            part = tf.raw_ops.Split(axis=1, value=read, num_split=2)[1]
+            return i + 1, mean + tf.reduce_mean(read, [0, 1]), total + tf.reduce_sum(part, [0, 1])
+
+        made = tf.while_loop(lambda i, *_: i < 3, body, (0, 0.0, 0.0))[1:]
+        with tf.Session() as theirs, device_session() as ours:
+            for session in (theirs, ours):
+                session.run(v.initializer)
+                session.run(reshaped.op)
+            assert ours.run(made) == theirs.run(made)
