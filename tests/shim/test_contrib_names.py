@@ -43,7 +43,7 @@ GONE = {
     "tpu": {"TPUDistributionStrategy", "keras_to_tpu_model", "profiler"},
     "training": {
         "FeedingQueueRunner", "GreedyLoadBalancingStrategy", "NextQueuedSequenceBatch", "RandomStrategy",
-        "SequenceQueueingStateSaver", "batch_sequences_with_states", "bucket", "bucket_by_sequence_length", "byte_size_load_fn",
+        "SequenceQueueingStateSaver", "batch_sequences_with_states", "byte_size_load_fn",
         "rejection_sample", "resample_at_rate", "stratified_sample", "weighted_resample",
     },
     "util": {"loader"},
