@@ -45,7 +45,6 @@ LEFT = [
     ("map(str, [1])[0]", 1),
     ("len(filter(None, [1]))", 1),
     ("import random\norder = range(9)\nrandom.shuffle(order)", 3),
-    ("import numpy\nnumpy.random.shuffle(range(9))", 2),
     ("import pickle\npickle.dump({}, open('text', 'w'))", 2),
     ("import pickle\nwith open('bytes') as f:\n pickle.load(f)", 3),
     ("try:\n import cPickle as pickle\nexcept ImportError:\n import pickle\nf = open('bytes', 'r')\npickle.load(f)", 6),
@@ -90,13 +89,6 @@ def test_what_cannot_be_seen_is_not_told() -> None:
     assert told("import pandas as pd\nfor k, v in pd.read_csv('x').iteritems():\n    pass") == []
     assert told("import six\nfor k, v in six.iteritems(d):\n    pass") == []
     assert told("import sys\nif sys.version_info[0] == 2:\n    items = d.iteritems()") == []
-
-
-def test_a_map_becomes_an_array_without_its_elements() -> None:
-    import numpy
-
-    assert numpy.array(map(str, [1, 2])).shape == ()
-    assert told("import numpy as np\nx = np.array(map(float, row))") == [2]
 
 
 def test_files_that_take_part_without_tensorflow_are_told_too() -> None:
