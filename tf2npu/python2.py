@@ -12,7 +12,6 @@ import difflib
 import io
 import itertools
 import logging
-import tokenize
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -169,12 +168,17 @@ def _refactored(text: str) -> str:
 
 
 def _with_blanks_for_tabs(text: str) -> str:
-    """The text with blanks in front of its lines: to Python 2 a tab ends at the next multiple of eight columns."""
+    """The text with blanks in front of its lines: to Python 2 a tab ends at the next multiple of eight columns.
+
+    By the tokenizer of the fixers: Python's own, from 3.12 on, reads no line of such a file.
+    """
+    from fissix.pgen2 import tokenize
+
     inside: set[int] = set()  # lines that begin in a string
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.STRING:
-                inside.update(range(token.start[0] + 1, token.end[0] + 1))
+        for kind, _, (first, _), (last, _), _ in tokenize.generate_tokens(io.StringIO(text).readline):
+            if kind == tokenize.STRING:
+                inside.update(range(first + 1, last + 1))
     except (tokenize.TokenError, SyntaxError):
         return text
     lines = text.split("\n")
