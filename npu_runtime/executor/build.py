@@ -230,10 +230,12 @@ class _Builder:
             return STRUCTURAL.get(node.op, control_flow.identity)
         made = all_kernels()[node.op]
         handed = variable_inputs(self.graph, node)
-        is_planned = all(Value(node.name, index) in plan.offsets_bytes for index in range(len(node.outputs)))
-        inputs = [self.graph.spec(value) for value in node.inputs]
-        if not handed and (small := made.function_for(inputs, node.outputs, node.attrs, is_planned)) is not None:
-            return small
+        if made.small is not None and not handed:
+            is_planned = all(Value(node.name, index) in plan.offsets_bytes for index in range(len(node.outputs)))
+            inputs = [self.graph.spec(value) for value in node.inputs]
+            small = made.function_for(inputs, node.outputs, node.attrs, is_planned)
+            if small is not None:
+                return small
         keywords = made.bind(node.attrs)
         if made.is_stateful:
             keywords["state"] = self.state.generator(node.name)

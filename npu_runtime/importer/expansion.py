@@ -12,6 +12,7 @@ from tensorflow.python.framework import dtypes, tensor_util
 
 from npu_runtime.graph.ir import Node, Value
 from npu_runtime.graph.spec import Spec
+from npu_runtime.importer.specs import import_spec
 from npu_runtime.passes.placement import HANDLES, SWITCHES
 
 MARK = "/inlined/"
@@ -55,9 +56,7 @@ class Expansion:
     def spec_of_input(self, position: int) -> Spec:
         """Of an input of the call; a handle's tells of the variable behind it."""
         value, tensor = self.call.inputs[position], self._operation.inputs[position]
-        is_unknown = tensor.shape.rank is None or tensor.dtype.base_dtype.name == "resource"
-        shape = None if is_unknown else tuple(tensor.shape.as_list())
-        found: Spec = self._inliner.spec(value, Spec(shape, tensor.dtype.base_dtype.name))
+        found: Spec = self._inliner.spec(value, import_spec(tensor))
         return Spec(found.shape, found.dtype)
 
     def spec(self, value: Value, otherwise: Spec) -> Spec:

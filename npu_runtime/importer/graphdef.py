@@ -15,6 +15,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.importer.functions import Inliner, device_op
+from npu_runtime.importer.specs import import_spec
 from npu_runtime.kernels.variants import ADD_VARIANTS, ZERO_VARIANTS
 from npu_runtime.passes.loop_frames import ENTERS
 from npu_runtime.passes.placement import NOT_COMPILED, SWITCHES
@@ -111,12 +112,6 @@ def import_operation(operation: Any) -> Node:
     return node
 
 
-def import_spec(tensor: Any) -> Spec:
-    """What TensorFlow knows of a tensor."""
-    name = tensor.dtype.base_dtype.name
-    return Spec(None if name == "resource" else import_shape(tensor.shape), name)
-
-
 def parse_inputs(names: Any) -> tuple[list[Value], list[str]]:
     """NodeDef input strings ("a", "a:1", "^b") as data inputs and control inputs."""
     inputs, controls = [], []
@@ -134,11 +129,6 @@ def parse_value(name: str) -> Value:
     if match is None:
         raise ValueError(f"{name!r} is not the name of a tensor")
     return Value(match["node"], int(match["index"] or 0))
-
-
-def import_shape(shape: Any) -> Shape:
-    """A tf.TensorShape as a tuple, None when its rank is unknown."""
-    return None if shape.rank is None else tuple(shape.as_list())
 
 
 def import_attr(value: attr_value_pb2.AttrValue) -> Any:

@@ -12,6 +12,7 @@ from npu_runtime.graph.ir import Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.importer.branches import INDEX
 from npu_runtime.importer.expansion import Expansion, inner_name
+from npu_runtime.importer.specs import import_spec
 from npu_runtime.passes.placement import HANDLES
 
 WHILES = frozenset({"While", "StatelessWhile"})
@@ -78,8 +79,7 @@ class _Lowering:
         body = self.expansion.load(0, self.specs)
         (result,), effects = self.expansion.inline(body, "cond/", values, [values[self.changing[0]].node])
         (output,) = body.outputs
-        spec = Spec(None if output.shape.rank is None else tuple(output.shape.as_list()), output.dtype.name)
-        truth = self.expansion.truth(result, spec, "truth")
+        truth = self.expansion.truth(result, import_spec(output), "truth")
         return self.expansion.add("condition", "LoopCond", [truth], [Spec((), "bool")], effects)
 
     def _switch(self, position: int, value: Value, condition: Value) -> Value:

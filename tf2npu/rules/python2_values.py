@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.old_library import is_guarded, takes_part
+from tf2npu.rules.old_library import PYTHON2_VALUES, is_guarded, takes_part
 from tf2npu.scanner.names import is_framework
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
@@ -24,7 +24,6 @@ _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 _DICT_METHODS = {
     "has_key": "`key in x`", "iteritems": "x.items()", "itervalues": "x.values()", "iterkeys": "x.keys()",
 }  # fmt: skip
-_HINTS = re.compile(r"\bdef next\b|\.next\(\)|\b(?:map|filter|zip|range)\(|\.(?:has_key|iter(?:items|values|keys))\(")
 _OWN = ("user:", "project:")
 _Found = tuple[cst.CSTNode, str]
 
@@ -61,7 +60,7 @@ _Found = tuple[cst.CSTNode, str]
 def python2_value(site: Site) -> None:
     """Reports iterators without `__next__`, uses of lists that are none in Python 3, and methods that dicts no longer have."""
     script = site.script
-    if not takes_part(site) or not _HINTS.search(script.text):
+    if not takes_part(site) or not re.search(PYTHON2_VALUES, script.text):
         return
     found = [*_classes(script), *_methods(script), *_lazy_values(script)]
     for node, message in found:
