@@ -13,7 +13,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.parallel import blas_architecture, n_threads, parallel_ranges, scratch
+from npu_runtime.kernels.parallel import blas_architecture, n_threads, parallel_ranges, processor_vendor, scratch
 from npu_runtime.kernels.precision import store, wide_buffer, widen
 
 ALL = slice(None)
@@ -47,12 +47,14 @@ FEWEST_STACKED = 128
 """Rows of one such product that repay its start."""
 NARROW, FEWEST_NARROW, MANY_ROWS = 96, 32, 512
 """Fewer rows do where they have no more than so many columns and there are many products of them."""
-FEW_ROWS, FEW_ROWS_BY_COLUMNS = range(4, 25), range(4, 41)
+IS_AMD = processor_vendor() == "AuthenticAMD"
+"""AMD's processors run the same kernels of BLAS, but what packing costs them is another share of a product."""
+FEW_ROWS, FEW_ROWS_BY_COLUMNS = (range(4, 81), range(4, 65)) if IS_AMD else (range(4, 25), range(4, 41))
 """Of a product that is multiplied by pieces of the other operand, as packing that takes longer than multiplying it; of one
 whose columns are contiguous."""
-SOME_ROWS = range(25, 49)
+SOME_ROWS = range(0) if IS_AMD else range(25, 49)
 """The same where a narrower piece of all rows of the other operand is still a product that BLAS does not pack."""
-TRANSPOSED_ROWS, TRANSPOSED_SIZE = range(25, 321), 500_000
+TRANSPOSED_ROWS, TRANSPOSED_SIZE = range(0) if IS_AMD else range(25, 321), 500_000
 """Rows of a product that is turned around, and the size of the other operand from which on that pays."""
 FEW_COLUMNS, SOME_COLUMNS, FEW_TURNED = 64, 32, 16
 """Columns of such a piece; of one for some rows; of one whose columns are contiguous."""

@@ -16,6 +16,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,6 +45,15 @@ def blas_architecture() -> str:
     """The processors that numpy's BLAS has chosen its kernels for, as it names them; "" where it does not tell."""
     found = ThreadpoolController().select(user_api="blas").info()
     return str(found[0].get("architecture") or "") if found else ""
+
+
+def processor_vendor() -> str:
+    """As the processor names its maker, "AuthenticAMD" or "GenuineIntel"; "" where Linux does not tell."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("vendor_id")), "")
 
 
 class Helped(Protocol):
