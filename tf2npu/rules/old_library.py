@@ -15,7 +15,7 @@ from tf2npu.scanner.sites import Site
 from tf2npu.scanner.walk import dotted_name
 
 # What a file must hold for python2_values to have anything to say.
-PYTHON2_VALUES = r"\bdef next\b|\.next\(\)|\b(?:map|filter|zip|range)\(|\.(?:has_key|iter(?:items|values|keys))\("
+PYTHON2_VALUES = re.compile(r"\bdef next\b|\.next\(\)|\b(?:map|filter|zip|range)\(|\.(?:has_key|iter(?:items|values|keys))\(")
 # What a file must hold for one of these rules to have anything to say, so that others need not be parsed.
 _HINTS = re.compile(
     rb"\.(?:int|float|bool|object|str|long|unicode|complex|typeDict|float_|complex_|unicode_|string_|Inf|infty|[PN]INF|NaN|product"
@@ -27,7 +27,7 @@ _HINTS = re.compile(
     rb"|tkMessageBox|tkFileDialog|UserDict|__builtin__|commands|cookielib|copy_reg|httplib|urllib2|urlparse|thread|md5|sets)\b|cv2\.cv"
     rb"|\b(?:OMPI_COMM|MV2_COMM|PMI|HOROVOD)_"  # NPU422
     rb"|\b(?:xrange|unichr|basestring|raw_input|execfile|StandardError)\b|\b(?:unicode|long|reduce)\("
-    rb"|(?:pickle|Pickle|json)\.(?:dump|load)\(|csv\.(?:Dict)?(?:r|R|w|W)|" + PYTHON2_VALUES.encode()  # file_modes
+    rb"|(?:pickle|Pickle|json)\.(?:dump|load)\(|csv\.(?:Dict)?(?:r|R|w|W)|" + PYTHON2_VALUES.pattern.encode()  # file_modes
 )
 _VERSION_TESTS = (*VERSION_TESTS, "__version__")  # of Python, and of the library itself
 

@@ -60,7 +60,7 @@ _Found = tuple[cst.CSTNode, str]
 def python2_value(site: Site) -> None:
     """Reports iterators without `__next__`, uses of lists that are none in Python 3, and methods that dicts no longer have."""
     script = site.script
-    if not takes_part(site) or not re.search(PYTHON2_VALUES, script.text):
+    if not takes_part(site) or not PYTHON2_VALUES.search(script.text):
         return
     found = [*_classes(script), *_methods(script), *_lazy_values(script)]
     for node, message in found:
