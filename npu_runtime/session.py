@@ -51,7 +51,7 @@ from npu_runtime.passes.cut_loop_waits import cut_loop_waits
 from npu_runtime.passes.enter_variables import enter_variables
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
-from npu_runtime.passes.partition import HostCall, partition, split_prologue, variable_shown
+from npu_runtime.passes.partition import HostCall, partition, place_added, split_prologue, variable_shown
 from npu_runtime.passes.pipeline import optimise
 from npu_runtime.passes.placement import VARIABLES, Key, Placement, place, variable_key
 from npu_runtime.passes.precision_policy import load_policy, saturates
@@ -327,6 +327,7 @@ class DeviceSession:
         # What is cut, is cut at every result: a fused kernel would hand larger fp16 numbers on inside.
         hands_on_more = is_saturating and stores_float16(graph)
         optimise(graph, self._config.fusion and self._config.track_nan == "off" and not hands_on_more)
+        place_added(graph, parts)
         names = [name for call in parts.calls for name in with_handle_sources(graph, call.nodes)]
         self._host.add_nodes(self._importer.graph, names, self._placement.groups)
         calls = {call: self._bind(graph, call) for call in parts.calls}

@@ -100,7 +100,7 @@ def _refuse(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
     return None
 
 
-def _with_epilogue(base: Estimate) -> Estimate:
+def with_epilogue(base: Estimate) -> Estimate:
     """The cube op's work, and one an output and fused op, as its separate nodes would count."""
 
     def estimate(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
@@ -116,7 +116,7 @@ def _conv_shape(
 
 
 @kernel(
-    "_FusedConv2D", unit="cube", shape=_conv_shape, dtypes=frozenset({"float16", "float32"}), estimate=_with_epilogue(conv_flops),
+    "_FusedConv2D", unit="cube", shape=_conv_shape, dtypes=frozenset({"float16", "float32"}), estimate=with_epilogue(conv_flops),
     ignores=("num_args", "num_host_args", "filter_format", "use_cudnn_on_gpu", "epsilon"), refuse=_refuse,
 )  # fmt: skip
 def fused_conv2d(
@@ -158,7 +158,7 @@ def _small(
 
 
 @kernel(
-    "_FusedMatMul", unit="cube", shape=_matmul_shape, dtypes=dt.FLOATS, estimate=_with_epilogue(matmul_flops),
+    "_FusedMatMul", unit="cube", shape=_matmul_shape, dtypes=dt.FLOATS, estimate=with_epilogue(matmul_flops),
     ignores=("num_args", "epsilon"), refuse=_refuse, small=_small,
 )  # fmt: skip
 def fused_matmul(

@@ -89,7 +89,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
         if epilogue is not None and m:
             epilogue(out)
         return out
-    finish = epilogue or _leave
+    finish = epilogue or leave
 
     def rows(start: int, stop: int) -> None:
         multiply_stacked(a[start:stop], b, out[start:stop])
@@ -165,7 +165,7 @@ def multiply_wide(a: np.ndarray, b: np.ndarray, out: np.ndarray, width: int, fin
 
     def columns(start: int, stop: int) -> None:
         part = slice(start * width, stop * width)
-        np.matmul(a, _cut_columns(b[:, part], width), out=_cut_columns(out[:, part], width))
+        np.matmul(a, cut_columns(b[:, part], width), out=cut_columns(out[:, part], width))
         finish(out[:, part], part)
 
     parallel_ranges(count, columns, -(-count // MOST_STACKS))
@@ -188,7 +188,7 @@ def multiply_few(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
         part = slice(inner * index // n_parts, inner * (index + 1) // n_parts)
         target = scratch("few rows", out.shape) if index else out
         if whole:
-            np.matmul(a[:, part], _cut_columns(b[part, :whole], width), out=_cut_columns(target[:, :whole], width))
+            np.matmul(a[:, part], cut_columns(b[part, :whole], width), out=cut_columns(target[:, :whole], width))
         if whole < columns:
             np.matmul(a[:, part], b[part, whole:], out=target[:, whole:])
         if index:
@@ -208,7 +208,7 @@ def multiply_transposed(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     np.copyto(out, turned.T)
 
 
-def _cut_columns(x: np.ndarray, width: int) -> np.ndarray:
+def cut_columns(x: np.ndarray, width: int) -> np.ndarray:
     """(m, n) as (n / width, m, width), not copied; any strides, as cutting an axis never needs a copy."""
     return x.reshape(len(x), x.shape[1] // width, width).swapaxes(0, 1)
 
@@ -229,7 +229,7 @@ def cut_rows(x: np.ndarray, size: int) -> np.ndarray:
     return x.reshape(len(x) // size, size, x.shape[1])
 
 
-def _leave(block: np.ndarray, columns: slice = ALL) -> None:
+def leave(block: np.ndarray, columns: slice = ALL) -> None:
     """The epilogue of a plain product."""
 
 

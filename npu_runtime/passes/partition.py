@@ -71,6 +71,14 @@ def partition(graph: Graph, groups: DisjointSets) -> Partition:
     return result
 
 
+def place_added(graph: Graph, parts: Partition) -> None:
+    """Give the device nodes that passes have added since their segment: as early, and alive, as what they read."""
+    for node in graph:
+        if node.name not in parts.times:
+            parts.times[node.name] = _earliest(graph, node, [node], parts.times)
+            parts.liveness[node.name] = _liveness_before(graph, node, parts.liveness, frozenset())
+
+
 def in_order(graph: Graph, groups: DisjointSets) -> list[list[Node]]:
     """Groups of nodes, producers first. Edges inside a group do not count, so loops may close there."""
     members = groups.groups(graph.nodes)

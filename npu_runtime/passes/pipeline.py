@@ -18,6 +18,7 @@ from npu_runtime.passes.fuse_optimizer_gradients import fuse_optimizer_gradients
 from npu_runtime.passes.fuse_pool_gradients import fuse_pool_gradients
 from npu_runtime.passes.fuse_product_sums import fuse_product_sums
 from npu_runtime.passes.fuse_random_masks import fuse_random_masks
+from npu_runtime.passes.lay_out_weights import lay_out_weights
 from npu_runtime.passes.lift_loops import WHILE
 from npu_runtime.passes.loosen_controls import loosen_controls
 from npu_runtime.passes.merge_duplicates import merge_duplicates
@@ -50,8 +51,10 @@ def pipeline(fusion: bool) -> Sequence[Pass]:
 
 
 def optimise(graph: Graph, fusion: bool) -> None:
-    """Run the pipeline over a graph and the bodies of its loops."""
+    """Run the pipeline over a graph and the bodies of its loops, then what looks at both."""
     run_passes(graph, pipeline(fusion))
     for node in graph:
         if node.op == WHILE:
             optimise(node.attrs["loop"].graph, fusion)
+    if fusion:
+        lay_out_weights.run(graph)

@@ -49,6 +49,14 @@ class Writers:
         others = self.handed.get(variable, set()) - {later.name}
         return others <= reached([reader.name], self.before) | reached([later.name], self.after)
 
+    def comes_later(self, value: Value, readers: list[Node]) -> bool:
+        """Whether everybody who is handed the ref variable that `value` shows waits for all of `readers`."""
+        variable = self._variable_of(value)
+        if variable is None or None in self.handed:
+            return False
+        handed = self.handed.get(variable, set())
+        return all(handed <= reached([reader.name], self.after) for reader in readers)
+
     def may_change(self, value: Value) -> bool:
         """Whether somebody who may write it is handed the ref variable that `value` shows; True where it is not certain which."""
         variable = self._variable_of(value)
@@ -56,7 +64,8 @@ class Writers:
 
     def _handed_to(self, node: Node) -> list[str | None]:
         if node.op == WHILE:
-            return [None]  # what is written inside
+            writes = any(inner.ref_inputs for inner in node.attrs["loop"].graph)
+            return [None] if writes else []
         if node.op in HANDED_ON or node.op == LOOP_INPUT:
             return []
         return [self._variable_of(node.inputs[i]) for i in sorted(node.ref_inputs)]

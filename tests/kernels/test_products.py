@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.kernels import batch_matmul, im2col, matmul, parallel
+from npu_runtime.kernels import batch_matmul, im2col, matmul, panels, parallel
 from tests.kernels.harness import arr
 
 LAYOUTS = {"rows": lambda x: x, "columns": np.asfortranarray, "part": lambda x: np.repeat(x, 2, axis=0)[::2]}
@@ -144,3 +144,23 @@ def test_stacks_are_made_where_blas_knows_small_products() -> None:
     for small, size in ((10**6, 1664), (0, 0)):
         with mock.patch.multiple(matmul, SMALL_PRODUCT=small):
             assert matmul._stack_of(a, b, out) == size
+
+
+@given(
+    st.integers(1, 30), st.integers(1, 50), st.integers(0, 200), st.sampled_from(sorted(LAYOUTS)), st.booleans(),
+    st.sampled_from([0, 700, 10**6]), st.booleans(),
+)  # fmt: skip
+@settings(deadline=None, max_examples=80)
+def test_products_with_a_matrix_in_panels(m: int, k: int, n: int, left: str, ends: bool, small: int, is_part: bool) -> None:
+    """Whole numbers, whose sums are exact in any order; bias and activation as of the fused product."""
+    a, wide, bias = LAYOUTS[left](arr(m, k).round()), arr(k, n + 3, seed=1).round(), arr(n, seed=2).round()
+    b = wide[:, :n] if is_part else np.ascontiguousarray(wide[:, :n])
+    laid_out = panels.lay_out_panels(b)
+    assert laid_out.shape == b.shape
+    with mock.patch.multiple(matmul, SMALL_PRODUCT=small * m, SERIAL_FLOPS=0):
+        if ends:
+            out = panels.panel_matmul(a, laid_out, bias, fused_ops=["BiasAdd", "Relu"], leakyrelu_alpha=0.2)
+        else:
+            out = panels.panel_matmul(a, laid_out, fused_ops=[], leakyrelu_alpha=0.2, out=np.full((m, n), np.nan, np.float32))
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    np.testing.assert_array_equal(out, np.maximum(expected + bias, 0) if ends else expected)
