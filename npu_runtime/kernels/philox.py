@@ -21,8 +21,8 @@ _WORD = 0xFFFFFFFF
 _LOW = (1 << 64) - 1
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 _WEYL = 0x9E3779B9, 0xBB67AE85
-TILE = 16384
-"""Blocks of four numbers computed at once: with fewer, what a call of numpy costs counts; with more, the L2 cache is full."""
+TILE = 65536
+"""Blocks of four numbers computed at once: with fewer, two threads wait for each other between the calls of numpy."""
 SERIAL = 6144
 """Up to here one thread is faster than two."""
 RESERVED_PER_OUTPUT = 256
