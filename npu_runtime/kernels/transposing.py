@@ -9,6 +9,9 @@ from npu_runtime.kernels.parallel import parallel_ranges, scratch
 SMALL = 1 << 15
 SMALL_LINES = 196608
 """Elements that one thread copies faster than two, where whole lines stay as they are."""
+NARROW, IN_CACHE = 16, 1 << 18
+"""Matrices of so few rows or columns, or of fewer elements, are left to numpy's own copy: their lines stay in the second cache,
+without a call for each block. Up to 256x256 it is 1.5 to 20 times as fast on an EPYC; blocks win from 512x512 and 48x65536."""
 BLOCK_ROWS, BLOCK_COLUMNS = 64, 128
 """Of the target, in one block: its 32 KB stay in the L1 cache until every cache line is used up."""
 
@@ -23,7 +26,9 @@ def transpose_into(out: np.ndarray, view: np.ndarray) -> None:
     target = out.reshape(shape)
     inner = int(np.argmin(strides))  # the axis along which the source is contiguous
     if inner == len(shape) - 1:
-        _copy_outer(target, source)
+        _copy_outer(target, source, SMALL_LINES)
+    elif min(shape[inner], shape[-1]) <= NARROW or shape[inner] * shape[-1] < IN_CACHE:
+        _copy_outer(target, source, SMALL)
     else:
         _copy_blocks(target, source, inner)
 
@@ -43,8 +48,9 @@ def _merged(view: np.ndarray) -> tuple[list[int], list[int]]:
     return shape or [1], strides or [view.itemsize]
 
 
-def _copy_outer(target: np.ndarray, source: np.ndarray) -> None:
-    grain = max(1, SMALL_LINES * target.shape[0] // target.size)
+def _copy_outer(target: np.ndarray, source: np.ndarray, piece: int) -> None:
+    """Pieces of at least so many elements, along the first axis."""
+    grain = max(1, piece * target.shape[0] // target.size)
     parallel_ranges(target.shape[0], lambda start, stop: np.copyto(target[start:stop], source[start:stop]), grain)
 
 

@@ -27,7 +27,7 @@ def said(code: str) -> list[Finding]:
         ("from tensorflow.contrib.rnn import GridLSTMCell", "tf.contrib.rnn.GridLSTMCell"),
         ("import tensorflow.contrib.rnn as rnn\nc = rnn.GridLSTMCell(3)", "tf.contrib.rnn.GridLSTMCell"),
         ("from tensorflow.contrib.factorization.python.ops import clustering_ops", "tf.contrib.factorization"),
-        ("import tensorflow.contrib.graph_editor as ge", "tf.contrib.graph_editor"),
+        ("import tensorflow.contrib.ffmpeg as f", "tf.contrib.ffmpeg"),
         ("from tensorflow.contrib.tensor_forest.python import tensor_forest", "tf.contrib.tensor_forest"),
         ("import tensorflow.compat.v1 as tf\ne = tf.estimator.BoostedTreesRegressor(c, 1)", "tf.estimator.BoostedTreesRegressor"),
         ("from tensorflow.contrib.quantization import bias_add", "tf.contrib.quantization"),
@@ -96,7 +96,7 @@ def test_it_is_said_once_and_names_the_other_lines() -> None:
 @pytest.mark.parametrize(
     ("name", "instead"),
     [
-        ("graph_editor", "tf.graph_util and tf.import_graph_def"),
+        ("ffmpeg", "tf.audio."),
         ("layers.real_valued_column", "tf.feature_column.numeric_column."),
         ("estimator.multi_class_head", "tf.estimator.MultiClassHead."),
         ("tensor_forest", "a forest of another library"),  # a copy of its Python code would not bring back its kernels

@@ -44,9 +44,9 @@ def test_places_of_a_notebook_have_their_cell() -> None:
     cells = [
         _START,
         "# nothing",
-        "x = 1\na = np.int(1)\nq = tf.contrib.graph_editor",
+        "x = 1\na = np.int(1)\nq = tf.contrib.ffmpeg",
         "b = np.int(2)",
-        "q = tf.contrib.graph_editor",
+        "q = tf.contrib.ffmpeg",
     ]
     made = [{"cell_type": "code", "metadata": {}, "source": c, "outputs": [], "execution_count": None} for c in cells]
     notebook = json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 2})

@@ -178,6 +178,15 @@ def test_a_variable_starts_from_the_value_of_another(graph, plain_session, resou
             assert first[1].tolist() == (2.0 * first[0]).tolist() and session.run(average).tolist() == [2.0, 4.0, 6.0]
 
 
+def test_operations_show_their_outputs_under_the_name_of_1_15(graph):
+    """As gradient checkpointing reads them."""
+    import tensorflow as tf
+
+    values, places = tf.nn.top_k(tf.constant([1.0, 3.0, 2.0]), 2)
+    assert [output is tensor for output, tensor in zip(values.op._outputs, (values, places), strict=True)] == [True, True]
+    assert tf.no_op()._outputs == []
+
+
 def test_eager_tensors_are_tensors(fresh):
     source = """
     import npu_bridge

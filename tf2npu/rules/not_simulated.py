@@ -31,7 +31,7 @@ _WORD = re.compile(r"\w+")
         Example.same("from tensorflow.python.distribute import all_reduce", level="info"),
         Example.same("cell = tf.contrib.rnn.LSTMCell(64)", note="still there"),
         Example.same(
-            "try:\n    from tensorflow.contrib import graph_editor\nexcept ImportError:\n    graph_editor = None",
+            "try:\n    from tensorflow.contrib import ffmpeg\nexcept ImportError:\n    ffmpeg = None",
             note="has another way",
         ),
     ),

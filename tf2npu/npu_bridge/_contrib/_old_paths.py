@@ -37,6 +37,9 @@ _BELOW = {
         python.ops.checkpoint_ops python.ops.ops python.ops.prettyprint_ops python.ops.script_ops python.ops.sort_ops
         python.ops.variables
     """,
+    "graph_editor": """
+        edit reroute select subgraph transform util
+    """,
     "image": """
         python python.ops python.ops.dense_image_warp python.ops.distort_image_ops python.ops.image_ops
         python.ops.interpolate_spline python.ops.single_image_random_dot_stereograms python.ops.sparse_image_warp

@@ -33,6 +33,7 @@ def install() -> None:
         keras_private,
         keras_spellings,
         library_view,
+        operation_class,
         private_aliases,
         standalone_keras,
         tensor_class,
@@ -49,6 +50,7 @@ def install() -> None:
     keras_leftovers.add(journal)
     tensor_class.unify(journal)
     variable_class.complete(journal)
+    operation_class.complete(journal)
     twins.swap(journal)
     standalone_keras.serve(journal)
     for name in ("__version__", "VERSION"):

@@ -27,7 +27,7 @@ _INSTEAD = {
     "feature_column": "tf.feature_column",
     "ffmpeg": "tf.audio",
     "gan": "the package tensorflow_gan",
-    "graph_editor": "tf.graph_util and tf.import_graph_def with input_map",
+    "graph_editor": "graph_editor.reroute_ts and graph_editor.copy_with_input_replacements",
     "image.bipartite_match": _COMPILED,
     "image.connected_components": "scipy.ndimage.label in tf.py_func",
     "image.single_image_random_dot_stereograms": _COMPILED,
