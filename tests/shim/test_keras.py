@@ -156,8 +156,8 @@ class Rows(tf.keras.layers.Dropout):
         shape = tf.shape(inputs)
         return (shape[0], 1, shape[2])
 
-layers = [(Rows, 3), (tf.keras.layers.SpatialDropout1D, 3), (tf.keras.layers.SpatialDropout2D, 4), (tf.keras.layers.SpatialDropout3D, 5)]
-for kind, rank in layers:
+of = tf.keras.layers
+for kind, rank in [(Rows, 3), (of.SpatialDropout1D, 3), (of.SpatialDropout2D, 4), (of.SpatialDropout3D, 5)]:
     x = tf.ones([8, *[3] * (rank - 2), 50])
     with tf.Session() as session:
         value = session.run(kind(0.2, seed=1)(x, training=True)).reshape(8, -1, 50)
@@ -167,7 +167,7 @@ for kind, rank in layers:
 
 
 def test_layers_that_drop_whole_maps_do_so_with_the_import(fresh):
-    """A layer that makes a noise shape of its own has none in `noise_shape`; Keras documents that it drops entire feature maps."""
+    """A layer that makes a noise shape of its own has none in `noise_shape`; Keras drops entire feature maps by it."""
     fresh(SPATIAL)
 
 
