@@ -171,6 +171,33 @@ LENDER = "import horovod.tensorflow as hvd\n"
 START = "hvd.init()\nprint(hvd.size())\n"
 
 
+@pytest.mark.parametrize(
+    ("module", "call"),
+    [
+        ("horovod.tensorflow", "allgather(x)"),
+        ("horovod.tensorflow.mpi_ops", "allgather(x)"),
+        ("horovod.tensorflow", "broadcast(x, 0)"),
+        ("horovod.tensorflow", "broadcast_global_variables(0)"),
+    ],
+)
+def test_a_function_whose_name_the_npu_has_too_is_no_longer_used(module: str, call: str) -> None:
+    """`allgather(x)` becomes `hccl_ops.allgather(x, ...)`: that is another one, which no import of Horovod gives."""
+    name = call.partition("(")[0]
+    source = f"import tensorflow as tf\nfrom {module} import {name}\ny = {call}\n"
+    result = convert_source(source, "train.py", HVD)
+    text = result.after.decode()
+    assert "horovod" not in text and f".{name}(" in text
+    assert [f.level for f in result.findings if f.rule == "NPU401"] == [Level.FIXED]
+    assert convert_source(text, "train.py", HVD).after.decode() == text
+
+
+def test_a_function_that_is_called_and_handed_on_keeps_its_import() -> None:
+    source = "import tensorflow as tf\nfrom horovod.tensorflow import allgather\ny = allgather(x)\nkeep(allgather)\n"
+    result = convert_source(source, "train.py", HVD)
+    assert "from horovod.tensorflow import allgather" in result.after.decode()
+    assert [f.level for f in result.findings if f.rule == "NPU401"] == [Level.MANUAL]
+
+
 @pytest.mark.parametrize("taken", ["from dist import hvd", "from dist import *"])
 def test_a_name_that_another_file_takes_stays_in_the_place_of_the_import(taken: str) -> None:
     """The import went, and the other file stopped at its own."""

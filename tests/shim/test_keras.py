@@ -145,6 +145,32 @@ def test_converted_dropout_layers(fresh):
     fresh(CONVERTED)
 
 
+SPATIAL = """
+import numpy as np
+import tensorflow as tf
+from npu_bridge.npu_init import *
+from npu_bridge.estimator.npu import npu_convert_dropout
+
+class Rows(tf.keras.layers.Dropout):
+    def _get_noise_shape(self, inputs):
+        shape = tf.shape(inputs)
+        return (shape[0], 1, shape[2])
+
+of = tf.keras.layers
+for kind, rank in [(Rows, 3), (of.SpatialDropout1D, 3), (of.SpatialDropout2D, 4), (of.SpatialDropout3D, 5)]:
+    x = tf.ones([8, *[3] * (rank - 2), 50])
+    with tf.Session() as session:
+        value = session.run(kind(0.2, seed=1)(x, training=True)).reshape(8, -1, 50)
+    assert (value == value[:, :1]).all(), (kind, value[0])
+    assert set(np.unique(value)) == {0.0, np.float32(1.25)}
+"""
+
+
+def test_layers_that_drop_whole_maps_do_so_with_the_import(fresh):
+    """A layer that makes a noise shape of its own has none in `noise_shape`; Keras drops entire feature maps by it."""
+    fresh(SPATIAL)
+
+
 TPU_NORMALIZATION = """
 import numpy as np
 {start}

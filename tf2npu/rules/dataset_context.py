@@ -11,6 +11,7 @@ import libcst as cst
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Call
 
+_MODES = "tensorflow.estimator.ModeKeys."
 _TRAINING_CALLS = frozenset({"minimize", "apply_gradients", "create_train_op"})
 _NOT_TRAINING = re.compile(r"eval|test|val|infer|pred|dev", re.IGNORECASE)
 _FED_BY = {"train": "train", "evaluate": "eval", "predict": "eval"}
@@ -184,11 +185,30 @@ def _under_conditions(call: Call, context: Context) -> Context:
         if context.kind != "param" or isinstance(ancestor, cst.FunctionDef):
             break
         if isinstance(ancestor, (cst.If, cst.IfExp)) and below in (ancestor.body, ancestor.orelse):
-            test = call.source(ancestor.test)
-            if test.removeprefix("not ") in (context.parameter, *context.others):
-                return Context("train" if (below is ancestor.body) != test.startswith("not ") else "eval")
+            kind = _told_by(call, ancestor.test, below is ancestor.body, (context.parameter, *context.others))
+            context = Context(kind) if kind else context
         below = ancestor
     return context
+
+
+def _told_by(call: Call, test: cst.BaseExpression, holds: bool, conditions: tuple[str, ...]) -> str:
+    """What a test that holds, or does not, says with the conditions that are true in training: "train", "eval" or nothing."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        return _told_by(call, test.expression, not holds, conditions)
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And if holds else cst.Or):
+        return _told_by(call, test.left, holds, conditions) or _told_by(call, test.right, holds, conditions)
+    if isinstance(test, cst.Name) and test.value in conditions:
+        return "train" if holds else "eval"
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1 or not isinstance(test.left, cst.Name):
+        return ""
+    operator, mode = test.comparisons[0].operator, call.resolve(test.comparisons[0].comparator) or ""
+    is_mode = mode.startswith(_MODES) and any(condition.startswith(f"({test.left.value} == ") for condition in conditions)
+    if not is_mode or not isinstance(operator, (cst.Equal, cst.NotEqual)):
+        return ""
+    is_it = isinstance(operator, cst.Equal) == holds
+    if mode.endswith(".TRAIN"):
+        return "train" if is_it else "eval"
+    return "eval" if is_it else ""
 
 
 def _of_closure(call: Call, scope: Scope) -> Context | None:

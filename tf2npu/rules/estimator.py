@@ -11,14 +11,13 @@ from tf2npu.rules.estimator_plan import (
     ESTIMATOR,
     REMOVED,
     RUN_CONFIG,
+    TPU_ESTIMATOR,
     estimator_plan,
     parameter,
     removed_from_copy,
 )
-from tf2npu.rules.passed_on import passed_on
-from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.sites import Call
 
-_CONFIG_OF_BASE = {ESTIMATOR: CONFIG_POSITION, **CANNED}  # Estimators that a class may extend, and the position of `config`
 _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_start_from")
 
 
@@ -93,30 +92,6 @@ def estimator(call: Call) -> None:
     return call.fixed("NPUEstimator runs the model on the NPU; it needs an NPURunConfig.")
 
 
-@rule(
-    id="NPU201",
-    title="Estimator",
-    on="reference",
-    matches=(ESTIMATOR,),
-    why="A class kept in a variable or passed on is called somewhere else, with a config that cannot be checked here.",
-    source="npu_bridge.estimator.npu.npu_estimator.NPUEstimator",
-    examples=(
-        Example.same("make = tf.estimator.Estimator if plain else Mine", note="called elsewhere", level="manual"),
-        Example.same("ok = isinstance(e, tf.estimator.Estimator)", note="only asked for"),
-        Example.same("def train(e: tf.estimator.Estimator):\n    e.train(fn)", note="an annotation"),
-    ),
-)
-def estimator_reference(site: Site) -> None:
-    """Reports an Estimator class that is not called but passed on."""
-    statement = passed_on(site)
-    if statement is not None and not isinstance(statement, cst.ClassDef):
-        site.manual(_PASSED_ON)
-
-
-_PASSED_ON = (
-    "The Estimator class is passed on here. Where it is called, use NPUEstimator with an NPURunConfig, or give it "
-    "config=npu_run_config_init(run_config=...)."
-)
 _NOT_KNOWN = (
     "Where this config is made is not known here. For the NPU's own loop and checkpoint hooks make it an NPURunConfig "
     "and the Estimator an NPUEstimator."
@@ -291,32 +266,16 @@ def wrap_run_config(call: Call, position: int | None) -> None:
     return call.fixed("The config is extended by what puts the Estimator's sessions on the NPU.")
 
 
-@rule(
-    id="NPU203",
-    title="Canned Estimator",
-    on="reference",
-    matches=tuple(CANNED),
-    why="A class kept in a variable or passed on is called somewhere else, with a config that cannot be checked here.",
-    source="npu_bridge.npu_init.npu_run_config_init",
-    examples=(
-        Example.same("kinds = {'dnn': tf.estimator.DNNClassifier}\ne = kinds[k](config=c)", note="one is chosen", level="manual"),
-        Example.same("ok = isinstance(e, tf.estimator.DNNClassifier)", note="only asked for"),
-        Example.same("class My(tf.estimator.LinearRegressor):\n    pass", note="extended"),
-    ),
-)
-def canned_reference(site: Site) -> None:
-    """Reports the class of a canned Estimator that is not called but passed on."""
-    statement = passed_on(site)
-    if statement is not None and not isinstance(statement, cst.ClassDef):
-        site.manual(
-            "The class is passed on or chosen here: where it is called, give it config=npu_run_config_init(run_config=...)."
-        )
+def number_of_self(call: Call) -> int:
+    """1 where a call gives `self` by hand, as in Base.__init__(self, ...), which moves all positions on; else 0."""
+    has_receiver = isinstance(call.node.func, cst.Attribute) and isinstance(call.node.func.value, cst.Call)
+    return int(call.name.endswith(".__init__") and not has_receiver)
 
 
 @rule(
     id="NPU204",
     title="TPUEstimator",
-    matches=("tensorflow.estimator.tpu.TPUEstimator",),
+    matches=(TPU_ESTIMATOR, f"{TPU_ESTIMATOR}.__init__"),
     why="Without use_tpu=False it looks for a TPU; without it it is an Estimator that the NPU can run.",
     source="tf.estimator.tpu.TPUEstimator of TensorFlow 1.15; npu_bridge.npu_init.npu_run_config_init",
     examples=(
@@ -324,6 +283,12 @@ def canned_reference(site: Site) -> None:
             "e = tf.contrib.tpu.TPUEstimator(fn, 'd', cfg, None, True)",
             "e = tf.contrib.tpu.TPUEstimator(fn, 'd', npu_run_config_init(run_config=cfg), None, False, "
             "eval_on_tpu=False, export_to_tpu=False)",
+        ),
+        Example(
+            "class My(tf.contrib.tpu.TPUEstimator):\n    def __init__(self, cfg):\n        super().__init__(fn, config=cfg)",
+            "class My(tf.contrib.tpu.TPUEstimator):\n    def __init__(self, cfg):\n"
+            "        super().__init__(fn, config=npu_run_config_init(run_config=cfg), use_tpu=False, eval_on_tpu=False, "
+            "export_to_tpu=False)",
         ),
         Example.same("e = tf.contrib.tpu.TPUEstimator(**kw)", note="everything may be in kw", level="manual"),
         Example.same("e = tpu.TPUEstimator(fn)", note="not TensorFlow's"),
@@ -333,9 +298,10 @@ def tpu_estimator(call: Call) -> None:
     """Switches the TPU off and wraps the config."""
     if call.has_star_args:
         return call.manual("Pass use_tpu=False, eval_on_tpu=False, export_to_tpu=False and a wrapped config by hand.")
-    wrap_run_config(call, CONFIG_POSITION)
+    first = number_of_self(call)
+    wrap_run_config(call, first + CONFIG_POSITION)
     for name, position in (("use_tpu", 4), ("eval_on_tpu", 9), ("export_to_tpu", 10)):
-        value = call.value(name, position)
+        value = call.value(name, first + position)
         if value is None:
             call.add_keyword(f"{name}=False")
         elif call.resolve(value) != "False":
@@ -343,33 +309,6 @@ def tpu_estimator(call: Call) -> None:
     if call.fix.changes and not call.fix.findings:
         call.fixed("The Estimator no longer looks for a TPU.")
     return None
-
-
-@rule(
-    id="NPU205",
-    title="Subclass of Estimator",
-    matches=tuple(f"{name}.__init__" for name in _CONFIG_OF_BASE),
-    why="The base class makes the sessions; the config it gets must put them on the NPU.",
-    source="npu_bridge.npu_init.npu_run_config_init",
-    examples=(
-        Example(
-            "class My(tf.estimator.Estimator):\n    def __init__(self, cfg):\n        super(My, self).__init__(fn, config=cfg)",
-            "class My(tf.estimator.Estimator):\n    def __init__(self, cfg):\n"
-            "        super(My, self).__init__(fn, config=npu_run_config_init(run_config=cfg))",
-        ),
-        Example(
-            "class My(tf.estimator.LinearRegressor):\n    def __init__(self, cols):\n        super().__init__(cols)",
-            "class My(tf.estimator.LinearRegressor):\n    def __init__(self, cols):\n"
-            "        super().__init__(cols, config=npu_run_config_init())",
-        ),
-        Example.same("class My(Base):\n    def __init__(self, cfg):\n        super(My, self).__init__(config=cfg)"),
-        Example.same("class My(tf.keras.Model):\n    def __init__(self):\n        super(My, self).__init__()", note="a model"),
-    ),
-)
-def estimator_subclass(call: Call) -> None:
-    """Wraps the config that a subclass of Estimator hands to its base."""
-    is_explicit = not isinstance(call.node.func, cst.Attribute) or not isinstance(call.node.func.value, cst.Call)
-    wrap_run_config(call, _CONFIG_OF_BASE[call.name.removesuffix(".__init__")] + is_explicit)
 
 
 @rule(

@@ -14,6 +14,7 @@ from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, parameter_of
 
 ESTIMATOR = "tensorflow.estimator.Estimator"
+TPU_ESTIMATOR = "tensorflow.estimator.tpu.TPUEstimator"
 RUN_CONFIG = "tensorflow.estimator.RunConfig"
 CONFIG_POSITION = 2
 RUN_CONFIG_PARAMETERS = (

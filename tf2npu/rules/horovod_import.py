@@ -100,7 +100,7 @@ def _take_out(site: Site, aliases: list[tuple[Any, str]]) -> None:
     is_flag = _is_guarded(site) and bool(tests or _is_tried(site))
     if not borrowers and not is_flag:
         _remove_aliases(site, [alias for alias, _ in aliases])
-        site.fixed("Horovod is no longer used.")
+        site.fixed("Taken out: what this import gives is no longer used.")
     elif "" in names or len(site.node.names) > len(aliases):
         return site.manual(_STAYS.format(", ".join(borrowers) or "its name in a try or an if"))
     else:

@@ -83,8 +83,8 @@ def _has_its_way(fix: Fix, kept: list[Fix]) -> bool:
 
 
 def _takes(change: Change, first: int, last: int, name: str) -> bool:
-    """Whether a change replaces a range by text that does not hold the name."""
-    return change.start <= first and last <= change.end and not re.search(rf"\b{re.escape(name)}\b", change.new)
+    """Whether a change replaces a range by text that does not hold the name, but as that of an attribute."""
+    return change.start <= first and last <= change.end and not re.search(rf"(?<![\w.]){re.escape(name)}\b", change.new)
 
 
 def _widest_first(fix: Fix) -> tuple[int, int]:

@@ -18,8 +18,9 @@ def dropout_call(self: Any, inputs: tf.Tensor, training: Any = None) -> tf.Tenso
         training = tf.keras.backend.learning_phase()
 
     def dropped() -> tf.Tensor:
-        if self.noise_shape is not None:
-            return tf.nn.dropout(inputs, noise_shape=self._get_noise_shape(inputs), seed=self.seed, rate=self.rate)
+        noise_shape = self._get_noise_shape(inputs)  # subclasses such as SpatialDropout2D make one here
+        if noise_shape is not None:
+            return tf.nn.dropout(inputs, noise_shape=noise_shape, seed=self.seed, rate=self.rate)
         return tf.identity(npu_ops.dropout(inputs, keep_prob=1.0 - self.rate, seed=self.seed))
 
     return control_flow_util.smart_cond(training, dropped, lambda: tf.identity(inputs))
