@@ -11,8 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, cut_rows, multiply, multiply_stacked, multiply_transposed
+from npu_runtime.kernels.matmul import Epilogue, multiply, multiply_stacked, multiply_transposed
 from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
+from npu_runtime.kernels.unpacked import SMALL_PRODUCT, cut_rows, way_unpacked
 from npu_runtime.kernels.windows import Axis
 
 BLOCK_BYTES = 4 << 20
@@ -223,6 +224,9 @@ def multiply_turned(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
     a: (n, m), one of its axes contiguous.  b: (n, k) with contiguous rows.  out: (m, k), as b.
     """
+    if unpacked := way_unpacked(a.T, b):
+        unpacked(a.T, b, out)
+        return
     size = SMALL_PRODUCT // out.size
     if size < FEWEST_TURNED or len(a) <= size:
         by = multiply_transposed if SMALL_PRODUCT and out.shape[0] < out.shape[1] else np.matmul

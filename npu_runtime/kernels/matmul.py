@@ -13,8 +13,18 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.parallel import blas_architecture, n_threads, parallel_ranges, processor_vendor, scratch
+from npu_runtime.kernels.parallel import Body, n_threads, parallel_ranges, scratch
 from npu_runtime.kernels.precision import store, wide_buffer, widen
+from npu_runtime.kernels.unpacked import (
+    IS_AMD,
+    SMALL_PRODUCT,
+    WIDTH,
+    cut_columns,
+    cut_rows,
+    multiply_unpacked,
+    way_unpacked,
+    with_rows,
+)
 
 ALL = slice(None)
 
@@ -38,17 +48,10 @@ FINISHED = 1 << 19
 """Elements of such a piece at most where an epilogue follows, which wants them in cache."""
 STACKED_ROWS = 4096
 """The same where the other operand is not packed, as the rows are multiplied in smaller pieces."""
-SMALL_PRODUCT = 1_000_000 if blas_architecture().lower() in ("skylakex", "cooperlake", "sapphirerapids") else 0
-"""Most multiplications of a product whose operands are not packed; 0 where all are.
-
-Source: OpenBLAS' sgemm_small_matrix_permit, which its kernels for AVX-512 have.
-"""
 FEWEST_STACKED = 128
 """Rows of one such product that repay its start."""
 NARROW, FEWEST_NARROW, MANY_ROWS = 96, 32, 512
 """Fewer rows do where they have no more than so many columns and there are many products of them."""
-IS_AMD = processor_vendor() == "AuthenticAMD"
-"""AMD's processors run the same kernels of BLAS, but what packing costs them is another share of a product."""
 FEW_ROWS, FEW_ROWS_BY_COLUMNS = (range(4, 81), range(4, 65)) if IS_AMD else (range(4, 25), range(4, 41))
 """Of a product that is multiplied by pieces of the other operand, as packing that takes longer than multiplying it; of one
 whose columns are contiguous."""
@@ -66,6 +69,9 @@ WIDE_COLUMNS = range(64, 1025)
 """Columns of one such product where the other operand is small and has few rows: the narrowest and the widest."""
 FEWEST_WIDE = 512
 """Columns of a product that is cut so."""
+TALL = 4
+"""So many times as many rows as columns are cut between the threads where the columns are multiplied in panels, which then every
+thread lays out."""
 FAR_APART = 256
 """Rows whose length is a multiple of this many elements drive each other out of the nearest cache when they are read down."""
 LINE_ELEMENTS = 16
@@ -84,6 +90,8 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
     m, n = out.shape
     if m >= FEWEST_NARROW and 0 < b.size * _fewest(m, b) <= SMALL_PRODUCT:
         b = np.ascontiguousarray(b)
+    else:
+        b = with_rows(a, b)
     if 2.0 * m * n * a.shape[1] < SERIAL_FLOPS:
         _multiply_serially(a, b, out)
         if epilogue is not None and m:
@@ -91,11 +99,12 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
         return out
     finish = epilogue or leave
 
-    def rows(start: int, stop: int) -> None:
-        multiply_stacked(a[start:stop], b, out[start:stop])
-        finish(out[start:stop])
+    by = _way(a, b)
+    by_rows = by if by is multiply_unpacked else multiply_stacked
 
-    by = _way(m, b)
+    def rows(start: int, stop: int) -> None:
+        by_rows(a[start:stop], b, out[start:stop])
+        finish(out[start:stop])
 
     def columns(start: int, stop: int) -> None:
         by(a, b[:, start:stop], out=out[:, start:stop])
@@ -106,6 +115,8 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
         multiply_wide(a, b, out, width, finish)
     elif m >= n and _stack_of(a, b, out):
         parallel_ranges(m, rows, _block(m, STACKED_ROWS if epilogue is None else ROWS))
+    elif by is multiply_unpacked and m < (TALL * n if n >= FEWEST_WIDE else n):
+        _over_panels(columns, n, most or n)
     elif m >= n:
         parallel_ranges(m, rows, _share(m, ROWS, b, most))
     else:
@@ -115,20 +126,23 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
 
 def _multiply_serially(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """out = a @ b on this thread."""
-    way = _way(len(a), b)
+    way = _way(a, b)
     if way is np.matmul and len(a) * b.size > SMALL_PRODUCT:
         multiply_stacked(a, b, out)
     else:
         way(a, b, out=out)
 
 
-def _way(m: int, b: np.ndarray) -> Callable[..., object]:
-    """How a piece of m rows and some columns is multiplied, by the shape and layout of all of b and by what BLAS packs."""
+def _way(a: np.ndarray, b: np.ndarray) -> Callable[..., object]:
+    """How a piece of all rows and some columns is multiplied, by the shapes and layouts of all and by what BLAS packs."""
+    m = len(a)
     if b.dtype != np.float32 or not 0 < SMALL_PRODUCT < m * b.size:
         return np.matmul
     has_rows = b.strides[1] == b.itemsize
     if m in (FEW_ROWS if has_rows else FEW_ROWS_BY_COLUMNS):
         return multiply_few
+    if unpacked := way_unpacked(a, b):
+        return unpacked
     if has_rows and m in SOME_ROWS and m * len(b) * SOME_COLUMNS <= SMALL_PRODUCT:
         return multiply_few
     return multiply_transposed if has_rows and m in TRANSPOSED_ROWS and b.size >= TRANSPOSED_SIZE else np.matmul
@@ -145,7 +159,8 @@ def multiply_stacked(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     if whole:
         np.matmul(cut_rows(a[:whole], size), b, out=cut_rows(out[:whole], size))
     if whole < len(a):
-        np.matmul(a[whole:], b, out=out[whole:])
+        by = way_unpacked(a[whole:], b) or np.matmul
+        by(a[whole:], b, out=out[whole:])
 
 
 def _width_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
@@ -208,11 +223,6 @@ def multiply_transposed(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     np.copyto(out, turned.T)
 
 
-def cut_columns(x: np.ndarray, width: int) -> np.ndarray:
-    """(m, n) as (n / width, m, width), not copied; any strides, as cutting an axis never needs a copy."""
-    return x.reshape(len(x), x.shape[1] // width, width).swapaxes(0, 1)
-
-
 def _stack_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
     """Rows of one product in a stack of them; 0 where that does not pay. Depends on shapes, layout and BLAS."""
     size = SMALL_PRODUCT // max(b.size, 1) // 16 * 16  # the width of the micro kernels
@@ -222,11 +232,6 @@ def _stack_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
 
 def _fewest(rows: int, b: np.ndarray) -> int:
     return FEWEST_NARROW if b.shape[1] <= NARROW and rows >= MANY_ROWS else FEWEST_STACKED
-
-
-def cut_rows(x: np.ndarray, size: int) -> np.ndarray:
-    """(m, n) as (m / size, size, n), not copied; any strides."""
-    return x.reshape(len(x) // size, size, x.shape[1])
 
 
 def leave(block: np.ndarray, columns: slice = ALL) -> None:
@@ -249,6 +254,16 @@ def _share(extent: int, fixed: int, other: np.ndarray, most: int | None) -> int:
         fair_share = -(-extent // n_threads())
         return _block(extent, max(min(fair_share, most or extent), LEAST_BY_THREADS))
     return _block(extent, fixed)
+
+
+def _over_panels(columns: Body, n: int, most: int) -> None:
+    """columns(start, stop) over n columns in whole panels, of at most about `most`: the last ones are summed in another order."""
+    count = -(-n // WIDTH)
+    parallel_ranges(
+        count,
+        lambda start, stop: columns(start * WIDTH, min(stop * WIDTH, n)),
+        max(1, min(-(-count // n_threads()), most // WIDTH)),
+    )
 
 
 def as_blas_takes_it(x: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import matmul
+from npu_runtime.kernels import matmul, unpacked
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.fused import make_epilogue, with_epilogue
 from npu_runtime.kernels.matmul import matmul_flops, matmul_shape
@@ -49,7 +49,7 @@ def lay_out_panels(matrix: np.ndarray, /, *, out: np.ndarray | None = None) -> n
     panels, rest = _parts(result)
 
     def lay_out(start: int, stop: int) -> None:
-        np.copyto(panels[start:stop], matmul.cut_columns(matrix[:, start * WIDTH : stop * WIDTH], WIDTH))
+        np.copyto(panels[start:stop], unpacked.cut_columns(matrix[:, start * WIDTH : stop * WIDTH], WIDTH))
 
     parallel_ranges(len(panels), lay_out, -(-len(panels) // 2))
     np.copyto(rest, matrix[:, len(panels) * WIDTH :])
@@ -90,6 +90,6 @@ def _multiply(a: np.ndarray, panels: np.ndarray, out: np.ndarray) -> None:
     for index in range(n_parts):
         part = slice(inner * index // n_parts, inner * (index + 1) // n_parts)
         target = scratch("panels", out.shape) if index else out
-        np.matmul(a[:, part], panels[:, part], out=matmul.cut_columns(target, WIDTH))
+        np.matmul(a[:, part], panels[:, part], out=unpacked.cut_columns(target, WIDTH))
         if index:
             np.add(out, target, out=out)

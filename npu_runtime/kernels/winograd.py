@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from npu_runtime.kernels.im2col import Block, framed, sum_by_parts
-from npu_runtime.kernels.matmul import SMALL_PRODUCT, Epilogue, multiply
+from npu_runtime.kernels.matmul import Epilogue, multiply
 from npu_runtime.kernels.minimal_filtering import (
     KERNELS,
     SIZE,
@@ -31,6 +31,7 @@ from npu_runtime.kernels.minimal_filtering import (
     transform_lines,
 )
 from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
+from npu_runtime.kernels.unpacked import SMALL_PRODUCT, are_panels_faster, cut_panels, multiply_each, multiply_panels
 from npu_runtime.kernels.windows import Axis
 
 AREA = SIZE * SIZE
@@ -48,6 +49,8 @@ PACKED = 30_000
 """Elements of a point's filters from which on BLAS packs them."""
 START_NS = 100_000
 """Of one block: what the calls of numpy take beside their work, and packing the filters."""
+FEWEST_BY_PANELS = 192
+"""Tiles from which on filters are laid out in panels for their products."""
 PRODUCT_BYTES = 1 << 20
 """Of the products of some points that are added to their sums."""
 CHUNK_TILES = 512
@@ -136,11 +139,17 @@ def _small_tiles(w: np.ndarray) -> int:
     return SMALL_PRODUCT // (w.shape[-2] * w.shape[-1])
 
 
-def transform_filters(w: np.ndarray) -> np.ndarray:
+def transform_filters(w: np.ndarray, tiles: int) -> np.ndarray:
     """The matrix of each point.  w: (kernel rows, kernel columns, C, K), perhaps a view with C and K exchanged.
 
-    Returns: (AREA, C, K) in scratch, perhaps with C and K exchanged as in w; not for small products, which take twice as long so.
+    tiles: how many each is multiplied by.  Returns: in scratch (AREA, panels, C, columns of a panel) where products by panels are
+    faster; else (AREA, C, K), perhaps with C and K exchanged as in w; not for small products, which take twice as long so.
     """
+    if tiles >= FEWEST_BY_PANELS and are_panels_faster(w.shape[2], w.shape[3]):
+        panels = cut_panels(w)
+        points = scratch("winograd filters", (AREA, *panels.shape[2:]))
+        multiply(both_axes("taps", *w.shape[:2]), panels.reshape(w.shape[0] * w.shape[1], -1), points.reshape(AREA, -1))
+        return points
     is_turned = w.strides[2] < w.strides[3] and not _small_tiles(w) >= FEWEST_STACKED
     taps = np.ascontiguousarray(w.swapaxes(2, 3) if is_turned else w)
     points = scratch("winograd filters", (AREA, *taps.shape[2:]))
@@ -155,7 +164,7 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
     filters of a point are larger than what a block multiplies by them.
     """
     depth, filters = w.shape[2:]
-    by_point = transform_filters(w)
+    by_point = transform_filters(w, len(x) * n_tiles(rows) * n_tiles(cols))
     tiles, most = BLOCK_BYTES // (AREA * 4 * (depth + filters)), _small_tiles(w)
     is_small = most >= FEWEST_STACKED
     todo = _blocks(len(x), rows, cols, max(min(tiles, most) if is_small else tiles, 16))
@@ -174,8 +183,8 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
 def _convolve_chunk(
     x: np.ndarray, by_point: np.ndarray, rows: Axis, cols: Axis, todo: Sequence[Block], out: np.ndarray, epilogue: Epilogue | None
 ) -> None:
-    """The outputs of some blocks.  by_point: (AREA, C, K), the filters."""
-    depth, filters = by_point.shape[1:]
+    """The outputs of some blocks.  by_point: the filters, as `transform_filters` makes them."""
+    depth, filters = x.shape[3], out.shape[3]
     ends = _tile_ends(rows, cols, todo)
     inputs = scratch("winograd inputs", (AREA, ends[-1] * depth))
     products = scratch("winograd products", (AREA, ends[-1], filters))
@@ -188,7 +197,11 @@ def _convolve_chunk(
     by_tile = inputs.reshape(AREA, -1, depth)
 
     def multiply_points(start: int, stop: int) -> None:
-        np.matmul(by_tile[start:stop], by_point[start:stop], out=products[start:stop])
+        if by_point.ndim == 3:
+            np.matmul(by_tile[start:stop], by_point[start:stop], out=products[start:stop])
+            return
+        for point in range(start, stop):
+            multiply_panels(by_tile[point], by_point[point], products[point])
 
     parallel_ranges(AREA, multiply_points, AREA // 4)
 
@@ -284,7 +297,7 @@ def _add_products(inputs: np.ndarray, gradients: np.ndarray, sums: np.ndarray, i
             points = slice(first, min(first + at_once, stop))
             target = sums[points]
             product = target if is_first else scratch("winograd product", target.shape)
-            np.matmul(inputs[points].swapaxes(1, 2), gradients[points], out=product)
+            multiply_each(inputs[points].swapaxes(1, 2), gradients[points], product)
             if not is_first:
                 np.add(target, product, out=target)
 

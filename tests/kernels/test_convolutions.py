@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels import fused, im2col, line_winograd, scattered, unpadded, winograd
+from npu_runtime.kernels import fused, im2col, line_winograd, scattered, unpacked, unpadded, winograd
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.blank import blank_windows
 from npu_runtime.kernels.conv import choose_algorithm, conv2d, conv_shape, placeholder
@@ -329,16 +329,22 @@ def tileable(draw: st.DrawFn) -> Case:
 
 
 @few
-@given(tileable(), st.sampled_from([1 << 12, 1 << 16, 1 << 20]), st.sampled_from([4, 20]))
-def test_winograd_in_blocks_and_chunks_of_any_size(one: Case, block_bytes: int, chunk_tiles: int) -> None:
+@given(tileable(), st.sampled_from([1 << 12, 1 << 16, 1 << 20]), st.sampled_from([4, 20]), st.sampled_from([0, 1, 2]))
+def test_winograd_in_blocks_and_chunks_of_any_size(one: Case, block_bytes: int, chunk_tiles: int, panel: int) -> None:
+    """panel: columns of one, none where 0."""
     by_filter = gradients(one)[1]
     (x, w), dy = one.inputs, by_filter.inputs[2]
     rows, cols = Layout.of(one.attrs["strides"], one.attrs["padding"], "NHWC").axes(x.shape[1:3], w.shape[:2])
-    y, dw = np.empty_like(dy), np.empty_like(w)
-    with mock.patch.multiple(winograd, BLOCK_BYTES=block_bytes, CHUNK_TILES=chunk_tiles, MIN_TILES=17):
+    y, dw, other = np.empty_like(dy), np.empty_like(w), np.empty_like(dy)
+    turned = np.ascontiguousarray(w.swapaxes(2, 3)).swapaxes(2, 3)
+    products = {"IS_AMD": panel > 0, "WIDTH": panel, "SMALL_PRODUCT": 12, "FEWEST_ROWS": 2, "FEWEST_INNER": 1}
+    sizes = {"BLOCK_BYTES": block_bytes, "CHUNK_TILES": chunk_tiles, "MIN_TILES": 17, "FEWEST_BY_PANELS": 1}
+    with mock.patch.multiple(winograd, **sizes), mock.patch.multiple(unpacked, **products):
         winograd.convolve(x, w, rows, cols, y)
+        winograd.convolve(x, turned, rows, cols, other)
         winograd.filter_gradient(x, dy, rows, cols, dw)
     assert_matches(y, oracle.run(one)[0][0], judged(one))
+    assert_matches(other, oracle.run(one)[0][0], judged(one))
     assert_matches(dw, oracle.run(by_filter)[0][0], judged(by_filter))
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.kernels import batch_matmul, im2col, matmul, panels, parallel
+from npu_runtime.kernels import batch_matmul, im2col, matmul, panels, parallel, unpacked
 from tests.kernels.harness import arr
 
+SIZES = {"IS_AMD": True, "WIDTH": 4, "PANEL_BYTES": 300, "FEWEST_ROWS": 2, "FEWEST_INNER": 1, "FEWEST_TURNED": 20}
 LAYOUTS = {"rows": lambda x: x, "columns": np.asfortranarray, "part": lambda x: np.repeat(x, 2, axis=0)[::2]}
 
 
@@ -24,7 +25,11 @@ LAYOUTS = {"rows": lambda x: x, "columns": np.asfortranarray, "part": lambda x: 
 def test_stacks_of_any_size(m: int, k: int, n: int, left: str, right: str, small: int, is_wide: bool) -> None:
     a, b = LAYOUTS[left](arr(m, k)), LAYOUTS[right](arr(k, n, seed=1))
     out = np.full((m, n + 3 if is_wide else n), np.nan, np.float32)[:, :n]
-    with mock.patch.multiple(matmul, SMALL_PRODUCT=small * max(b.size, 1), FEWEST_STACKED=16):
+    sizes = {**SIZES, "IS_AMD": small == 16, "SMALL_PRODUCT": 100}
+    with (
+        mock.patch.multiple(matmul, SMALL_PRODUCT=small * max(b.size, 1), FEWEST_STACKED=16),
+        mock.patch.multiple(unpacked, **sizes),
+    ):
         matmul.multiply_stacked(a, b, out)
     expected = a.astype(np.float64) @ b.astype(np.float64)
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5 * max(1, k))
@@ -74,6 +79,50 @@ def test_a_small_matrix_times_a_wide_one(m: int, k: int, n: int, left: str, is_p
 
 
 @given(
+    st.integers(1, 60), st.integers(1, 50), st.integers(1, 40), st.sampled_from(sorted(LAYOUTS)), st.booleans(), st.booleans(),
+    st.sampled_from([1, 60, 1500]), st.integers(5, 60),
+)  # fmt: skip
+@settings(deadline=None, max_examples=100)
+def test_a_large_product_by_panels(
+    m: int, k: int, n: int, left: str, is_part: bool, is_wide: bool, small: int, longest: int
+) -> None:
+    """Whole numbers, whose sums are exact in any order."""
+    a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n + 5, seed=1).round()[:, 2 : n + 2]
+    b = b if is_part else np.ascontiguousarray(b)
+    out = np.full((m, n + 3 if is_wide else n), np.nan, np.float32)[:, :n]
+    with mock.patch.multiple(unpacked, **SIZES, SMALL_PRODUCT=small, LONGEST=longest):
+        unpacked.multiply_unpacked(a, b, out)
+    np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64))
+
+
+@given(
+    st.integers(1, 60), st.integers(1, 50), st.integers(1, 40), st.sampled_from(sorted(LAYOUTS)), st.booleans(), st.booleans(),
+)  # fmt: skip
+@settings(deadline=None, max_examples=80)
+def test_panels_over_the_threads(m: int, k: int, n: int, left: str, is_turned: bool, ends: bool) -> None:
+    """Whole numbers, whose sums are exact in any order; what ends a product sees each element once."""
+    a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n, seed=1).round()
+    b = np.asfortranarray(b) if is_turned else b
+    out = np.full((m, n), np.nan, np.float32)
+    sizes = {"SERIAL_FLOPS": 0, "FEWEST_WIDE": 8, "FEW_ROWS": (), "FEW_ROWS_BY_COLUMNS": (), "SMALL_PRODUCT": 1}
+    with mock.patch.multiple(unpacked, **SIZES, SMALL_PRODUCT=100), mock.patch.multiple(matmul, **sizes):
+        matmul.multiply(a, b, out, _double if ends else None)
+    np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64) * (2 if ends else 1))
+
+
+def test_which_products_go_by_panels() -> None:
+    """Large ones whose right operand has contiguous rows, on AMD's processors, where BLAS knows small products."""
+    a, b = np.empty((256, 768), np.float32), np.empty((768, 768), np.float32)
+    down = np.empty((768, 1024), np.float32).T
+    with mock.patch.multiple(unpacked, IS_AMD=True, SMALL_PRODUCT=10**6):
+        assert unpacked.way_unpacked(a, b) is unpacked.multiply_unpacked
+        assert [unpacked.way_unpacked(*pair) for pair in ((a[:40], b), (a, b.T), (down, b))] == [None] * 3
+    for facts in ({"IS_AMD": False, "SMALL_PRODUCT": 10**6}, {"IS_AMD": True, "SMALL_PRODUCT": 0}):
+        with mock.patch.multiple(unpacked, **facts):
+            assert unpacked.way_unpacked(a, b) is None
+
+
+@given(
     st.integers(1, 5), st.integers(1, 40), st.integers(1, 12), st.integers(1, 12), st.sampled_from(sorted(LAYOUTS)),
     st.booleans(), st.sampled_from([1, 100, 10**6]),
 )  # fmt: skip
@@ -94,13 +143,15 @@ def test_batches_in_parts_of_their_rows(n: int, m: int, k: int, cols: int, left:
     st.integers(1, 20),
     st.sampled_from(sorted(LAYOUTS)),
     st.sampled_from([0, 10**4, 10**6]),
+    st.booleans(),
 )
 @settings(deadline=None, max_examples=60)
-def test_products_that_sum_over_many_rows(n: int, m: int, k: int, left: str, small: int) -> None:
+def test_products_that_sum_over_many_rows(n: int, m: int, k: int, left: str, small: int, by_panels: bool) -> None:
     """Whole numbers, whose sums are exact in any order."""
     a, b = LAYOUTS[left](arr(n, m).round()), arr(n, k, seed=1).round()
     out = np.full((m, k), np.nan, np.float32)
-    with mock.patch.multiple(im2col, SMALL_PRODUCT=small):
+    sizes = {**SIZES, "IS_AMD": by_panels, "SMALL_PRODUCT": 100}
+    with mock.patch.multiple(im2col, SMALL_PRODUCT=small), mock.patch.multiple(unpacked, **sizes):
         im2col.multiply_turned(a, b, out)
     np.testing.assert_array_equal(out, a.T.astype(np.float64) @ b.astype(np.float64))
 
