@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,8 @@ def run(src: Path, *, force: bool) -> int:
         raise Refusal(str(busy)) from None
     except OSError as error:
         raise Refusal(f"{error.filename or src}: {error.strerror or error}; run undo again when that is mended") from None
+    if done is None and not os.path.lexists(src):
+        raise Refusal(f"{src}: no such file or folder")
     if done is None:
         click.echo(f"nothing to undo in {visible(str(src))}")
         return 0

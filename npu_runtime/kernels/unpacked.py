@@ -27,6 +27,8 @@ ROWS = 6
 """Pieces have a multiple of so many rows: those of the micro kernel."""
 LONGEST = 1302
 """Elements that one product sums up, which leaves twelve rows for a piece."""
+SUMMED_ROWS = 2048
+"""At a time where more is summed up than that, so that sums stay in cache."""
 PANEL_BYTES = 3 << 18
 """Of panels side by side: they stay in the second cache while all rows pass by them."""
 FEWEST_ROWS, FEWEST_INNER = 48, 24
@@ -65,10 +67,12 @@ def multiply_unpacked(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     parts = [slice(inner * index // n_parts, inner * (index + 1) // n_parts) for index in range(n_parts)]
     whole = columns // WIDTH * WIDTH
     step = max(WIDTH, PANEL_BYTES * n_parts // (4 * inner) // WIDTH * WIDTH)
-    for first in range(0, whole, step):
-        _multiply_columns(a, b, out, slice(first, min(first + step, whole)), parts)
-    if whole < columns:
-        _multiply_columns(a, b, out, slice(whole, columns), parts)
+    pieces = [slice(first, min(first + step, whole)) for first in range(0, whole, step)]
+    pieces += [slice(whole, columns)] if whole < columns else []
+    n_rows = len(a) if n_parts == 1 else SUMMED_ROWS
+    for top in range(0, len(a), n_rows):
+        for piece in pieces:
+            _multiply_columns(a[top : top + n_rows], b[:, piece], out[top : top + n_rows, piece], parts)
 
 
 def multiply_each(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -95,14 +99,13 @@ def cut_panels(w: np.ndarray) -> np.ndarray:
     return panels
 
 
-def _multiply_columns(a: np.ndarray, b: np.ndarray, out: np.ndarray, columns: slice, parts: list[slice]) -> None:
-    """Some columns of the result.  parts: of what is summed up, one after the other."""
-    target = out[:, columns]
+def _multiply_columns(a: np.ndarray, b: np.ndarray, out: np.ndarray, parts: list[slice]) -> None:
+    """out = a @ b for some columns.  parts: of what is summed up, one after the other."""
     for index, part in enumerate(parts):
-        made = scratch("unpacked sums", target.shape) if index else target
-        multiply_panels(a[:, part], _lay_out(b[part, columns]), made)
+        made = scratch("unpacked sums", out.shape) if index else out
+        multiply_panels(a[:, part], _lay_out(b[part]), made)
         if index:
-            np.add(target, made, out=target)
+            np.add(out, made, out=out)
 
 
 def _lay_out(b: np.ndarray) -> np.ndarray:

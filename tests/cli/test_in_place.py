@@ -109,6 +109,18 @@ class TestUndo:
         assert "nothing to undo" in done.out
         assert everything(here) == before
 
+    def test_a_folder_that_is_not_there_is_a_mistake(self, tool, here):
+        done = tool("undo", here / "no_such_folder")
+        assert done.code == 2
+        assert "no_such_folder: no such file or folder" in done.err
+
+    def test_a_file_that_was_removed_since_comes_back(self, tool, here):
+        before = (here / "train.py").read_bytes()
+        tool("convert", here, "--in-place")
+        (here / "train.py").unlink()
+        assert tool("undo", here / "train.py", "--force").code == 0
+        assert (here / "train.py").read_bytes() == before
+
     def test_what_changed_since_is_kept_and_said(self, tool, here):
         tool("convert", here, "--in-place")
         (here / "train.py").write_text("# mine\n")

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from npu_runtime.kernels import batch_matmul, im2col, matmul, panels, parallel, unpacked
 from tests.kernels.harness import arr
 
-SIZES = {"IS_AMD": True, "WIDTH": 4, "PANEL_BYTES": 300, "FEWEST_ROWS": 2, "FEWEST_INNER": 1, "FEWEST_TURNED": 20}
+SIZES = {
+    "IS_AMD": True,
+    "SUMMED_ROWS": 25,
+    "WIDTH": 4,
+    "PANEL_BYTES": 300,
+    "FEWEST_ROWS": 2,
+    "FEWEST_INNER": 1,
+    "FEWEST_TURNED": 20,
+}
 LAYOUTS = {"rows": lambda x: x, "columns": np.asfortranarray, "part": lambda x: np.repeat(x, 2, axis=0)[::2]}
 
 
