@@ -12,6 +12,8 @@ from tf2npu.rules.passed_on import passed_on
 from tf2npu.scanner.sites import Call, Site, is_atom
 
 _SOURCE = "npu_bridge.estimator.npu_ops.dropout(x, keep_prob, noise_shape, seed, name); tf.nn.dropout of TensorFlow 1.15"
+_WHY_LAYERS = "Importing npu_convert_dropout makes the dropout layers of tf.layers and tf.keras use the NPU's dropout."
+_SOURCE_LAYERS = "npu_bridge.estimator.npu.npu_convert_dropout"
 _V2 = "tensorflow.compat.v2.nn.dropout"
 
 
@@ -136,8 +138,8 @@ def _is_bound_to_keep(site: Site) -> bool:
         "tensorflow.keras.layers.Dropout",
         "tensorflow.contrib.layers.dropout",
     ),
-    why="Importing npu_convert_dropout makes the dropout layers of tf.layers and tf.keras use the NPU's dropout.",
-    source="npu_bridge.estimator.npu.npu_convert_dropout",
+    why=_WHY_LAYERS,
+    source=_SOURCE_LAYERS,
     examples=(
         Example(
             "net = tf.layers.dropout(net, rate=0.4, training=True)",
@@ -151,5 +153,33 @@ def _is_bound_to_keep(site: Site) -> bool:
 )
 def dropout_layer(call: Call) -> None:
     """Imports the module that patches dropout layers; the calls stay as they are."""
-    call.need_module("npu_bridge.estimator.npu", "npu_convert_dropout")
-    call.info("With the import of npu_convert_dropout this layer uses the NPU's dropout; the call itself needs no change.")
+    _patch_layers(call)
+
+
+@rule(
+    id="NPU502",
+    title="Dropout layers",
+    on="reference",
+    matches=("tensorflow.layers.dropout", "tensorflow.layers.Dropout", "tensorflow.keras.layers.Dropout"),
+    why=_WHY_LAYERS,
+    source=_SOURCE_LAYERS,
+    examples=(
+        Example(
+            "import tensorflow as tf\nclass Noise(tf.keras.layers.Dropout):\n    pass",
+            "from npu_bridge.estimator.npu import npu_convert_dropout"
+            "  # noqa: F401  dropout layers use the dropout of the NPU\n"
+            "import tensorflow as tf\nclass Noise(tf.keras.layers.Dropout):\n    pass\n",
+        ),
+        Example.same("is_dropout = isinstance(layer, tf.keras.layers.Dropout)", note="only asked for"),
+        Example.same("Layer = my.layers.Dropout", note="not TensorFlow's"),
+    ),
+)
+def dropout_layer_reference(site: Site) -> None:
+    """Imports it as well where a layer is passed on, chosen or extended, as it is called somewhere else then."""
+    if passed_on(site) is not None:
+        _patch_layers(site)
+
+
+def _patch_layers(site: Site) -> None:
+    site.need_module("npu_bridge.estimator.npu", "npu_convert_dropout")
+    site.info("With the import of npu_convert_dropout this layer uses the NPU's dropout; the call itself needs no change.")
