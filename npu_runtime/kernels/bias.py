@@ -97,7 +97,7 @@ def _small_gradient(
         return None
 
     def run(gradient: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        return np.matmul(ones(pixels), gradient.reshape(pixels, channels), out)
+        return np.matmul(ones(pixels), np.ascontiguousarray(gradient).reshape(pixels, channels), out)
 
     return run
 

@@ -258,12 +258,12 @@ def _share(extent: int, fixed: int, other: np.ndarray, most: int | None) -> int:
 
 def _over_panels(columns: Body, n: int, most: int) -> None:
     """columns(start, stop) over n columns in whole panels, of at most about `most`: the last ones are summed in another order."""
-    count = -(-n // WIDTH)
-    parallel_ranges(
-        count,
-        lambda start, stop: columns(start * WIDTH, min(stop * WIDTH, n)),
-        max(1, min(-(-count // n_threads()), most // WIDTH)),
-    )
+    count = n // WIDTH  # what is left belongs to the last panel
+
+    def panels(start: int, stop: int) -> None:
+        columns(start * WIDTH, n if stop == count else stop * WIDTH)
+
+    parallel_ranges(count, panels, max(1, min(-(-count // n_threads()), most // WIDTH)))
 
 
 def as_blas_takes_it(x: np.ndarray) -> np.ndarray:

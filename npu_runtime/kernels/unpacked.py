@@ -23,6 +23,8 @@ IS_AMD = processor_vendor() == "AuthenticAMD"
 """AMD's processors run the same kernels of BLAS, but what packing costs them is another share of a product."""
 WIDTH = 64
 """Columns of a panel."""
+LANES = 16
+"""Elements of a vector."""
 ROWS = 6
 """Pieces have a multiple of so many rows: those of the micro kernel."""
 LONGEST = 1302
@@ -61,18 +63,25 @@ def with_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def multiply_unpacked(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """out = a @ b on this thread.  a: (m, k), one axis contiguous.  b: (k, n), out: (m, n), rows contiguous; fp32."""
+    """out = a @ b on this thread.
+
+    a: (m, k), one axis contiguous.  b: (k, n), out: (m, n), rows contiguous, fp32; n is at least WIDTH.
+    """
     inner, columns = b.shape
     n_parts = -(-inner // LONGEST)
-    parts = [slice(inner * index // n_parts, inner * (index + 1) // n_parts) for index in range(n_parts)]
+    parts = _cuts(inner, n_parts)
     whole = columns // WIDTH * WIDTH
     step = max(WIDTH, PANEL_BYTES * n_parts // (4 * inner) // WIDTH * WIDTH)
     pieces = [slice(first, min(first + step, whole)) for first in range(0, whole, step)]
-    pieces += [slice(whole, columns)] if whole < columns else []
-    n_rows = len(a) if n_parts == 1 else SUMMED_ROWS
-    for top in range(0, len(a), n_rows):
+    pieces += [slice(columns - _in_lanes(columns - whole), columns)] if whole < columns else []
+    for rows in _cuts(len(a), 1 if n_parts == 1 else -(-len(a) // SUMMED_ROWS)):
         for piece in pieces:
-            _multiply_columns(a[top : top + n_rows], b[:, piece], out[top : top + n_rows, piece], parts)
+            _multiply_columns(a[rows], b[:, piece], out[rows, piece], parts)
+
+
+def _cuts(extent: int, count: int) -> list[slice]:
+    """An extent in `count` about equal parts."""
+    return [slice(extent * index // count, extent * (index + 1) // count) for index in range(count)]
 
 
 def multiply_each(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -97,6 +106,12 @@ def cut_panels(w: np.ndarray) -> np.ndarray:
     panels = np.empty(view.shape, np.float32)
     transpose_into(panels, view)
     return panels
+
+
+def _in_lanes(columns: int) -> int:
+    """As many or more columns: some are computed again, as the last ones beside whole vectors would be summed in an order that
+    depends on the rows beside them, and so on how many threads there are."""
+    return -(-columns // LANES) * LANES
 
 
 def _multiply_columns(a: np.ndarray, b: np.ndarray, out: np.ndarray, parts: list[slice]) -> None:
@@ -130,7 +145,8 @@ def multiply_panels(a: np.ndarray, panels: np.ndarray, out: np.ndarray) -> None:
     pieces = by_panel[:, :whole].reshape(count, -1, rows, width)
     np.matmul(cut_rows(a[:whole], rows), panels[:, None], out=pieces)
     if whole < len(a):
-        np.matmul(a[whole:], panels, out=by_panel[:, whole:])
+        rest = max(min(whole, len(a) - 2), 0)  # of one row BLAS makes another product, in another order
+        np.matmul(a[rest:], panels, out=by_panel[:, rest:])
 
 
 def rows_of_pieces(m: int, inner: int, width: int) -> int:

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels.base import all_kernels
+from npu_runtime.kernels.bias import bias_add_grad
 from npu_runtime.kernels.columns import add_up, add_up_products, block_sums, column_sums, each_block
 from npu_runtime.kernels.normalization import fused_batch_norm_v3
 from npu_runtime.kernels.normalization_gradients import fused_batch_norm_grad_v3
@@ -67,3 +70,13 @@ def test_normalisations_have_the_same_bits_on_any_number_of_threads(mean: float)
     for others in found[1:]:
         for mine, theirs in zip(others, found[0], strict=True):
             np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("view", [np.s_[:, :, :, ::2], np.s_[::2, :, ::-1], np.s_[:, ::-1, :, 1:5]])
+def test_a_few_gradients_of_a_bias_in_a_view_give_the_same_bits_as_in_order(view: tuple[slice, ...]) -> None:
+    gradient = arr(8, 2, 4, 8)[view]
+    spec = Spec(gradient.shape, "float32")
+    attrs = {"data_format": "NHWC"}
+    run = all_kernels()["BiasAddGrad"].small([spec], [Spec(gradient.shape[-1:], "float32")], attrs, False)
+    np.testing.assert_array_equal(run(gradient), bias_add_grad(gradient))
+    np.testing.assert_allclose(run(gradient), gradient.sum(axis=(0, 1, 2), dtype=np.float64), rtol=1e-5, atol=1e-5)

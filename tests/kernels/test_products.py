@@ -15,6 +15,7 @@ from tests.kernels.harness import arr
 
 SIZES = {
     "IS_AMD": True,
+    "LANES": 2,
     "SUMMED_ROWS": 25,
     "WIDTH": 4,
     "PANEL_BYTES": 300,
@@ -87,7 +88,7 @@ def test_a_small_matrix_times_a_wide_one(m: int, k: int, n: int, left: str, is_p
 
 
 @given(
-    st.integers(1, 60), st.integers(1, 50), st.integers(1, 40), st.sampled_from(sorted(LAYOUTS)), st.booleans(), st.booleans(),
+    st.integers(1, 60), st.integers(1, 50), st.integers(4, 40), st.sampled_from(sorted(LAYOUTS)), st.booleans(), st.booleans(),
     st.sampled_from([1, 60, 1500]), st.integers(5, 60),
 )  # fmt: skip
 @settings(deadline=None, max_examples=100)
@@ -112,7 +113,7 @@ def test_panels_over_the_threads(m: int, k: int, n: int, left: str, is_turned: b
     a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n, seed=1).round()
     b = np.asfortranarray(b) if is_turned else b
     out = np.full((m, n), np.nan, np.float32)
-    sizes = {"SERIAL_FLOPS": 0, "FEWEST_WIDE": 8, "FEW_ROWS": (), "FEW_ROWS_BY_COLUMNS": (), "SMALL_PRODUCT": 1}
+    sizes = {"SERIAL_FLOPS": 0, "FEWEST_WIDE": 8, "FEW_ROWS": (), "FEW_ROWS_BY_COLUMNS": (), "SMALL_PRODUCT": 1, "WIDTH": 4}
     with mock.patch.multiple(unpacked, **SIZES, SMALL_PRODUCT=100), mock.patch.multiple(matmul, **sizes):
         matmul.multiply(a, b, out, _double if ends else None)
     np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64) * (2 if ends else 1))
@@ -170,6 +171,7 @@ def test_products_that_sum_over_many_rows(n: int, m: int, k: int, left: str, sma
 )  # fmt: skip
 @example(36, 9, 5000, False, False, True, 2)  # a small matrix times a wide one
 @example(64, 700, 1024, False, False, False, 2)  # turned around
+@example(1139, 32, 275, False, False, False, 3)  # columns and rows beside whole vectors
 @example(1300, 3, 1200, False, False, False, 4)  # pieces that are not packed
 @settings(deadline=None, max_examples=60)
 def test_bits_do_not_depend_on_the_number_of_threads(
