@@ -13,7 +13,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import im2col, line_winograd, unpadded, winograd
+from npu_runtime.kernels import column_winograd, im2col, line_winograd, unpadded, winograd
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.blank import blank_windows
 from npu_runtime.kernels.matmul import ALL, Epilogue, multiply
@@ -26,7 +26,7 @@ Algorithm = Callable[[np.ndarray, np.ndarray, Axis, Axis, np.ndarray, "Epilogue 
 
 
 DIRECT = (unpadded, im2col)
-FILTERED = (line_winograd, winograd)
+FILTERED = (line_winograd, column_winograd, winograd)
 """Ways whose sums hold more than the window."""
 FINISHED = 1 << 17
 """Elements that an epilogue is applied to at once where it has to come last."""

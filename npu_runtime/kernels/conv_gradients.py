@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,58 +13,19 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import im2col, scattered
+from npu_runtime.kernels import column_phases, im2col, scattered
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.conv import FILTERED, check_depths, convolve, fastest_way, is_finite, split_groups
+from npu_runtime.kernels.blank import blank_windows
+from npu_runtime.kernels.conv import FILTERED, check_depths, convolve, fastest_way, is_finite, placeholder, split_groups
 from npu_runtime.kernels.matmul import multiply
 from npu_runtime.kernels.parallel import n_threads, parallel_ranges
 from npu_runtime.kernels.precision import compute_dtype, store, widen
 from npu_runtime.kernels.shapes import constant_ints
-from npu_runtime.kernels.windows import Axis, Layout, check_rank, refuse_ranks
+from npu_runtime.kernels.windows import Axis, Layout, check_rank, phases, refuse_ranks
 
 MANY_POSITIONS = 8192
 """From here on the gradient of a 1x1 filter is a sum of products over parts of the batch; else one product, cut in columns."""
-
-
-@dataclass(frozen=True)
-class Phase:
-    """Input elements start, start + stride, ... of one axis: the taps that reach them, and where from.
-
-    axis: the convolution of the gradient, without stride, that gives these elements.  taps: in the turned order.
-    """
-
-    start: int
-    taps: slice
-    axis: Axis
-
-
-@lru_cache(maxsize=4096)
-def phases(axis: Axis) -> tuple[Phase, ...]:
-    """A strided convolution's input gradient is `stride` plain convolutions interleaved; none multiplies by zeros.
-
-    Input start + stride * t is read by output o = t + shift - tap_index * dilation for every step-th tap from `first`.
-    """
-    step = axis.stride // math.gcd(axis.stride, axis.dilation)
-    found = []
-    for start in range(min(axis.stride, axis.extent)):
-        hits = [tap for tap in range(min(step, axis.kernel)) if (start + axis.before - tap * axis.dilation) % axis.stride == 0]
-        n_taps = len(range(hits[0], axis.kernel, step)) if hits else 0
-        shift = (start + axis.before - hits[0] * axis.dilation) // axis.stride if hits else 0
-        dilation = step * axis.dilation // axis.stride
-        out = -(-(axis.extent - start) // axis.stride)
-        last = hits[0] + (n_taps - 1) * step if hits else 0
-        plain = Axis(axis.out, n_taps, 1, dilation, (n_taps - 1) * dilation - shift, out)
-        found.append(Phase(start, _backwards(last, step, n_taps), plain))
-    return tuple(found)
-
-
-def _backwards(last: int, step: int, count: int) -> slice:
-    """The slice that takes `count` taps from `last` down."""
-    if count == 0:
-        return slice(0, 0)
-    end = last - count * step
-    return slice(last, end if end >= 0 else None, -step)
 
 
 def fold_whole_axes(dx: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> tuple[np.ndarray, np.ndarray, Axis, Axis]:
@@ -100,6 +60,12 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
     if groups == 1 and scattered.is_worth_it(dy, w):
         scattered.input_gradient(dy, w, rows, cols, dx)
         return
+    if (
+        groups == 1
+        and _are_phases_shared(dy.shape, dy.dtype, w.shape, rows, cols)
+        and _input_gradient_at_once(dy, w, rows, cols, dx)
+    ):
+        return
     todo = list(itertools.product(zip(*(split_groups(a, groups) for a in (w, dy, dx)), strict=True), phases(rows), phases(cols)))
     todo.sort(key=lambda one: one[1].axis.kernel * one[2].axis.kernel, reverse=True)
     n_busy = sum(row.axis.kernel * col.axis.kernel > 0 for _, row, col in todo)  # the others fill their part with zeros
@@ -115,6 +81,38 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
     else:
         work(0, n_busy)  # one after the other, each on all threads
         parallel_ranges(len(todo) - n_busy, lambda start, stop: work(n_busy + start, n_busy + stop))
+
+
+@lru_cache(maxsize=4096)
+def _are_phases_shared(shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis) -> bool:
+    """Whether all phases of a stride together take less time than each by itself.  shape, dtype: of the gradient."""
+    dy, w = placeholder(shape, dtype), placeholder(filter, dtype)
+    together = column_phases.cost_ns(dy, w, rows, cols)
+    if together == math.inf:
+        return False
+    apart = 0.0
+    for row, col in itertools.product(phases(rows), phases(cols)):
+        turned = placeholder((row.axis.kernel, col.axis.kernel, filter[3], filter[2]), dtype)
+        apart += fastest_way(shape, dtype, turned.shape, row.axis, col.axis).cost_ns(dy, turned, row.axis, col.axis)
+    return together < apart
+
+
+def _input_gradient_at_once(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> bool:
+    """By `column_phases`.  Returns: whether all of it is finite; if not, it has to be computed by sums of windows only."""
+    doubtful: list[np.ndarray] = []
+
+    def look(part: np.ndarray) -> None:
+        if not is_finite(part):
+            doubtful.append(part)
+
+    column_phases.input_gradient(dy, w, rows, cols, dx, look)
+    if doubtful:
+        return False
+    for row, col in itertools.product(phases(rows), phases(cols)):
+        blank = blank_windows(dy, row.axis, col.axis)
+        if blank is not None:
+            dx[:, row.start :: rows.stride, col.start :: cols.stride][blank] = 0
+    return True
 
 
 def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: np.ndarray) -> None:

@@ -18,10 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from npu_runtime.kernels.columns import pixels_a_line
-from npu_runtime.kernels.conv_gradients import phases
 from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.rows import as_items
-from npu_runtime.kernels.windows import Axis, Span, spans
+from npu_runtime.kernels.windows import Axis, Span, phases, spans
 
 BLOCK_BYTES = 4 << 20
 """Of what one call reads or writes: Python between smaller ones takes longer than the L2 cache saves."""

@@ -7,6 +7,7 @@ longer in a step, with cold caches, than a small convolution.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -82,6 +83,46 @@ def spans(axis: Axis) -> tuple[Span, ...]:
         outputs = list(group)
         found.append(Span(outputs[0], outputs[-1] + 1, low, max(low, high)))
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Input elements start, start + stride, ... of one axis: the taps that reach them, and where from.
+
+    axis: the convolution of the gradient, without stride, that gives these elements.  taps: in the turned order.
+    """
+
+    start: int
+    taps: slice
+    axis: Axis
+
+
+@lru_cache(maxsize=4096)
+def phases(axis: Axis) -> tuple[Phase, ...]:
+    """A strided convolution's input gradient is `stride` plain convolutions interleaved; none multiplies by zeros.
+
+    Input start + stride * t is read by output o = t + shift - tap_index * dilation for every step-th tap from `first`.
+    """
+    step = axis.stride // math.gcd(axis.stride, axis.dilation)
+    found = []
+    for start in range(min(axis.stride, axis.extent)):
+        hits = [tap for tap in range(min(step, axis.kernel)) if (start + axis.before - tap * axis.dilation) % axis.stride == 0]
+        n_taps = len(range(hits[0], axis.kernel, step)) if hits else 0
+        shift = (start + axis.before - hits[0] * axis.dilation) // axis.stride if hits else 0
+        dilation = step * axis.dilation // axis.stride
+        out = -(-(axis.extent - start) // axis.stride)
+        last = hits[0] + (n_taps - 1) * step if hits else 0
+        plain = Axis(axis.out, n_taps, 1, dilation, (n_taps - 1) * dilation - shift, out)
+        found.append(Phase(start, _backwards(last, step, n_taps), plain))
+    return tuple(found)
+
+
+def _backwards(last: int, step: int, count: int) -> slice:
+    """The slice that takes `count` taps from `last` down."""
+    if count == 0:
+        return slice(0, 0)
+    end = last - count * step
+    return slice(last, end if end >= 0 else None, -step)
 
 
 def window_extent(

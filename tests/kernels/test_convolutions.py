@@ -16,19 +16,30 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels import fused, im2col, line_winograd, scattered, unpacked, unpadded, winograd
+from npu_runtime.kernels import (
+    column_phases,
+    column_winograd,
+    fused,
+    im2col,
+    line_winograd,
+    scattered,
+    unpacked,
+    unpadded,
+    winograd,
+)
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.blank import blank_windows
-from npu_runtime.kernels.conv import choose_algorithm, conv2d, conv_shape, placeholder
-from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input, phases
-from npu_runtime.kernels.windows import Axis, Layout
+from npu_runtime.kernels.conv import choose_algorithm, conv2d, conv_shape, fastest_way, placeholder
+from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input
+from npu_runtime.kernels.windows import Axis, Layout, phases
 from tests.kernels import oracle
-from tests.kernels.cases.conv import FEW_CHANNELS, ONE_CHANNEL, SMALL_IMAGES, WINOGRAD
+from tests.kernels.cases.conv import COLUMNS, FEW_CHANNELS, ONE_CHANNEL, SMALL_IMAGES, WINOGRAD
 from tests.kernels.cases.conv_gradients import gradients
 from tests.kernels.harness import Case, arr, call, case
 from tests.kernels.test_oracle import RELATIVE, assert_matches
 
 few = settings(deadline=None, max_examples=60)
+COLUMN = COLUMNS[0].inputs[0].shape, COLUMNS[0].inputs[1].shape
 
 
 @st.composite
@@ -176,7 +187,7 @@ def test_the_cases_of_winograd_take_it(padding: str) -> None:
     assert {way_of(x, w, padding) for x, w in FEW_CHANNELS} == {line_winograd.convolve}
 
 
-@pytest.mark.parametrize(("image", "weights"), [*WINOGRAD[:2], *FEW_CHANNELS[:4]])
+@pytest.mark.parametrize(("image", "weights"), [*WINOGRAD[:2], *FEW_CHANNELS[:4], COLUMN])
 def test_a_window_of_zeros_gives_zero(image: tuple[int, ...], weights: tuple[int, ...]) -> None:
     """Where a digit has a margin, a ReLU behind a bias of zero passes no gradient; rounding would decide otherwise."""
     random = np.random.default_rng(4)
@@ -188,7 +199,7 @@ def test_a_window_of_zeros_gives_zero(image: tuple[int, ...], weights: tuple[int
     np.testing.assert_array_equal(conv2d(x, w, **attrs) == 0, expected == 0)
 
 
-@pytest.mark.parametrize(("image", "weights"), [*WINOGRAD[:2], *FEW_CHANNELS[:4]])
+@pytest.mark.parametrize(("image", "weights"), [*WINOGRAD[:2], *FEW_CHANNELS[:4], COLUMN])
 def test_the_bias_behind_a_window_of_zeros_is_all_there_is(image: tuple[int, ...], weights: tuple[int, ...]) -> None:
     """In a convolution that adds the bias and applies a ReLU itself."""
     x, w = arr(*image), arr(*weights, seed=1) / 16
@@ -203,7 +214,7 @@ def test_the_bias_behind_a_window_of_zeros_is_all_there_is(image: tuple[int, ...
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38])
-@pytest.mark.parametrize(("image", "weights"), [*WINOGRAD[:2], *FEW_CHANNELS[:4]])
+@pytest.mark.parametrize(("image", "weights"), [*WINOGRAD[:2], *FEW_CHANNELS[:4], COLUMN])
 def test_a_value_that_is_not_finite_stays_within_its_windows(
     image: tuple[int, ...], weights: tuple[int, ...], value: float
 ) -> None:
@@ -296,6 +307,77 @@ def test_winograd_by_lines_in_blocks_and_products_of_any_size(one: Case, block_b
     assert_matches(y, oracle.run(one)[0][0], judged(one))
     assert_matches(np.ascontiguousarray(apart), oracle.run(one)[0][0], judged(one))
     assert_matches(dw, oracle.run(by_filter)[0][0], judged(by_filter))
+
+
+def axes_of(one: Case) -> tuple[Axis, Axis]:
+    x, w = one.inputs
+    layout = Layout.of(
+        one.attrs["strides"], one.attrs["padding"], "NHWC", explicit_paddings=one.attrs.get("explicit_paddings", ())
+    )
+    return layout.axes(x.shape[1:3], w.shape[:2])
+
+
+def in_panels(one: Case, filters: int, depth: int) -> Case:
+    """The case with so many filters and channels: those that panels hold."""
+    x, w = one.inputs
+    inputs = np.repeat(x, depth, axis=3)[..., :depth], arr(*w.shape[:2], depth, filters, seed=1)
+    return replace(one, inputs=inputs)
+
+
+BLOCKS = st.fixed_dictionaries(
+    {"BLOCK_BYTES": st.sampled_from([1, 1 << 16, 1 << 23]), "FEWEST_LINES": st.sampled_from([2, 10**6])}
+)
+
+
+@few
+@given(
+    convolutions(most_dilation=1), BLOCKS, st.sampled_from([16, 48, 128]), st.sampled_from([0, 10**4, 10**6]), st.integers(1, 4)
+)
+def test_columns_by_themselves_in_blocks_and_products_of_any_size(
+    one: Case, blocks: dict[str, int], filters: int, small: int, longest: int
+) -> None:
+    one = in_panels(one, filters, 3)
+    by_filter = gradients(one)[1]
+    (x, w), dy = one.inputs, by_filter.inputs[2]
+    rows, cols = axes_of(one)
+    assume(column_winograd.is_possible(x, w, rows, cols))
+    longest = max(column_winograd.bands_of(rows).count * cols.out, longest)
+    y, dw, other = np.empty_like(dy), np.empty_like(w), np.empty_like(dy)
+    turned = np.ascontiguousarray(w.swapaxes(2, 3)).swapaxes(2, 3)
+    with mock.patch.multiple(column_winograd, **blocks, LONGEST=longest), mock.patch.object(unpacked, "SMALL_PRODUCT", small):
+        column_winograd.convolve(np.asfortranarray(x), w, rows, cols, y)
+        column_winograd.convolve(x, turned, rows, cols, other)
+        column_winograd.filter_gradient(x, dy, rows, cols, dw)
+    assert_matches(y, oracle.run(one)[0][0], judged(one))
+    assert_matches(other, oracle.run(one)[0][0], judged(one))
+    assert_matches(dw, oracle.run(by_filter)[0][0], judged(by_filter))
+
+
+@few
+@given(
+    convolutions(1), st.sampled_from([(2, 2), (1, 2), (2, 1)]), BLOCKS, st.sampled_from([16, 128]), st.sampled_from([0, 10**6])
+)
+def test_phases_of_a_stride_at_once_in_blocks_of_any_size(
+    one: Case, strides: tuple[int, int], blocks: dict[str, int], depth: int, small: int
+) -> None:
+    one = replace(in_panels(one, 3, depth), attrs={**one.attrs, "strides": [1, *strides, 1]})
+    by_image = gradients(one)[0]
+    _, w, dy = by_image.inputs
+    rows, cols = axes_of(one)
+    assume(column_phases.can_take(dy, w, rows, cols))
+    dx, seen = np.empty_like(one.inputs[0]), []
+    with mock.patch.multiple(column_winograd, **blocks), mock.patch.object(unpacked, "SMALL_PRODUCT", small):
+        column_phases.input_gradient(dy, w, rows, cols, dx, lambda part: seen.append(part.copy()))
+    assert_matches(dx, oracle.run(by_image)[0][0], judged(by_image))
+    by_place = sorted(seen, key=lambda part: next(i for i in range(len(dx)) if (dx[i] == part[0]).all()))
+    np.testing.assert_array_equal(np.concatenate(by_place), dx)
+
+
+@pytest.mark.skipif(not unpacked.SMALL_PRODUCT, reason="this machine's BLAS packs all products: other ways are faster")
+def test_the_cases_of_columns_are_taken_as_such() -> None:
+    for one in COLUMNS:
+        x, w = one.inputs
+        assert fastest_way(x.shape, x.dtype, w.shape, *axes_of(one)) is column_winograd
 
 
 @few

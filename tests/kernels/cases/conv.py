@@ -36,8 +36,17 @@ FEW_CHANNELS = [
 ]
 """Images and filters for which Winograd's algorithm is taken along the rows only."""
 
-SMALL_IMAGES = [((40, 5, 5, 90), (5, 5, 90, 64)), ((40, 5, 4, 90), (5, 4, 90, 64))]
+SMALL_IMAGES = [((40, 5, 5, 90), (5, 5, 90, 60)), ((40, 5, 4, 90), (5, 4, 90, 60))]
 """Images and filters so that much of a window is padding, or of that of the gradient by the image."""
+
+COLUMNS = [
+    conv((33, 7, 7, 96), (5, 5, 96, 64)),
+    conv((34, 14, 13, 64), (5, 4, 64, 128), (2, 2)),
+    conv((9, 7, 7, 256), (5, 5, 256, 128)),
+    conv((34, 15, 14, 80), (5, 5, 80, 64), (2, 1), "VALID"),
+]
+"""Convolutions of small images by minimal filtering along the rows and a product for each column: with and without a stride,
+in two blocks or one."""
 
 ONE_CHANNEL = [
     conv((3, 29, 34, 1), (5, 5, 1, 64), (2, 2)),
@@ -47,7 +56,7 @@ ONE_CHANNEL = [
 ]
 """Images of so few channels that the gradient by them is scattered tap by tap."""
 
-GEOMETRY = ONE_CHANNEL + [
+GEOMETRY = ONE_CHANNEL + COLUMNS + [
     conv((2, 7, 6, 3), (3, 3, 3, 4), stride, padding)
     for stride in ((1, 1), (2, 2), (1, 2), (3, 2))
     for padding in ("SAME", "VALID")
