@@ -30,12 +30,15 @@ def converted(files: dict[str, str], **settings: object) -> dict[str, str]:
         ("from compat import *", "tf.Session()"),
         ("from again import tf", "tf.Session()"),
         ("from compat import Make", "Make()"),
+        ("from again import Open", "Open()"),
+        ("import again", "again.Other()"),
+        ("from again import *", "Third()"),
     ],
 )
 def test_reexports_are_followed(statement: str, use: str) -> None:
     files = {
         "compat.py": "import tensorflow.compat.v1 as tf\nMake = tf.Session\n",
-        "again.py": "from compat import tf\n",
+        "again.py": "from compat import tf\nimport compat as c\nOpen = tf.Session\nOther = c.tf.Session\nThird = Open\n",
         "use.py": f"{statement}\ndef f():\n    with {use} as s:\n        pass\n",
     }
     after = converted(files)["use.py"]
@@ -56,6 +59,17 @@ def test_relative_imports_are_followed(path: str, statement: str) -> None:
         path: f"{statement}\nx = lambda: tf.Session()\n",
     }
     assert "npu_config_proto()" in converted(files)[path]
+
+
+def test_what_a_file_makes_of_the_projects_own_is_its_own() -> None:
+    """Names assigned from a module of the project that has nothing of TensorFlow's, and a name that is assigned to again."""
+    files = {
+        "own.py": "class Session(object):\n    pass\n",
+        "again.py": "import own\nfrom compat import tf\nOpen = own.Session\nOther = tf.Session\nOther = own.Session\n",
+        "compat.py": "import tensorflow as tf\n",
+        "use.py": "from again import Open, Other\nimport tensorflow\nx = lambda: (Open(), Other())\n",
+    }
+    assert converted(files)["use.py"] == files["use.py"]
 
 
 def test_a_name_that_the_project_defines_is_its_own() -> None:

@@ -272,12 +272,21 @@ class _Gatherer:
     def assigned(self, node: ast.Assign) -> None:
         target = self.dotted(node.value)
         self.has_keras_net |= target == "tensorflow.keras.backend"  # whatever is called by that name
+        means = (0, target) if target is not None and is_framework(target) else self.exported(node.value)
         for name in node.targets:
             if isinstance(name, ast.Name):
-                if target is not None and is_framework(target):
-                    self.exports[name.id] = (0, target)
+                if means is not None:
+                    self.exports[name.id] = means
                 elif name.id not in self.exports:
                     self.definitions.add(name.id)
+
+    def exported(self, value: ast.expr) -> Target | None:
+        """What a chain of attributes means whose root the module has imported, or assigned such a chain to."""
+        root, parts = chain(value)
+        if root not in self.exports:
+            return None
+        level, dotted = self.exports[root]
+        return level, ".".join([dotted, *parts])
 
     def reference(self, node: ast.Attribute | ast.Name) -> None:
         name = self.dotted(node)
