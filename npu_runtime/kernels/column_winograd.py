@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from npu_runtime.kernels.im2col import Block, framed
+from npu_runtime.kernels.im2col import MOST_PARTS, Block, framed, sum_by_parts
 from npu_runtime.kernels.matmul import Epilogue, multiply
 from npu_runtime.kernels.minimal_filtering import (
     KERNELS,
@@ -41,6 +41,8 @@ FEWEST_LINES = 96
 """Of two blocks: with fewer, each thread takes some points of all lines."""
 FEWEST_LANES = 16
 """Columns of the narrowest panel."""
+PART_BYTES = 4 << 20
+"""Of the sums of a filter's gradient that threads form side by side, each of its own chunks; larger ones they form together."""
 START_NS = 40_000
 """Of one block: what the calls of numpy take beside their work."""
 RATE = 215
@@ -261,10 +263,21 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
     """
     bands = bands_of(rows)
     n_chunks = _n_chunks(len(x), bands, cols)
-    sums = scratch("column parts", (bands.size, bands.stride, *out.shape[1:]))
-    for index in range(n_chunks):
-        images = slice(len(x) * index // n_chunks, len(x) * (index + 1) // n_chunks)
-        _add_products(x[images], dy[images], bands, cols, sums, is_first=index == 0)
+    cuts = [len(x) * index // n_chunks for index in range(n_chunks + 1)]
+    chunks = [Block(first, last, 0, rows.out) for first, last in itertools.pairwise(cuts)]
+    shape = (bands.size, bands.stride, *out.shape[1:])
+    n_parts = min(n_chunks, MOST_PARTS, PART_BYTES // (4 * math.prod(shape)))
+
+    def add(target: np.ndarray, chunk: Block, is_first: bool) -> None:
+        images = slice(chunk.first, chunk.last)
+        _add_products(x[images], dy[images], bands, cols, target, is_first)
+
+    if n_parts > 1:
+        sums = sum_by_parts(chunks, scratch("column parts", (n_parts, *shape)), add)
+    else:
+        sums = scratch("column parts", shape)
+        for index, chunk in enumerate(chunks):
+            add(sums, chunk, index == 0)
     for phase in range(bands.stride):
         taps = out[phase :: bands.stride]
         matrix = one_axis("outputs", bands.rows.kernel, bands.size)[: len(taps)]
@@ -273,7 +286,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
 
 def _n_chunks(n_images: int, bands: Bands, cols: Axis) -> int:
     """Of images whose outputs one product sums up."""
-    return min(-(-n_images * bands.count * cols.out // LONGEST), n_images)
+    return min(fair(-(-n_images * bands.count * cols.out // LONGEST), n_images), n_images)
 
 
 def _add_products(x: np.ndarray, dy: np.ndarray, bands: Bands, cols: Axis, sums: np.ndarray, is_first: bool) -> None:

@@ -325,7 +325,11 @@ def in_panels(one: Case, filters: int, depth: int) -> Case:
 
 
 BLOCKS = st.fixed_dictionaries(
-    {"BLOCK_BYTES": st.sampled_from([1, 1 << 16, 1 << 23]), "FEWEST_LINES": st.sampled_from([2, 10**6])}
+    {
+        "BLOCK_BYTES": st.sampled_from([1, 1 << 16, 1 << 23]),
+        "FEWEST_LINES": st.sampled_from([2, 10**6]),
+        "PART_BYTES": st.sampled_from([0, 1 << 22]),
+    }
 )
 
 

@@ -12,7 +12,16 @@ from tf2npu.rules.pipeline import in_pipeline
 from tf2npu.scanner.sites import Call, Site
 
 _GUIDE = "TensorFlow adapter porting guide"
-_SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
+_CONVERTED = frozenset(
+    f"tensorflow.{name}"
+    for name in (
+        "Session", "InteractiveSession", "device", "nn.dropout", "layers.dropout", "estimator.Estimator", "estimator.RunConfig",
+        "estimator.DNNClassifier", "train.MonitoredTrainingSession", "train.MonitoredSession", "train.Supervisor",
+        "distribute.MirroredStrategy", "contrib.tpu.TPUEstimator", "contrib.tpu.RunConfig", "estimator.tpu.TPUEstimator",
+        "estimator.tpu.RunConfig",
+    )
+)  # fmt: skip
+"""APIs whose use is changed, and which programs look up by name."""
 
 
 @rule(
@@ -48,7 +57,9 @@ def python_function(call: Call) -> None:
     source="docs/adding_a_rule.md",
     examples=(
         Example.same("S = getattr(tf, 'Session')", level="manual", write="S = tf.Session"),
+        Example.same("E = getattr(tf.estimator, 'Estimator')", level="manual", write="E = tf.estimator.Estimator"),
         Example.same("v = getattr(args, 'Session')", note="not TensorFlow"),
+        Example.same("O = getattr(tf.train, 'AdamOptimizer')", note="nothing to change"),
     ),
 )
 def looked_up(call: Call) -> None:
@@ -57,7 +68,7 @@ def looked_up(call: Call) -> None:
         return
     base = call.resolve(call.args[0].value)
     name = str(call.args[1].value.evaluated_value)
-    if base is not None and f"{base}.{name}" in {*_SESSIONS, "tensorflow.device", "tensorflow.nn.dropout"}:
+    if base is not None and f"{base}.{name}" in _CONVERTED:
         call.manual(f"{base}.{name} is looked up here: convert its use by hand.")
 
 
