@@ -43,6 +43,8 @@ FEWEST_LANES = 16
 """Columns of the narrowest panel."""
 PART_BYTES = 4 << 20
 """Of the sums of a filter's gradient that threads form side by side, each of its own chunks; larger ones they form together."""
+SUMMED = {SIZE: 512, LARGE_SIZE: 320}
+"""Elements that one product sums up, by points: the rounding of a sum grows with its length, and more points make more of it."""
 START_NS = 40_000
 """Of one block: what the calls of numpy take beside their work."""
 RATE = 215
@@ -212,13 +214,16 @@ def multiply_columns(points: np.ndarray, by_point: np.ndarray, cols: Axis, produ
     contiguous.  is_alone: there is no other block, so each thread takes some points.
     """
 
+    longest = SUMMED[len(points)]
+
     def work(start: int, stop: int) -> None:
-        _multiply_columns(points[start:stop], by_point[start:stop], cols, products[start:stop])
+        _multiply_columns(points[start:stop], by_point[start:stop], cols, products[start:stop], longest)
 
     parallel_ranges(len(points), work, 1 if is_alone else len(points))
 
 
-def _multiply_columns(points: np.ndarray, by_point: np.ndarray, cols: Axis, products: np.ndarray) -> None:
+def _multiply_columns(points: np.ndarray, by_point: np.ndarray, cols: Axis, products: np.ndarray, longest: int) -> None:
+    """The same for some points.  longest: elements that one product sums up."""
     size, stride, n_lines, width, depth = points.shape
     point, line = stride * n_lines * width * depth, width * depth
     for span in spans(cols):
@@ -228,14 +233,22 @@ def _multiply_columns(points: np.ndarray, by_point: np.ndarray, cols: Axis, prod
             target[...] = 0
             continue
         first = (span.first * cols.stride - cols.before + span.low) * depth
-        shape = (size, span.last - span.first, n_lines, taps)
-        for phase in range(stride):
-            seen = strided(points, phase * n_lines * line + first, shape, (point, cols.stride * depth, line, 1))
+        for number, (phase, part) in enumerate(itertools.product(range(stride), _parts(taps, longest))):
+            shape = (size, span.last - span.first, n_lines, part.stop - part.start)
+            start = phase * n_lines * line + first + part.start
+            seen = strided(points, start, shape, (point, cols.stride * depth, line, 1))
             panels = by_point[:, phase, :, span.low : span.high].reshape(size, by_point.shape[2], taps, by_point.shape[5])
-            made = scratch("column sums", target.shape) if phase else target
-            _multiply(seen, panels, made)
-            if phase:
+            made = scratch("column sums", target.shape) if number else target
+            _multiply(seen, panels[:, :, part], made)
+            if number:
                 np.add(target, made, out=target)
+
+
+@lru_cache(maxsize=1024)
+def _parts(extent: int, longest: int) -> tuple[slice, ...]:
+    """About equal parts of what is summed up."""
+    count = -(-extent // longest)
+    return tuple(slice(extent * index // count, extent * (index + 1) // count) for index in range(count))
 
 
 def _multiply(a: np.ndarray, panels: np.ndarray, out: np.ndarray) -> None:
@@ -310,21 +323,21 @@ def _add_products(x: np.ndarray, dy: np.ndarray, bands: Bands, cols: Axis, sums:
             count = to.stop - to.start
             seen = inputs[point, phase, place, 0, first : first + count].reshape(count * m, x.shape[3])
             panels = gradients[point, 0, 0, :, to].reshape(gradients.shape[3], len(seen), width)
-            _add(sums[point, phase, tap], seen.T, panels, is_first)
+            _add(sums[point, phase, tap], seen.T, panels, is_first, SUMMED[bands.size])
 
     parallel_ranges(len(todo), work, cols.kernel)
 
 
-def _add(target: np.ndarray, a: np.ndarray, panels: np.ndarray, is_first: bool) -> None:
-    """target (+)= a @ the panels side by side."""
-    if is_first and panels.size:
-        multiply_panels(a, panels, target)
-    elif is_first:
+def _add(target: np.ndarray, a: np.ndarray, panels: np.ndarray, is_first: bool, longest: int) -> None:
+    """target (+)= a @ the panels side by side.  a: (C, n).  panels: (count, n, width).  longest: elements summed up at once."""
+    if is_first and not panels.size:
         target[...] = 0
-    elif panels.size:
-        made = scratch("column product", target.shape)
-        multiply_panels(a, panels, made)
-        np.add(target, made, out=target)
+    for part in _parts(a.shape[1], longest):
+        made = target if is_first else scratch("column product", target.shape)
+        multiply_panels(a[:, part], panels[:, part], made)
+        if not is_first:
+            np.add(target, made, out=target)
+        is_first = False
 
 
 def _by_column(frame: np.ndarray, bands: Axis, kind: str, out: np.ndarray, start: int) -> None:

@@ -40,7 +40,7 @@ SMALL_IMAGES = [((40, 5, 5, 90), (5, 5, 90, 60)), ((40, 5, 4, 90), (5, 4, 90, 60
 """Images and filters so that much of a window is padding, or of that of the gradient by the image."""
 
 COLUMNS = [
-    conv((33, 7, 7, 96), (5, 5, 96, 64)),
+    conv((33, 7, 7, 96), (5, 5, 96, 128)),
     conv((34, 14, 13, 64), (5, 4, 64, 128), (2, 2)),
     conv((9, 7, 7, 256), (5, 5, 256, 128)),
     conv((34, 15, 14, 80), (5, 5, 80, 64), (2, 1), "VALID"),
