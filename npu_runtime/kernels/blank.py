@@ -7,6 +7,8 @@ and so are the places where a ReLU let nothing through.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
@@ -14,6 +16,8 @@ from npu_runtime.kernels.windows import Axis
 
 _PIXELS = 1 << 16
 """Of a piece."""
+FIRST_CHANNELS = 4
+"""Behind a ReLU half of a channel's elements are zero: a sixteenth of the pixels is left to look at as a whole."""
 
 
 def blank_windows(x: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray | None:
@@ -23,36 +27,55 @@ def blank_windows(x: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray | None:
     """
     if not _may_be_blank(x, rows, cols):
         return None
-    by_rows = _all_seen(_blank_pixels(x), rows, 1)
-    if not by_rows.any():
-        return None
-    windows = _all_seen(by_rows, cols, 2)
+    windows = _all_seen(_all_seen(_blank_pixels(x), rows, 1), cols, 2)
     return windows if windows.any() else None
 
 
 def _may_be_blank(x: np.ndarray, rows: Axis, cols: Axis) -> bool:
-    """Whether one of the pixels is blank that every window has one of.  Looks at one channel first: most images have none."""
-    down, along = _least_inside(rows), _least_inside(cols)
-    found: list[bool] = []
+    """Whether one of the pixels is blank that every window has one of.  Looks at a few channels first: most images have none."""
+    grid = [(down, along) for down in _grid(rows) for along in _grid(cols)]
+    found = [True] if not grid else []
 
     def look(start: int, stop: int) -> None:
-        pixels = x[start:stop, down - 1 :: down, along - 1 :: along]
-        if not found and (pixels[..., 0] == 0).any() and (np.einsum("...c->...", pixels) == 0).any():
-            found.append(True)
+        for down, along in grid:
+            if not found and _has_blank(x[start:stop, down, along]):
+                found.append(True)
 
     parallel_ranges(len(x), look, _images(x))
     return bool(found)
 
 
+def _has_blank(pixels: np.ndarray) -> bool:
+    """Whether one of them is zero in all channels.  pixels: (..., C), any strides."""
+    are_zero = pixels[..., 0] == 0
+    for channel in range(1, min(FIRST_CHANNELS, pixels.shape[-1])):
+        if not are_zero.any():
+            return False
+        are_zero &= pixels[..., channel] == 0
+    return not pixels[are_zero].any(axis=-1).all()
+
+
+@lru_cache(maxsize=4096)
+def _grid(axis: Axis) -> tuple[slice, ...]:
+    """The fewest positions of which every window has one. Empty where taps are dilated or a window has none in the image."""
+    if axis.dilation > 1:
+        return ()
+    chosen: list[int] = []
+    for output in range(axis.out):
+        start, stop = (min(max(edge, 0), axis.extent) for edge in axis.reach(output, output + 1))
+        if start == stop:
+            return ()
+        if not chosen or chosen[-1] < start:
+            chosen.append(stop - 1)
+    step = chosen[1] - chosen[0] if len(chosen) > 1 else 1
+    n_regular = sum(position == chosen[0] + index * step for index, position in enumerate(chosen))
+    regular = slice(chosen[0], chosen[n_regular - 1] + 1, step)
+    return (regular, *(slice(position, position + 1) for position in chosen[n_regular:]))
+
+
 def _images(x: np.ndarray) -> int:
     """Images of a piece."""
     return max(1, _PIXELS // (x.shape[1] * x.shape[2]))
-
-
-def _least_inside(axis: Axis) -> int:
-    """How many positions of an image a window covers at least."""
-    after = max(0, axis.reach(0, axis.out)[1] - axis.extent)
-    return min(axis.extent, max(1, axis.kernel - max(axis.before, after)))
 
 
 def _blank_pixels(x: np.ndarray) -> np.ndarray:

@@ -239,17 +239,20 @@ def test_a_value_that_is_not_finite_stays_within_its_windows(
 @settings(deadline=None, max_examples=200)
 def test_blank_windows_are_those_that_sum_to_zero(data: st.DataObject) -> None:
     """Against TensorFlow's sums of windows of positive numbers."""
-    extents = data.draw(st.tuples(st.integers(3, 9), st.integers(3, 9)))
-    kernel = data.draw(st.tuples(st.integers(2, 5), st.integers(2, 5)))
-    padding = data.draw(st.sampled_from(["SAME", "VALID"]))
-    assume(padding == "SAME" or all(n >= k for n, k in zip(extents, kernel, strict=True)))
-    is_set = data.draw(st.lists(st.integers(0, extents[0] * extents[1] - 1), max_size=30))
-    x = np.zeros((1, extents[0] * extents[1], 2), "f")
-    x[:, is_set] = (1.0, 0.5)
-    x = x.reshape(1, *extents, 2)
-    rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(extents, kernel)
-    ones = np.ones((*kernel, 2, 1), "f")
-    blank = oracle.run(case("Conv2D", x, ones, strides=[1, 1, 1, 1], padding=padding))[0][0] == 0
+    extents = data.draw(st.tuples(st.integers(1, 9), st.integers(1, 9)))
+    kernel = data.draw(st.tuples(st.integers(1, 5), st.integers(1, 5)))
+    strides = [1, *data.draw(st.tuples(st.integers(1, 3), st.integers(1, 3))), 1]
+    pads = data.draw(st.tuples(*[st.integers(0, 6)] * 4))
+    padding = data.draw(st.sampled_from([{"padding": "SAME"}, {"padding": "EXPLICIT", "explicit_paddings": [0, 0, *pads, 0, 0]}]))
+    covered = np.add(extents, 9 if padding["padding"] == "SAME" else np.add(pads[::2], pads[1::2]))
+    assume((covered >= kernel).all())
+    is_set = data.draw(st.lists(st.integers(0, extents[0] * extents[1] * 6 - 1), max_size=30))
+    x = np.zeros(extents[0] * extents[1] * 6, "f")
+    x[is_set] = 0.5
+    x = x.reshape(1, *extents, 6)
+    rows, cols = Layout.of(strides, data_format="NHWC", **padding).axes(extents, kernel)
+    ones = np.ones((*kernel, 6, 1), "f")
+    blank = oracle.run(case("Conv2D", x, ones, strides=strides, **padding))[0][0] == 0
     found = blank_windows(x, rows, cols)
     np.testing.assert_array_equal(np.zeros_like(blank[..., 0]) if found is None else found, blank[..., 0])
 
