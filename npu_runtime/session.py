@@ -218,7 +218,7 @@ class DeviceSession:
         self._placement = place(graph, before)
         for node in graph:
             node.host_reason = self._placement.reasons.get(node.name)
-            node.is_looped = node.name in self._placement.loops
+            node.is_looped, node.is_resized = node.name in self._placement.loops, node.name in self._placement.resized
         enter_variables.run(graph)
         moved = [name for name in self._placement.reasons if name in self._placed and name not in before]
         self._placed = set(graph.nodes)

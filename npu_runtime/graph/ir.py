@@ -29,6 +29,7 @@ class Node:
     outputs: one Spec an output, as far as known.  ref_inputs / ref_outputs: positions that pass a variable, not a value.
     later_than: names of nodes that run before, in earlier segments, if they run at all: one that is dead makes nobody dead.
     host_reason: why the node runs on the host, None for device nodes.  is_looped: whether it lies inside a loop frame.
+    is_resized: whether it is a ref variable to which some node gives values of other shapes, each in memory of its own.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Node:
     is_stateful: bool = False
     host_reason: str | None = None
     is_looped: bool = False
+    is_resized: bool = False
     later_than: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:

@@ -131,11 +131,14 @@ def variable_shown(graph: Graph, reader: Node, value: Value) -> Value | None:
 
 
 def is_memory_of_host(graph: Graph, value: Value) -> bool:
-    """Whether a value is a ref variable of the host, or an Identity of it that the host makes."""
+    """Whether a value is a ref variable of the host, or an Identity of it that the host makes.
+
+    Not of one that is given other shapes: what was read keeps the old memory. Source: TensorFlow core/kernels/assign_op.h.
+    """
     node = graph[value.node]
     while node.op == "Identity" and runs_on_host(node) and not node.is_looped:
         node = graph[node.inputs[0].node]
-    return node.op in VARIABLES and bool(node.ref_outputs) and node.host_reason is not None
+    return node.op in VARIABLES and bool(node.ref_outputs) and node.host_reason is not None and not node.is_resized
 
 
 def runs_on_host(node: Node) -> bool:

@@ -45,12 +45,13 @@ def variable_key(node: Node) -> Key:
 @dataclass(frozen=True)
 class Placement:
     """reasons: why a node runs on the host, by name; all others run on the device.  groups: what runs in one host call.
-    loops: the outermost loop frame of the nodes inside one.
+    loops: the outermost loop frame of the nodes inside one.  resized: ref variables that are given values of other shapes.
     """
 
     reasons: dict[str, str] = field(default_factory=dict)
     groups: DisjointSets = field(default_factory=DisjointSets)
     loops: dict[str, str] = field(default_factory=dict)
+    resized: frozenset[str] = frozenset()
 
 
 def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> Placement:
@@ -67,7 +68,18 @@ def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> Placement:
     while True:
         groups = atomic_groups(graph, frames, reasons)
         if not _spread(graph, groups, reasons):
-            return Placement(reasons, groups, frames)
+            return Placement(reasons, groups, frames, _resized(graph))
+
+
+def _resized(graph: Graph) -> frozenset[str]:
+    """Names of the ref variables that are assigned without a look at the shape."""
+    found = set()
+    for node in graph:
+        if node.op == "Assign" and not node.attrs.get("validate_shape", True):
+            while node.op not in VARIABLES and node.inputs:
+                node = graph[node.inputs[0].node]
+            found.add(node.name)
+    return frozenset(found)
 
 
 def reason_for_host(node: Node, graph: Graph) -> str | None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 from tensorflow.core.framework import attr_value_pb2
+from tensorflow.python.ops import array_ops
 
 from tests.runtime.device import device_session
 from tests.runtime.test_session import same_on_both
@@ -332,3 +333,28 @@ def test_an_update_does_not_wait_for_a_read_in_a_branch_that_is_not_taken() -> N
     update = tf.assign_add(v, tf.cast(amount, tf.float64))
     read = tf.raw_ops.Merge(inputs=[inside, other]).output
     same_on_both([([read, tf.group(update)], {}), (v, {})] * 2)
+
+
+@pytest.mark.parametrize("dtype", [tf.float64, tf.float32, tf.complex64])
+def test_what_was_read_before_a_variable_grows_is_what_it_was(dtype: Any) -> None:
+    """As in tf_slim's streaming_concat: behind an assignment of another shape the old elements are copied back."""
+    array = tf.Variable(tf.zeros([0], dtype), validate_shape=False, use_resource=False)
+    size = tf.Variable(0, use_resource=False)
+    batch = tf.placeholder(dtype, [None])
+    new_size = size + tf.shape(batch)[0]
+
+    def grow() -> Any:
+        old = array.value()
+        with tf.control_dependencies([old]):
+            emptied = tf.assign(array, tf.zeros([2 * new_size], dtype), validate_shape=False)
+        with tf.control_dependencies([emptied]):
+            copied = array[:size].assign(old[:size])
+        with tf.control_dependencies([copied]):
+            return tf.no_op()
+
+    grown = tf.cond(new_size > array_ops.shape_internal(array, optimize=False)[0], grow, tf.no_op)
+    with tf.control_dependencies([grown]):
+        appended = array[size:new_size].assign(batch)
+    with tf.control_dependencies([appended]):
+        update = tf.group(size.assign(new_size))
+    same_on_both([step for i in range(4) for step in ((update, {batch: np.arange(i, i + 3)}), (array[:size], {}))])

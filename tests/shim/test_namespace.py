@@ -150,6 +150,17 @@ def test_names_that_moved_inside_tensorflow():
     assert nest.is_sequence([1]) and not nest.is_sequence(1) and base.Trackable
 
 
+def test_a_hook_is_exported_as_those_of_estimator_are():
+    """EasyRec copies TensorFlow's hooks, decorators and all."""
+    from tensorflow.python.util.tf_export import estimator_export
+
+    @estimator_export("estimator.experimental.my_hook")
+    def my_hook():
+        return 1
+
+    assert my_hook() == 1
+
+
 def test_tensors_of_a_graph_are_of_the_very_class_tensor(graph):
     """As in TF 1.15, where scripts tell a tensor from a variable or an array by ``type(x) is tf.Tensor``."""
     import tensorflow as tf

@@ -52,6 +52,8 @@ RENAMED = (
     ("data.util.nest", "is_sequence", "data.util.nest", "is_nested"),
     ("ops.variable_scope", "variable", "ops.variable_v1", "VariableV1"),
 )
+MOVED_TO_ESTIMATOR = (("util.tf_export", "estimator_export", "estimator_export"),)
+"""As MOVED_NAMES, to modules of ``tensorflow_estimator.python.estimator``."""
 # Whole modules that moved.
 MOVED_MODULES = {
     "tensorflow.python.context": "tensorflow.python.eager.context",  # tensorflow/python/__init__.py of 1.15 imports it
@@ -73,6 +75,9 @@ def add(journal: Journal) -> None:
         for name in names.split():
             if name not in vars(module):
                 journal.set(vars(module), name, getattr(import_module(f"tensorflow.python.{source}"), name))
+    for place, name, source in MOVED_TO_ESTIMATOR:
+        target = import_module(f"tensorflow_estimator.python.estimator.{source}")
+        journal.set(vars(import_module(f"tensorflow.python.{place}")), name, getattr(target, name))
     for place, name, source, new_name in RENAMED:
         module = import_module(f"tensorflow.python.{place}")
         if name not in vars(module):
