@@ -14,9 +14,14 @@ from tf2npu.scanner.names import by_pattern, with_public_prefix
 COLUMNS = ("module", "public", "names")
 # Modules that only hand on what another one defines; the inventory has the names of that one.
 _HANDING_ON = {
-    "tensorflow.python.ops.gradients": ("tensorflow.python.ops.gradients_impl",),
-    "tensorflow.python.ops.image_ops": ("tensorflow.python.ops.image_ops_impl",),
-    "tensorflow.python.ops.losses.losses": ("tensorflow.python.ops.losses.losses_impl",),
+    "tensorflow.python.ops.gradients": (
+        "tensorflow.python.ops.gradients_impl",
+        "tensorflow.python.eager.backprop",
+        "tensorflow.python.ops.custom_gradient",
+        "tensorflow.python.ops.gradients_util",
+    ),
+    "tensorflow.python.ops.image_ops": ("tensorflow.python.ops.image_ops_impl", "tensorflow.python.ops.gen_image_ops"),
+    "tensorflow.python.ops.losses.losses": ("tensorflow.python.ops.losses.losses_impl", "tensorflow.python.ops.losses.util"),
     "tensorflow.python.ops.metrics": ("tensorflow.python.ops.metrics_impl",),
     "tensorflow.python.ops.rnn_cell": ("tensorflow.python.ops.rnn_cell_impl",),
     "tensorflow.python.ops.functional_ops": ("tensorflow.python.ops.map_fn",),
@@ -30,6 +35,39 @@ _HANDING_ON = {
     "tensorflow.python.training.queue_runner": ("tensorflow.python.training.queue_runner_impl",),
     "tensorflow.python.training.learning_rate_decay": ("tensorflow.python.keras.optimizer_v2.legacy_learning_rate_decay",),
     "tensorflow.python.training.saver": ("tensorflow.python.training.checkpoint_management",),
+    "tensorflow.python.training.distribute": ("tensorflow.python.distribute.distribute_lib",),
+    "tensorflow.python.training.distribution_strategy_context": ("tensorflow.python.distribute.distribution_strategy_context",),
+    "tensorflow.python.ops.sets": ("tensorflow.python.ops.sets_impl",),
+    "tensorflow.python.ops.signal.fft_ops": ("tensorflow.python.ops.gen_spectral_ops",),
+    "tensorflow.python.saved_model.signature_def_utils": ("tensorflow.python.saved_model.signature_def_utils_impl",),
+    "tensorflow.python.saved_model.main_op": ("tensorflow.python.saved_model.main_op_impl",),
+    "tensorflow.python.saved_model.utils": ("tensorflow.python.saved_model.utils_impl",),
+    **{
+        f"tensorflow.python.ops.{kind}_ops": (f"tensorflow.python.ops.gen_{kind}_ops",)
+        for kind in ("bitwise", "data_flow", "io", "linalg", "logging", "parsing", "proto", "sdca", "string")
+    },
+}
+# Modules that gather what is public under one name.
+_NAMESPACES = {
+    "tensorflow.python": "tensorflow",
+    "tensorflow.python.client.client_lib": "tensorflow",
+    "tensorflow.python.framework.framework_lib": "tensorflow",
+    "tensorflow.python.ops.standard_ops": "tensorflow",
+    "tensorflow.python.feature_column.feature_column_lib": "tensorflow.feature_column",
+    "tensorflow.python.keras.initializers": "tensorflow.keras.initializers",
+    "tensorflow.python.lib.io.python_io": "tensorflow.python_io",
+    "tensorflow.python.ops.distributions.distributions": "tensorflow.distributions",
+    "tensorflow.python.ops.initializers_ns": "tensorflow.initializers",
+    "tensorflow.python.ops.linalg.linalg": "tensorflow.linalg",
+    "tensorflow.python.ops.linalg.linalg_impl": "tensorflow.linalg",
+    "tensorflow.python.ops.signal.signal": "tensorflow.signal",
+    "tensorflow.python.eager.test": "tensorflow.test",
+    "tensorflow.python.platform.test": "tensorflow.test",
+    "tensorflow.python.profiler.profiler": "tensorflow.profiler",
+    "tensorflow.python.saved_model.saved_model": "tensorflow.saved_model",
+    "tensorflow.python.summary.summary": "tensorflow.summary",
+    "tensorflow.python.distribute.cluster_resolver": "tensorflow.distribute.cluster_resolver",
+    "tensorflow.python.data": "tensorflow.data",
 }
 _OTHER_MEANING = ("tensorflow.compat.v2.", "tensorflow.raw_ops.")
 
@@ -74,6 +112,17 @@ def _spellings(entries: Iterable[Named], matched: set[str]) -> dict[str, str]:
         for name in sorted({with_public_prefix(name) for name in entry.private} - taken):
             usual = by_pattern(name)
             found.setdefault(name, usual if usual in wanted else wanted[0])
+        for name in _gathered(public):
+            found.setdefault(name, wanted[0])
         if wanted[0] in matched:
             found.update({name: wanted[0] for name in known if name not in matched})
     return found
+
+
+def _gathered(public: list[str]) -> Iterator[str]:
+    """The names that public names have in the modules that gather them."""
+    for module, namespace in _NAMESPACES.items():
+        for name in public:
+            head, _, last = name.rpartition(".")
+            if head == namespace:
+                yield with_public_prefix(f"{module}.{last}")

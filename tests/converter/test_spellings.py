@@ -31,6 +31,18 @@ from tf2npu.scanner.names import canonical
         ("tensorflow.math.reduce_mean", "tensorflow.reduce_mean"),
         ("tensorflow.python.framework.dtypes.float64", "tensorflow.float64"),
         ("tensorflow.dtypes.complex64", "tensorflow.complex64"),
+        ("tensorflow.python.Session", "tensorflow.Session"),
+        ("tensorflow.python.client.client_lib.Session", "tensorflow.Session"),
+        ("tensorflow.python.ops.standard_ops.reduce_mean", "tensorflow.reduce_mean"),
+        ("tensorflow.python.ops.sets.set_size", "tensorflow.sets.size"),
+        ("tensorflow.python.ops.string_ops.as_string", "tensorflow.dtypes.as_string"),
+        ("tensorflow.python.ops.data_flow_ops.dynamic_partition", "tensorflow.dynamic_partition"),
+        ("tensorflow.python.ops.image_ops.resize_bilinear", "tensorflow.image.resize_bilinear"),
+        ("tensorflow.python.ops.image_ops.decode_jpeg", "tensorflow.io.decode_jpeg"),
+        ("tensorflow.python.ops.linalg.linalg.band_part", "tensorflow.linalg.band_part"),
+        ("tensorflow.python.ops.losses.losses.get_total_loss", "tensorflow.losses.get_total_loss"),
+        ("tensorflow.python.ops.gradients.GradientTape", "tensorflow.GradientTape"),
+        ("tensorflow.python.saved_model.tag_constants.SERVING", "tensorflow.saved_model.tag_constants.SERVING"),
     ],
 )  # fmt: skip
 def test_a_spelling_is_brought_to_the_name_that_rules_know(spelling: str, name: str) -> None:
@@ -45,6 +57,8 @@ def test_a_spelling_is_brought_to_the_name_that_rules_know(spelling: str, name: 
         "tensorflow.python.ops.control_flow_ops",
         "tensorflow.python.ops.control_flow_ops.mine",
         "tensorflow.raw_ops.MatMul",
+        "tensorflow.python.mine",
+        "tensorflow.python.ops.standard_ops.mine",
         "mylib.python.ops.rnn.dynamic_rnn",
     ],
 )

@@ -19,6 +19,8 @@ PREFIXES = (
     ("tensorflow.contrib.slim.python.slim", "tensorflow.contrib.slim"),
     ("tf_slim", "tensorflow.contrib.slim"),
     ("tensorflow.keras.api", "tensorflow.keras"),
+    ("tensorflow.python.saved_model.signature_constants", "tensorflow.saved_model.signature_constants"),
+    ("tensorflow.python.saved_model.tag_constants", "tensorflow.saved_model.tag_constants"),
 )
 # Where TensorFlow 1.15 defines what it exports; the module part may have changed between versions, the names did not.
 _PRIVATE = (
