@@ -76,14 +76,17 @@ class Dense:
     formula: Formula
     flops: float
 
-    def run(self, inputs: Sequence[Any], attrs: Mapping[str, Any], shape: tuple[int, ...], made: Made, flops: float) -> None:
+    def run(
+        self, inputs: Sequence[Any], attrs: Mapping[str, Any], shape: tuple[int, ...], made: Made, flops: float, row: int = 1
+    ) -> None:  # fmt: skip
         """The update with a gradient of some shape that is made tile by tile, by `flops` operations an element.
 
-        inputs: the op's, with anything in the place of the gradient.  Raises: as the op.
+        inputs: the op's, with anything in the place of the gradient.  row: so many elements are made together.
+        Raises: as the op.
         """
         self.layout.check(inputs, shape, attrs)
         serial = int(SERIAL_FLOPS / (self.flops + flops))
-        _update_all(self.layout, self.formula, self.layout.arguments(inputs), attrs, serial, made)
+        _update_all(self.layout, self.formula, self.layout.arguments(inputs), attrs, serial, made, row)
 
 
 DENSE: dict[str, Dense] = {}
@@ -189,12 +192,17 @@ def _check_rows(shape: tuple[int, ...], grad: np.ndarray, indices: np.ndarray) -
 
 
 def _update_all(
-    layout: _Layout, formula: Formula, arguments: list[Any], attrs: Mapping[str, Any], serial: int = 0, made: Made | None = None
-) -> None:
-    """In tiles over the worker threads if there are more than `serial` elements.  made: the gradient, else it is an argument."""
+    layout: _Layout, formula: Formula, arguments: list[Any], attrs: Mapping[str, Any], serial: int = 0, made: Made | None = None,
+    row: int = 1,
+) -> None:  # fmt: skip
+    """In tiles over the worker threads if there are more than `serial` elements.
+
+    made: the gradient, else it is an argument.  row: a tile is a multiple of so many elements.
+    """
     whole = [(i, arguments[i].reshape(-1)) for i in layout.tiled if made is None or i != layout.grad]
 
-    def work(start: int, stop: int) -> None:
+    def work(first: int, last: int) -> None:
+        start, stop = first * row, last * row
         piece = arguments.copy()
         for i, array in whole:
             piece[i] = array[start:stop]
@@ -203,7 +211,8 @@ def _update_all(
         formula(*piece, **attrs)
 
     size = arguments[0].size
-    parallel_ranges(size, work, size if size <= serial else min(TILE, -(-size // 2)))
+    tile = size if size <= serial else min(TILE, -(-size // 2))
+    parallel_ranges(size // row, work, max(tile // row, 1))
 
 
 def _update_rows(

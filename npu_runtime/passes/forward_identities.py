@@ -1,8 +1,8 @@
-"""Before: Mul -> Identity -> Add.  After: Mul -> Add, where the Identity waits for nothing else."""
+"""Before: Mul -> Identity -> Add.  After: Mul -> Add, which waits for what the Identity waits for."""
 
 from __future__ import annotations
 
-from npu_runtime.graph.ir import Graph, Value
+from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.effects import conditional_nodes, only_computes
 
@@ -11,20 +11,37 @@ from npu_runtime.passes.effects import conditional_nodes, only_computes
 def forward_identities(graph: Graph) -> int:
     """Let the readers of an Identity on the device read what it reads; returns how many are gone.
 
-    It stays where it is asked for, where the host reads it under its name, and where it shows a variable.
+    It stays where it is asked for, where the host reads it under its name, where it shows a variable, and where several nodes
+    would have to wait in its place.
     """
     conditional = conditional_nodes(graph)
     kept = graph.kept() | graph.seen_by_host()
+    in_its_place = _in_its_place(graph)
     forwarded: dict[str, Value] = {}
     for node in list(graph):
-        if node.op == "Identity" and not node.controls and node.name not in kept | conditional and only_computes(graph, node):
+        may_go = not node.controls or node.name in in_its_place
+        if node.op == "Identity" and may_go and node.name not in kept | conditional and only_computes(graph, node):
             forwarded[node.name] = node.inputs[0]
+            if node.controls:
+                in_its_place[node.name].controls += node.controls
     for node in graph:
         node.inputs = [_source(value, forwarded) for value in node.inputs]
         node.controls = list(dict.fromkeys(_source(Value(name), forwarded).node for name in node.controls))
     for name in forwarded:
         del graph.nodes[name]
     return len(forwarded)
+
+
+def _in_its_place(graph: Graph) -> dict[str, Node]:
+    """By name of an Identity that waits for others: the only node that reads it, where nobody waits for it itself."""
+    waited_for = graph.waited_for()
+    found: dict[str, Node] = {}
+    for value, readers in graph.consumers().items():
+        node, reader = graph[value.node], readers[0]
+        is_other = reader.op != "Identity" and not reader.is_looped
+        if node.op == "Identity" and node.controls and node.name not in waited_for and len(readers) == 1 and is_other:
+            found[node.name] = reader
+    return found
 
 
 def _source(value: Value, forwarded: dict[str, Value]) -> Value:

@@ -15,6 +15,7 @@ from npu_runtime.passes.fuse_elementwise import fuse_elementwise
 from npu_runtime.passes.fuse_normalization import fuse_normalization
 from npu_runtime.passes.fuse_normalization_gradients import fuse_normalization_gradients
 from npu_runtime.passes.fuse_optimizer_gradients import fuse_optimizer_gradients
+from npu_runtime.passes.fuse_optimizer_products import fuse_optimizer_products
 from npu_runtime.passes.fuse_pool_gradients import fuse_pool_gradients
 from npu_runtime.passes.fuse_product_sums import fuse_product_sums
 from npu_runtime.passes.fuse_random_masks import fuse_random_masks
@@ -40,6 +41,7 @@ FUSE: Sequence[Pass] = (
     fuse_product_sums,
     fuse_elementwise,
     fuse_optimizer_gradients,
+    fuse_optimizer_products,
 )
 
 
