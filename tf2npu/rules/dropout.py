@@ -15,12 +15,13 @@ _SOURCE = "npu_bridge.estimator.npu_ops.dropout(x, keep_prob, noise_shape, seed,
 _WHY_LAYERS = "Importing npu_convert_dropout makes the dropout layers of tf.layers and tf.keras use the NPU's dropout."
 _SOURCE_LAYERS = "npu_bridge.estimator.npu.npu_convert_dropout"
 _V2 = "tensorflow.compat.v2.nn.dropout"
+_BACKEND = "tensorflow.keras.backend.dropout"
 
 
 @rule(
     id="NPU501",
     title="Dropout",
-    matches=("tensorflow.nn.dropout", _V2),
+    matches=("tensorflow.nn.dropout", _V2, _BACKEND),
     why="The NPU's dropout makes its mask on the device; it takes the probability to KEEP a unit, not the rate.",
     source=_SOURCE,
     examples=(
@@ -37,6 +38,7 @@ _V2 = "tensorflow.compat.v2.nn.dropout"
             "from npu_bridge.npu_init import npu_ops\nimport tensorflow.compat.v2 as tf\n"
             "y = npu_ops.dropout(x, 1 - 0.3, None, 7)",
         ),
+        Example("y = tf.keras.backend.dropout(x, level=0.3)", "y = npu_ops.dropout(x, keep_prob=1 - 0.3)"),
         Example.same("y = tf.nn.dropout(x, keep_prob=.5, noise_shape=[1])", note="noise_shape", level="info"),
         Example.same("y = tf.nn.dropout(x, **kw)", note="rate or keep_prob may be in kw", level="manual"),
         Example.same("y = tf.nn.dropout(x, dropout_rate)", note="keep_prob or rate?", level="manual"),
@@ -66,8 +68,8 @@ def dropout(call: Call) -> None:
 
 def _probability(call: Call) -> tuple[cst.Arg | None, cst.Arg | None]:
     """The arguments that give rate and keep_prob."""
-    if call.name == _V2:
-        return call.arg("rate", 1), None
+    if call.name in (_V2, _BACKEND):
+        return call.arg("level" if call.name == _BACKEND else "rate", 1), None
     return call.arg("rate", 5), call.arg("keep_prob", 1)
 
 
