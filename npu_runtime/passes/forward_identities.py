@@ -1,4 +1,4 @@
-"""Before: Mul -> Identity -> Add.  After: Mul -> Add, which waits for what the Identity waits for."""
+"""Before: Mul -> Identity -> Add.  After: Mul -> Add.  Updates, and sums of gradients, wait in the place of an Identity."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from npu_runtime.passes.effects import conditional_nodes, only_computes
 def forward_identities(graph: Graph) -> int:
     """Let the readers of an Identity on the device read what it reads; returns how many are gone.
 
-    It stays where it is asked for, where the host reads it under its name, where it shows a variable, and where several nodes
-    would have to wait in its place.
+    It stays where it is asked for, where the host reads it under its name, and where it shows a variable. One that waits for
+    others goes where an update or a sum alone reads it: most other nodes that wait are not fused with their neighbours.
     """
     conditional = conditional_nodes(graph)
     kept = graph.kept() | graph.seen_by_host()
@@ -33,13 +33,13 @@ def forward_identities(graph: Graph) -> int:
 
 
 def _in_its_place(graph: Graph) -> dict[str, Node]:
-    """By name of an Identity that waits for others: the only node that reads it, where nobody waits for it itself."""
+    """By name of an Identity that waits for others: the update or sum that alone reads it, where nobody waits for it itself."""
     waited_for = graph.waited_for()
     found: dict[str, Node] = {}
     for value, readers in graph.consumers().items():
         node, reader = graph[value.node], readers[0]
-        is_other = reader.op != "Identity" and not reader.is_looped
-        if node.op == "Identity" and node.controls and node.name not in waited_for and len(readers) == 1 and is_other:
+        may_wait = (reader.is_stateful or reader.ref_inputs or reader.op == "AddN") and not reader.is_looped
+        if node.op == "Identity" and node.controls and node.name not in waited_for and len(readers) == 1 and may_wait:
             found[node.name] = reader
     return found
 

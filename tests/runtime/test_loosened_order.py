@@ -76,19 +76,19 @@ def test_identities_go_and_their_readers_stay() -> None:
         np.testing.assert_array_equal(session.run(fetched, {x: [0.0, 1.0, 2.0, 3.0]}), [1.0, 3.0, 5.0, 7.0])
 
 
-def test_the_only_reader_of_an_identity_waits_in_its_place() -> None:
-    """The assignment must still come after what the Identity waits for; one with two readers stays."""
+def test_an_update_waits_in_the_place_of_an_identity_that_it_alone_reads() -> None:
+    """The assignment must still come after what the Identity waits for; one with two readers, or another reader, stays."""
     v = tf.get_variable("v", [3], initializer=tf.ones_initializer(), use_resource=False)
     x = tf.placeholder(tf.float32, [3], name="x")
     seen = tf.multiply(v._ref(), x, name="seen")
-    sums = x + 1.0, x + 2.0
+    sums = x + 1.0, x + 2.0, x + 3.0
     with tf.control_dependencies([seen]):
-        one, two = tf.identity(sums[0], name="one"), tf.identity(sums[1], name="two")
+        one, two, three = (tf.identity(value, name=name) for value, name in zip(sums, ("one", "two", "three"), strict=True))
     changed = tf.assign(v, one)
-    graph = imported([seen, changed, two * 2.0, two * 3.0], {x: (3,)})
+    graph = imported([seen, changed, two * 2.0, two * 3.0, three * 2.0], {x: (3,)})
     forward_identities.run(graph)
     assert "one" not in graph and graph[changed.op.name].controls == ["seen"]
-    assert "two" in graph and graph["two"].controls == ["seen"]
+    assert [graph[name].controls for name in ("two", "three")] == [["seen"], ["seen"]]
     with device_session() as session:
         session.run(v.initializer)
         for _ in range(2):
