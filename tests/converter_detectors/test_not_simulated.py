@@ -43,7 +43,10 @@ def said(code: str) -> list[Finding]:
             "tf.python.framework.common_shapes.unchanged_shape_with_rank",
         ),
         ("from tensorflow.python.util import deprecation_wrapper", "tf.python.util.deprecation_wrapper"),
-        ("from tensorflow_core.python.util.tf_export import estimator_export", "tf.python.util.tf_export.estimator_export"),
+        (
+            "from tensorflow_core.python.util.tf_should_use import must_use_result_or_fatal",
+            "tf.python.util.tf_should_use.must_use_result_or_fatal",
+        ),
         (
             "from tensorflow.python.keras.preprocessing.sequence import _remove_long_seq",
             "tf.keras.preprocessing.sequence._remove_long_seq",
