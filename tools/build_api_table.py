@@ -112,7 +112,8 @@ def rule_verdicts() -> dict[str, Judgement]:
     """What the rules do to a plain use of each name that they match, tried on a line of code."""
     found: dict[str, Judgement] = {}
     for part in rule_parts():
-        for name in part.matches if part.on in ("call", "reference", "module") else ():
+        is_asked = part.on in ("call", "reference", "module")
+        for name in (n for n in part.matches if is_asked and ".__dict__" not in n):
             if name.startswith(("tensorflow.", "horovod.")) and name.replace("()", "") not in found:
                 verdict, note = _tried(part.id, name, part.on)
                 if verdict:

@@ -37,7 +37,7 @@ def test_every_name_of_the_published_list_has_a_row(rebuilt):
 def test_every_name_that_a_rule_matches_has_a_row():
     wanted = {name for part in rule_parts() if part.on in ("call", "reference") for name in part.matches}
     roots = ("tensorflow.", "horovod.")
-    ours = sorted(n for n in wanted if n.startswith(roots) and ".python." not in n)
+    ours = sorted(n for n in wanted if n.startswith(roots) and ".python." not in n and ".__dict__" not in n)
     assert [name for name in ours if table().find(name) is None] == []
 
 

@@ -41,6 +41,8 @@ def unknown(text: str) -> dict[str, str]:
         ),
         ("import tensorflow as tf\nL = tf.layers\ny = L.dense(x, 3)", {"tensorflow.layers": 1, "tensorflow.layers.dense": 1}),
         ("import tensorflow as tf\nS = getattr(tf, 'Session')", {"tensorflow.Session": 1}),
+        ("import tensorflow as tf\nS = tf.__dict__['Session']", {"tensorflow.Session": 1}),
+        ("import tensorflow as tf\nr = tf.nn.__dict__.get('relu')", {"tensorflow.nn.relu": 1}),
         ("import tensorflow as tf\nb = hasattr(tf, 'contrib')", {}),
         ("import tensorflow as tf\nf = tf.app.flags.FLAGS\nprint(f.a, f.b.c)", {"tensorflow.app.flags.FLAGS": 3}),
         (
@@ -69,6 +71,8 @@ def test_an_attribute_of_the_users_own_subclass_is_not_tensorflows():
     [
         ("import tensorflow as tf\nx = tf.nn.rellu(1)", "tensorflow.nn.rellu", "no public name"),
         ("import tensorflow as tf\nx = getattr(tf.nn, name)", "tensorflow.nn.*", "computed"),
+        ("import tensorflow as tf\nx = tf.train.__dict__[name]", "tensorflow.train.*", "computed"),
+        ("import tensorflow as tf\nfor name in tf.nn.__dict__:\n    print(name)", "tensorflow.nn", "handed on"),
         ("import tensorflow as tf\nf(tf)", "tensorflow", "handed on"),
         ("import tensorflow as tf\nf(a=tf.nn)", "tensorflow.nn", "handed on"),
         ("import tensorflow as tf\ndef f():\n    return tf", "tensorflow", "handed on"),
@@ -86,6 +90,8 @@ def test_the_line_is_that_of_the_first_reference():
     text = "import tensorflow as tf\n\ny = (\n    tf.nn.relu(x))\nz = tf.nn.relu(y)\n"
     (use,) = convert_source(text).apis
     assert (use.line, use.count, use.cell) == (4, 2, None)
+    (use,) = convert_source("import tensorflow as tf\ny = tf.__dict__['abs']\nz = getattr(tf, 'abs')\n").apis
+    assert (use.line, use.count) == (2, 2)
 
 
 def test_in_a_notebook_the_cell_is_named():

@@ -49,7 +49,10 @@ class ApiUses:
             if self._locals:
                 self._see_unresolved(node, scope)
         elif name.startswith(_ROOTS):
-            if name in table().modules:
+            module, is_dictionary, member = name.partition(".__dict__")
+            if is_dictionary and "()" not in module:
+                self._see_dictionary(module, member, node, scope)
+            elif name in table().modules:
                 self._see_module(name, node, scope)
             elif not name.endswith("()") and not ("()" in name and self._is_own_attribute(name, node, scope)):
                 self._add(name, node, scope)
@@ -65,11 +68,23 @@ class ApiUses:
         base = self.script.name_of(call.args[0].value, scope)
         if base is None or not f"{base}.".startswith(_ROOTS) or base.endswith("()"):
             return
-        wanted = call.args[1].value
-        if isinstance(wanted, cst.SimpleString) and isinstance(wanted.evaluated_value, str):
-            self._add(canonical(f"{base}.{wanted.evaluated_value}"), call, scope)
+        self._see_named(base, call.args[1].value, call, scope)
+
+    def _see_dictionary(self, module: str, member: str, node: cst.BaseExpression, scope: Scope) -> None:
+        """`tf.__dict__[name]` and `tf.__dict__.get(name)` are as `getattr(tf, name)`; else the module is handed on."""
+        parent: Any = self.script.walked.parents.get(id(node))
+        if member == ".get" and isinstance(parent, cst.Call) and parent.func is node and parent.args:
+            self._see_named(module, parent.args[0].value, parent, scope)
+        elif not member and isinstance(parent, cst.Subscript) and isinstance(parent.slice[0].slice, cst.Index):
+            self._see_named(module, parent.slice[0].slice.value, parent, scope)
         else:
-            self._add(f"{base}.*", call, scope, _COMPUTED)
+            self._add(module, node, scope, _PASSED)
+
+    def _see_named(self, module: str, wanted: cst.BaseExpression, place: cst.CSTNode, scope: Scope) -> None:
+        if isinstance(wanted, cst.SimpleString) and isinstance(wanted.evaluated_value, str):
+            self._add(canonical(f"{module}.{wanted.evaluated_value}"), place, scope)
+        else:
+            self._add(f"{module}.*", place, scope, _COMPUTED)
 
     def _see_unresolved(self, node: cst.BaseExpression, scope: Scope) -> None:
         """A chain from a name that is TensorFlow's by one of its bindings and something else by another."""
@@ -161,7 +176,8 @@ class ApiUses:
         api, covered = (None, name) if why else table().reach(name)
         if api is None and not why and self._comes_from_star(seen):
             return None
-        line, count = self.script.lines.position(self.script.tree.span(seen.places[0][0])[0])[0], len(seen.places)
+        first = min(self.script.tree.span(node)[0] for node, _ in seen.places)
+        line, count = self.script.lines.position(first)[0], len(seen.places)
         if api is None:
             note = why or (_NO_MEMBER if "()" in name else _ABSENT)
             return ApiUse(name.replace("()", ""), Verdict.UNKNOWN, count, line, note=note)

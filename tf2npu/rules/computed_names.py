@@ -54,7 +54,7 @@ def computed_name(call: Call) -> None:
     if call.name == "builtins.setattr":
         _replaced(call, base, text_of(call.args[1].value, call.scope))
     elif not isinstance(call.args[1].value, cst.SimpleString):
-        _chosen(call, base)
+        say_chosen(call, base, call.args[1].value)
 
 
 @rule(
@@ -84,13 +84,13 @@ def _replaced(site: Site, base: str, name: str | None) -> None:
         site.manual(f"{base} is changed here: calls of the replaced name are still converted as TensorFlow's own. Check them.")
 
 
-def _chosen(call: Call, base: str) -> None:
-    name: Any = call.args[1].value
+def say_chosen(site: Site, base: str, name: cst.BaseExpression) -> None:
+    """Say that which API of a module is meant is known only when the program runs."""
     message = f"Which API of {base} is meant here is known only when the program runs: "
     if base in _CONVERTED:
-        call.manual(message + f"print {call.source(name)} for your settings, and convert that API by hand (`tf2npu rules`).")
+        site.manual(message + f"print {site.source(name)} for your settings, and convert that API by hand (`tf2npu rules`).")
     else:
-        call.info(message + "check it where it is one that a rule converts.")
+        site.info(message + "check it where it is one that a rule converts.")
 
 
 def _is_module(name: str) -> bool:

@@ -12,16 +12,6 @@ from tf2npu.rules.pipeline import in_pipeline
 from tf2npu.scanner.sites import Call, Site
 
 _GUIDE = "TensorFlow adapter porting guide"
-_CONVERTED = frozenset(
-    f"tensorflow.{name}"
-    for name in (
-        "Session", "InteractiveSession", "device", "nn.dropout", "layers.dropout", "estimator.Estimator", "estimator.RunConfig",
-        "estimator.DNNClassifier", "train.MonitoredTrainingSession", "train.MonitoredSession", "train.Supervisor",
-        "distribute.MirroredStrategy", "contrib.tpu.TPUEstimator", "contrib.tpu.RunConfig", "estimator.tpu.TPUEstimator",
-        "estimator.tpu.RunConfig",
-    )
-)  # fmt: skip
-"""APIs whose use is changed, and which programs look up by name."""
 
 
 @rule(
@@ -47,29 +37,6 @@ def python_function(call: Call) -> None:
         call.manual(
             "In a tf.data pipeline this stays; elsewhere the session needs mix_compile_mode=True, or TensorFlow ops instead."
         )
-
-
-@rule(
-    id="NPU914",
-    title="API looked up by its name",
-    matches=("builtins.getattr",),
-    why="What is looked up while the program runs is not seen when it is converted.",
-    source="docs/adding_a_rule.md",
-    examples=(
-        Example.same("S = getattr(tf, 'Session')", level="manual", write="S = tf.Session"),
-        Example.same("E = getattr(tf.estimator, 'Estimator')", level="manual", write="E = tf.estimator.Estimator"),
-        Example.same("v = getattr(args, 'Session')", note="not TensorFlow"),
-        Example.same("O = getattr(tf.train, 'AdamOptimizer')", note="nothing to change"),
-    ),
-)
-def looked_up(call: Call) -> None:
-    """Reports getattr on TensorFlow for an API that would be converted."""
-    if len(call.args) < 2 or not isinstance(call.args[1].value, cst.SimpleString):
-        return
-    base = call.resolve(call.args[0].value)
-    name = str(call.args[1].value.evaluated_value)
-    if base is not None and f"{base}.{name}" in _CONVERTED:
-        call.manual(f"{base}.{name} is looked up here: convert its use by hand.")
 
 
 @rule(
