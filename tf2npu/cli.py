@@ -12,7 +12,17 @@ import tf2npu
 
 EXIT_LEFT, EXIT_USAGE, EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
 
-_path = click.Path(path_type=Path)
+
+class FilledPath(click.Path):
+    """A path; an empty one, mostly out of a variable that is not set, would mean the current folder."""
+
+    def convert(self, value, param, ctx):
+        if value == "":
+            self.fail("the path is empty: is the variable set that it comes from? Write . for the current folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_path = FilledPath(path_type=Path)
 
 
 class Formats(click.ParamType):
@@ -139,8 +149,9 @@ def rules(rule_id: str | None, chosen: str, language: str) -> None:
     from tf2npu.report import rule_list
 
     found = rule_list.entries(rule_id or "", language)
-    if not found:
-        raise click.UsageError(f"no rule has the id {rule_id}; `tf2npu rules` lists them")
+    if not found or rule_id == "":
+        named = rule_id or "''"
+        raise click.UsageError(f"no rule has the id {named}; `tf2npu rules` lists them")
     click.echo(rule_list.render(found, chosen, in_full=rule_id is not None), nl=False)
 
 
