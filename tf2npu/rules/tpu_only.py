@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.constants import text_of
 from tf2npu.scanner.sites import Call
 
 _INSTEAD = {
@@ -43,7 +44,10 @@ _RESOLVERS = (
     source="the vendor's published support levels for TensorFlow 1.15: tf.tpu is not supported",
     examples=(
         Example.same("with tf.contrib.tpu.bfloat16_scope():\n    y = f(x)", level="unsupported", write="y = f(x)"),
-        Example.same("r = tf.contrib.cluster_resolver.TPUClusterResolver(name)", level="info"),
+        Example.same("if FLAGS.tpu_name:\n    r = tf.contrib.cluster_resolver.TPUClusterResolver(FLAGS.tpu_name)", level="info"),
+        Example.same("r = tf.contrib.cluster_resolver.TPUClusterResolver(FLAGS.tpu if FLAGS.use_tpu else '')", level="info"),
+        Example.same("r = tf.contrib.cluster_resolver.TPUClusterResolver(name)", level="manual"),
+        Example.same("r = tf.contrib.cluster_resolver.TPUClusterResolver('')", note="looks for nothing", level="info"),
         Example.same("if FLAGS.use_tpu:\n    opt = tf.contrib.tpu.CrossShardOptimizer(opt)", note="not taken", level="info"),
         Example.same("with tf.name_scope('a'):\n    y = f(x)", note="works anywhere"),
         Example.same("def cross_replica_sum(x):\n    return x\ny = cross_replica_sum(x)", note="the user's own"),
@@ -52,10 +56,26 @@ _RESOLVERS = (
 def tpu_call(call: Call) -> None:
     """Reports calls that only a TPU understands and names what the NPU has."""
     if call.name in _RESOLVERS:
-        return call.info("There is no TPU to look for: make sure this branch is not taken (use_tpu=False).")
+        return _resolver(call)
     root = next(root for root in _ROOTS if call.name.startswith(f"{root}."))
     say = call.info if _is_asked_for(call) else call.unsupported
     return say(f"This runs on a TPU only: {_INSTEAD[call.name[len(root) + 1 :]]}.")
+
+
+def _resolver(call: Call) -> None:
+    """An empty name looks for nothing. Source: TPUClusterResolver of TensorFlow 1.15, whose master is '' then; others raise."""
+    named = call.arg("tpu", 0)
+    conditions = [a for a in call.script.walked.ancestors(call.node) if isinstance(a, (cst.If, cst.IfExp))]
+    functions = [a.name.value for a in call.script.walked.ancestors(call.node) if isinstance(a, cst.FunctionDef)]
+    value = named.value if named is not None else None
+    is_chosen = isinstance(value, (cst.IfExp, cst.BooleanOperation)) or text_of(value, call.scope) in ("", "local")
+    if conditions or is_chosen or any("tpu" in name.lower() for name in functions):
+        call.info("There is no TPU to look for: make sure this branch is not taken (use_tpu=False).")
+    else:
+        call.manual(
+            "There is no TPU to look for, and this fails where none is found: make the resolver only where a TPU is asked for, "
+            "and give cluster=None or master='' elsewhere."
+        )
 
 
 def _is_asked_for(call: Call) -> bool:
