@@ -150,6 +150,21 @@ def test_names_that_moved_inside_tensorflow():
     assert nest.is_sequence([1]) and not nest.is_sequence(1) and base.Trackable
 
 
+def test_shapes_of_few_dimensions_can_be_made_as_in_1_15(graph):
+    """As TF 1's own dropout checked its probability, and the dropout for SELU that was written after it."""
+    import tensorflow as tf
+    from tensorflow.python.framework import tensor_shape
+
+    scalar = tf.placeholder(tf.float32, []).get_shape()
+    scalar.assert_is_compatible_with(tensor_shape.scalar())
+    tf.placeholder(tf.float32).get_shape().assert_is_compatible_with(tensor_shape.scalar())
+    with pytest.raises(ValueError, match="incompatible"):
+        tf.placeholder(tf.float32, [2]).get_shape().assert_is_compatible_with(tensor_shape.scalar())
+    assert tensor_shape.scalar() == scalar and isinstance(tensor_shape.scalar(), tf.TensorShape)
+    assert tensor_shape.vector(3).as_list() == [3] and tensor_shape.vector(tf.Dimension(None)).as_list() == [None]
+    assert tensor_shape.matrix(None, cols=2).as_list() == [None, 2]
+
+
 def test_a_hook_is_exported_as_those_of_estimator_are():
     """EasyRec copies TensorFlow's hooks, decorators and all."""
     from tensorflow.python.util.tf_export import estimator_export

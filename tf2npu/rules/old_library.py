@@ -25,6 +25,7 @@ _HINTS = re.compile(
     rb"|maxint|setcheckinterval|cElementTree|\b(?:imp|distutils|asyncore|pipes|formatter|parser|symbol)\b|asyncio"
     rb"|\b(?:Queue|cPickle|c?StringIO|ConfigParser|Cookie|HTMLParser|SocketServer|BaseHTTPServer|SimpleHTTPServer|xmlrpclib|Tkinter"
     rb"|tkMessageBox|tkFileDialog|UserDict|__builtin__|commands|cookielib|copy_reg|httplib|urllib2|urlparse|thread|md5|sets)\b|cv2\.cv"
+    rb"|urllib(?:\.|\s+import\b[^\n]*\b)(?:url|URL|Fancy|(?:un)?quote|getproxies|proxy_|pathname2|ContentToo)"
     rb"|\b(?:OMPI_COMM|MV2_COMM|PMI|HOROVOD)_"  # NPU422
     rb"|\b(?:xrange|unichr|basestring|raw_input|execfile|StandardError)\b|\b(?:unicode|long|reduce)\("
     rb"|(?:pickle|Pickle|json)\.(?:dump|load)\(|csv\.(?:Dict)?(?:r|R|w|W)|" + PYTHON2_VALUES.pattern.encode()  # file_modes

@@ -23,6 +23,13 @@ _RENAMED = {
     "tkFileDialog": "tkinter.filedialog", "commands": "subprocess", "copy_reg": "copyreg", "__builtin__": "builtins",
     "UserDict": "collections.UserDict", "md5": "hashlib.md5", "sets": "set", "thread": "_thread, or threading",
 }  # fmt: skip
+# What Python 2 had in urllib itself, by the module that holds it now.
+_FROM_URLLIB = {
+    "urlopen": "request", "urlretrieve": "request", "urlcleanup": "request", "URLopener": "request", "FancyURLopener": "request",
+    "getproxies": "request", "proxy_bypass": "request", "pathname2url": "request", "url2pathname": "request",
+    "urlencode": "parse", "quote": "parse", "quote_plus": "parse", "unquote": "parse", "unquote_plus": "parse",
+    "ContentTooShortError": "error",
+}  # fmt: skip
 _TABLE: dict[str, tuple[str, str]] = {
     "time.clock": ("3.8", "time.perf_counter() for durations, time.process_time() for CPU time"),
     "inspect.getargspec": ("3.11", "inspect.getfullargspec, or inspect.signature"),
@@ -68,6 +75,7 @@ _TABLE: dict[str, tuple[str, str]] = {
     "parser": ("3.10", "ast"),
     "symbol": ("3.10", "ast"),
     **{old: ("3.0", new) for old, new in _RENAMED.items()},
+    **{f"urllib.{name}": ("3.0", f"urllib.{place}.{name}") for name, place in _FROM_URLLIB.items()},
     **{f"collections.{name}": ("3.10", f"collections.abc.{name}") for name in _ABCS},
 }  # fmt: skip
 _MODULES = frozenset({"imp", "distutils", "asyncore", "pipes", "formatter", "dummy_threading", "parser", "symbol", *_RENAMED})
@@ -95,6 +103,12 @@ _TITLE = "Python library parts that are gone"
         Example.same("import imp\nimport tensorflow as tf", level="manual"),
         Example.same("import cPickle as pickle\nimport tensorflow as tf", level="manual"),
         Example.same("from six.moves import cPickle\nimport tensorflow as tf", note="by way of six"),
+        Example.same(
+            "import urllib\nimport tensorflow as tf\npath, _ = urllib.urlretrieve(url)",
+            level="manual",
+            write="import urllib.request\nimport tensorflow as tf\npath, _ = urllib.request.urlretrieve(url)",
+        ),
+        Example.same("from six.moves import urllib\nimport tensorflow as tf\nurllib.request.urlopen(url)", note="still there"),
         Example.same("import time\nimport tensorflow as tf\nt = time.time()", note="still there"),
         Example.same(
             "try:\n    from collections.abc import Iterable\nexcept ImportError:\n    from collections import Iterable\n"

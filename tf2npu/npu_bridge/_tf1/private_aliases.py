@@ -54,6 +54,8 @@ RENAMED = (
 )
 MOVED_TO_ESTIMATOR = (("util.tf_export", "estimator_export", "estimator_export"),)
 """As MOVED_NAMES, to modules of ``tensorflow_estimator.python.estimator``."""
+GONE_NAMES = (("framework.tensor_shape", "scalar vector matrix", "shape_functions"),)
+"""As MOVED_NAMES, but made anew, by modules of this package."""
 # Whole modules that moved.
 MOVED_MODULES = {
     "tensorflow.python.context": "tensorflow.python.eager.context",  # tensorflow/python/__init__.py of 1.15 imports it
@@ -75,6 +77,10 @@ def add(journal: Journal) -> None:
         for name in names.split():
             if name not in vars(module):
                 journal.set(vars(module), name, getattr(import_module(f"tensorflow.python.{source}"), name))
+    for place, names, source in GONE_NAMES:
+        for name in names.split():
+            made = getattr(import_module(f"npu_bridge._tf1.{source}"), name)
+            journal.set(vars(import_module(f"tensorflow.python.{place}")), name, made)
     for place, name, source in MOVED_TO_ESTIMATOR:
         target = import_module(f"tensorflow_estimator.python.estimator.{source}")
         journal.set(vars(import_module(f"tensorflow.python.{place}")), name, getattr(target, name))
