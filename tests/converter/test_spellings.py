@@ -93,3 +93,21 @@ def test_every_rule_sees_every_spelling_of_its_names() -> None:
 )
 def test_findings_do_not_depend_on_the_spelling(code: str, rules: set[str]) -> None:
     assert {f.rule for f in convert_source(code, "m.py").findings} == rules
+
+
+_EITHER = "try:\n    from tensorflow.python.ops import {} as m\nexcept ImportError:\n    {} as m\ny = m.{}\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "rules"),
+    [
+        (_EITHER.format("nn_ops", "from tensorflow import nn", "dropout(x, 0.5)"), {"NPU501", "NPU100"}),
+        (_EITHER.format("rnn", "from tensorflow import nn", "dynamic_rnn(cell, x)"), {"NPU511", "NPU923"}),
+        (_EITHER.format("nccl_ops", "import tensorflow.contrib.nccl", "all_sum(gradients)"), {"NPU949"}),
+        (_EITHER.format("rnn", "from tensorflow import keras", "dynamic_rnn(cell, x)"), set()),
+        (_EITHER.format("rnn", "import mylib.rnn", "dynamic_rnn(cell, x)"), {"NPU953"}),
+        ("from tensorflow import nn as m\nm = 3\ny = m.dynamic_rnn(cell, x)\n", set()),
+    ],
+)
+def test_what_two_modules_both_have_is_known_whichever_was_imported(code: str, rules: set[str]) -> None:
+    assert {f.rule for f in convert_source(code, "m.py").findings} == rules

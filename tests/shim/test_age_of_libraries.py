@@ -48,3 +48,25 @@ def test_tables_with_a_delimiter_of_several_characters(tmp_path):
         assert np.loadtxt(file, float, "#", b"::").tolist() == expected
     assert np.loadtxt(["1::2", "3::4"], delimiter="::", skiprows=1, dtype=int, usecols=1).tolist() == 4
     assert np.loadtxt(["1,2"], delimiter=",").tolist() == [1, 2]
+
+
+BOARD = """
+import npu_bridge
+import tensorflow as tf
+from tensorboard import summary
+from tensorboard.plugins.custom_scalar import layout_pb2
+chart = layout_pb2.Chart(title="losses", multiline=layout_pb2.MultilineChartContent(tag=["loss"]))
+made = summary.custom_scalar_pb(layout_pb2.Layout(category=[layout_pb2.Category(title="all", chart=[chart])]))
+assert isinstance(made, tf.Summary) and made.value[0].metadata.plugin_data.plugin_name == "custom_scalars"
+assert summary.scalar_pb("loss", 2.5).value[0].tag == "loss/scalar_summary"
+curve = summary.pr_curve("curve", labels=tf.constant([True]), predictions=tf.constant([0.5]), num_thresholds=3)
+assert curve.dtype == tf.string and curve.graph is tf.get_default_graph()
+from npu_bridge import _process
+_process.leave()
+assert not hasattr(summary, "custom_scalar_pb")
+"""
+
+
+def test_summaries_that_tensorboard_made_for_version_1(fresh):
+    lines = [line for line in fresh(BOARD).stderr.splitlines() if "is gone since this script was written" in line]
+    assert len(lines) == 3 and "today write tensorboard.summary.v1.custom_scalar_pb" in lines[0]

@@ -6,13 +6,15 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.sites import Call
 
 _CONTRIB = ("all_sum", "all_prod", "all_min", "all_max", "reduce_sum", "broadcast")
-_PRIVATE = ("tensorflow.python.ops.nccl_ops", "tensorflow.contrib.nccl", "tensorflow.contrib.nccl.python.ops.nccl_ops")
+_TRY = (
+    "try:\n    from tensorflow.python.ops import nccl_ops\nexcept ImportError:\n    import tensorflow.contrib.nccl as nccl_ops\n"
+)
 
 
 @rule(
     id="NPU949",
     title="NCCL",
-    matches=(*(f"{module}.{name}" for module in _PRIVATE for name in _CONTRIB), "tensorflow.distribute.NcclAllReduce"),
+    matches=(*(f"tensorflow.contrib.nccl.{name}" for name in _CONTRIB), "tensorflow.distribute.NcclAllReduce"),
     why="NCCL connects NVIDIA's GPUs within one process; NPUs are driven by one process each and connected by HCCL.",
     source="npu_bridge.hccl.hccl_ops",
     examples=(
@@ -22,6 +24,7 @@ _PRIVATE = ("tensorflow.python.ops.nccl_ops", "tensorflow.contrib.nccl", "tensor
             write="from npu_bridge.npu_init import hccl_ops\ng = [hccl_ops.allreduce(g, 'sum') for g in grads]",
         ),
         Example.same("c = tf.distribute.NcclAllReduce()", level="unsupported"),
+        Example.same(_TRY + "g = nccl_ops.all_sum(grads)", level="unsupported"),
         Example.same("g = nccl.all_sum(grads)", note="not TensorFlow's"),
     ),
 )

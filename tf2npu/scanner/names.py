@@ -16,6 +16,8 @@ PREFIXES = (
     ("tensorflow.contrib.data", "tensorflow.data.experimental"),
     ("tensorflow.contrib.tpu", "tensorflow.estimator.tpu"),
     ("tensorflow.contrib.keras", "tensorflow.keras"),
+    ("tensorflow.contrib.nccl.python.ops.nccl_ops", "tensorflow.contrib.nccl"),
+    ("tensorflow.python.ops.nccl_ops", "tensorflow.contrib.nccl"),
     ("tensorflow.contrib.slim.python.slim", "tensorflow.contrib.slim"),
     ("tf_slim", "tensorflow.contrib.slim"),
     ("tensorflow.keras.api", "tensorflow.keras"),

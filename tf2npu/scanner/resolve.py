@@ -205,9 +205,9 @@ class Resolver:
 
     def _attribute(self, node: cst.Attribute, scope: Scope) -> str | None:
         base = self._qualify(node.value, scope)
-        if base is None or base == _CYCLE:
-            return base
         attr = node.attr.value
+        if base is None or base == _CYCLE:
+            return base or self._of_either_module(node.value, attr, scope)
         if base == "None":
             return None  # what is assigned elsewhere
         if base.startswith("user:"):
@@ -216,6 +216,13 @@ class Resolver:
             level, dotted = base.split(":")[1:]
             return self.project.resolve(self.path, int(level), f"{dotted}.{attr}") or f"{base}.{attr}"
         return canonical(f"{base}.{attr}")
+
+    def _of_either_module(self, module: cst.BaseExpression, attr: str, scope: Scope) -> str | None:
+        """What both modules have that one name stands for, as an import in `try` and another in `except` leave it."""
+        bindings = scope.lookup(module.value) if isinstance(module, cst.Name) else []
+        if any(b.kind != "import" or b.level > 0 or not is_framework(b.target) for b in bindings):
+            return None
+        return self._agreed([canonical(f"{canonical(b.target)}.{attr}") for b in bindings])
 
     def _user_attribute(self, base: str, attr: str) -> str | None:
         """Attribute of a class of this file or of an instance: assigned, defined, or inherited."""

@@ -1,4 +1,4 @@
-"""Names and modules of scipy and scikit-learn that moved since 2019."""
+"""Names and modules of scipy, scikit-learn and TensorBoard that moved since 2019."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ MOVED = {
     "sklearn.preprocessing.data": "sklearn.preprocessing",
     "sklearn.utils.linear_assignment_": "scipy.optimize",
 }
+# What `tensorboard.summary` had beside the functions of TensorFlow 2. Source: tensorboard/summary/v1.py, whose names these are.
+_BOARD = (
+    "audio_pb", "custom_scalar", "custom_scalar_pb", "histogram_pb", "image_pb", "pr_curve", "pr_curve_pb",
+    "pr_curve_raw_data_op", "pr_curve_raw_data_pb", "pr_curve_streaming_op", "scalar_pb", "text_pb",
+)  # fmt: skip
 
 
 class MovedModules:
@@ -102,5 +107,6 @@ CHANGES = {
     }),
     "scipy.interpolate": _renamed({"interp": ("numpy", "interp")}),
     "scipy.sparse.linalg.eigen": _as_package,
+    "tensorboard.summary": _renamed({name: ("tensorboard.summary.v1", name) for name in _BOARD}),
 }  # fmt: skip
 """Changes to run after an import, by module."""
