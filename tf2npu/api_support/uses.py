@@ -12,7 +12,7 @@ from tf2npu.findings import ApiUse, Verdict
 from tf2npu.scanner.names import canonical, root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.walk import dotted_name, first_key
 
 _ROOTS = ("tensorflow.", "tensorflow_core.", "tensorflow_estimator.", "horovod.")
 _LOOK_UPS = {"getattr", "hasattr", "setattr", "delattr"}
@@ -75,8 +75,8 @@ class ApiUses:
         parent: Any = self.script.walked.parents.get(id(node))
         if member == ".get" and isinstance(parent, cst.Call) and parent.func is node and parent.args:
             self._see_named(module, parent.args[0].value, parent, scope)
-        elif not member and isinstance(parent, cst.Subscript) and isinstance(parent.slice[0].slice, cst.Index):
-            self._see_named(module, parent.slice[0].slice.value, parent, scope)
+        elif not member and isinstance(parent, cst.Subscript) and (key := first_key(parent)) is not None:
+            self._see_named(module, key, parent, scope)
         else:
             self._add(module, node, scope, _PASSED)
 

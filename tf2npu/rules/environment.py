@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.rules.constants import text_of
 from tf2npu.scanner.sites import Call, Site, written_out
+from tf2npu.scanner.walk import first_key
 
 SETTERS = ("os.putenv", "os.environ.setdefault", "os.environ.update")
 
@@ -32,8 +33,7 @@ def set_by_item(site: Site) -> Iterator[tuple[str, Any]]:
     target: Any = parents.get(id(item))
     assign: Any = parents.get(id(target))
     if isinstance(item, cst.Subscript) and isinstance(target, cst.AssignTarget) and isinstance(assign, cst.Assign):
-        index = item.slice[0].slice
-        name = text_of(index.value, site.scope) if isinstance(index, cst.Index) else None
+        name = text_of(first_key(item), site.scope)
         if name is not None:
             site.fix.site = site.script.tree.span(assign)
             yield name, assign.value

@@ -10,6 +10,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.computed_names import say_chosen
 from tf2npu.rules.constants import text_of
 from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.walk import first_key
 
 _CONVERTED = frozenset(
     f"tensorflow.{name}"
@@ -92,9 +93,9 @@ def _entry_told(site: Site, base: str | None) -> None:
     """`dictionary['name']`, where the site is the dictionary."""
     entry: Any = site.script.walked.parents.get(id(site.node))
     if isinstance(entry, cst.Subscript) and entry.value is site.node and len(entry.slice) == 1:
-        index = entry.slice[0].slice
-        if isinstance(index, cst.Index):
-            _told(site, base, index.value)
+        key = first_key(entry)
+        if key is not None:
+            _told(site, base, key)
 
 
 def _told(site: Site, base: str | None, key: Any) -> None:

@@ -19,6 +19,7 @@ from tf2npu.rules.constants import bound_value
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
+from tf2npu.scanner.walk import first_key
 
 _SCALE = re.compile(r"(^|_)(loss|cost|grads?|gradients?|fp16|amp)_?scal(e|er|ing)(_|$)", re.IGNORECASE)
 _PLAIN_SCALE = re.compile(r"^_*scal(e|er|ing)(_value)?$", re.IGNORECASE)
@@ -224,7 +225,6 @@ def _last_name(node: Any) -> str:
     if isinstance(node, cst.Call):
         return _last_name(node.func)
     if isinstance(node, cst.Subscript):
-        index = node.slice[0].slice
-        key = index.value if isinstance(index, cst.Index) else None
+        key = first_key(node)
         return str(key.evaluated_value) if isinstance(key, cst.SimpleString) else _last_name(node.value)
     return node.value if isinstance(node, cst.Name) else node.attr.value if isinstance(node, cst.Attribute) else ""

@@ -63,19 +63,25 @@ def tpu_call(call: Call) -> None:
 
 
 def _resolver(call: Call) -> None:
-    """An empty name looks for nothing. Source: TPUClusterResolver of TensorFlow 1.15, whose master is '' then; others raise."""
+    """A person's work where nothing shows that it is made for a TPU only.
+
+    An empty name looks for nothing. Source: TPUClusterResolver of TensorFlow 1.15, whose master is '' then; others raise.
+    """
     named = call.arg("tpu", 0)
-    conditions = [a for a in call.script.walked.ancestors(call.node) if isinstance(a, (cst.If, cst.IfExp))]
-    functions = [a.name.value for a in call.script.walked.ancestors(call.node) if isinstance(a, cst.FunctionDef)]
     value = named.value if named is not None else None
     is_chosen = isinstance(value, (cst.IfExp, cst.BooleanOperation)) or text_of(value, call.scope) in ("", "local")
-    if conditions or is_chosen or any("tpu" in name.lower() for name in functions):
+    if is_chosen or any(_is_choice(ancestor) for ancestor in call.script.walked.ancestors(call.node)):
         call.info("There is no TPU to look for: make sure this branch is not taken (use_tpu=False).")
     else:
         call.manual(
             "There is no TPU to look for, and this fails where none is found: make the resolver only where a TPU is asked for, "
             "and give cluster=None or master='' elsewhere."
         )
+
+
+def _is_choice(node: cst.CSTNode) -> bool:
+    """A condition, or a function whose name says that it is for TPUs."""
+    return isinstance(node, (cst.If, cst.IfExp)) or (isinstance(node, cst.FunctionDef) and "tpu" in node.name.value.lower())
 
 
 def _is_asked_for(call: Call) -> bool:

@@ -351,6 +351,12 @@ def is_self(name: str, method: Scope) -> bool:
     return len(bindings) == 1 and bindings[0].kind == "param" and bindings[0].index == 0
 
 
+def first_key(node: cst.Subscript) -> cst.BaseExpression | None:
+    """What stands in the brackets of a subscript, the first of several; None for a slice."""
+    index = node.slice[0].slice
+    return index.value if isinstance(index, cst.Index) else None
+
+
 def dotted_name(node: Any) -> str:
     """`a.b.c` of a Name or Attribute chain; an empty text for anything else."""
     parts: list[str] = []

@@ -52,10 +52,11 @@ RENAMED = (
     ("data.util.nest", "is_sequence", "data.util.nest", "is_nested"),
     ("ops.variable_scope", "variable", "ops.variable_v1", "VariableV1"),
 )
-MOVED_TO_ESTIMATOR = (("util.tf_export", "estimator_export", "estimator_export"),)
-"""As MOVED_NAMES, to modules of ``tensorflow_estimator.python.estimator``."""
-GONE_NAMES = (("framework.tensor_shape", "scalar vector matrix", "shape_functions"),)
-"""As MOVED_NAMES, but made anew, by modules of this package."""
+FROM_OTHER_PACKAGES = (
+    ("util.tf_export", "estimator_export", "tensorflow_estimator.python.estimator.estimator_export"),
+    ("framework.tensor_shape", "scalar vector matrix", "npu_bridge._tf1.shape_functions"),
+)
+"""As MOVED_NAMES, with the whole name of the module that has them now."""
 # Whole modules that moved.
 MOVED_MODULES = {
     "tensorflow.python.context": "tensorflow.python.eager.context",  # tensorflow/python/__init__.py of 1.15 imports it
@@ -72,18 +73,12 @@ MOVED_MODULES = {
 
 def add(journal: Journal) -> None:
     """Offer the moved names at their TF 1.15 places as well."""
-    for place, names, source in MOVED_NAMES:
+    within = [(place, names, f"tensorflow.python.{source}") for place, names, source in MOVED_NAMES]
+    for place, names, source in (*within, *FROM_OTHER_PACKAGES):
         module = import_module(f"tensorflow.python.{place}")
         for name in names.split():
             if name not in vars(module):
-                journal.set(vars(module), name, getattr(import_module(f"tensorflow.python.{source}"), name))
-    for place, names, source in GONE_NAMES:
-        for name in names.split():
-            made = getattr(import_module(f"npu_bridge._tf1.{source}"), name)
-            journal.set(vars(import_module(f"tensorflow.python.{place}")), name, made)
-    for place, name, source in MOVED_TO_ESTIMATOR:
-        target = import_module(f"tensorflow_estimator.python.estimator.{source}")
-        journal.set(vars(import_module(f"tensorflow.python.{place}")), name, getattr(target, name))
+                journal.set(vars(module), name, getattr(import_module(source), name))
     for place, name, source, new_name in RENAMED:
         module = import_module(f"tensorflow.python.{place}")
         if name not in vars(module):
