@@ -1,17 +1,19 @@
 """Step time of ten models of full size: the simulated device against TensorFlow's CPU, same graph, same feeds.
 
-    python -m benchmarks.model_step_time [MODEL ...]
+    python -m benchmarks.model_step_time [--as-set] [MODEL ...]
 
 Each model has a process of its own, where a TensorFlow session and a device session take turns. TensorFlow's side fetches
 the train op itself, and every trainable variable must have moved on both sides, or the model is called invalid. Beside the
 ratio of the times stands that of the CPU times of all threads, which still means something on a busy machine, and the share
 of the device's step that its products of matrices and convolutions, summed directly, would take at the speed of numpy's
 matrix product on as many threads. Winograd's algorithm takes fewer, so that a share above 100 % is possible.
+Settings of the environment that slow one side down are left out and named; --as-set keeps them.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import statistics
 import subprocess
 import sys
@@ -24,6 +26,7 @@ import tensorflow.compat.v1 as tf
 
 from benchmarks.models import language, tables, vision
 from benchmarks.models.model import Build, Model
+from benchmarks.one_sided import without_one_sided
 from benchmarks.step_time import machine
 from npu_runtime.executor.program import Task
 from npu_runtime.kernels.base import all_kernels
@@ -129,10 +132,11 @@ def measure(name: str) -> None:
 @click.command(help="Step times of these models (all of them without a name).")
 @click.argument("names", nargs=-1, type=click.Choice(list(MODELS)), metavar="[MODEL]...")
 @click.option("--one", is_flag=True, help="Measure one model in this process, print its line only.")
-def main(names: tuple[str, ...], one: bool) -> None:
+@click.option("--as-set", is_flag=True, help="Keep settings of the environment that choose the kernels of one side's library.")
+def main(names: tuple[str, ...], one: bool, as_set: bool) -> None:
     if one:
         return measure(names[0])
-    print(machine(ROUNDS), end="\n\n")
+    print("\n".join(filter(None, [machine(ROUNDS), without_one_sided(os.environ, is_kept=as_set)])), end="\n\n")
     print("| model | TensorFlow CPU, ms a step | simulated device, ms a step | ratio | CPU | matrix products at numpy's peak |")
     print("|---|---|---|---|---|---|", flush=True)
     ratios = []

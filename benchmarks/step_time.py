@@ -18,6 +18,7 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
+from benchmarks.one_sided import without_one_sided
 from tests.e2e.conftest import convert
 from tests.e2e.programs import EXAMPLES, PROGRAMS, ProgramUnderTest, record
 from tests.e2e.record_spreads import processor
@@ -68,7 +69,7 @@ def machine(rounds: int) -> str:
 
 
 def main(rounds: int = 3) -> None:
-    print(machine(rounds), end="\n\n")
+    print("\n".join(filter(None, [machine(rounds), without_one_sided(os.environ, is_kept=False)])), end="\n\n")
     print("| example | TensorFlow CPU, ms a step | simulated device, ms a step | ratio |")
     print("|---|---|---|---|")
     with tempfile.TemporaryDirectory() as work:
