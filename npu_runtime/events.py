@@ -17,6 +17,7 @@ class ProgramRecord:
     many.  n_dropped: programs among them that had to go, as there were too many.  unread_flops: of nodes of the graph that are
     not computed, as nobody reads them or others compute the same.  arena_bytes: memory of a step.  live_bytes: the largest
     sum of its buffers alive at one time.
+    n_uncounted: nodes whose operations are in none of these, as only a run tells their shapes.
     device_types: device nodes by the float type that they run in, where a precision mode chose it.
     streams: nodes by engine, and how many subgraphs, streams and events there are.  nan_origins: nodes that made the first
     NaN out of numbers, where that is tracked.
@@ -28,6 +29,7 @@ class ProgramRecord:
     device_flops: float = 0.0
     host_flops: float = 0.0
     unread_flops: float = 0.0
+    n_uncounted: int = 0
     arena_bytes: int = 0
     live_bytes: int = 0
     device_types: Counter[str] = field(default_factory=Counter)
@@ -114,6 +116,7 @@ class RunLog:
             "device": self.device,
             "steps": sum(program.n_runs for program in programs),
             "device_share": on_device / total if total else 1.0,
+            "uncounted_nodes": max((program.n_uncounted for program in programs), default=0),
             "recompilations": sum(max(0, program.n_compilations - 1) for program in programs),
             "precision": self._precision_lines(ran),
             "host_nodes": [
@@ -139,6 +142,7 @@ class RunLog:
         lines = [
             f"{self.device}: {_count(n_sessions, 'session')}, {_count(sum(p.n_runs for p in programs), 'run')}, "
             f"{100 * on_device / total if total else 100:.2f} % of {total:.3g} floating-point operations on the device"
+            + _not_counted(max(program.n_uncounted for program in programs))
             + recompiled
         ]
         ran = [session for session in self.sessions if any(program.n_runs for program in session.programs)]
@@ -205,6 +209,10 @@ def _reason_lines(reasons: dict[str, str]) -> list[str]:
     return lines
 
 
+def _not_counted(n_nodes: int) -> str:
+    return f" (those of {_count(n_nodes, 'node')} are not counted: only a run tells their shapes)" if n_nodes else ""
+
+
 def _program_lines(program: ProgramRecord) -> list[str]:
     shown = ", ".join(program.fetches[:3]) + (", ..." if len(program.fetches) > 3 else "")
     new = f"{program.n_compilations} times for {program.n_shapes} different shapes"
@@ -212,8 +220,8 @@ def _program_lines(program: ProgramRecord) -> list[str]:
     unread = f", {program.unread_flops:.4g} more not computed: not read, or known already" if program.unread_flops else ""
     head = (
         f"  run of [{shown}]: {_count(program.n_runs, 'step')}, {len(program.device_nodes)} nodes on the device with "
-        f"{100 * program.device_share:.2f} % of {program.device_flops + program.host_flops:.4g} floating-point operations, "
-        f"{len(program.host_nodes)} on the host{unread}{recompiled}"
+        f"{100 * program.device_share:.2f} % of {program.device_flops + program.host_flops:.4g} floating-point operations"
+        f"{_not_counted(program.n_uncounted)}, {len(program.host_nodes)} on the host{unread}{recompiled}"
     )
     memory = f"    memory: arena of {program.arena_bytes / 1e6:.1f} MB, largest live set {program.live_bytes / 1e6:.1f} MB"
     return [head, memory, *_stream_lines(program.streams), *(f"  {line}" for line in _reason_lines(program.host_nodes))]

@@ -372,7 +372,7 @@ def _note(record: ProgramRecord, program: Program) -> None:
     record.streams = describe(program.streams)
     record.device_nodes = program.device_nodes
     record.device_flops, record.host_flops = program.device_flops, program.host_flops
-    record.unread_flops = sum(program.unread_flops.values())
+    record.unread_flops, record.n_uncounted = sum(program.unread_flops.values()), program.n_uncounted
     record.arena_bytes, record.live_bytes = program.memory.arena_bytes, program.memory.live_bytes
 
 

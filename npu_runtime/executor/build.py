@@ -25,7 +25,7 @@ from npu_runtime.graph.order import topological
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.infer_shapes import CONSTANT
 from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
-from npu_runtime.passes.node_work import node_work
+from npu_runtime.passes.node_work import is_uncounted, node_work
 from npu_runtime.passes.partition import HostCall, Partition, is_free_constant, is_virtual, partition
 from npu_runtime.passes.placement import HANDLES, MERGES, VARIABLES
 from npu_runtime.passes.plan_memory import FOREVER, MemoryPlan, plan_memory
@@ -327,6 +327,7 @@ class _Builder:
         program.host_nodes = {node.name: node.host_reason or "" for node in on_host}
         program.host_flops = sum(self._host_flops(node) for node in on_host)
         on_device = [n for n in self.graph if n.host_reason is None and not is_free_constant(n) and n.op != FEED]
+        program.n_uncounted = sum(is_uncounted(self.graph, node) for node in (*on_device, *on_host))
         program.device_nodes = tuple(sys.intern(n.name) for n in on_device)  # the run log keeps them, of every session
 
     def _host_flops(self, node: Node) -> float:

@@ -84,6 +84,7 @@ class Program:
     """steps: in order.  template: initial slots (constants, variables).  feeds / fetches: slots.  fetch_derefs: fetches
     that are variables.  has_branches: whether DEAD can occur.  loops: the LoopRunners of its tasks.  streams: who runs what.
     device_types: nodes by the float type they run in.  saturates: whether fp16 results that are too large are cut.
+    n_uncounted: nodes that compute, but whose shapes only a run tells.
     is_open: whether it was compiled for feeds of any extent, so that its operations are not all counted.
     """
 
@@ -98,6 +99,7 @@ class Program:
     device_types: Counter[str] = field(default_factory=Counter)
     unread_flops: Mapping[str, float] = field(default_factory=dict)
     host_flops: float = 0.0
+    n_uncounted: int = 0
     device_nodes: tuple[str, ...] = ()
     host_nodes: dict[str, str] = field(default_factory=dict)
     loops: list[Any] = field(default_factory=list)

@@ -38,7 +38,7 @@ RUN = {
         "fetches": ["loss:0"], "steps": 12, "recompilations": 1, "device_nodes": 3, "host_nodes": 2, "device_share": 0.5,
     }]}],
     "options_without_effect": [{"option": "dump_mode", "effect": "recorded"}], "sessions_left_open": ["train.py:3"],
-    "sessions_on_tensorflow": ["freeze.py:7"],
+    "sessions_on_tensorflow": ["freeze.py:7"], "uncounted_nodes": 34,
 }  # fmt: skip
 
 
@@ -49,9 +49,10 @@ def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
     jsonschema.validate(json.loads(text), SCHEMA)
     assert as_json.load(text).run == RUN
     page = dict(as_html.Pages(report).texts())["index.html"]
-    for shown in ("train.py", "50.00", "text &lt;is&gt; host data", "dump_mode", "train.py:3", "freeze.py:7", 'id="run"'):
+    for shown in ("train.py", "50.00", "34", "text &lt;is&gt; host data", "dump_mode", "train.py:3", "freeze.py:7", 'id="run"'):
         assert shown in page, shown
     said = as_text.render(report)
+    assert "Not counted among these operations: 34 nodes whose shapes only a run tells." in said
     assert "on the host: 2 nodes such as a/b: text <is> host data" in said and "made at train.py:3" in said
     without = replace(report, run={**RUN, "sessions": [], "device": ""}, language="en")
     assert "train.py ended with exit code 0; no session ran on the device." in as_text.render(without)

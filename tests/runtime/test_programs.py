@@ -88,6 +88,33 @@ def test_sentences_of_every_length_are_compiled_for_a_few_times() -> None:
         assert any(said in line for line in run_log().summary())
 
 
+@pytest.mark.parametrize("place", ["device", "host"])
+def test_nodes_whose_shape_only_a_run_tells_are_said_not_to_be_counted(place: str) -> None:
+    """Their work is in neither part of the share."""
+    run_log().clear()
+    with tf.Graph().as_default(), device_session() as session:
+        x = tf.placeholder(tf.float32, [8, 4])
+        some = tf.boolean_mask(x, x[:, 0] > 0)
+        weights = tf.ones([4, 4], tf.float32 if place == "device" else tf.float64)
+        made = tf.matmul(tf.cast(some, weights.dtype), weights) + tf.cast(tf.reduce_sum(tf.exp(x)), weights.dtype)
+        session.run(made, {x: np.eye(8, 4)})
+        record = device_of(session)._record.programs[-1]
+        assert record.n_uncounted == 2  # the product and the sum, not what moves data only
+        said = "(those of 2 nodes are not counted: only a run tells their shapes)"
+        assert said in run_log().digest()[0]
+        assert any(said in line for line in run_log().summary())
+        assert run_log().document()["uncounted_nodes"] == 2
+
+
+def test_nothing_is_said_of_counting_where_every_shape_is_known() -> None:
+    run_log().clear()
+    with tf.Graph().as_default(), device_session() as session:
+        x = tf.placeholder(tf.float32, [None, 4])
+        session.run(tf.matmul(x, tf.ones([4, 4])), {x: np.eye(8, 4)})
+        assert device_of(session)._record.programs[-1].n_uncounted == 0
+        assert not any("not counted" in line for line in run_log().digest() + run_log().summary())
+
+
 def test_a_shape_that_comes_often_gets_a_program_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "REPAYS_COMPILING", 4)
     with tf.Graph().as_default(), device_session() as session:

@@ -160,6 +160,7 @@ def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
         "rules": [rule for rule in rules.values() if rule.title],
         "run": report.run,
         "run_sentence": catalogue(report.language).text(run_section.sentence(report.run)) if report.run else "",
+        "run_not_counted": catalogue(report.language).text(run_section.not_counted(report.run)) if report.run else "",
     }
 
 
