@@ -47,6 +47,7 @@ _RESOLVERS = (
         Example.same("if FLAGS.tpu_name:\n    r = tf.contrib.cluster_resolver.TPUClusterResolver(FLAGS.tpu_name)", level="info"),
         Example.same("r = tf.contrib.cluster_resolver.TPUClusterResolver(FLAGS.tpu if FLAGS.use_tpu else '')", level="info"),
         Example.same("r = tf.contrib.cluster_resolver.TPUClusterResolver(name)", level="manual"),
+        Example.same("if __name__ == '__main__':\n    r = tf.contrib.cluster_resolver.TPUClusterResolver(name)", level="manual"),
         Example.same("r = tf.contrib.cluster_resolver.TPUClusterResolver('')", note="looks for nothing", level="info"),
         Example.same("if FLAGS.use_tpu:\n    opt = tf.contrib.tpu.CrossShardOptimizer(opt)", note="not taken", level="info"),
         Example.same("with tf.name_scope('a'):\n    y = f(x)", note="works anywhere"),
@@ -70,7 +71,7 @@ def _resolver(call: Call) -> None:
     named = call.arg("tpu", 0)
     value = named.value if named is not None else None
     is_chosen = isinstance(value, (cst.IfExp, cst.BooleanOperation)) or text_of(value, call.scope) in ("", "local")
-    if is_chosen or any(_is_choice(ancestor) for ancestor in call.script.walked.ancestors(call.node)):
+    if is_chosen or any(_is_choice(call, ancestor) for ancestor in call.script.walked.ancestors(call.node)):
         call.info("There is no TPU to look for: make sure this branch is not taken (use_tpu=False).")
     else:
         call.manual(
@@ -79,9 +80,11 @@ def _resolver(call: Call) -> None:
         )
 
 
-def _is_choice(node: cst.CSTNode) -> bool:
-    """A condition, or a function whose name says that it is for TPUs."""
-    return isinstance(node, (cst.If, cst.IfExp)) or (isinstance(node, cst.FunctionDef) and "tpu" in node.name.value.lower())
+def _is_choice(call: Call, node: cst.CSTNode) -> bool:
+    """A condition but that of a script's own run, or a function whose name says that it is for TPUs."""
+    if isinstance(node, cst.FunctionDef):
+        return "tpu" in node.name.value.lower()
+    return isinstance(node, (cst.If, cst.IfExp)) and "__name__" not in call.source(node.test)
 
 
 def _is_asked_for(call: Call) -> bool:
