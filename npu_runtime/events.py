@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from threading import Lock
@@ -68,6 +69,7 @@ class SessionRecord:
     programs: list[ProgramRecord] = field(default_factory=list)
 
 
+_LED_BACK = re.compile(r"(shares a variable or handle with|cannot be parted from) \S+ \(")
 _CUT = (
     "fp16: results that are too large are cut at 65504 and set the float status, which loss-scale optimizers read "
     "(--option overflow=infinity gives infinities)"
@@ -119,10 +121,7 @@ class RunLog:
             "uncounted_nodes": max((program.n_uncounted for program in programs), default=0),
             "recompilations": sum(max(0, program.n_compilations - 1) for program in programs),
             "precision": self._precision_lines(ran),
-            "host_nodes": [
-                {"reason": why, "count": count, "example": next(name for name in reasons if reasons[name] == why)}
-                for why, count in _by_frequency(reasons)
-            ],
+            "host_nodes": [{"reason": why, "count": count, "example": example} for example, why, count in _by_frequency(reasons)],
             "sessions": [{"name": s.name, "runs": [_program_document(p) for p in s.programs if p.n_runs]} for s in ran],
         }
 
@@ -183,9 +182,17 @@ def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def _by_frequency(reasons: dict[str, str]) -> list[tuple[str, int]]:
-    """Each reason and how many nodes it holds for, the most frequent first."""
-    return sorted(Counter(reasons.values()).items(), key=lambda item: (-item[1], item[0]))
+def _by_frequency(reasons: dict[str, str]) -> list[tuple[str, str, int]]:
+    """The first node of each kind of reason, its reason, and how many nodes have one of that kind; the most frequent first."""
+    counts = Counter(map(_kind, reasons.values()))
+    firsts = {_kind(reasons[name]): name for name in reversed(reasons)}
+    made = [(firsts[kind], reasons[firsts[kind]], count) for kind, count in counts.items()]
+    return sorted(made, key=lambda item: (-item[2], item[1]))
+
+
+def _kind(reason: str) -> str:
+    """A reason without the name of the node that it leads back to: each variable has one that others share."""
+    return _LED_BACK.sub(r"\1 another (", reason)
 
 
 def _program_document(program: ProgramRecord) -> dict[str, Any]:
@@ -202,8 +209,7 @@ def _program_document(program: ProgramRecord) -> dict[str, Any]:
 def _reason_lines(reasons: dict[str, str]) -> list[str]:
     """One line a reason, the most frequent first, with the first node as an example."""
     lines = []
-    for reason, count in _by_frequency(reasons):
-        example = next(name for name, why in reasons.items() if why == reason)
+    for example, reason, count in _by_frequency(reasons):
         others = f" and {count - 1} more" if count > 1 else ""
         lines.append(f"  on the host: {example}{others}: {reason}")
     return lines

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor import programs
 from npu_runtime.session import run_log
 from tests.runtime.device import device_of, device_session
@@ -165,3 +166,21 @@ def test_threads_feed_shapes_of_all_kinds() -> None:
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(feed, range(1, 5)))
         assert device_of(session)._record.programs[-1].n_shapes == 29
+
+
+def test_reasons_that_differ_only_in_the_variable_are_one_line() -> None:
+    """Each variable that stays on the host takes its readers with it; what follows in brackets is told apart."""
+    log = RunLog()
+    shares = "shares a variable or handle with {} (the device has no kernel for op {})"
+    nodes = {f"layer_{i}/read": shares.format(f"layer_{i}/kernel", "Odd") for i in range(3)}
+    nodes |= {"other/read": shares.format("other/kernel", "Even"), "words": "text is host data"}
+    log.open_session().programs.append(ProgramRecord(("loss:0",), host_nodes=nodes, n_runs=1))
+    expected = [
+        f"  on the host: layer_0/read and 2 more: {nodes['layer_0/read']}",
+        f"  on the host: other/read: {nodes['other/read']}",
+        "  on the host: words: text is host data",
+    ]
+    assert log.digest()[-3:] == expected
+    assert [(host["example"], host["count"]) for host in log.document()["host_nodes"]] == [
+        ("layer_0/read", 3), ("other/read", 1), ("words", 1),
+    ]  # fmt: skip
