@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tf2npu.cli import cli
-from tf2npu.convert import convert_source
+from tf2npu.convert import convert_source, gather_facts
 from tf2npu.findings import Level, Status
 
 CODE = ["import tensorflow as tf\n", "with tf.Session() as sess:\n", "    pass"]
@@ -193,3 +193,42 @@ def test_a_cell_that_is_indented_as_a_whole_is_converted(text: str) -> None:
 def test_an_indented_cell_with_an_import_is_named() -> None:
     result = convert_source(notebook(cell("  import tensorflow as tf\n  s = tf.Session()")), "n.ipynb")
     assert [(f.cell, f.level) for f in result.findings] == [(0, Level.MANUAL)]
+
+
+HOROVOD = notebook(
+    cell("# Training", "markdown"),
+    cell(["import tensorflow as tf\n", "import horovod.tensorflow as hvd"]),
+    cell(["hvd.init()\n", "optimizer = hvd.DistributedOptimizer(tf.train.AdamOptimizer(0.1))"]),
+)
+
+
+@pytest.mark.parametrize(("mode", "first", "has_npu_optimizer"), [
+    ("none", "Distributed training found: Horovod (n.ipynb:cell 1:2). Converted for a single device; to convert it too,", False),
+    ("auto", "Distributed training found: Horovod (n.ipynb:cell 1:2). Converted with --distributed horovod;", True),
+])  # fmt: skip
+def test_distribution_of_a_notebook_is_found(mode: str, first: str, has_npu_optimizer: bool, tmp_path: Path) -> None:
+    """The report's first line names its cell, and `auto` goes by it, though no script of the project is distributed."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "n.ipynb").write_text(HOROVOD)
+    (tmp_path / "src" / "evaluate.py").write_text("import tensorflow as tf\nx = tf.zeros([1])\n")
+    command = [
+        "convert",
+        str(tmp_path / "src"),
+        str(tmp_path / "out"),
+        "--report",
+        str(tmp_path / "report"),
+        "--distributed",
+        mode,
+    ]
+    done = CliRunner().invoke(cli, command)
+    assert done.output.startswith(first), done.output
+    after = (tmp_path / "out" / "n.ipynb").read_text()
+    assert ("npu_distributed_optimizer_wrapper" in after) is has_npu_optimizer
+    assert "hvd" not in after or not has_npu_optimizer
+    assert (tmp_path / "out" / "evaluate.py").read_text() == "import tensorflow as tf\nx = tf.zeros([1])\n"
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_notebook_that_cannot_be_read_shows_no_distribution(name: str) -> None:
+    data = UNREADABLE[name][0].replace("import tensorflow as tf", "import horovod.tensorflow as tf").encode()
+    assert gather_facts("n.ipynb", data).distribution == ()

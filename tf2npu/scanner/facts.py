@@ -129,7 +129,7 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
     if is_project_settings(path):
         return FileFacts(path, commands=commands_in_settings(path, data))
     if path.lower().endswith(".ipynb"):
-        return FileFacts(path)
+        return _notebook_facts(path, data)
     try:
         text = decode(data).text
     except SourceError:
@@ -148,6 +148,20 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
         return _line_facts(path, text, is_too_deep(text))
     facts.is_python, facts.is_too_deep = True, len(levels) > DEEPEST
     return facts
+
+
+def _notebook_facts(path: str, data: bytes) -> FileFacts:
+    """What kinds of distribution a notebook uses, and in which cells; nothing imports it, and the rest is for itself only."""
+    from tf2npu.scanner.notebook import Notebook  # which needs the concrete syntax tree, as few projects do here
+
+    if not mentions_relevant_module(data):
+        return FileFacts(path)
+    try:
+        notebook = Notebook(data)
+    except (SourceError, RecursionError, MemoryError):  # told when it is converted
+        return FileFacts(path)
+    found = [(kind, seen, *notebook.place(seen.line)) for kind, seen in gather_facts("", notebook.code.encode()).distribution]
+    return FileFacts(path, distribution=tuple((kind, Seen(f"{path}:cell {n}", line, seen.api)) for kind, seen, n, line in found))
 
 
 def _line_facts(path: str, text: str, is_deep: bool) -> FileFacts:

@@ -89,12 +89,16 @@ class Notebook:
 
     def relocate(self, finding: Finding) -> Finding:
         """The finding with its span counted inside its cell."""
-        starts = [0] + [m.end() for m in re.finditer("\n", self.code)]
-        cell = self._cell_at(starts[finding.span.line - 1])
-        first = self.code.count("\n", 0, cell.offset)
         span = finding.span
-        moved = Span(span.line - first, span.column, span.end_line - first, span.end_column)
-        return dataclasses.replace(finding, span=moved, cell=cell.index)
+        cell, line = self.place(span.line)
+        moved = Span(line, span.column, span.end_line - span.line + line, span.end_column)
+        return dataclasses.replace(finding, span=moved, cell=cell)
+
+    def place(self, line: int) -> tuple[int, int]:
+        """The number of the cell that a line of `code` is in, and that line's number there."""
+        starts = [0] + [m.end() for m in re.finditer("\n", self.code)]
+        cell = self._cell_at(starts[line - 1])
+        return cell.index, line - self.code.count("\n", 0, cell.offset)
 
     def cell_findings(self, is_concerned: Callable[[str], bool]) -> list[Finding]:
         """A finding for each cell that was left alone; for one that does not parse, where its text may concern TensorFlow."""
