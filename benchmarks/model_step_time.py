@@ -13,7 +13,6 @@ Settings of the environment that slow one side down are left out and named; --as
 from __future__ import annotations
 
 import math
-import os
 import statistics
 import subprocess
 import sys
@@ -26,8 +25,7 @@ import tensorflow.compat.v1 as tf
 
 from benchmarks.models import language, tables, vision
 from benchmarks.models.model import Build, Model
-from benchmarks.one_sided import without_one_sided
-from benchmarks.step_time import machine
+from benchmarks.step_time import heading
 from npu_runtime.executor.program import Task
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.matmul import multiply
@@ -136,7 +134,7 @@ def measure(name: str) -> None:
 def main(names: tuple[str, ...], one: bool, as_set: bool) -> None:
     if one:
         return measure(names[0])
-    print("\n".join(filter(None, [machine(ROUNDS), without_one_sided(os.environ, is_kept=as_set)])), end="\n\n")
+    print(heading(ROUNDS, is_as_set=as_set), end="\n\n")
     print("| model | TensorFlow CPU, ms a step | simulated device, ms a step | ratio | CPU | matrix products at numpy's peak |")
     print("|---|---|---|---|---|---|", flush=True)
     ratios = []

@@ -20,7 +20,10 @@ def without_one_sided(environment: MutableMapping[str, str], is_kept: bool) -> s
     """
     found = [name for name in SETTINGS if name in environment]
     shown = ", ".join(f"{name}={environment[name]} ({SETTINGS[name]})" for name in found)
-    for name in found if not is_kept else ():
+    if not found:
+        return ""
+    if is_kept:
+        return f"{shown}: as set in the environment"
+    for name in found:
         del environment[name]
-    done = "as set in the environment" if is_kept else "set in the environment and left out, as it would hold back one side only"
-    return f"{shown}: {done}" if found else ""
+    return f"{shown}: set in the environment and left out, as it would hold back one side only"

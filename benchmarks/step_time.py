@@ -68,8 +68,13 @@ def machine(rounds: int) -> str:
     return f"{date.today()}, {processor()}, {os.cpu_count()} cores, {load}, {software}; medians over {rounds} turns a side"
 
 
+def heading(rounds: int, is_as_set: bool = False) -> str:
+    """`machine`, and which settings of the environment do not reach the processes that begin now, unless they are kept."""
+    return "\n".join(filter(None, [machine(rounds), without_one_sided(os.environ, is_kept=is_as_set)]))
+
+
 def main(rounds: int = 3) -> None:
-    print("\n".join(filter(None, [machine(rounds), without_one_sided(os.environ, is_kept=False)])), end="\n\n")
+    print(heading(rounds), end="\n\n")
     print("| example | TensorFlow CPU, ms a step | simulated device, ms a step | ratio |")
     print("|---|---|---|---|")
     with tempfile.TemporaryDirectory() as work:

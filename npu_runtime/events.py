@@ -184,9 +184,10 @@ def _count(n: int, noun: str) -> str:
 
 def _by_frequency(reasons: dict[str, str]) -> list[tuple[str, str, int]]:
     """The first node of each kind of reason, its reason, and how many nodes have one of that kind; the most frequent first."""
-    counts = Counter(map(_kind, reasons.values()))
-    firsts = {_kind(reasons[name]): name for name in reversed(reasons)}
-    made = [(firsts[kind], reasons[firsts[kind]], count) for kind, count in counts.items()]
+    kinds: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        kinds.setdefault(_kind(reason), []).append(name)
+    made = [(names[0], reasons[names[0]], len(names)) for names in kinds.values()]
     return sorted(made, key=lambda item: (-item[2], item[1]))
 
 

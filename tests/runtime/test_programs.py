@@ -184,3 +184,16 @@ def test_reasons_that_differ_only_in_the_variable_are_one_line() -> None:
     assert [(host["example"], host["count"]) for host in log.document()["host_nodes"]] == [
         ("layer_0/read", 3), ("other/read", 1), ("words", 1),
     ]  # fmt: skip
+
+
+def test_readers_of_several_variables_on_the_host_are_one_line() -> None:
+    """The same with the words that the placement of a real graph finds."""
+    run_log().clear()
+    with tf.Graph().as_default() as graph, device_session() as session:
+        with graph._attr_scope({"_variable_placement": tf.AttrValue(s=b"host")}):
+            variables = [tf.get_variable(f"v{i}", [3]) for i in range(3)]
+        session.run(tf.global_variables_initializer())
+        session.run(tf.add_n(variables))
+    led_back = [line for line in run_log().digest() if "(the script keeps it on the host" in line]
+    (line,) = led_back
+    assert line.startswith("  on the host: v0/") and " more: " in line

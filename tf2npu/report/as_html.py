@@ -147,10 +147,11 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
+    texts = catalogue(report.language)
     return {
-        "headline": told(catalogue(report.language).text(report.headline)),
-        "verdict": catalogue(report.language).text(_verdict(report)),
-        "references": catalogue(report.language).text(sentence(report)),
+        "headline": told(texts.text(report.headline)),
+        "verdict": texts.text(_verdict(report)),
+        "references": texts.text(sentence(report)),
         "levels": report.levels(),
         "statuses": report.statuses(),
         "groups": _groups(report, rules),
@@ -159,8 +160,8 @@ def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
         "files": [_file_row(file) for file in report.files],
         "rules": [rule for rule in rules.values() if rule.title],
         "run": report.run,
-        "run_sentence": catalogue(report.language).text(run_section.sentence(report.run)) if report.run else "",
-        "run_not_counted": catalogue(report.language).text(run_section.not_counted(report.run)) if report.run else "",
+        "run_sentence": texts.text(run_section.sentence(report.run)) if report.run else "",
+        "run_not_counted": texts.text(run_section.not_counted(report.run)) if report.run else "",
     }
 
 

@@ -25,16 +25,14 @@ def sentence(run: RunDocument) -> str:
 def not_counted(run: RunDocument) -> str:
     """What the share leaves out; "" where it leaves out nothing."""
     count = run.get("uncounted_nodes", 0)
-    return (
-        f"Not counted among these operations: {count} node{'' if count == 1 else 's'} whose shapes only a run tells."
-        if count
-        else ""
-    )
+    if not count:
+        return ""
+    return f"Not counted among these operations: {count} node{'' if count == 1 else 's'} whose shapes only a run tells."
 
 
 def lines(run: RunDocument) -> list[str]:
     """The sentence, then a line for each reason, option and session that is worth a look."""
-    told = [line for line in (sentence(run), not_counted(run)) if line]
+    told = [sentence(run), *filter(None, [not_counted(run)])]
     for host in run["host_nodes"]:
         told.append(f"  on the host: {host['count']} nodes such as {host['example']}: {host['reason']}")
     for option in run["options_without_effect"]:

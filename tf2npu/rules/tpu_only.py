@@ -6,6 +6,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.constants import text_of
+from tf2npu.rules.entry_block import is_guard
 from tf2npu.scanner.sites import Call
 
 _INSTEAD = {
@@ -71,7 +72,7 @@ def _resolver(call: Call) -> None:
     named = call.arg("tpu", 0)
     value = named.value if named is not None else None
     is_chosen = isinstance(value, (cst.IfExp, cst.BooleanOperation)) or text_of(value, call.scope) in ("", "local")
-    if is_chosen or any(_is_choice(call, ancestor) for ancestor in call.script.walked.ancestors(call.node)):
+    if is_chosen or any(_is_choice(ancestor) for ancestor in call.script.walked.ancestors(call.node)):
         call.info("There is no TPU to look for: make sure this branch is not taken (use_tpu=False).")
     else:
         call.manual(
@@ -80,11 +81,11 @@ def _resolver(call: Call) -> None:
         )
 
 
-def _is_choice(call: Call, node: cst.CSTNode) -> bool:
+def _is_choice(node: cst.CSTNode) -> bool:
     """A condition but that of a script's own run, or a function whose name says that it is for TPUs."""
     if isinstance(node, cst.FunctionDef):
         return "tpu" in node.name.value.lower()
-    return isinstance(node, (cst.If, cst.IfExp)) and "__name__" not in call.source(node.test)
+    return isinstance(node, (cst.If, cst.IfExp)) and not is_guard(node.test)
 
 
 def _is_asked_for(call: Call) -> bool:

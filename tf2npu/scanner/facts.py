@@ -152,7 +152,7 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
 
 def _notebook_facts(path: str, data: bytes) -> FileFacts:
     """What kinds of distribution a notebook uses, and in which cells; nothing imports it, and the rest is for itself only."""
-    from tf2npu.scanner.notebook import Notebook  # which needs the concrete syntax tree, as few projects do here
+    from tf2npu.scanner.notebook import Notebook  # it parses cells with libcst, which facts of scripts need not load
 
     if not mentions_relevant_module(data):
         return FileFacts(path)
