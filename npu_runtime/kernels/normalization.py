@@ -175,7 +175,7 @@ def forward(
     kept: Outputs = (mean, variance)
     if is_training:
         batch_mean, batch_variance, is_near = moments(matrix)
-        kept = _kept(len(matrix), mean, variance, batch_mean, batch_variance, exponential_avg_factor)
+        kept = kept_statistics(len(matrix), mean, variance, batch_mean, batch_variance, exponential_avg_factor)
         mean, variance = stored_vectors((batch_mean, batch_variance), out[3:5])
     factor = variance + number(epsilon)
     if not is_training:
@@ -186,7 +186,7 @@ def forward(
     return (stored(y, x, data_format, out[0]), *stored_vectors((*kept, mean, variance), out[1:5]))
 
 
-def _kept(
+def kept_statistics(
     pixels: int, old_mean: np.ndarray, old_variance: np.ndarray, mean: np.ndarray, variance: np.ndarray, share: float
 ) -> Outputs:
     """What the caller keeps between steps: the statistics, the variance with Bessel's correction, or averages with the old."""

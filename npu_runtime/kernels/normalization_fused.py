@@ -38,6 +38,11 @@ ACTIVATIONS = {"Relu": _relu, "Relu6": _relu6}
 MODES = (*ACTIVATIONS, "LeakyRelu")
 
 
+def activation_by_lines(name: str, alpha: float) -> Callable[[np.ndarray], None]:
+    """One of MODES over a block of lines, in place.  alpha: LeakyRelu's slope below zero."""
+    return ACTIVATIONS.get(name) or _leaky_relu(alpha)
+
+
 def _shapes(x: Spec, scale: Spec, *others: Spec, data_format: str = "NHWC", **attrs: Any) -> list[Shape]:
     return shapes_v3(x, scale, data_format=data_format)
 
@@ -59,6 +64,6 @@ def batch_norm_activation(
     sides = [as_matrix(added.copy() if is_shared else added, data_format) for added, is_shared in zip(side, shared, strict=True)]
     made = forward(
         x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training, buffers, sides,
-        ACTIVATIONS.get(activation) or _leaky_relu(alpha),
+        activation_by_lines(activation, alpha),
     )  # fmt: skip
     return (*made, np.empty(0, np.float32) if buffers[5] is None else buffers[5])

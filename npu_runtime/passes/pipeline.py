@@ -9,6 +9,7 @@ from npu_runtime.passes.base import Pass, check_order, run_passes
 from npu_runtime.passes.drop_neutral import drop_neutral
 from npu_runtime.passes.drop_unread import drop_unread
 from npu_runtime.passes.fold_constants import fold_constants
+from npu_runtime.passes.fold_normalization import fold_normalization
 from npu_runtime.passes.forward_identities import forward_identities
 from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
 from npu_runtime.passes.fuse_elementwise import fuse_elementwise
@@ -38,6 +39,7 @@ FUSE: Sequence[Pass] = (
     fuse_bias_activation,
     fuse_pool_gradients,
     fuse_normalization_gradients,
+    fold_normalization,
     fuse_product_sums,
     fuse_elementwise,
     fuse_optimizer_gradients,
