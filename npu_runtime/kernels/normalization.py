@@ -147,6 +147,12 @@ def check_channels(shape: tuple[int, ...], data_format: str, names: tuple[str, .
             )
 
 
+def check_vectors(shape: tuple[int, ...], data_format: str, vectors: Sequence[np.ndarray], reads_statistics: bool) -> None:
+    """`check_channels` for scale, offset, and mean and variance if they are read."""
+    count = 4 if reads_statistics else 2
+    check_channels(shape, data_format, ("scale", "offset", "mean", "variance")[:count], *(v.shape for v in vectors[:count]))
+
+
 def channels_of(shape: Shape, data_format: str) -> int | None:
     return None if not shape else shape[1 if is_channels_first(data_format) else -1]
 
@@ -166,11 +172,8 @@ def forward(
     side: Sequence[np.ndarray] = (), finish: Callable[[np.ndarray], None] | None = None,
 ) -> Outputs:  # fmt: skip
     """The first five outputs; side and finish: see `normalize`."""
-    if is_training and exponential_avg_factor == 1.0:
-        check_channels(x.shape, data_format, ("scale", "offset"), scale.shape, offset.shape)
-    else:
-        vectors = (scale.shape, offset.shape, mean.shape, variance.shape)
-        check_channels(x.shape, data_format, ("scale", "offset", "mean", "variance"), *vectors)
+    reads_statistics = not is_training or exponential_avg_factor != 1.0
+    check_vectors(x.shape, data_format, (scale, offset, mean, variance), reads_statistics)
     matrix = as_matrix(x, data_format)
     kept: Outputs = (mean, variance)
     if is_training:

@@ -115,7 +115,7 @@ def _shapes(
     gradients: Spec, x: Spec, w: Spec, scale: Spec, variance: Spec, spread: Spec, x_mean: Spec, *features: Spec, **attrs: Any
 ) -> list[Shape]:  # fmt: skip
     filters = (w.shape or (None,) * 4)[3]
-    return [gradients.shape if features else (0,), (filters,), (filters,), w.shape]
+    return [gradients.shape if features else (0,), (filters,), (filters,), w.shape, (filters,), (filters,)]
 
 
 def _flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
@@ -136,35 +136,28 @@ def normalized_product_grad(
     gradients: of the result, (N, H, W, K).  x, w, scale: the forward inputs.  variance, spread, x_mean: its outputs 4, 6 and 7.
     features: its result, where an activation's gradient comes first.  activation: one of ACTIVATION_GRADIENTS, or "".
     Returns: what passes the activation, as gradients, or nothing, (0,); gradients of scale and offset, (K,), and of w,
-    (1, 1, C, K).
+    (1, 1, C, K); by column, how much of dz the normalisation hands on, and how much of x @ w it adds to that, (K,).
     """
-    buffers = out or (None,) * 4
+    buffers = out or (None,) * 6
     dz, pixels, weights = as_matrix(gradients), as_matrix(x), w.reshape(w.shape[2:])
     passed, through = np.empty(0, np.float32) if buffers[0] is None else buffers[0], None
     if activation:
         passed = passed if passed.size else np.empty(gradients.shape, np.float32)
         through = _Through(ACTIVATION_GRADIENTS[activation](alpha), as_matrix(features[0]), as_matrix(passed))
     product, total = _products(dz, pixels, x_mean, centre_of(x_mean, spread), through)
-    inverse = _inverse(variance, epsilon)
+    inverse = 1.0 / np.sqrt(variance.astype(DOUBLE) + number(epsilon, DOUBLE))
     doubtful = _doubtful(pixels, x_mean, weights, spread, variance)
     by_scale = inverse * _scale_gradient(dz if through is None else through.passed, weights, product, doubtful)
     dw = np.empty(w.shape, np.float32) if buffers[3] is None else buffers[3]
     by_filter = dw.reshape(weights.shape)
+    factor = (scale * inverse).astype(SINGLE)
+    slope = -scale * inverse * inverse * by_scale
     _shared(pixels, x_mean, weights, spread, doubtful, by_filter)
-    np.multiply(by_filter, _slope(scale, inverse, by_scale), out=by_filter)
-    np.multiply(product, (scale * inverse).astype(SINGLE), out=product)
+    np.multiply(by_filter, slope.astype(SINGLE), out=by_filter)
+    np.multiply(product, factor, out=product)
     np.add(by_filter, product, out=by_filter)
-    return (passed, *stored_vectors((by_scale, total), buffers[1:3]), dw)
-
-
-def _inverse(variance: np.ndarray, epsilon: float) -> np.ndarray:
-    """1 over the deviation, float64."""
-    return 1.0 / np.sqrt(variance.astype(DOUBLE) + number(epsilon, DOUBLE))
-
-
-def _slope(scale: np.ndarray, inverse: np.ndarray, by_scale: np.ndarray) -> np.ndarray:
-    """By how much the gradient of a column falls with the column, times the number of pixels; fp32."""
-    return (-scale * inverse * inverse * by_scale).astype(SINGLE)
+    handed_on = stored_vectors((factor, slope / max(len(pixels), 1)), buffers[4:6])
+    return (passed, *stored_vectors((by_scale, total), buffers[1:3]), dw, *handed_on)
 
 
 def _input_shape(dz: Spec, x: Spec, *others: Spec, **attrs: Any) -> Shape:
@@ -177,24 +170,23 @@ def _input_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[st
 
 @kernel(NORMALIZED_PRODUCT_INPUT_GRADIENT, unit="cube", shape=_input_shape, dtypes=ONE_TYPE, estimate=_input_flops)
 def normalized_product_input_grad(
-    dz: np.ndarray, x: np.ndarray, w: np.ndarray, scale: np.ndarray, variance: np.ndarray, spread: np.ndarray,
-    x_mean: np.ndarray, by_scale: np.ndarray, by_offset: np.ndarray, /, *, epsilon: float = 1e-4, out: np.ndarray | None = None,
+    dz: np.ndarray, x: np.ndarray, w: np.ndarray, variance: np.ndarray, spread: np.ndarray, x_mean: np.ndarray,
+    by_offset: np.ndarray, factor: np.ndarray, slope: np.ndarray, /, *, out: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
     """Gradient of `_NormalizedProduct` by x.
 
-    dz: gradient of the result, behind the activation, (N, H, W, K).  x to x_mean: as `_NormalizedProductGrad`.  by_scale,
-    by_offset: outputs 1 and 2 of that, (K,).  Returns: as x.
+    dz: gradient of the result, behind the activation, (N, H, W, K).  x to x_mean: as `_NormalizedProductGrad`.  by_offset,
+    factor, slope: outputs 2, 4 and 5 of that, (K,).  Returns: as x.
     """
     dx = np.empty(x.shape, np.float32) if out is None else out
     target, gradient, pixels, weights = as_matrix(dx), as_matrix(dz), as_matrix(x), w.reshape(w.shape[2:])
-    inverse = _inverse(variance, epsilon)
-    folded = np.ascontiguousarray((weights * (scale * inverse).astype(SINGLE)).T)
+    folded = np.ascontiguousarray((weights * factor).T)
     constant = np.matmul(by_offset / -len(pixels), folded)
-    slope = _slope(scale, inverse, by_scale) / np.float32(len(pixels))
     doubtful, beside = _doubtful(pixels, x_mean, weights, spread, variance), None
     if doubtful is not None:  # by way of the columns, which a matrix would lose in its rounding
         columns = doubtful.columns * slope[doubtful.where]
         beside = multiply(columns, weights[:, doubtful.where].T, np.empty(pixels.shape, np.float32))
+        slope = slope.copy()
         slope[doubtful.where] = 0
     mixed = multiply(weights * slope, weights.T, np.empty(spread.shape, np.float32))
     centre = centre_of(x_mean, spread)

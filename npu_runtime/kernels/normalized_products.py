@@ -27,7 +27,7 @@ from npu_runtime.kernels.normalization import (
     SINGLE,
     Outputs,
     as_matrix,
-    check_channels,
+    check_vectors,
     is_near_zero,
     kept_statistics,
     moments,
@@ -151,7 +151,7 @@ def normalized_product(
     """
     buffers = out or (None,) * 8
     filters = w.shape[3]
-    check_channels((*x.shape[:3], filters), "NHWC", ("scale", "offset"), scale.shape, offset.shape)
+    check_vectors((*x.shape[:3], filters), "NHWC", (scale, offset, mean, variance), exponential_avg_factor != 1.0)
     pixels, weights = as_matrix(x), w.reshape(w.shape[2:])
     x_mean, spread = statistics(pixels)
     centre = centre_of(x_mean, spread)

@@ -104,7 +104,6 @@ def _fold(graph: Graph, chain: _Chain, readers: dict[Value, list[Node]]) -> None
     scale, variance = norm.inputs[1], Value(norm.name, 4)
     channels = graph.spec(x).known_shape()[3]
     matrix, vector = Spec((channels, channels), "float32"), Spec((channels,), "float32")
-    shared = {name: norm.attrs[name] for name in ("epsilon",) if name in norm.attrs}
 
     norm.op, norm.inputs = NORMALIZED_PRODUCT, [x, w, *norm.inputs[1:]]
     norm.attrs = {**conv.attrs, **norm.attrs}
@@ -114,10 +113,10 @@ def _fold(graph: Graph, chain: _Chain, readers: dict[Value, list[Node]]) -> None
     is_activated = grad.op == NORMALIZED_ACTIVATION_GRADIENT
     gradients, features = grad.inputs[0], grad.inputs[1:2] if is_activated else []
     grad.op = NORMALIZED_PRODUCT_GRADIENT
-    given = [x, w, scale, variance, Value(norm.name, SPREAD), Value(norm.name, MEAN)]
-    grad.inputs = [gradients, *given, *features]
+    statistics = [variance, Value(norm.name, SPREAD), Value(norm.name, MEAN)]
+    grad.inputs = [gradients, x, w, scale, *statistics, *features]
     passed = grad.outputs[0] if is_activated else Spec((0,), "float32")
-    grad.outputs = [passed, *grad.outputs[1:3], by_filter.outputs[0]]
+    grad.outputs = [passed, *grad.outputs[1:3], by_filter.outputs[0], *grad.outputs[1:3]]
 
     old, new = Value(by_filter.name), Value(grad.name, 3)
     for reader in readers.get(old, []):
@@ -125,5 +124,5 @@ def _fold(graph: Graph, chain: _Chain, readers: dict[Value, list[Node]]) -> None
     del graph.nodes[by_filter.name]
     if by_input is not None:
         dz = Value(grad.name) if is_activated else gradients
-        by_input.op, by_input.attrs = NORMALIZED_PRODUCT_INPUT_GRADIENT, shared
-        by_input.inputs = [dz, *given, Value(grad.name, 1), Value(grad.name, 2)]
+        by_input.op, by_input.attrs = NORMALIZED_PRODUCT_INPUT_GRADIENT, {}
+        by_input.inputs = [dz, x, w, *statistics, *(Value(grad.name, i) for i in (2, 4, 5))]

@@ -186,3 +186,22 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
         )
     for mine, one in zip(run(device_session, np.float32, *args), expected, strict=True):
         assert np.linalg.norm(mine - one) <= 1e-5 * np.linalg.norm(one)
+
+
+def test_running_averages_are_tensorflow_s() -> None:
+    """Where the op itself mixes the batch's statistics into those before, as Keras layers have it."""
+    rng = np.random.default_rng(5)
+    x, kernel = tf.placeholder(tf.float32, SHAPE), tf.Variable(weights(), use_resource=True)
+    scale, offset, mean = (tf.Variable(rng.uniform(0.5, 1.5, FILTERS).astype(np.float32), use_resource=True) for _ in range(3))
+    y, *kept = tf.nn.fused_batch_norm(
+        tf.nn.conv2d(x, kernel, 1, "SAME"), scale, offset, mean, mean + 1.0, exponential_avg_factor=0.25
+    )
+    fetched = [2.0 * one for one in tf.gradients(tf.nn.relu(y), [x, kernel, scale, offset])] + kept
+    assert set(FUSED) <= set(ops(compiled(fetched, x)))
+    results = []
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(tf.global_variables_initializer())
+            results.append(session.run(fetched, {x: images(shift=0.5)}))
+    for theirs, mine in zip(*results, strict=True):
+        assert np.linalg.norm(mine - theirs) <= 1e-4 * np.linalg.norm(theirs)
