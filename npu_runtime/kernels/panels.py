@@ -16,6 +16,7 @@ from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.fused import make_epilogue, with_epilogue
 from npu_runtime.kernels.matmul import matmul_flops, matmul_shape
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
+from npu_runtime.kernels.transposing import transpose_into
 
 PANELS, PANEL_MATMUL = "_Panels", "_PanelMatMul"
 WIDTH = 64
@@ -23,8 +24,8 @@ WIDTH = 64
 FLOAT32 = frozenset({"float32"})
 
 
-def _same_shape(matrix: Spec) -> Shape:
-    return matrix.shape
+def _panels_shape(matrix: Spec, *, transpose: bool = False) -> Shape:
+    return matrix.shape[::-1] if transpose and matrix.shape is not None else matrix.shape
 
 
 def _shape(a: Spec, panels: Spec, *bias: Spec, fused_ops: Sequence[str], leakyrelu_alpha: float) -> Shape:
@@ -39,20 +40,25 @@ def _parts(panels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return flat[:end].reshape(count, k, WIDTH), flat[end:].reshape(k, n % WIDTH)
 
 
-@kernel(PANELS, unit="vector", shape=_same_shape, dtypes=FLOAT32, ranks={"matrix": 2})
-def lay_out_panels(matrix: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
+@kernel(PANELS, unit="vector", shape=_panels_shape, dtypes=FLOAT32, ranks={"matrix": 2})
+def lay_out_panels(matrix: np.ndarray, /, *, transpose: bool = False, out: np.ndarray | None = None) -> np.ndarray:
     """The elements of a matrix in another order: WIDTH columns at a time, row by row, then the rest.
 
-    matrix: (k, n) fp32.  Returns: an array of that shape, which only `_PanelMatMul` can read.
+    matrix: (k, n) fp32, or (n, k) with transpose.  Returns: an array of shape (k, n), which only `_PanelMatMul` can read.
     """
-    result = np.empty(matrix.shape, np.float32) if out is None else out
+    source = matrix.T if transpose else matrix
+    result = np.empty(source.shape, np.float32) if out is None else out
     panels, rest = _parts(result)
+    whole = len(panels) * WIDTH
 
     def lay_out(start: int, stop: int) -> None:
-        np.copyto(panels[start:stop], unpacked.cut_columns(matrix[:, start * WIDTH : stop * WIDTH], WIDTH))
+        np.copyto(panels[start:stop], unpacked.cut_columns(source[:, start * WIDTH : stop * WIDTH], WIDTH))
 
-    parallel_ranges(len(panels), lay_out, -(-len(panels) // 2))
-    np.copyto(rest, matrix[:, len(panels) * WIDTH :])
+    if transpose:
+        transpose_into(panels, unpacked.cut_columns(source[:, :whole], WIDTH))
+    else:
+        parallel_ranges(len(panels), lay_out, -(-len(panels) // 2))
+    np.copyto(rest, source[:, whole:])
     return result
 
 

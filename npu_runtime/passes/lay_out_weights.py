@@ -1,12 +1,16 @@
 """Before: MatMul(x, w), MatMul(y, w), ... of few rows each.  After: _Panels(w) once, and _PanelMatMul in their places.
 
-So for a weight that every step of a recurrent network uses, unrolled or in a loop: there it is laid out before the loop.
+So for a weight that every step of a recurrent network uses, unrolled or in a loop: there it is laid out before the loop. Products
+with the weight turned around, as gradients have them, share panels of their own.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import predecessors, reached, topological
+from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.matmul import FEW_ROWS, SMALL_PRODUCT, SOME_ROWS
 from npu_runtime.kernels.panels import PANEL_MATMUL, PANELS, WIDTH
 from npu_runtime.passes.base import graph_pass
@@ -20,35 +24,42 @@ ROWS = range(FEW_ROWS.start, max(FEW_ROWS.stop, SOME_ROWS.stop) if SMALL_PRODUCT
 """Rows of a product that gains by it; none with kernels of BLAS that pack every product."""
 LEAST_BYTES, LEAST_COLUMNS = 1_600_000, 2 * WIDTH
 """Of a weight that does not stay in the second caches of two threads; smaller ones take as long as they are."""
-FEWEST_PRODUCTS = 8
-"""Of a weight, that repay laying it out; it takes as long as three to five of them."""
+FEWEST_PRODUCTS = {False: 8, True: 16}
+"""Of a weight, that repay laying it out; it takes as long as three to five of them, turned around as three to eight."""
+
+
+class _Shared(NamedTuple):
+    """A weight, or the handle of the resource variable that each product reads, and whether they read it turned around."""
+
+    value: Value
+    is_turned: bool
 
 
 @graph_pass()
 def lay_out_weights(graph: Graph) -> int:
     """Lay out the weights of this graph's products and of its loops' bodies; returns how many."""
-    products = {value: nodes for value, nodes in _products(graph).items() if len(nodes) >= FEWEST_PRODUCTS}
+    products = {shared: nodes for shared, nodes in _products(graph).items() if len(nodes) >= FEWEST_PRODUCTS[shared.is_turned]}
     loops = [node for node in graph if node.op == WHILE and node.host_reason is None]
     if not products and not loops:
         return 0
     writers = Writers(graph)
     n_laid_out = 0
     for shared, nodes in products.items():
-        weight = _common(graph, shared, nodes, writers)
+        weight = _common(graph, shared.value, nodes, writers)
         if weight is not None:
-            _use(nodes, _laid_out(graph, weight))
+            _use(nodes, _laid_out(graph, weight, shared.is_turned))
             n_laid_out += 1
     return n_laid_out + sum(_lay_out_before(graph, loop, writers) for loop in loops)
 
 
-def _products(graph: Graph) -> dict[Value, list[Node]]:
-    """The products that gain by it, by what they share: a weight, or the handle of the resource variable that each reads."""
-    found: dict[Value, list[Node]] = {}
+def _products(graph: Graph) -> dict[_Shared, list[Node]]:
+    """The products that gain by it, by what they share."""
+    found: dict[_Shared, list[Node]] = {}
     for node in graph:
         if node.op in PRODUCTS and node.host_reason is None and _gains(graph, node):
             weight = _weight(graph, node)
             shared = graph[weight.node].inputs[0] if graph[weight.node].op == READ else weight
-            found.setdefault(shared, []).append(node)
+            found.setdefault(_Shared(shared, node.attrs.get("transpose_b", False)), []).append(node)
     return found
 
 
@@ -62,11 +73,12 @@ def _weight(graph: Graph, product: Node) -> Value:
 
 def _gains(graph: Graph, node: Node) -> bool:
     rows, weight = graph.spec(node.inputs[0]), graph.spec(node.inputs[1])
-    if node.attrs.get("transpose_a") or node.attrs.get("transpose_b") or node.outputs[0].dtype != "float32":
+    if node.attrs.get("transpose_a") or node.outputs[0].dtype != "float32":
         return False
     if not rows.is_complete or not weight.is_complete or weight.dtype != "float32" or weight.rank != 2:
         return False
-    is_large = weight.n_bytes >= LEAST_BYTES and weight.known_shape()[1] >= LEAST_COLUMNS
+    columns = weight.known_shape()[0 if node.attrs.get("transpose_b") else 1]
+    is_large = weight.n_bytes >= LEAST_BYTES and columns >= LEAST_COLUMNS
     return rows.known_shape()[0] in ROWS and is_large
 
 
@@ -95,11 +107,13 @@ def _is_written_later(graph: Graph, handle: Value, reads: set[str], writers: Wri
     return all(others <= reached([read], writers.after) for read in sorted(reads))
 
 
-def _laid_out(graph: Graph, weight: Value) -> Value:
+def _laid_out(graph: Graph, weight: Value, is_turned: bool) -> Value:
     """The weight in panels, made by a node that does not run where its maker does not."""
-    name = f"{weight.node}/panels_{weight.output}"
+    name = f"{weight.node}/{'turned_' if is_turned else ''}panels_{weight.output}"
     if name not in graph:
-        graph.add(Node(name, PANELS, [weight], attrs={"T": "float32"}, outputs=[graph.spec(weight)]))
+        shape = graph.spec(weight).shape
+        spec = Spec(shape[::-1] if is_turned and shape is not None else shape, "float32")
+        graph.add(Node(name, PANELS, [weight], attrs={"T": "float32", "transpose": is_turned}, outputs=[spec]))
     return Value(name)
 
 
@@ -115,13 +129,14 @@ def _lay_out_before(graph: Graph, node: Node, writers: Writers) -> int:
     loop = node.attrs["loop"]
     positions = {source: position for position, source in loop.constants.items()}
     n_laid_out = 0
-    for shared, products in _products(loop.graph).items():
+    for (shared, is_turned), products in _products(loop.graph).items():
         position = positions.get(shared.node)
         weight = None if position is None else _weight_before(graph, node, position, products, writers)
         if weight is None:
             continue
-        panels = _laid_out(graph, weight)
-        source = loop.graph.add(Node(f"{shared.node}/panels", LOOP_INPUT, outputs=[graph.spec(panels)]))
+        panels = _laid_out(graph, weight, is_turned)
+        name = f"{shared.node}/{'turned_' if is_turned else ''}panels"
+        source = loop.graph.add(Node(name, LOOP_INPUT, outputs=[graph.spec(panels)]))
         loop.constants[len(node.inputs)] = source.name
         node.inputs.append(panels)
         _use(products, Value(source.name))

@@ -61,18 +61,20 @@ def trained(outputs: tf.Tensor) -> list[Any]:
 
 
 @pytest.mark.parametrize("is_resource", [False, True])
-def test_the_weight_of_an_unrolled_network(is_resource: bool) -> None:
+@pytest.mark.parametrize(("n_steps", "n_laid_out", "n_products"), [(9, 1, 9), (17, 2, 33)])
+def test_the_weight_of_an_unrolled_network(n_steps: int, n_laid_out: int, n_products: int, is_resource: bool) -> None:
+    """The first step has no state that a gradient would go to; fewer of the gradient's products do not repay panels."""
     with tf.variable_scope("net", use_resource=is_resource):
-        outputs, _ = tf.nn.static_rnn(tf.nn.rnn_cell.LSTMCell(UNITS), tf.unstack(inputs(9), axis=1), dtype=tf.float32)
+        outputs, _ = tf.nn.static_rnn(tf.nn.rnn_cell.LSTMCell(UNITS), tf.unstack(inputs(n_steps), axis=1), dtype=tf.float32)
         outside, _ = compare(trained(tf.stack(outputs)))
-    assert (outside["_Panels"], outside["_PanelMatMul"]) == (1, 9)
+    assert (outside["_Panels"], outside["_PanelMatMul"]) == (n_laid_out, n_products)
 
 
 @pytest.mark.parametrize("cell", [tf.nn.rnn_cell.LSTMCell, tf.nn.rnn_cell.GRUCell])
 def test_the_weights_of_a_loop(cell: Callable[[int], Any]) -> None:
     outputs, _ = tf.nn.dynamic_rnn(cell(UNITS), inputs(4), dtype=tf.float32)
     outside, inside = compare(trained(outputs))
-    assert outside["_Panels"] == inside["_PanelMatMul"] == (1 if cell is tf.nn.rnn_cell.LSTMCell else 2)
+    assert outside["_Panels"] == inside["_PanelMatMul"] == (2 if cell is tf.nn.rnn_cell.LSTMCell else 4)
 
 
 def test_the_weight_of_a_loop_in_a_loop() -> None:
@@ -84,7 +86,7 @@ def test_the_weight_of_a_loop_in_a_loop() -> None:
 
     made = tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, inner(x) * 2.0), (0, start))[1]
     _, inside = compare([made, *tf.gradients(made, [w, start])])
-    assert inside["_Panels"] == inside["_PanelMatMul"] == 1
+    assert inside["_Panels"] == inside["_PanelMatMul"] == 2
 
 
 def test_few_products_read_a_weight_as_it_is() -> None:
