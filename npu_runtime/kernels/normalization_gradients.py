@@ -42,7 +42,7 @@ ACTIVATION_GRADIENTS: dict[str, Callable[[float], Body]] = {
 """Made of the slope below zero, which only the last one has."""
 
 
-class _Through(NamedTuple):
+class Through(NamedTuple):
     """The activation behind the normalisation: its gradient, body(out, gradients, features), the features, where to write it."""
 
     body: Body
@@ -50,7 +50,7 @@ class _Through(NamedTuple):
     passed: np.ndarray
 
 
-def _sums(dy: np.ndarray, x: np.ndarray, centre: np.ndarray | None, through: _Through | None = None) -> np.ndarray:
+def _sums(dy: np.ndarray, x: np.ndarray, centre: np.ndarray | None, through: Through | None = None) -> np.ndarray:
     """Sums of dy and of dy * (x - centre) by column.  dy, x: (pixels, C) fp32.  Returns: (2, C) float64.
 
     through: what dy has to pass first; its gradient is written block by block, and summed while it is in cache.
@@ -120,7 +120,7 @@ def _backward(
         sums = _sums(gradient, matrix, centre)
     else:
         body, features = activation
-        sums = _sums(gradient, matrix, centre, _Through(body, as_matrix(features, data_format), dx))
+        sums = _sums(gradient, matrix, centre, Through(body, as_matrix(features, data_format), dx))
         gradient = dx
     total, product = sums[0], sums[1]
     if is_near:

@@ -15,29 +15,20 @@ import numpy as np
 from npu_runtime.cost.work import n_elements
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.columns import SUMMED_ELEMENTS, add_up, add_up_products, pixels_a_line, repeated
+from npu_runtime.kernels.columns import SUMMED_ELEMENTS, SUMMED_LINES, add_up_products, ones, pixels_a_line, repeated
 from npu_runtime.kernels.conv_gradients import backprop_flops
 from npu_runtime.kernels.im2col import MOST_PARTS, add_parts, multiply_turned
 from npu_runtime.kernels.matmul import multiply
 from npu_runtime.kernels.normalization import DOUBLE, ONE_TYPE, SINGLE, Outputs, as_matrix, number, stored_vectors
-from npu_runtime.kernels.normalization_gradients import ACTIVATION_GRADIENTS
+from npu_runtime.kernels.normalization_gradients import ACTIVATION_GRADIENTS, Through
 from npu_runtime.kernels.normalized_products import blocks_of, centre_of, centred, doubtful_columns
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
-from npu_runtime.kernels.tiles import Body
 
 NORMALIZED_PRODUCT_GRADIENT, NORMALIZED_PRODUCT_INPUT_GRADIENT = "_NormalizedProductGrad", "_NormalizedProductInputGrad"
 
 
-class _Through(NamedTuple):
-    """The activation behind the normalisation: its gradient, body(out, gradients, features), the features, where to write it."""
-
-    body: Body
-    features: np.ndarray
-    passed: np.ndarray
-
-
 def _products(
-    dz: np.ndarray, x: np.ndarray, mean: np.ndarray, centre: np.ndarray | None, through: _Through | None
+    dz: np.ndarray, x: np.ndarray, mean: np.ndarray, centre: np.ndarray | None, through: Through | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """(x - mean)' @ dz, (C, K) fp32, and the sums of dz by column, (K,) float64.  dz: (pixels, K), x: (pixels, C) fp32.
 
@@ -48,7 +39,7 @@ def _products(
     summed = filters * pixels_a_line(times, filters, SUMMED_ELEMENTS)
     n_parts = min(MOST_PARTS, len(blocks))
     products = np.empty((n_parts, x.shape[1], filters), np.float32)
-    totals = np.empty((len(blocks), summed), np.float32)
+    totals = np.empty((len(blocks), summed))
 
     def work(start: int, stop: int) -> None:
         for part in range(start, stop):
@@ -56,7 +47,7 @@ def _products(
             for index in range(first, last):
                 rows = blocks[index]
                 gradient = dz[rows] if through is None else _pass(through, dz, rows, times * filters)
-                add_up(gradient.reshape(-1, summed), totals[index])
+                totals[index] = _line_sums(gradient.reshape(-1, summed))
                 made = products[part] if index == first else scratch("normalized product", products.shape[1:])
                 multiply_turned(centred(x[rows], centre), gradient, made)
                 if index > first:
@@ -64,13 +55,22 @@ def _products(
 
     parallel_ranges(n_parts, work)
     product = add_parts(products)
-    total = totals.reshape(-1, filters).sum(axis=0, dtype=DOUBLE)
+    total = totals.reshape(-1, filters).sum(axis=0)
     if centre is None:
         np.subtract(product, np.outer(mean, total.astype(SINGLE)), out=product)
     return product, total
 
 
-def _pass(through: _Through, dz: np.ndarray, rows: slice, length: int) -> np.ndarray:
+def _line_sums(lines: np.ndarray) -> np.ndarray:
+    """The sum of the lines, float64; at most SUMMED_LINES of them are added up in fp32."""
+    total = np.zeros(lines.shape[1])
+    for first in range(0, len(lines), SUMMED_LINES):
+        part = lines[first : first + SUMMED_LINES]
+        np.add(total, np.matmul(ones(len(part)), part), out=total)
+    return total
+
+
+def _pass(through: Through, dz: np.ndarray, rows: slice, length: int) -> np.ndarray:
     """What passes the activation of some rows of dz.  length: of the lines to work on."""
     passed, gradients, features = (matrix[rows].reshape(-1, length) for matrix in (through.passed, dz, through.features))
     through.body(passed, gradients, features)
@@ -143,7 +143,7 @@ def normalized_product_grad(
     passed, through = np.empty(0, np.float32) if buffers[0] is None else buffers[0], None
     if activation:
         passed = passed if passed.size else np.empty(gradients.shape, np.float32)
-        through = _Through(ACTIVATION_GRADIENTS[activation](alpha), as_matrix(features[0]), as_matrix(passed))
+        through = Through(ACTIVATION_GRADIENTS[activation](alpha), as_matrix(features[0]), as_matrix(passed))
     product, total = _products(dz, pixels, x_mean, centre_of(x_mean, spread), through)
     inverse = 1.0 / np.sqrt(variance.astype(DOUBLE) + number(epsilon, DOUBLE))
     doubtful = _doubtful(pixels, x_mean, weights, spread, variance)

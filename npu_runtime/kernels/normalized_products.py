@@ -108,7 +108,7 @@ def doubtful_columns(w: np.ndarray, spread: np.ndarray, variance: np.ndarray) ->
     w: (C, K).  spread: (C, C), the covariance.  variance: (K,), of the columns.  Returns: their indices.
     """
     alone = np.matmul(spread.diagonal(), np.multiply(w, w))
-    is_told = variance >= number(LEAST_SHARE) * alone  # not so where one of them is NaN
+    is_told = (variance >= number(LEAST_SHARE) * alone) & np.isfinite(alone)  # not so where one of them is NaN
     return np.flatnonzero(~is_told)
 
 

@@ -15,11 +15,15 @@ from npu_runtime.kernels.normalization_gradients import NORMALIZED_ACTIVATION_GR
 from npu_runtime.kernels.normalized_product_gradients import NORMALIZED_PRODUCT_GRADIENT, NORMALIZED_PRODUCT_INPUT_GRADIENT
 from npu_runtime.kernels.normalized_products import NORMALIZED_PRODUCT, is_worth_it
 from npu_runtime.passes.base import graph_pass
+from npu_runtime.passes.variable_writers import Writers, shows_variable
 
 FORWARD = ("FusedBatchNormV3", NORMALIZED_ACTIVATION)
 BACKWARD = ("FusedBatchNormGradV3", NORMALIZED_ACTIVATION_GRADIENT)
-SPREAD, MEAN = 6, 7
+VARIANCE, SPREAD, MEAN = 4, 6, 7
 """Outputs of the product that its gradient reads."""
+READ = "ReadVariableOp"
+CONVOLVED = ("strides", "padding", "data_format", "dilations")
+"""Attributes that a convolution and its gradients share."""
 
 
 class _Chain(NamedTuple):
@@ -47,6 +51,7 @@ class _Finding:
         self.graph = graph
         self.readers = graph.consumers()
         self.seen = graph.kept() | graph.waited_for()
+        self.writers = Writers(graph)
 
     def chain(self, conv: Node) -> _Chain | None:
         """The chain that begins at a convolution, if it is one."""
@@ -60,11 +65,11 @@ class _Finding:
         if not (self._is_plain(norm) and norm.inputs[0] == Value(conv.name) and self._belongs(norm, grad)):
             return None
         handed_on = self.readers.get(Value(grad.name), [])
-        by_filter = [node for node in handed_on if self._is_gradient(node, "Conv2DBackpropFilter", 0, conv.inputs[0])]
-        by_input = [node for node in handed_on if self._is_gradient(node, "Conv2DBackpropInput", 1, conv.inputs[1])]
+        by_filter = [node for node in handed_on if self._is_gradient(node, "Conv2DBackpropFilter", conv, 0)]
+        by_input = [node for node in handed_on if self._is_gradient(node, "Conv2DBackpropInput", conv, 1)]
         if len(by_filter) != 1 or len(by_input) > 1 or len(handed_on) != 1 + len(by_input):
             return None
-        if by_filter[0].controls or by_filter[0].name in self.seen:
+        if by_filter[0].controls or by_filter[0].name in self.seen or not self._may_be_read_again(conv, grad, by_input):
             return None
         return _Chain(conv, norm, grad, by_filter[0], by_input[0] if by_input else None)
 
@@ -88,20 +93,34 @@ class _Finding:
         """Whether `grad` is the gradient of `norm`, and nothing but gradients of the convolution reads what it hands on."""
         given = grad.inputs[2:] if grad.op == NORMALIZED_ACTIVATION_GRADIENT else grad.inputs[1:]
         wanted = [norm.inputs[0], norm.inputs[1], Value(norm.name, 3), Value(norm.name, 4)]
-        is_shown = Value(grad.name) in self.graph.fetches or any(self.readers.get(Value(grad.name, i)) for i in (3, 4))
+        is_shown = any(Value(grad.name, i) in self.graph.fetches for i in (0, 3, 4))
+        is_shown = is_shown or any(self.readers.get(Value(grad.name, i)) for i in (3, 4))
         is_same = grad.attrs.get("epsilon", 1e-4) == norm.attrs.get("epsilon", 1e-4)
         return self._is_plain(grad) and list(given[:4]) == wanted and is_same and not is_shown
 
-    def _is_gradient(self, node: Node, op: str, place: int, operand: Value) -> bool:
-        """Whether a node is the gradient of the convolution that reads `operand` at that place."""
-        return node.op == op and node.host_reason is None and node.inputs[place] == operand
+    def _is_gradient(self, node: Node, op: str, conv: Node, place: int) -> bool:
+        """Whether a node is the gradient of a convolution that reads its input at that place, and gives that by the other."""
+        if node.op != op or node.host_reason is not None or node.inputs[place] != conv.inputs[place]:
+            return False
+        is_same = all(node.attrs.get(name) == conv.attrs.get(name) for name in CONVOLVED)
+        return is_same and node.outputs[0].shape == self.graph.spec(conv.inputs[1 - place]).shape
+
+    def _may_be_read_again(self, conv: Node, grad: Node, by_input: list[Node]) -> bool:
+        """Whether what the convolution reads is the same for the gradients that did not read it before."""
+        x, w = conv.inputs
+        return self._is_same(x, [grad, *by_input]) and self._is_same(w, [grad])
+
+    def _is_same(self, value: Value, readers: list[Node]) -> bool:
+        """Whether no update comes before these readers; what was read of a resource variable stays."""
+        is_fixed = self.graph[value.node].op == READ or not shows_variable(self.graph, value)
+        return is_fixed or self.writers.comes_later(value, readers)
 
 
 def _fold(graph: Graph, chain: _Chain, readers: dict[Value, list[Node]]) -> None:
     """Rewrite the nodes of a chain; the normalisation's keep their names and their outputs' numbers."""
     conv, norm, grad, by_filter, by_input = chain
     x, w = conv.inputs
-    scale, variance = norm.inputs[1], Value(norm.name, 4)
+    scale = norm.inputs[1]
     channels = graph.spec(x).known_shape()[3]
     matrix, vector = Spec((channels, channels), "float32"), Spec((channels,), "float32")
 
@@ -113,7 +132,7 @@ def _fold(graph: Graph, chain: _Chain, readers: dict[Value, list[Node]]) -> None
     is_activated = grad.op == NORMALIZED_ACTIVATION_GRADIENT
     gradients, features = grad.inputs[0], grad.inputs[1:2] if is_activated else []
     grad.op = NORMALIZED_PRODUCT_GRADIENT
-    statistics = [variance, Value(norm.name, SPREAD), Value(norm.name, MEAN)]
+    statistics = [Value(norm.name, output) for output in (VARIANCE, SPREAD, MEAN)]
     grad.inputs = [gradients, x, w, scale, *statistics, *features]
     passed = grad.outputs[0] if is_activated else Spec((0,), "float32")
     grad.outputs = [passed, *grad.outputs[1:3], by_filter.outputs[0], *grad.outputs[1:3]]

@@ -156,5 +156,7 @@ def _weight_before(graph: Graph, node: Node, position: int, products: list[Node]
         return None
     waits = [name for name in predecessors(node) if name != entering.node]
     attrs, outputs = inside[weight.node].attrs, inside[weight.node].outputs
-    made = Node(f"{node.name}/{handle.node}/read", READ, [entering], list(dict.fromkeys(waits)), attrs, list(outputs))
-    return Value(graph.add(made).name)
+    name = f"{node.name}/{handle.node}/read"
+    if name not in graph:
+        graph.add(Node(name, READ, [entering], list(dict.fromkeys(waits)), attrs, list(outputs)))
+    return Value(name)

@@ -157,6 +157,60 @@ def test_what_somebody_else_sees_stays() -> None:
         assert not set(FUSED) & set(ops(compiled([*doubled, seen], x)))
 
 
+def test_reserved_outputs_that_are_fetched_stay_zeros() -> None:
+    x, _, _, fetched = _trained()
+    graph = tf.get_default_graph()
+    (gradient,) = [op for op in graph.get_operations() if op.type == "FusedBatchNormGradV3"]
+    assert not set(FUSED) & set(ops(compiled([*fetched, *gradient.outputs[3:]], x)))
+
+
+def test_the_gradient_of_another_convolution_stays() -> None:
+    x, pixels, y, _ = _trained()
+    (by_pixels,) = tf.gradients(tf.square(y), pixels)
+    by_filter = tf.nn.conv2d_backprop_filter(x, [3, 3, SHAPE[3], FILTERS], by_pixels, [1, 1, 1, 1], "SAME")
+    assert not set(FUSED) & set(ops(compiled([2.0 * by_filter], x)))
+
+
+@pytest.mark.parametrize("is_resource", [False, True])
+def test_weights_that_change_before_the_gradient(is_resource: bool) -> None:
+    """What was read of a resource variable stays; a ref variable is read where it stood."""
+    x, kernel = tf.placeholder(tf.float32, SHAPE), tf.Variable(weights(), use_resource=is_resource)
+    scale, offset = (tf.Variable(np.full(FILTERS, value, np.float32), use_resource=True) for value in (1.5, 0.1))
+    y = tf.nn.relu(tf.nn.fused_batch_norm(tf.nn.conv2d(x, kernel, 1, "SAME"), scale, offset)[0])
+    with tf.control_dependencies([y]), tf.control_dependencies([tf.group(kernel.assign(kernel * 0.5 + 1.0))]):
+        from_there = tf.constant(1.0) * x[..., :1]
+    gradients = tf.gradients(y, [kernel, scale, offset], grad_ys=tf.ones_like(y) * from_there)
+    fetched = [2.0 * gradient for gradient in gradients]
+    assert bool(set(FUSED) & set(ops(compiled(fetched, x)))) == is_resource
+    results = []
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(tf.global_variables_initializer())
+            results.append(session.run(fetched, {x: images()}))
+    for theirs, mine in zip(*results, strict=True):
+        assert np.linalg.norm(mine - theirs) <= 1e-4 * np.linalg.norm(theirs)
+
+
+@pytest.mark.parametrize("is_resource", [False, True])
+def test_weights_that_an_optimizer_updates_are_folded(is_resource: bool) -> None:
+    with tf.variable_scope("net", use_resource=is_resource):
+        x, _, y, _ = _trained()
+    loss = tf.reduce_mean(tf.square(y))
+    with tf.control_dependencies([tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)]):
+        fetched = [loss, *[variable.read_value() for variable in tf.trainable_variables()]]
+    assert set(FUSED[:2]) <= set(ops(compiled(fetched, x)))
+    results = []
+    for make in (tf.Session, device_session):
+        with make() as session:
+            session.run(tf.global_variables_initializer())
+            for variable in tf.trainable_variables():
+                variable.load(np.random.default_rng(6).uniform(-0.5, 0.5, variable.shape).astype(np.float32), session)
+            results.append([session.run(fetched, {x: images(seed=seed)}) for seed in range(3)])
+    for theirs, mine in zip(*results, strict=True):
+        for peer, one in zip(theirs, mine, strict=True):
+            assert np.linalg.norm(one - peer) <= 1e-4 * np.linalg.norm(peer)
+
+
 def test_the_work_is_that_of_the_separate_nodes() -> None:
     x, fetched = network(np.float32, "relu6", weights(), np.ones(1), False)
     whole, folded = imported(fetched, {x: SHAPE}), compiled(fetched, x)
@@ -205,3 +259,24 @@ def test_running_averages_are_tensorflow_s() -> None:
             results.append(session.run(fetched, {x: images(shift=0.5)}))
     for theirs, mine in zip(*results, strict=True):
         assert np.linalg.norm(mine - theirs) <= 1e-4 * np.linalg.norm(theirs)
+
+
+def test_sums_over_many_pixels_keep_their_digits() -> None:
+    """Pixels of which no divisor is left, so that every one is a line of its own."""
+    rng = np.random.default_rng(7)
+    x, dz = (rng.uniform(0, 1, (1, 1, 40009, n)).astype(np.float32) for n in (SHAPE[3], FILTERS))
+    w, scale = weights(), np.ones(FILTERS, np.float32)
+    empty = np.empty(0, np.float32)
+    made = normalized_products.normalized_product(x, w, scale, scale, empty, empty)
+    given = (made[4], made[6], made[7])
+    _, _, by_offset, *_ = normalized_product_gradients.normalized_product_grad(dz, x, w, scale, *given)
+    np.testing.assert_allclose(by_offset, dz.sum((0, 1, 2), dtype=np.float64), rtol=2e-7)
+
+
+def test_numbers_whose_squares_overflow_are_normalised() -> None:
+    x = images() * np.float32(1e18)
+    empty, ones = np.empty(0, np.float32), np.ones(FILTERS, np.float32)
+    y = normalized_products.normalized_product(x, weights() * np.float32(0.1), ones, ones, empty, empty)[0]
+    exact = x.astype(np.float64).reshape(-1, SHAPE[3]) @ (weights().reshape(SHAPE[3], FILTERS) * np.float32(0.1))
+    expected = (exact - exact.mean(0)) / exact.std(0) + 1
+    np.testing.assert_allclose(y.reshape(expected.shape), expected, atol=1e-4)

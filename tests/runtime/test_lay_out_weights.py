@@ -89,6 +89,18 @@ def test_the_weight_of_a_loop_in_a_loop() -> None:
     assert inside["_Panels"] == inside["_PanelMatMul"] == 2
 
 
+@pytest.mark.parametrize("is_resource", [False, True])
+def test_a_weight_that_a_loop_reads_both_ways(is_resource: bool) -> None:
+    start = tf.random_normal_initializer(stddev=0.05, seed=1)
+    w = tf.get_variable("w", [UNITS, UNITS + 20], initializer=start, use_resource=is_resource)
+    x = tf.constant(np.random.default_rng(2).standard_normal((ROWS, UNITS)).astype(np.float32))
+    made = tf.while_loop(
+        lambda i, x: i < 3, lambda i, x: (i + 1, tf.matmul(tf.tanh(tf.matmul(x, w)), w, transpose_b=True)), (0, x)
+    )
+    outside, inside = compare([made[1]])
+    assert outside["_Panels"] == inside["_PanelMatMul"] == 2
+
+
 def test_few_products_read_a_weight_as_it_is() -> None:
     w = tf.get_variable("w", [UNITS, UNITS], initializer=tf.random_normal_initializer(stddev=0.05, seed=1))
     made = [tf.matmul(tf.fill([ROWS, UNITS], float(i)), w) for i in range(7)]
