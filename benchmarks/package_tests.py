@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from benchmarks.one_sided import without_one_sided
+
 ROOT = Path(__file__).parents[1]
 _SESSIONS = re.compile(r"npu_runtime: simulated \S+: (\d+) sessions?")
 
@@ -38,6 +40,8 @@ class Outcome:
 def run_suite(suite: Suite, argv: list[str] | None, description: str) -> int:
     """Run all test modules and print the table. Returns: 0 when no test is lost, else 1."""
     options = _options(argv, description)
+    if said := without_one_sided(os.environ, is_kept=options.as_set):
+        print(said, end="\n\n")
     with tempfile.TemporaryDirectory(prefix=f"{suite.package}-") as temporary:
         python = options.python.absolute() if options.python else make_environment(Path(temporary) / "environment", suite)
         modules = [
@@ -56,6 +60,7 @@ def _options(argv: list[str] | None, description: str) -> argparse.Namespace:
     parser.add_argument("--python", type=Path, help="interpreter of an environment that holds tf2npu, the package and pytest")
     parser.add_argument("--modules", type=lambda text: text.split(","), help="parts of the paths of the modules to run")
     parser.add_argument("--time-out", type=float, default=1200.0, help="seconds a module")
+    parser.add_argument("--as-set", action="store_true", help="keep settings of the environment that choose one side's kernels")
     return parser.parse_args(argv)
 
 

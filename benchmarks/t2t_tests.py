@@ -1,6 +1,6 @@
 """The layer tests of tensor2tensor 1.15.7 on the simulated device: what passes on TensorFlow's CPU kernels must pass there too.
 
-    python -m benchmarks.t2t_tests [--python PYTHON] [--modules attention,glow] [--time-out SECONDS]
+    python -m benchmarks.t2t_tests [--python PYTHON] [--modules attention,glow] [--time-out SECONDS] [--as-set]
 
 Without --python, an environment of its own is made in a temporary folder, with this project, the released wheel and what its
 modules import, in versions that fit TensorFlow 2.15. Every test module runs twice under `tf2npu run -m pytest`, in a process of
