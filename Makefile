@@ -3,8 +3,10 @@
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
-# make bench   step times of the examples and of ten models of full size, device against TensorFlow
-# make acceptance CORPORA="--bert DIR ... --sdists"   the converter over public code that is brought; exit 77 where it is absent
+# make bench   step times of the examples and of ten models of full size, device against TensorFlow; overhead and memory
+# make acceptance CORPORA="--bert DIR ... --sdists"   graphs, kernels, fuzz, soak, suites and precision (half an hour), then the
+#              converter over public code that is brought; exit 77 where it is absent
+# make suites  the tests inside tf_slim's wheel, on the device and on TensorFlow (10 to 25 minutes)
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
 
 VENV ?= .venv
@@ -13,7 +15,7 @@ STAMP = $(VENV)/.installed
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test lint ruff mypy imports unit shim converter-suite acceptance graphs few-graphs kernels bench spreads fuzz clean
+.PHONY: setup demo test lint ruff mypy imports unit shim converter-suite acceptance graphs suites soak precision few-graphs kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -51,7 +53,7 @@ shim: $(STAMP)
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) $(CONVERTER_TESTS)
 
-acceptance: $(STAMP) graphs kernels
+acceptance: $(STAMP) graphs kernels fuzz soak suites precision
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
 # Twenty-one training graphs, step by step beside TensorFlow.
@@ -61,12 +63,25 @@ graphs: $(STAMP)
 kernels: $(STAMP)
 	TF2NPU_GENERATED_CASES=6000 $(PYTHON) -m pytest tests/kernels/test_generated.py
 
+# Tests that others wrote, in an environment of their own.
+suites: $(STAMP)
+	$(PYTHON) -m benchmarks.slim_tests
+
+# Ten thousand steps of four threads.
+soak: $(STAMP)
+	$(PYTHON) -m benchmarks.soak
+
+# Accuracy in 16 bits beside that in 32.
+precision: $(STAMP)
+	$(PYTHON) -m benchmarks.mixed_precision
+
 few-graphs: $(STAMP)
 	$(PYTHON) -m pytest tests/graphs
 
 bench: $(STAMP)
 	$(PYTHON) -m benchmarks.step_time
 	$(PYTHON) -m benchmarks.model_step_time
+	$(PYTHON) -m benchmarks.overhead
 
 SEED ?= 1
 fuzz: $(STAMP)

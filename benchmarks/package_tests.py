@@ -17,6 +17,7 @@ from benchmarks.one_sided import without_one_sided
 
 ROOT = Path(__file__).parents[1]
 _SESSIONS = re.compile(r"npu_runtime: simulated \S+: (\d+) sessions?")
+_IDLE = re.compile(r"npu_runtime: (no session ran.*)")
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,15 @@ class Suite:
 
 @dataclass(frozen=True)
 class Outcome:
-    """passed: names of tests.  sessions: how many ran on the device.  end: why the module as a whole failed, or ""."""
+    """passed: names of tests.  sessions: how many ran on the device.  end: why the module as a whole failed, or "".
+
+    idle: what the run log says of sessions when none of them ran.
+    """
 
     passed: frozenset[str]
     sessions: int
     end: str
+    idle: str = ""
 
 
 def run_suite(suite: Suite, argv: list[str] | None, description: str) -> int:
@@ -86,6 +91,8 @@ def compare(python: Path, module: Path, package: str, folder: Path, limit: float
     lost = sorted(theirs.passed - ours.passed)
     name = "/".join(module.parts[module.parts.index(package) + 1 :])
     print(f"| {name} | {len(theirs.passed)} | {len(ours.passed)} | {len(lost)} | {ours.sessions} |", flush=True)
+    if not ours.sessions and not ours.end:
+        print(f"  on device: {ours.idle or 'no session was made'}", flush=True)
     for test in lost:
         print(f"  lost: {test}", flush=True)
     for side, outcome in (("TensorFlow", theirs), ("device", ours)):
@@ -109,7 +116,7 @@ def run(python: Path, module: Path, folder: Path, limit: float, options: Sequenc
     sessions = sum(int(count) for count in _SESSIONS.findall(said))
     if not results.exists():
         return Outcome(frozenset(), sessions, (said.strip().splitlines() or ["no output"])[-1])
-    return Outcome(frozenset(passed(results)), sessions, "")
+    return Outcome(frozenset(passed(results)), sessions, "", "".join(_IDLE.findall(said)[:1]))
 
 
 def passed(results: Path) -> list[str]:

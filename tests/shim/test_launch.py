@@ -165,6 +165,20 @@ def test_a_script_that_never_reaches_the_device_is_told(script):
     assert launch("--strict", script("print(1)")).returncode == 0
 
 
+IDLE = """
+import tensorflow as tf
+with tf.compat.v1.Session() as session:
+    print(session.graph is not None)
+"""
+
+
+def test_sessions_that_run_nothing_are_told(script):
+    done = launch("--all-sessions", script(IDLE))
+    assert done.returncode == 0
+    assert "no session ran on the device: those made at" in done.stderr and "script.py:3 were asked to run nothing" in done.stderr
+    assert "run nothing" not in launch("--all-sessions", script(IDLE + "    session.run(tf.constant(1.0) + 1.0)")).stderr
+
+
 BESIDE = """
 import tensorflow as tf
 with tf.Session() as early:

@@ -49,6 +49,8 @@ _original: dict[str, Callable[..., Any]] = {}
 _open_sessions: weakref.WeakSet[Any] = weakref.WeakSet()
 _stayed: dict[str, None] = {}
 """Where sessions were made that ran on TensorFlow, as their config does not name the optimizer."""
+_idle: dict[int, str] = {}
+"""Sessions by identity that were asked nothing yet, and where they were made."""
 _is_shut_down = False
 
 
@@ -69,6 +71,7 @@ def uninstall() -> None:
     _original.clear()
     _open_sessions.clear()
     _stayed.clear()
+    _idle.clear()
     atexit.unregister(_print_log)
 
 
@@ -84,8 +87,10 @@ def _print_log() -> None:
 
 def none_on_device() -> str:
     """A line for a process that meant to use the device and did not: a script that was not converted, or not whole."""
-    if not _stayed or run_log().digest():
+    if not (_stayed or _idle) or run_log().digest():
         return ""
+    if not _stayed:
+        return f"no session ran on the device: those made at {_places(_idle.values())} were asked to run nothing"
     return (
         f"no session ran on the device: those made at {_places(_stayed)} stayed on TensorFlow, as their config does not name "
         "the NpuOptimizer; convert the script, or run it with --all-sessions"
@@ -131,6 +136,7 @@ def device_of(session: Any) -> DeviceSession | None:
     if not hasattr(session, _DEVICE):
         with _opening:  # a queue runner's thread may be as early as the main one
             if not hasattr(session, _DEVICE):
+                _idle.pop(id(session), None)
                 setattr(session, _REQUESTS, {})
                 setattr(session, _WATCH, OverflowWatch())
                 setattr(session, _DEVICE, _open_device(session))
@@ -326,7 +332,9 @@ def _partial_run_setup(self: Any, fetches: Any, feeds: Any = None) -> Any:
 
 
 def _init(self: Any, *args: Any, **kwargs: Any) -> None:
-    setattr(self, _CREATED, users_line())
+    line = users_line()
+    setattr(self, _CREATED, line)
+    _idle[id(self)] = line or "an unknown line"
     _original["__init__"](self, *args, **kwargs)
 
 
