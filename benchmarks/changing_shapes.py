@@ -20,7 +20,7 @@ import click
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from benchmarks.step_time import machine
+from benchmarks.step_time import heading
 from tests.runtime.device import device_of, device_session
 
 N_LENGTHS, SHORTEST, WORDS = 40, 20, 2000
@@ -126,7 +126,7 @@ def measure(name: str) -> None:
 def main(one: str | None) -> None:
     if one:
         return measure(one)
-    print(machine(1), end="\n\n")
+    print(heading(1, is_as_set=True), end="\n\n")
     print("| graph | new shapes: TensorFlow CPU, ms a step | device | ratio | met once: TensorFlow | device | ratio | programs |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
     for name in GRAPHS:

@@ -1,11 +1,12 @@
 """What the device costs beside arithmetic: a small sess.run, compilation and memory of ResNet-50's training graph.
 
-    python -m benchmarks.overhead [run] [compile] [memory]
+    python -m benchmarks.overhead [--as-set] [run] [compile] [memory]
 
 run: one 8x8 matrix product by sess.run, TensorFlow's and the device's calls in turns, medians of 5,000.  compile: how long a
 step of ResNet-50 b16 takes until it has its program, the first time and the second, from the cache.  memory: peak resident
 memory of a process that trains ResNet-50 b16, on TensorFlow and on the device, each in a process of its own, and the arena
 of the step against the largest sum of buffers alive at one time, below which no plan can go.
+Each part has its own process. Settings of the environment that slow one side down are left out and named; --as-set keeps them.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from benchmarks.models import vision
-from benchmarks.step_time import machine
+from benchmarks.step_time import heading
 from npu_runtime.events import ProgramRecord
 from tests.runtime.device import device_of, device_session
 
@@ -139,16 +141,24 @@ def _calls(session: tf.Session, fetches: Any, feeds: Any, n: int) -> list[tuple[
 PARTS = {"run": measure_run, "compile": measure_compile, "memory": measure_memory}
 
 
-def main(names: list[str]) -> None:
-    print(machine(1), end="\n\n", flush=True)
-    for name in names or list(PARTS):
-        with tf.Graph().as_default():
-            PARTS[name]()
-        sys.stdout.flush()
+@click.command()
+@click.option("--as-set", is_flag=True, help="Keep settings of the environment that choose the kernels of one side's library.")
+@click.option(
+    "--train", "side", type=click.Choice(list(SIDES)), help="Only train, on this side, and print the peak of the memory."
+)
+@click.option("--part", type=click.Choice(list(PARTS)), help="Only this part, in this process.")
+@click.argument("names", nargs=-1, type=click.Choice(list(PARTS)))
+def main(as_set: bool, side: str | None, part: str | None, names: tuple[str, ...]) -> None:
+    """What the device costs beside arithmetic: NAMES of parts, or all of them."""
+    if side:
+        train(side)
+    elif part:
+        PARTS[part]()
+    else:
+        print(heading(1, as_set), end="\n\n", flush=True)
+        for name in names or PARTS:
+            subprocess.run([sys.executable, "-m", "benchmarks.overhead", "--part", name], check=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--train"]:
-        train(sys.argv[2])
-    else:
-        main(sys.argv[1:])
+    main()

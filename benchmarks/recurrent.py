@@ -19,7 +19,7 @@ import tensorflow.compat.v1 as tf
 
 from benchmarks.model_step_time import ROUNDS, in_turns
 from benchmarks.models.model import Model
-from benchmarks.step_time import machine
+from benchmarks.step_time import heading
 from tests.runtime.device import device_session
 
 CELLS: dict[str, Callable[[int], Any]] = {"LSTM": tf.nn.rnn_cell.LSTMCell, "GRU": tf.nn.rnn_cell.GRUCell}
@@ -53,7 +53,7 @@ def measure(cell: str, batch: int, units: int) -> None:
 def main(one: tuple[str, int, int] | None) -> None:
     if one:
         return measure(*one)
-    print(machine(ROUNDS), end="\n\n")
+    print(heading(ROUNDS, is_as_set=True), end="\n\n")
     print("| cell | batch | units | TensorFlow CPU, ms a step | simulated device, ms a step | ratio |")
     print("|---|---|---|---|---|---|", flush=True)
     for cell in CELLS:
