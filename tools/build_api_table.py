@@ -307,7 +307,7 @@ def _private_modules(entries: list[Entry], known: set[str]) -> Iterator[tuple[st
     """Modules that TensorFlow is written in: old code imports them whole."""
     modules = {name.rpartition(".")[0] for entry in entries for name in entry.private if name.startswith("tensorflow")}
     judged = Judgement("runs", source="TensorFlow 1.15", note="a private module: what is used of it counts")
-    for name in sorted(modules - known):
+    for name in sorted(modules.union(spellings.UNLISTED_MODULES) - known):
         yield (name, "module", *_cells(judged), "", "", "")
 
 

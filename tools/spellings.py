@@ -12,6 +12,8 @@ from typing import Protocol
 from tf2npu.scanner.names import by_pattern, with_public_prefix
 
 COLUMNS = ("module", "public", "names")
+UNLISTED_MODULES = ("tensorflow.python.pywrap_tensorflow",)
+"""Private modules that scripts import and where the inventory has nothing: what they hold is made by SWIG."""
 # Modules that only hand on what another one defines; the inventory has the names of that one.
 _HANDING_ON = {
     "tensorflow.python.ops.gradients": (
