@@ -16,6 +16,13 @@ _EAGER_ONLY = (
     "contrib.eager.implicit_gradients",
     "contrib.eager.implicit_value_and_gradients",
 )
+_OF_V2_ALONE = {
+    "enable_v2_tensorshape": "Remove this call, which the list of the NPU does not support, and make numbers of dimensions where "
+    "they are used: x.shape.as_list(), int(x.shape[1]).",
+    "enable_tensor_equality": "Remove this call, which the list of the NPU does not support, and compare tensors by "
+    "tf.equal(x, y).",
+}
+"""Parts of TensorFlow 2's behaviour that say nothing of graphs."""
 _OF_V2 = "tensorflow.compat.v2.enable_v2_behavior"
 
 
@@ -31,6 +38,9 @@ _OF_V2 = "tensorflow.compat.v2.enable_v2_behavior"
             level="unsupported",
             write="with tf.Session(config=npu_config_proto()) as s:\n    s.run(y)",
         ),
+        Example.same(
+            "tf.compat.v1.enable_v2_tensorshape()\nn = int(x.shape[1]) * 2", level="unsupported", write="n = int(x.shape[1]) * 2"
+        ),
         Example.same("import tensorflow.contrib.eager as tfe\ng = tfe.implicit_gradients(f)", level="manual"),
         Example.same(
             "import tensorflow.compat.v2 as tf\ntf.enable_v2_behavior()\ne = tf.estimator.Estimator(**kw)", level="unsupported"
@@ -43,7 +53,10 @@ def eager_execution(call: Call) -> None:
     """Reports eager execution and gradients taken by a tape."""
     if dialect_of(call.script).kind == "2":
         return
-    if call.name.removeprefix("tensorflow.") in _EAGER_ONLY:
+    name = call.name.removeprefix("tensorflow.")
+    if name in _OF_V2_ALONE:
+        call.unsupported(_OF_V2_ALONE[name])
+    elif name in _EAGER_ONLY:
         call.manual("In a graph write tf.gradients(loss, variables), or optimizer.minimize(loss): a tape is for eager execution.")
     else:
         call.unsupported(
