@@ -40,7 +40,7 @@ class Trial:
     """One kind of conversion to be killed: what stands there before, what must stand there afterwards."""
 
     name: str
-    before: Path | None  # copied to the place of the conversion first
+    before: Path | None  # a folder with what stands there and what is known of it, copied first
     words: tuple[str, ...]
     place: Path  # what is written into
     old: State
@@ -75,11 +75,11 @@ def make_source(root: Path, version: int, n_files: int) -> None:
 
 
 def state_of(root: Path) -> State:
-    """What stands in a folder, without our record and the report."""
+    """What stands in a folder, without our drafts and the report."""
     found: State = {}
     for path in sorted(root.rglob("*")) if root.exists() else ():
         name = path.relative_to(root).as_posix()
-        if name.split("/")[0] in (".tf2npu", "tf2npu-report"):
+        if name.split("/")[0] == "tf2npu-report" or path.name.startswith(".tf2npu-draft-"):
             continue
         mode = path.lstat().st_mode & 0o777
         if path.is_symlink():
@@ -111,7 +111,7 @@ def start(words: tuple[str, ...], cache: Path, changes: int | None = None) -> in
     code = 70
     try:
         os.setsid()
-        os.environ["XDG_CACHE_HOME"] = str(cache)
+        os.environ.update(XDG_CACHE_HOME=str(cache), XDG_STATE_HOME=str(state_home(cache)))
         os.chdir(cache)
         for stream in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
@@ -143,29 +143,48 @@ def kill_after(words: tuple[str, ...], cache: Path, seconds: float) -> bool:
     return not was_done
 
 
+def state_home(cache: Path) -> Path:
+    """Where the conversions of a trial keep what they know of their folders."""
+    return cache.parent / "state"
+
+
+def keep(place: Path, name: str) -> Path:
+    """Put aside what stands in a place and what is known of it."""
+    kept = place.parent / name
+    shutil.copytree(place, kept / "tree", symlinks=True)
+    shutil.copytree(state_home(place), kept / "state", symlinks=True)
+    return kept
+
+
 def restore(trial: Trial) -> None:
-    shutil.rmtree(trial.place, ignore_errors=True)
-    if trial.before is not None:
-        shutil.copytree(trial.before, trial.place, symlinks=True)
+    """Put back what stands there before the conversion, and what is known of it."""
+    for part, place in (("tree", trial.place), ("state", state_home(trial.place))):
+        shutil.rmtree(place, ignore_errors=True)
+        if trial.before is not None:
+            shutil.copytree(trial.before / part, place, symlinks=True)
 
 
 def trials(folder: Path, cache: Path, n_files: int) -> list[Trial]:
     """The four situations, each with its states and the time that an undisturbed conversion takes."""
-    first, second, out = folder / "v1", folder / "v2", folder / "out"
+    first, second, out, live = folder / "v1", folder / "v2", folder / "out", folder / "live"
     make_source(first, 1, n_files)
     make_source(second, 2, n_files)
-    must(finish(("convert", str(first), str(folder / "out1")), cache))
-    shutil.copytree(folder / "out1", folder / "stale", symlinks=True)
+    must(finish(("convert", str(first), str(out)), cache))
+    stale, old = keep(out, "stale"), state_of(out)
     must(finish(("convert", str(second), str(folder / "clean")), cache))
-    new, source, live = state_of(folder / "clean"), state_of(second), folder / "live"
-    shutil.copytree(second, folder / "done", symlinks=True)
-    must(finish(("convert", str(folder / "done"), "--in-place", *_REPORT), cache))
+    new, source = state_of(folder / "clean"), state_of(second)
+    shutil.rmtree(state_home(cache))
+    state_home(cache).mkdir()
+    shutil.copytree(second, live, symlinks=True)
+    plain = keep(live, "plain")
     words = ("convert", str(second), str(out), *_REPORT)
+    in_place = ("convert", str(live), "--in-place", "--report", str(live / "tf2npu-report"), *_REPORT)
+    must(finish(in_place, cache))
     found = [
         Trial("into an empty OUT", None, words, out, {}, new),
-        Trial("over an earlier OUT", folder / "stale", words, out, state_of(folder / "stale"), new),
-        Trial("in place", second, ("convert", str(live), "--in-place", *_REPORT), live, source, new),
-        Trial("undoing", folder / "done", ("undo", str(live)), live, new, source),
+        Trial("over an earlier OUT", stale, words, out, old, new),
+        Trial("in place", plain, in_place, live, source, new),
+        Trial("undoing", keep(live, "done"), ("undo", str(live)), live, new, source),
     ]
     for trial in found:
         trial.seconds = min(undisturbed(trial, cache) for _ in range(3))
@@ -203,9 +222,13 @@ def check_after(trial: Trial, number: int, after: int, cache: Path, tally: Tally
     code = finish(("undo", str(trial.place)) if undoes else trial.words, cache)
     if code or state_of(trial.place) != (trial.old if undoes else trial.new):
         tally.faults.append(f"kill {number}, {trial.name}: {'undo' if undoes else 'rerun'} differs (exit code {code})")
-    left = trial.place / ".tf2npu"
-    if ((undoes or trial.words[0] == "undo") and left.exists()) or (left / "scratch").exists() or (left / "journal").exists():
-        tally.faults.append(f"kill {number}, {trial.name}: state is left in {left.name}")
+    left = [path.name for path in trial.place.rglob(".tf2npu-draft-*") if path.parent.name != "tf2npu-report" or not undoes]
+    state = {path.name for path in state_home(cache).rglob("*")}
+    left += sorted(state & ({"journal", "undo"} if undoes or trial.words[0] == "undo" else {"staged"}))
+    if "--in-place" not in trial.words and "journal" in state:
+        left.append("journal")
+    if left:
+        tally.faults.append(f"kill {number}, {trial.name}: {', '.join(sorted(set(left)))} is left")
 
 
 def run(kills: int, seed: int, folder: Path) -> Tally:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tf2npu.config import Config, ConfigError, load_config
+from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult
 from tf2npu.known import Baseline
 from tf2npu.project.conversion import Conversion, convert_project, resolve_distributed
@@ -100,7 +101,7 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
     else:
         target = target or file.parent
         _check_report_folder(target, formats, target == file.parent)
-        folder.write(report, target, formats, keep=True)
+        _write_report(report, target, formats, keep=True)
         click.echo(f"report: {target}")
     return 0
 
@@ -234,14 +235,20 @@ def _tell(report: Report, report_folder: Path | None, formats: list[str], *, str
     lines = list(localized_lines(as_text.brief(localized(report, report.language)), report.language))
     lines[0] = as_text.Line(_with_places(lines[0].text, *rerun), lines[0].style)
     if report_folder is not None and folder.has_files(formats):
-        try:
-            folder.write(report, report_folder, formats, jobs=jobs)
-        except OSError as error:
-            raise Refusal(f"{report_folder}: the report cannot be written: {error.strerror or error}") from None
+        _write_report(report, report_folder, formats, jobs=jobs)
         lines.append(as_text.Line(f"report: {_shown_report(report_folder, formats)}"))
     as_text.show(lines, stream)
     if "github" in formats:
         stream.write(folder.text_of(report, "github"))
+
+
+def _write_report(report: Report, target: Path, formats: list[str], **options: Any) -> None:
+    try:
+        folder.write(report, target, formats, **options)
+    except OSError as error:
+        raise Refusal(f"{target}: the report cannot be written: {error.strerror or error}") from None
+    except Busy as busy:
+        raise Refusal(f"{busy}; the report is not written") from None
 
 
 def _with_places(headline: str, src: Path, out: Path | None) -> str:

@@ -10,6 +10,7 @@ import traceback
 from pathlib import Path
 
 import tf2npu
+from tf2npu.files.state import new_log
 
 
 def one_line(error: BaseException) -> str:
@@ -23,19 +24,9 @@ def store(details: str) -> Path:
     """Write details to a new log file: in the user's state folder, else in the system's temporary one."""
     text = f"tf2npu {tf2npu.__version__}, Python {platform.python_version()}, {platform.platform()}\n{sys.argv}\n{details}"
     data = text.encode("utf-8", "backslashreplace")
-    for folder in (_state_folder(), None):
+    for folder in (None, Path(tempfile.gettempdir())):
         try:
-            if folder is not None:
-                folder.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix="tf2npu-error-", suffix=".log", dir=folder)
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            return Path(name)
+            return new_log("tf2npu-error-", data, folder)
         except OSError:
             continue  # the next folder may take it
     return Path(os.devnull)
-
-
-def _state_folder() -> Path:
-    base = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state") / "tf2npu"

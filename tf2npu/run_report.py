@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from types import ModuleType
 
+from tf2npu.files.lock import Busy
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.report import as_json, folder
 from tf2npu.report.model import Report
@@ -45,6 +47,14 @@ def merge(place: Path, script: str, exit_code: int) -> None:
     hooks = sys.modules.get("npu_bridge._session_hooks")
     if hooks is None:
         return
+    try:
+        _merge(place, script, exit_code, hooks)
+    except (OSError, Busy, as_json.NotAReport) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        print(f"tf2npu run: the run cannot be put into the report in {place}: {reason}", file=sys.stderr)
+
+
+def _merge(place: Path, script: str, exit_code: int, hooks: ModuleType) -> None:
     report = _load(place)
     document = hooks.run_document()
     for kind in ("sessions_left_open", "sessions_on_tensorflow"):

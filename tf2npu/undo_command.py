@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
+from tf2npu.files.lock import Busy
 from tf2npu.project.undo import Undone, undo
-from tf2npu.project.undo_log import Busy
 from tf2npu.refusal import Refusal
 from tf2npu.report import as_text
 from tf2npu.report.visible import visible

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tf2npu import cli
+from tf2npu.files.directory import Directory
 
 
 @dataclass
@@ -42,6 +45,24 @@ def tool(capfdbinary, monkeypatch):
         return Outcome(code or 0, captured.out.decode("utf-8", "surrogateescape"), captured.err.decode())
 
     return run
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Make an operation on files fail with an errno for paths with this last part; what is returned mends it."""
+
+    def arrange(operation: str, name: str, number: int, argument: int = 0) -> Callable[[], None]:
+        real = getattr(Directory, operation)
+
+        def refusing(folder, *arguments, **options):
+            if arguments[argument].rpartition("/")[2] == name:
+                raise OSError(number, os.strerror(number), str(folder.path / arguments[argument]))
+            return real(folder, *arguments, **options)
+
+        monkeypatch.setattr(Directory, operation, refusing)
+        return lambda: monkeypatch.setattr(Directory, operation, real)
+
+    return arrange
 
 
 SESSION = "import tensorflow as tf\n\nwith tf.Session() as sess:\n    print(sess)\n"

@@ -82,20 +82,11 @@ def test_special_files_are_left_out_and_named(tool, project, tmp_path):
     assert converted(tmp_path / "out")
 
 
-def test_a_file_that_cannot_be_read_is_failed_and_the_rest_goes_on(tool, project, tmp_path, monkeypatch):
+def test_a_file_that_cannot_be_read_is_failed_and_the_rest_goes_on(tool, project, tmp_path, failing):
     (project / "locked.py").write_text("import tensorflow\n")
     (project / "locked.bin").write_bytes(b"x")
-    real = Path.read_bytes
-
-    def refusing(path):
-        if path.name == "locked.py":
-            raise PermissionError(errno.EACCES, "Permission denied", str(path))
-        return real(path)
-
-    monkeypatch.setattr(Path, "read_bytes", refusing)  # root may read everything, so modes do not do it
-    monkeypatch.setattr("shutil.copyfile", lambda source, target: (_ for _ in ()).throw(
-        PermissionError(errno.EACCES, "Permission denied", str(source)))
-        if Path(source).name == "locked.bin" else Path(target).write_bytes(real(Path(source))))  # fmt: skip
+    for name in ("locked.py", "locked.bin"):  # root may read everything, so modes do not do it
+        failing("reader", name, errno.EACCES)
     done = tool("convert", project, tmp_path / "out")
     assert done.code == 3
     for name in ("locked.py", "locked.bin"):
@@ -123,42 +114,29 @@ class TestOutThatCannotBe:
         assert (done.code, done.err.count("\n")) == (2, 1)
         assert "/proc/tf2npu-out" in done.err
 
-    def test_one_file_of_it(self, tool, project, tmp_path, monkeypatch):
-        real = os.replace
-
-        def refusing(source, target):
-            if Path(target).name == "data.bin":
-                raise OSError(errno.ENOSPC, "No space left on device")
-            return real(source, target)
-
-        monkeypatch.setattr("tf2npu.project.mirror.os.replace", refusing)
+    def test_one_file_of_it(self, tool, project, tmp_path, failing):
+        failing("rename", "data.bin", errno.ENOSPC, argument=1)
         done = tool("convert", project, tmp_path / "out")
         assert done.code == 3
         assert lines_about("data.bin", done.out) == ["data.bin:1:1: failed NPU001 cannot be written: No space left on device"]
         assert not (tmp_path / "out" / "data.bin").exists()
         assert converted(tmp_path / "out")
 
-    def test_without_room_for_its_record(self, tool, project, tmp_path, monkeypatch):
-        real = os.replace
-
-        def refusing(source, target):
-            if Path(target).name == "manifest.json":
-                raise OSError(errno.ENOSPC, "No space left on device")
-            return real(source, target)
-
-        with monkeypatch.context() as patched:
-            patched.setattr("tf2npu.project.manifest.os.replace", refusing)
-            done = tool("convert", project, tmp_path / "out")
+    def test_without_room_for_its_record(self, tool, project, tmp_path, failing):
+        mend = failing("rename", "manifest.json", errno.ENOSPC, argument=1)
+        done = tool("convert", project, tmp_path / "out")
+        mend()
         assert done.code == 3 and "Traceback" not in done.err and "internal error" not in done.err
         assert "the record of the output cannot be written: No space left on device" in done.out
         assert converted(tmp_path / "out")
         assert tool("convert", project, tmp_path / "out").code < 2  # the journal tells that the files are ours
 
-    def test_without_room_for_the_record_of_originals(self, tool, project, monkeypatch):
+    def test_without_room_for_the_record_of_originals(self, tool, project, tmp_path, monkeypatch):
         def refusing(run, entries):
             raise OSError(errno.ENOSPC, "No space left on device")
 
         before = tree(project)
+        monkeypatch.chdir(tmp_path)
         monkeypatch.setattr("tf2npu.project.undo_log.UndoRun.record", refusing)
         done = tool("convert", project, "--in-place")
         assert (done.code, done.err.count("\n")) == (2, 1)

@@ -1,7 +1,6 @@
 """A baseline: what is known is shown, and only what is new makes exit 1."""
 
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -84,16 +83,9 @@ def test_a_file_that_does_not_parse_can_be_known(scan, source, tmp_path):
     assert scan().code == 3
 
 
-def test_trouble_of_this_run_is_never_known(scan, source, monkeypatch):
+def test_trouble_of_this_run_is_never_known(scan, source, failing):
     (source / "x.py").write_text("import tensorflow as tf\n")
-    real = Path.read_bytes
-
-    def refusing(path):
-        if path.name == "x.py":
-            raise PermissionError(13, "Permission denied", str(path))
-        return real(path)
-
-    monkeypatch.setattr(Path, "read_bytes", refusing)
+    failing("reader", "x.py", 13)
     assert scan("--write-baseline").code == 3
     assert scan().code == 3
 

@@ -1,20 +1,27 @@
 """`tf2npu convert --in-place` and `tf2npu undo`: the files themselves, and back again byte for byte."""
 
 import os
-import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 
 from tests.cli.test_convert import tree
-from tf2npu.project.undo_log import exclusive
+from tf2npu.files.directory import Directory
+from tf2npu.files.state import tree_state
+from tf2npu.project.undo_log import exclusive, runs
 
 
 def everything(root: Path) -> dict[str, object]:
     """Bytes, modes and times of all files, our state left out."""
     times = {p.relative_to(root).as_posix(): p.lstat().st_mtime_ns for p in root.rglob("*") if p.is_file()}
     return {name: (content, times.get(name)) for name, content in tree(root).items()}
+
+
+def records_of(root: Path) -> list[str]:
+    """The records of in-place conversions of a folder."""
+    state = tree_state(root)
+    return [run.folder for run in runs(state)] if state is not None else []
 
 
 @pytest.fixture
@@ -40,25 +47,24 @@ class TestConvert:
         before = everything(here)
         assert tool("convert", here, "--in-place").code == 0
         assert everything(here) == before
-        assert len(list((here / ".tf2npu" / "undo").iterdir())) == 1
+        assert len(records_of(here)) == 1
 
     def test_nothing_to_convert_leaves_no_trace(self, tool, here):
         tool("convert", here / "pkg", "--in-place")
-        assert not (here / "pkg" / ".tf2npu").exists()
+        assert records_of(here / "pkg") == []
 
-    def test_the_record_is_not_offered_to_git(self, tool, here):
-        subprocess.run(["git", "init", "-q"], cwd=here, check=True)
+    def test_nothing_is_added_to_the_tree(self, tool, here):
+        before = set(tree(here))
         tool("convert", here, "--in-place")
-        listed = subprocess.run(["git", "status", "--porcelain", "-uall"], cwd=here, check=True, capture_output=True, text=True)
-        assert ".tf2npu" not in listed.stdout
+        assert set(tree(here)) == before
 
     def test_a_file_that_changes_meanwhile_is_kept(self, tool, here, monkeypatch):
         from tf2npu.project import in_place
 
-        def meanwhile(source, target):
-            if source.name == "train.py":
-                source.write_text("# edited meanwhile\n")
-            original(source, target)
+        def meanwhile(source, path, state, copy):
+            if path == "train.py":
+                (here / path).write_text("# edited meanwhile\n")
+            original(source, path, state, copy)
 
         original = in_place.copy_whole
         monkeypatch.setattr(in_place, "copy_whole", meanwhile)
@@ -68,15 +74,8 @@ class TestConvert:
         assert (here / "train.py").read_text() == "# edited meanwhile\n"
         assert "npu_config_proto" in (here / "crlf.py").read_text()
 
-    def test_one_that_cannot_be_replaced_fails_alone(self, tool, here, monkeypatch):
-        real = os.replace
-
-        def refusing(source, target):
-            if Path(target).name == "crlf.py":
-                raise OSError(28, "No space left on device")
-            real(source, target)
-
-        monkeypatch.setattr("tf2npu.project.in_place.os.replace", refusing)
+    def test_one_that_cannot_be_replaced_fails_alone(self, tool, here, failing):
+        failing("rename", "crlf.py", 28, argument=1)
         done = tool("convert", here, "--in-place")
         assert done.code == 3
         assert "crlf.py:1:1: failed NPU001 cannot be written: No space left on device" in done.out
@@ -98,7 +97,7 @@ class TestUndo:
         done = tool("undo", here)
         assert (done.code, done.out) == (0, "2 files restored, 0 kept as they are\n")
         assert everything(here) == before
-        assert not (here / ".tf2npu").exists()
+        assert records_of(here) == []
 
     def test_twice_is_once(self, tool, here):
         tool("convert", here, "--in-place")
@@ -186,18 +185,19 @@ class TestUndo:
     def test_a_conversion_that_was_broken_off_can_be_undone_or_finished(self, tool, here, monkeypatch, tmp_path, n_moved):
         before = everything(here)
         tool("convert", here, tmp_path / "out")
-        real, moved = os.replace, []
+        real, moved = Directory.rename, []
 
-        def breaking(source, target):
-            if len(moved) == n_moved:
-                raise KeyboardInterrupt
-            moved.append(target)
-            real(source, target)
+        def breaking(folder, source, target):
+            if target.endswith(".py"):
+                if len(moved) == n_moved:
+                    raise KeyboardInterrupt
+                moved.append(target)
+            real(folder, source, target)
 
         for after in ("undo", "rerun"):
             moved.clear()
             with monkeypatch.context() as patch:
-                patch.setattr("tf2npu.project.in_place.os.replace", breaking)
+                patch.setattr(Directory, "rename", breaking)
                 assert tool("convert", here, "--in-place").code == 130
             assert len(moved) == n_moved
             if after == "undo":
@@ -231,7 +231,7 @@ class TestRefusals:
         ready, done = threading.Event(), threading.Event()
 
         def other():
-            with exclusive(here):
+            with Directory.given(here) as folder, exclusive(folder):
                 ready.set()
                 done.wait(30)
 
@@ -245,6 +245,20 @@ class TestRefusals:
         assert "another tf2npu" in refused.err
         assert tree(here) == before
 
-    def test_a_source_that_cannot_be_written(self, tool):
-        done = tool("convert", "/proc/self/attr", "--in-place")
+    def test_a_source_that_cannot_be_written_fails_file_by_file(self, tool, here, failing):
+        before = everything(here)
+        for name in ("train.py", "crlf.py"):
+            failing("rename", name, 30, argument=1)
+        done = tool("convert", here, "--in-place")
+        assert (done.code, done.out.count("cannot be written: Read-only file system")) == (3, 2)
+        assert everything(here) == before
+
+    @pytest.mark.parametrize("named", ["folder", "file"])
+    def test_a_link_is_not_followed(self, tool, here, named):
+        before = everything(here)
+        link = here.parent / "link"
+        link.symlink_to(here if named == "folder" else here / "train.py")
+        done = tool("convert", link, "--in-place")
         assert (done.code, done.err.count("\n")) == (2, 1)
+        assert "a symbolic link" in done.err
+        assert everything(here) == before

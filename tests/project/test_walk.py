@@ -1,10 +1,14 @@
 """The walk: every entry once, in order, whatever it is."""
 
+import json
 import socket
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tf2npu.files.directory import Directory
+from tf2npu.files.state import tree_state
 from tf2npu.project.manifest import Manifest
 from tf2npu.project.walk import Kind, walk
 
@@ -34,16 +38,30 @@ def test_very_deep_folders(tmp_path):
     assert len(walk(tmp_path).entries) == 300
 
 
-def test_a_folder_that_vanishes_is_an_entry_of_its_own(tmp_path):
-    tree = walk(tmp_path / "gone")
-    assert [(entry.path, entry.kind) for entry in tree.entries] == [(".", Kind.UNREADABLE)]
+def test_a_folder_that_vanishes_is_an_entry_of_its_own(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "stays.py").write_text("")
+    real = Directory.entries
+
+    def meanwhile(folder, path=""):
+        found = real(folder, path)
+        if not path:
+            (tmp_path / "gone").rmdir()
+        return found
+
+    monkeypatch.setattr(Directory, "entries", meanwhile)
+    assert [(entry.path, entry.kind) for entry in walk(tmp_path).entries if entry.path != "stays.py"] == [
+        ("gone", Kind.FOLDER),
+        ("gone", Kind.UNREADABLE),
+    ]
 
 
-@given(st.lists(st.sampled_from(["a", "..", "/etc", "a/../../b", "b/c", ""]), max_size=5))
+@given(st.lists(st.sampled_from(["a", "..", "/etc", "a/../../b", "b/c", "", "./a", "b//c", "a\0b"]), max_size=5))
 def test_a_manifest_never_names_a_place_outside(tmp_path_factory, paths):
-    import json
-
     out = tmp_path_factory.mktemp("out")
-    (out / ".tf2npu").mkdir()
-    (out / ".tf2npu" / "manifest.json").write_text(json.dumps({"files": dict.fromkeys(paths, "folder")}))
-    assert set(Manifest(out).known()) <= {"a", "b/c"}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        state = tree_state(out, make=True)
+        with state.new_file("manifest.json") as stream:
+            stream.write(json.dumps({"files": dict.fromkeys(paths, "folder")}).encode())
+        assert set(Manifest(out).known()) <= {"a", "b/c"}

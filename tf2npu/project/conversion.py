@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
@@ -10,6 +12,7 @@ from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from tf2npu import file_notes
+from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.project import workers
 from tf2npu.project.cache import Cache, fingerprint
@@ -17,8 +20,7 @@ from tf2npu.project.excludes import BadPattern
 from tf2npu.project.in_place import InPlace
 from tf2npu.project.output import LARGE_BYTES, Output, unreadable, unrecorded
 from tf2npu.project.request import Request, UsageProblem, check_places
-from tf2npu.project.undo_log import Busy
-from tf2npu.project.walk import Entry, Kind, Tree, single, walk
+from tf2npu.project.walk import SOURCE_BYTES, Entry, Kind, Tree, single, walk
 from tf2npu.scanner.console_scripts import is_project_settings
 
 if TYPE_CHECKING:
@@ -56,18 +58,21 @@ def convert_project(request: Request, progress: Progress = lambda what, done, to
     try:
         return run.convert()
     finally:
+        tree.files.close()
         if cache is not None:
             cache.close()
 
 
 def _tree(request: Request) -> Tree:
     """What is to be converted; a file that was named itself is, whatever is excluded."""
-    if request.is_single_file:
-        return single(request.source.resolve())
     try:
-        return walk(request.source.resolve(), request.config.exclude, request.config.respect_gitignore)
+        if request.is_single_file:
+            return single(request.source.resolve())
+        return walk(request.source, request.config.exclude, request.config.respect_gitignore)
     except BadPattern as error:
         raise UsageProblem(str(error)) from None
+    except OSError as error:
+        raise UsageProblem(f"{request.source}: cannot be read: {error.strerror or error}; nothing was done") from None
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,7 @@ class _Run:
         self._results: list[FileResult] = []
         self._crashes: list[str] = []
         self._unread: dict[str, str] = {}
+        self._seen: dict[str, tuple[int, int, int]] = {}
         self._facts: ProjectFacts | None = None
 
     def convert(self) -> Conversion:
@@ -221,10 +227,16 @@ class _Run:
                 yield entry.path, data
 
     def _read(self, entry: Entry) -> bytes | None:
+        """The bytes of a file, the same each time; None, and the reason noted, for one that cannot be read or has changed."""
         if entry.path in self._unread:
             return None
         try:
-            return (self._tree.root / entry.path).read_bytes()
+            with self._tree.files.reader(entry.path) as stream:
+                info = os.fstat(stream.fileno())
+                identity = info.st_ino, info.st_size, info.st_mtime_ns
+                if self._seen.setdefault(entry.path, identity) != identity:
+                    raise OSError(errno.ESTALE, "it was changed while it was being converted: run again")
+                return stream.read(SOURCE_BYTES)
         except OSError as error:
             self._unread[entry.path] = error.strerror or str(error)
             return None
@@ -242,6 +254,8 @@ class _Run:
             return Output.open(
                 self._tree, folder, data=request.data, force=request.force, rename=rename, adding=request.is_single_file
             )
+        except Busy as busy:
+            raise UsageProblem(f"{busy}; nothing was done") from None
         except OSError as error:
             raise UsageProblem(f"{request.out}: cannot be written: {error.strerror or error}; nothing was done") from None
 
@@ -265,7 +279,7 @@ class _Run:
         try:
             return InPlace(self._tree)
         except Busy as busy:
-            raise UsageProblem(str(busy)) from None
+            raise UsageProblem(f"{busy}; nothing was done") from None
         except OSError as error:
             raise UsageProblem(f"{self._tree.root}: cannot be written: {error.strerror or error}; nothing was done") from None
 

@@ -7,33 +7,23 @@ afterwards leaves each file old or new, with a record from which `undo` or the n
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from tf2npu import file_notes
+from tf2npu.files import draft
+from tf2npu.files.directory import Directory
 from tf2npu.findings import FileResult, Level, Status
-from tf2npu.project.manifest import signature_of, signature_of_bytes
 from tf2npu.project.output import Output
-from tf2npu.project.undo_log import (
-    Replaced,
-    UndoRun,
-    copy_whole,
-    exclusive,
-    keep_owner,
-    mode_of,
-    run_to_write,
-    stands_in_real_folders,
-    sync_file,
-    sync_folder,
-)
+from tf2npu.project.signature import signature_of, signature_of_bytes
+from tf2npu.project.undo_log import Replaced, UndoRun, clear_drafts, copy_whole, exclusive, keep_owner, run_to_write
 from tf2npu.project.walk import Entry, Kind, Tree
 
 
 @dataclass(frozen=True)
 class _Staged:
     result: FileResult
-    draft: Path
+    text: str  # where the new text is, in the state
     before: str
     after: str
 
@@ -44,9 +34,11 @@ class InPlace(Output):
     def __init__(self, tree: Tree) -> None:
         """Raises: OSError where the source folder cannot be written; Busy where another process is at work."""
         super().__init__(tree, None, "link", {})
-        self._lock: AbstractContextManager[None] = exclusive(tree.root)
-        self._lock.__enter__()
-        self._run: UndoRun = run_to_write(tree.root)
+        self._lock: AbstractContextManager[Directory] = exclusive(tree.files)
+        self._state = self._lock.__enter__()
+        self._draft_name = ""
+        self._run: UndoRun = run_to_write(self._state)
+        clear_drafts(tree.files, self._run)
         self._staged: list[_Staged] = []
 
     def place_result(self, entry: Entry, result: FileResult, data: bytes) -> FileResult:
@@ -56,9 +48,10 @@ class InPlace(Output):
         try:
             if not self._staged:
                 self._run.begin()
-            draft = self._run.staged / str(len(self._staged))
-            draft.write_bytes(result.after)
-            self._staged.append(_Staged(result, draft, signature_of_bytes(data), signature_of_bytes(result.after)))
+            text = f"{self._run.staged}/{len(self._staged)}"
+            with self._state.new_file(text, 0o600) as stream:
+                stream.write(result.after)
+            self._staged.append(_Staged(result, text, signature_of_bytes(data), signature_of_bytes(result.after)))
         except OSError as error:
             _fail(result, error)
         return result
@@ -73,8 +66,9 @@ class InPlace(Output):
         """Record the originals, move the new texts into place, and end the record."""
         recorded = [pair for staged in self._staged if (pair := self._preserved(staged)) is not None]
         if recorded:
-            sync_folder(self._run.originals)
+            self._state.sync(self._run.originals)
             self._run.record([entry for _, entry in recorded])
+            self._draft_name = self._run.announce_drafts()
             for staged, entry in recorded:
                 self._move(staged, entry)
         if self._run.entries:
@@ -85,34 +79,47 @@ class InPlace(Output):
         self._lock.__exit__(None, None, None)
 
     def _preserved(self, staged: _Staged) -> tuple[_Staged, Replaced] | None:
-        """Copy the original, and give its draft the same mode and owner; None where that is not possible."""
+        """Copy the original; None where that is not possible."""
         path = staged.result.path
-        file = self._tree.root / path
         try:
             original = self._run.new_original()
-            copy_whole(file, original)
-            if signature_of(original) != staged.before or not stands_in_real_folders(self._tree.root, path):
+            copy_whole(self._tree.files, path, self._state, original)
+            if signature_of(self._state, original) != staged.before:
                 _disturbed(staged.result)
                 return None
-            mode = mode_of(file)
-            keep_owner(file, staged.draft)
-            staged.draft.chmod(mode)
-            sync_file(staged.draft)
+            info = self._state.lstat(original)
+            assert info is not None
         except OSError as error:
             _fail(staged.result, error)
             return None
-        return staged, Replaced(path, staged.before, staged.after, original.name, mode)
+        return staged, Replaced(path, staged.before, staged.after, original.rpartition("/")[2], info.st_mode & 0o777)
 
     def _move(self, staged: _Staged, entry: Replaced) -> None:
-        target = self._tree.root / entry.path
-        if os.path.exists(target) and target.stat().st_nlink > 1:
-            message = "has further names (hard links): they keep the old text, only this one has the new"
-            staged.result.findings.append(file_notes.LINK.finding(Level.INFO, message))
+        """Put a new text in the place of the old one, in one step."""
+        files, place = self._tree.files, draft.beside(entry.path, self._draft_name)
         try:
-            os.replace(staged.draft, target)
-            sync_folder(target.parent)
+            info = files.lstat(entry.path)
+            if info is None or signature_of(files, entry.path) != entry.before:
+                return _disturbed(staged.result)
+            if info.st_nlink > 1:
+                message = "has further names (hard links): they keep the old text, only this one has the new"
+                staged.result.findings.append(file_notes.LINK.finding(Level.INFO, message))
+            self._draft(staged, place, info, entry.mode)
+            files.rename(place, entry.path)
+            files.sync(entry.path.rpartition("/")[0])
         except OSError as error:
+            with suppress(OSError):
+                files.remove(place)
             _fail(staged.result, error)
+
+    def _draft(self, staged: _Staged, place: str, old: os.stat_result, mode: int) -> None:
+        """The new text beside the old one, with its owner and mode, and on disk."""
+        with self._state.reader(staged.text) as text, self._tree.files.new_file(place, 0o600) as stream:
+            draft.copy(text, stream)
+            stream.flush()
+            keep_owner(old, stream.fileno())
+            os.fchmod(stream.fileno(), mode)
+            os.fsync(stream.fileno())
 
 
 def _disturbed(result: FileResult) -> None:

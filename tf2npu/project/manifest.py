@@ -1,54 +1,37 @@
 """What this tool wrote into an output folder: the record that tells our files from a person's.
 
-`OUT/.tf2npu/manifest.json` maps each path to a signature: "sha256:HEX" of a file, "link:TARGET", or "folder". While a
-conversion runs, every signature is first appended to a journal beside it, so that after a kill at any moment the next
-run still knows which files are its own.
+`manifest.json` in the state of the folder (`files/state.py`) maps each path to a signature. While a conversion runs, every
+signature is first appended to a journal beside it, so that after a kill at any moment the next run still knows which files
+are its own.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import shutil
-import stat
-from pathlib import Path, PurePosixPath
+import logging
+from collections.abc import Iterable
+from pathlib import Path
 from typing import BinaryIO
 
-from tf2npu.project.walk import STATE_FOLDER
+from tf2npu.files import draft
+from tf2npu.files.directory import Directory
+from tf2npu.files.state import NoState, tree_state
+from tf2npu.project.signature import is_inside
 
-FOLDER = "folder"
-
-
-def signature_of_bytes(data: bytes) -> str:
-    return "sha256:" + hashlib.sha256(data).hexdigest()
-
-
-def signature_of_link(target: str) -> str:
-    return "link:" + target
+log = logging.getLogger(__name__)
+_FILE, _JOURNAL = "manifest.json", "journal"
 
 
-def signature_of(path: Path) -> str | None:
-    """Signature of what stands at `path` itself (links are not followed); None where nothing does."""
+def is_recorded(out: Path) -> bool:
+    """Whether a conversion has written into this folder, be it one that was broken off."""
     try:
-        info = os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    if stat.S_ISLNK(info.st_mode):
-        return signature_of_link(os.readlink(path))
-    if stat.S_ISDIR(info.st_mode):
-        return FOLDER
-    if not stat.S_ISREG(info.st_mode):
-        return "special"
-    with open(path, "rb") as stream:
-        return _signature_of_stream(stream)
-
-
-def _signature_of_stream(stream: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while block := stream.read(1 << 20):
-        digest.update(block)
-    return "sha256:" + digest.hexdigest()
+        state = tree_state(out)
+    except NoState:
+        return False
+    if state is None:
+        return False
+    with state:
+        return any(state.lstat(name) is not None for name in (_FILE, _JOURNAL))
 
 
 class Manifest:
@@ -56,13 +39,15 @@ class Manifest:
 
     def __init__(self, out: Path, *, adding: bool = False) -> None:
         """adding: keep every entry that this run does not touch (single-file conversions share a folder)."""
-        self.folder = out / STATE_FOLDER
-        self.file = self.folder / "manifest.json"
-        self.journal = self.folder / "journal"
-        self.scratch = self.folder / "scratch"
+        self.draft_name = draft.new_name()
         self.recorded: dict[str, str] = {}
         self._accepted: dict[str, set[str]] = {}
-        self._load()
+        self._before: dict[str, str] = {}
+        self._old_drafts: set[str] = set()
+        self._stream: BinaryIO | None = None
+        self._state = _state(out)
+        if self._state is not None:
+            self._load(self._state)
         if adding:
             self.recorded.update(self._before)
 
@@ -77,16 +62,19 @@ class Manifest:
         return sorted(self._accepted)
 
     def open(self) -> None:
-        """Make the output folder ours and clear what a killed run left behind."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(self.scratch, ignore_errors=True)
-        self.scratch.mkdir()
-        self._stream = self.journal.open("a", encoding="utf-8")
+        """Begin to write the journal.  Raises: OSError."""
+        if self._state is not None:
+            self._stream = self._state.appender(_JOURNAL)
+            self._stream.write(b"\n")  # ends a line that a kill has cut
+            self._write({"draft": self.draft_name})
+
+    def left_drafts(self) -> list[str]:
+        """Where a killed run may have left a draft."""
+        return sorted({draft.beside(path, name) for path in self._accepted for name in self._old_drafts})
 
     def announce(self, path: str, signature: str) -> None:
         """Write down what is about to be put at `path`, before it is."""
-        self._stream.write(json.dumps([path, signature]) + "\n")
-        self._stream.flush()
+        self._write([path, signature])
         self.keep(path, signature)
 
     def keep(self, path: str, signature: str) -> None:
@@ -108,44 +96,58 @@ class Manifest:
         self.recorded.pop(path, None)
 
     def close(self) -> None:
-        """Store the record and end the journal."""
+        """Store the record and end the journal.  Raises: OSError."""
+        if self._state is None or self._stream is None:
+            return
         text = json.dumps({"tool": "tf2npu", "version": 1, "files": dict(sorted(self.recorded.items()))}, indent=1)
-        draft = self.scratch / "manifest.json"
-        draft.write_text(text + "\n", encoding="utf-8")
-        os.replace(draft, self.file)
+        with draft.replacing(self._state, _FILE, 0o600) as stream:
+            stream.write(text.encode("ascii") + b"\n")
         self._stream.close()
-        self.journal.unlink()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        self._state.remove(_JOURNAL)
+        draft.sweep(self._state)
 
-    def _load(self) -> None:
-        self._before: dict[str, str] = {}
-        for path, signature in [*self._read_file(), *self._read_journal()]:
-            if _is_inside(path):
+    def _write(self, line: object) -> None:
+        if self._stream is not None:
+            self._stream.write(json.dumps(line).encode("ascii") + b"\n")
+            self._stream.flush()
+
+    def _load(self, state: Directory) -> None:
+        for path, signature in [*_in_file(state), *self._in_journal(state)]:
+            if is_inside(path):
                 self._before[path] = signature
                 self._accepted.setdefault(path, set()).add(signature)
 
-    def _read_file(self) -> list[tuple[str, str]]:
-        try:
-            files = json.loads(self.file.read_text(encoding="utf-8"))["files"]
-            return [(str(path), str(signature)) for path, signature in files.items()]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return []  # no manifest, or not one of ours: nothing in OUT counts as written by us
-
-    def _read_journal(self) -> list[tuple[str, str]]:
-        try:
-            lines = self.journal.read_text(encoding="utf-8").split("\n")
-        except OSError:
-            return []
-        entries = []
-        for line in lines[:-1]:  # a kill can cut the last line; its file was not written yet
+    def _in_journal(self, state: Directory) -> Iterable[tuple[str, str]]:
+        for line in _read(state, _JOURNAL).split(b"\n")[:-1]:  # a kill can cut the last line; its file was not written yet
             try:
-                path, signature = json.loads(line)
-            except ValueError:
+                document = json.loads(line)
+                if isinstance(document, dict):
+                    self._old_drafts.update(name for name in (document["draft"],) if draft.is_name(name))
+                else:
+                    path, signature = document
+                    yield str(path), str(signature)
+            except (ValueError, TypeError, KeyError):
                 continue
-            entries.append((str(path), str(signature)))
-        return entries
 
 
-def _is_inside(path: str) -> bool:
-    parts = PurePosixPath(path).parts
-    return bool(parts) and not path.startswith("/") and ".." not in parts
+def _state(out: Path) -> Directory | None:
+    try:
+        return tree_state(out, make=True)
+    except NoState as error:
+        log.warning("%s; the next conversion into %s will ask for --force", error.strerror, out)
+        return None
+
+
+def _in_file(state: Directory) -> list[tuple[str, str]]:
+    try:
+        files = json.loads(_read(state, _FILE))["files"]
+        return [(str(path), str(signature)) for path, signature in files.items()]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return []  # no manifest, or a damaged one: nothing in OUT counts as written by us
+
+
+def _read(state: Directory, name: str) -> bytes:
+    try:
+        return state.read(name)
+    except OSError:
+        return b""

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-import shutil
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from tf2npu.project.manifest import FOLDER, Manifest, signature_of, signature_of_bytes, signature_of_link
+from tf2npu.files import draft
+from tf2npu.files.directory import Directory
+from tf2npu.project.manifest import Manifest
+from tf2npu.project.signature import FOLDER, signature_of, signature_of_bytes, signature_of_link, signature_of_stream
 
 NEW_SUFFIX = ".tf2npu-new"
 BACKUP_SUFFIX = ".tf2npu-backup"
-Create = Callable[[Path], None]  # builds an entry at the given place
+LONGEST_NAME_BYTES = 255
+"""NAME_MAX of the usual file systems."""
+Create = Callable[[str], None]  # builds an entry at the given path, where nothing stands
 
 
 class Put(Enum):
@@ -36,44 +43,52 @@ class Placed:
 class Mirror:
     """The output folder of one conversion."""
 
-    def __init__(self, out: Path, manifest: Manifest, *, force: bool = False) -> None:
+    def __init__(self, out: Directory, manifest: Manifest, *, force: bool = False) -> None:
         self.out = out
         self.manifest = manifest
         self._force = force
-        self._modes: list[tuple[Path, int]] = []
+        self._modes: list[tuple[str, int]] = []
         self._real_folders = {""}
+
+    def begin(self) -> None:
+        """Begin the record, and clear away what a killed run left.  Raises: OSError."""
+        for path in self.manifest.left_drafts():
+            if self._stands_in_real_folders(path):
+                self.out.remove(path)
+        self.manifest.open()
 
     def put_bytes(self, path: str, data: bytes, mode: int) -> Placed:
         """Place a file with this content."""
 
-        def create(draft: Path) -> None:
-            draft.write_bytes(data)
-            draft.chmod(mode)
+        def create(place: str) -> None:
+            with self.out.new_file(place, 0o600) as stream:
+                stream.write(data)
+                os.fchmod(stream.fileno(), mode)
 
         return self._place(path, signature_of_bytes(data), create, mode)
 
-    def put_copy(self, path: str, source: Path, mode: int) -> Placed:
-        """Place a copy of the file `source`, read in blocks."""
-        signature = signature_of(source)
-        if signature is None:
-            raise FileNotFoundError(2, "vanished while it was copied", str(source))
+    def put_copy(self, path: str, source: Directory, name: str, mode: int) -> Placed:
+        """Place a copy of the file `name` of another folder, read in blocks."""
+        with source.reader(name) as original:
+            signature = signature_of_stream(original)
 
-        def create(draft: Path) -> None:
-            shutil.copyfile(source, draft)
-            draft.chmod(mode)
+            def create(place: str) -> None:
+                original.seek(0)
+                with self.out.new_file(place, 0o600) as stream:
+                    draft.copy(original, stream)
+                    os.fchmod(stream.fileno(), mode)
 
-        return self._place(path, signature, create, mode)
+            return self._place(path, signature, create, mode)
 
     def put_link(self, path: str, target: str) -> Placed:
         """Place a symbolic link to `target`, dangling or not."""
-        return self._place(path, signature_of_link(target), lambda draft: os.symlink(target, draft), None)
+        return self._place(path, signature_of_link(target), lambda place: self.out.make_link(place, target), None)
 
     def put_folder(self, path: str, mode: int) -> Placed:
         """Make a folder; its mode is set by `finish`, so that a read-only one can be filled."""
-        full = self.out / path
         placed = self._make_folder(path)
-        if full.is_dir() and not full.is_symlink():
-            self._modes.append((full, mode | 0o700))
+        if signature_of(self.out, path) == FOLDER:
+            self._modes.append((path, mode | 0o700))
         return placed
 
     def remove_gone(self, planned: set[str]) -> list[str]:
@@ -90,18 +105,21 @@ class Mirror:
     def finish(self) -> None:
         """Set the modes of the folders, deepest first, and store the manifest."""
         for folder, mode in sorted(self._modes, reverse=True):
-            folder.chmod(mode)
+            info = self.out.lstat(folder)
+            if info is not None and info.st_mode & 0o777 != mode:
+                self.out.set_mode(folder, mode)
         self.manifest.close()
 
     def _place(self, path: str, signature: str, create: Create, mode: int | None) -> Placed:
         blocked = self._make_parents(path)
         if blocked:
             return Placed(Put.CONFLICT, blocked)
-        full = self.out / path
-        current = signature_of(full)
-        if current == signature:
-            return self._already_there(path, signature, mode)
-        if current is None or self._is_replaceable(path, current):
+        current = signature_of(self.out, path)
+        if current == signature and self._has_mode(path, mode):
+            self.manifest.keep(path, signature)
+            self._clear_new_version(path)
+            return Placed(Put.SAME)
+        if current in (None, signature) or self._is_replaceable(path, current):
             self._write(path, signature, create, replaces=current)
             self._clear_new_version(path)
             return Placed(Put.WRITTEN)
@@ -115,33 +133,32 @@ class Mirror:
     def _is_replaceable(self, path: str, current: str) -> bool:
         if not self.manifest.accepts(path, current):
             return False
-        return current != FOLDER or not os.listdir(self.out / path)
+        return current != FOLDER or not self.out.names(path)
 
-    def _already_there(self, path: str, signature: str, mode: int | None) -> Placed:
-        full = self.out / path
-        if mode is not None and full.stat().st_mode & 0o777 != mode:
-            full.chmod(mode)
-        self.manifest.keep(path, signature)
-        self._clear_new_version(path)
-        return Placed(Put.SAME)
+    def _has_mode(self, path: str, mode: int | None) -> bool:
+        """Whether a file has its mode; if not it is made anew, as its other names (hard links) would get the mode too."""
+        info = self.out.lstat(path)
+        return mode is None or (info is not None and stat.S_IMODE(info.st_mode) == mode)
 
     def _write(self, path: str, signature: str, create: Create, replaces: str | None) -> None:
-        """Build the entry in the scratch folder, then move it into place in one step."""
-        draft = self.manifest.scratch / "draft"
-        create(draft)
+        """Build the entry under a name of its own beside its place, then move it there in one step."""
         self.manifest.announce(path, signature)
-        if replaces == FOLDER:
-            os.rmdir(self.out / path)  # ours, and emptied by remove_gone: a file takes the place of a folder
+        place = draft.beside(path, self.manifest.draft_name)
         try:
-            os.replace(draft, self.out / path)
-        except OSError:
+            create(place)
+            if replaces == FOLDER:
+                self.out.remove_folder(path)  # ours, and emptied by remove_gone: a file takes the place of a folder
+            self.out.rename(place, path)
+        except BaseException:
             self.manifest.take_back(path)
+            with suppress(OSError):
+                self.out.remove(place)
             raise
 
     def _write_beside(self, path: str, signature: str, create: Create) -> str:
         """Leave the person's version alone and put the new one next to it."""
-        beside = path + NEW_SUFFIX
-        current = signature_of(self.out / beside)
+        beside = with_suffix(path, NEW_SUFFIX)
+        current = signature_of(self.out, beside)
         if current not in (None, signature) and not self.manifest.accepts(beside, current):
             self._back_up(beside)
         if current == signature:
@@ -153,32 +170,26 @@ class Mirror:
 
     def _clear_new_version(self, path: str) -> None:
         """A settled conflict needs its NAME.tf2npu-new no more, unless somebody works in it."""
-        beside = path + NEW_SUFFIX
+        beside = with_suffix(path, NEW_SUFFIX)
         if self.manifest.knows(beside) and self._remove(beside):
             self.manifest.drop(beside)
 
     def _remove(self, path: str) -> bool:
         """Remove an entry of ours; False where a person changed it or it is a folder that holds something."""
-        full = self.out / path
-        current = signature_of(full)
+        current = signature_of(self.out, path)
         if current is None:
             return True
         if not self.manifest.accepts(path, current):
             return False
         if current != FOLDER:
-            full.unlink()
-            return True
-        if not os.listdir(full):  # a folder that still holds a person's files stays; those files are named themselves
-            full.rmdir()
+            self.out.remove(path)
+        elif not self.out.names(path):  # a folder that still holds a person's files stays; those files are named themselves
+            self.out.remove_folder(path)
         return True
 
     def _back_up(self, path: str) -> str:
-        number = 0
-        backup = path + BACKUP_SUFFIX
-        while os.path.lexists(self.out / backup):
-            number += 1
-            backup = f"{path}{BACKUP_SUFFIX}{number}"
-        os.rename(self.out / path, self.out / backup)
+        backup = free_name(self.out, path)
+        self.out.rename(path, backup)
         return backup
 
     def _make_parents(self, path: str) -> str:
@@ -194,12 +205,11 @@ class Mirror:
         """A real folder at `path`, never a link that would lead writes out of OUT."""
         if path in self._real_folders:
             return Placed(Put.SAME)
-        full = self.out / path
-        current = signature_of(full)
+        current = signature_of(self.out, path)
         backup = ""
         if current not in (None, FOLDER):
             if self.manifest.accepts(path, current):
-                full.unlink()
+                self.out.remove(path)
             elif self._force:
                 backup = self._back_up(path)
             else:
@@ -210,7 +220,7 @@ class Mirror:
             if blocked:
                 return Placed(Put.CONFLICT, blocked)
             self.manifest.announce(path, FOLDER)
-            full.mkdir()
+            self.out.make_folder(path)
         elif self.manifest.accepts(path, FOLDER):
             self.manifest.keep(path, FOLDER)
         self._real_folders.add(path)
@@ -219,4 +229,21 @@ class Mirror:
     def _stands_in_real_folders(self, path: str) -> bool:
         parts = PurePosixPath(path).parts[:-1]
         above = ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
-        return all(signature_of(self.out / folder) == FOLDER for folder in above)
+        return all(signature_of(self.out, folder) == FOLDER for folder in above)
+
+
+def free_name(root: Directory, path: str) -> str:
+    """A name beside `path` for the version that gives way."""
+    names = (with_suffix(path, f"{BACKUP_SUFFIX}{number or ''}") for number in range(1 << 20))
+    return next(name for name in names if root.lstat(name) is None)
+
+
+def with_suffix(path: str, suffix: str) -> str:
+    """`path` with a suffix; a name that would be too long gives up its end for a digest of it."""
+    folder, slash, name = path.rpartition("/")
+    data = os.fsencode(name)
+    if len(data) + len(suffix) <= LONGEST_NAME_BYTES:
+        return path + suffix
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    kept = data[: LONGEST_NAME_BYTES - len(suffix) - len(digest) - 1]
+    return f"{folder}{slash}{os.fsdecode(kept)}-{digest}{suffix}"

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tf2npu import file_notes
 from tf2npu.file_notes import FileNote
+from tf2npu.files import lock
+from tf2npu.files.directory import Directory
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.project.manifest import Manifest
 from tf2npu.project.mirror import Mirror, Placed, Put
@@ -31,10 +33,15 @@ class Output:
 
     @classmethod
     def open(cls, tree: Tree, out: Path, *, data: str, force: bool, rename: dict[str, str], adding: bool) -> Output:
-        """Start writing into `out`. adding: leave earlier files of ours there although this run does not name them."""
-        manifest = Manifest(out, adding=adding)
-        manifest.open()
-        return cls(tree, Mirror(out, manifest, force=force), data, rename)
+        """Start writing into `out`, alone. adding: leave earlier files of ours there although this run does not name them.
+
+        Raises: OSError; Busy where another conversion writes there.
+        """
+        folder = Directory.given(out, make=True)
+        lock.take(folder)
+        mirror = Mirror(folder, Manifest(out, adding=adding), force=force)
+        mirror.begin()
+        return cls(tree, mirror, data, rename)
 
     def remove_gone(self) -> list[FileResult]:
         """Remove our files whose source is gone; a result for each that stays because a person changed it."""
@@ -71,19 +78,20 @@ class Output:
 
     def release(self) -> None:
         """Give back what was held for the time of the conversion; also called when it was broken off."""
+        if self._mirror is not None:
+            self._mirror.out.close()
 
     def _place_data(self, entry: Entry, result: FileResult) -> FileResult:
-        source = self._tree.root / entry.path
         if entry.note:
             _noted(result, file_notes.EXCLUDED, Level.SKIPPED, f"{entry.note}: not converted")
         size = f"{entry.size / (1 << 20):.1f} MB of data"
         if entry.size <= LARGE_BYTES or self._data == "copy":
-            return self._placed(result, lambda mirror, path: mirror.put_copy(path, source, entry.mode))
+            return self._placed(result, lambda mirror, path: mirror.put_copy(path, self._tree.files, entry.path, entry.mode))
         if self._data == "skip":
             result.status = Status.UNCHANGED
             return _noted(result, file_notes.LARGE_DATA, Level.SKIPPED, f"{size}: left out of the output (--data skip)")
         _noted(result, file_notes.LARGE_DATA, Level.INFO, f"{size}: the output holds a symbolic link to the original")
-        return self._placed(result, lambda mirror, path: mirror.put_link(path, str(source.resolve())))
+        return self._placed(result, lambda mirror, path: mirror.put_link(path, str(self._tree.root / entry.path)))
 
     def _place_link(self, entry: Entry, result: FileResult) -> FileResult:
         target, level, message = link_in_output(self._tree.root, entry)
@@ -99,7 +107,7 @@ class Output:
         try:
             placed = put(self._mirror, path)
         except OSError as error:
-            if error.filename == str(self._tree.root / result.path):
+            if error.filename == str(self._tree.files.path / result.path):
                 return unreadable(result.path, error.strerror or str(error))
             result.status = Status.FAILED
             return _noted(result, file_notes.UNREADABLE, Level.MANUAL, f"cannot be written: {error.strerror or error}")

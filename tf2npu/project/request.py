@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tf2npu.project.walk import STATE_FOLDER
+from tf2npu.project.manifest import is_recorded
 
 if TYPE_CHECKING:
     from tf2npu.config import Config
@@ -65,6 +65,8 @@ def check_places(request: Request) -> None:
         raise UsageProblem(f"{source}: a symbolic link whose target does not exist")
     if not source.is_file() and not source.is_dir():
         raise UsageProblem(f"{source}: neither a file nor a folder")
+    if request.in_place and source.is_symlink():
+        raise UsageProblem(f"{source}: a symbolic link: to convert what it leads to, name {os.path.realpath(source)}")
     if request.out is None:
         return
     if request.is_single_file:
@@ -83,10 +85,18 @@ def check_places(request: Request) -> None:
 
 def _check_out_and_source_apart(source: Path, out: Path) -> None:
     resolved = out.resolve()
-    if resolved == source or source in resolved.parents:
+    if any(_is_same(folder, source) for folder in (resolved, *resolved.parents)):
         raise UsageProblem(f"{out}: OUT is inside SRC; give a folder outside of {source.name}/")
-    if resolved in source.parents:
+    if any(_is_same(folder, resolved) for folder in source.parents):
         raise UsageProblem(f"{out}: SRC is inside OUT; give another OUT")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether two paths are one folder, also where a file system does not tell upper from lower case."""
+    try:
+        return one == other or os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def _check_single_out(request: Request) -> None:
@@ -95,14 +105,10 @@ def _check_single_out(request: Request) -> None:
     target = folder / (request.out_name or request.source.name)
     if target.resolve() == request.source.resolve():
         raise UsageProblem(f"{request.out}: OUT is SRC itself; give another OUT")
-    if request.out_name and os.path.lexists(target) and not request.force and not (folder / STATE_FOLDER).exists():
+    if request.out_name and os.path.lexists(target) and not request.force and not is_recorded(folder):
         raise UsageProblem(f"{target}: exists and was not written by tf2npu; give another OUT, or --force (backs it up)")
 
 
 def _is_foreign(folder: Path) -> bool:
-    """True for a folder that holds something and no record of ours; a run killed at its start leaves an empty record."""
-    if not folder.exists():
-        return False
-    state = folder / STATE_FOLDER
-    has_record = (state / "manifest.json").exists() or (state / "journal").exists()
-    return not has_record and any(path.name != STATE_FOLDER for path in folder.iterdir())
+    """True for a folder that holds something and of which there is no record of ours."""
+    return folder.exists() and any(folder.iterdir()) and not is_recorded(folder)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tf2npu.project.manifest import signature_of
-from tf2npu.project.mirror import BACKUP_SUFFIX
-from tf2npu.project.undo_log import (
-    Replaced,
-    UndoRun,
-    copy_whole,
-    exclusive,
-    has_state,
-    runs,
-    stands_in_real_folders,
-    sync_folder,
-)
+from tf2npu.files import draft
+from tf2npu.files.directory import Directory
+from tf2npu.project.mirror import free_name
+from tf2npu.project.signature import FOLDER, signature_of
+from tf2npu.project.undo_log import Replaced, UndoRun, clear_drafts, copy_whole, exclusive, has_state, runs
 
 
 @dataclass
@@ -37,28 +30,29 @@ def undo(root: Path, *, only: str | None = None, force: bool = False) -> Undone 
     """Undo the last in-place conversion recorded in `root`; None where there is none.
 
     only: path of the one file to restore.  force: back up files that changed since, and restore them too.
-    Raises: Busy, OSError.
+    Raises: Busy, NoState, OSError.
     """
     if not has_state(root):
         return None
-    with exclusive(root):
-        known = [run for run in runs(root) if run.entries]
+    with Directory.given(root) as tree, exclusive(tree) as state:
+        known = [run for run in runs(state) if run.entries]
         concerned = [run for run in known if only is None or any(entry.path == only for entry in run.entries)]
         if not concerned:
             return None
         run = concerned[-1]
-        done = _undo_run(root, run, only, force)
+        clear_drafts(tree, run)
+        done = _undo_run(tree, run, only, force)
         done.n_earlier = sum(1 for other in concerned if other is not run)
         return done
 
 
-def _undo_run(root: Path, run: UndoRun, only: str | None, force: bool) -> Undone:
-    done = Undone()
+def _undo_run(root: Directory, run: UndoRun, only: str | None, force: bool) -> Undone:
+    done, draft_name = Undone(), run.announce_drafts()
     remaining = [entry for entry in run.entries if only not in (None, entry.path)]
     for entry in reversed([entry for entry in run.entries if only in (None, entry.path)]):
-        reason = _restore(root, run, entry, force)
+        reason = _restore(root, run, entry, draft_name, force)
         if reason:
-            done.kept.append((entry.path, reason, run.original(entry)))
+            done.kept.append((entry.path, reason, run.state.path / run.original(entry)))
             remaining.append(entry)
         elif entry.path not in done.restored:
             done.restored.append(entry.path)
@@ -68,30 +62,31 @@ def _undo_run(root: Path, run: UndoRun, only: str | None, force: bool) -> Undone
     return done
 
 
-def _restore(root: Path, run: UndoRun, entry: Replaced, force: bool) -> str:
+def _restore(root: Directory, run: UndoRun, entry: Replaced, draft_name: str, force: bool) -> str:
     """Put the original back; returns why not, or "" when it stands there."""
-    target = root / entry.path
-    if not stands_in_real_folders(root, entry.path):
+    if not _stands_in_folders(root, entry.path):
         return "its folder is gone or became a link"
-    current = signature_of(target)
+    current = signature_of(root, entry.path)
     if current == entry.before:
         return ""
     if current != entry.after and not force:
         return "it was deleted since" if current is None else "it was changed since"
-    if signature_of(run.original(entry)) != entry.before:
+    if signature_of(run.state, run.original(entry)) != entry.before:
         return "its original is missing or damaged"
-    run.staged.mkdir(exist_ok=True)
-    draft = run.staged / "restored"
-    copy_whole(run.original(entry), draft)
-    draft.chmod(entry.mode)
-    if current not in (None, entry.after):
-        os.rename(target, _free_name(target))
-    os.replace(draft, target)
-    sync_folder(target.parent)
+    place = draft.beside(entry.path, draft_name)
+    try:
+        copy_whole(run.state, run.original(entry), root, place)
+        root.set_mode(place, entry.mode)
+        if current not in (None, entry.after):
+            root.rename(entry.path, free_name(root, entry.path))
+        root.rename(place, entry.path)
+    except BaseException:
+        with suppress(OSError):
+            root.remove(place)
+        raise
+    root.sync(entry.path.rpartition("/")[0])
     return ""
 
 
-def _free_name(path: Path) -> Path:
-    """A name beside `path` for the version that gives way."""
-    names = (path.with_name(f"{path.name}{BACKUP_SUFFIX}{number or ''}") for number in range(1 << 20))
-    return next(name for name in names if not os.path.lexists(name))
+def _stands_in_folders(root: Directory, path: str) -> bool:
+    return signature_of(root, path.rpartition("/")[0]) == FOLDER

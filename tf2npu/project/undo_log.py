@@ -1,8 +1,9 @@
 """What an in-place conversion replaced: the originals and a journal, from which `tf2npu undo` puts everything back.
 
-`SRC/.tf2npu/undo/0001/` holds one run: `originals/` (copies with mode and times), `journal` (a JSON line for each file,
-written and synced before the file is replaced, and a last line when the run was completed) and, while it is under way,
-`staged/` with the new texts. A run that was killed is continued by the next one, so that both are undone together.
+`undo/0001/` in the state of the source folder (`files/state.py`) holds one run: `originals/` (copies with mode, times and
+owner), `journal` (a JSON line for each file, written and synced before the file is replaced, and a last line when the run was
+completed) and, while it is under way, `staged/` with the new texts. A run that was killed is continued by the next one, so
+that both are undone together.
 """
 
 from __future__ import annotations
@@ -10,21 +11,21 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
-import stat
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from tf2npu.project.manifest import signature_of
-from tf2npu.project.walk import STATE_FOLDER
+from tf2npu.files import draft, lock
+from tf2npu.files.directory import Directory
+from tf2npu.files.state import remove_tree_state, tree_state
+from tf2npu.project.signature import is_inside
 
 _FINISHED = {"finished": True}
-
-
-class Busy(Exception):
-    """Another process is converting or undoing in the same folder."""
+_SIGNATURE = re.compile(r"sha256:[0-9a-f]{64}")
+_UNDO = "undo"
+_PRIVATE = 0o700
 
 
 @dataclass(frozen=True)
@@ -39,189 +40,195 @@ class Replaced:
 
 
 class UndoRun:
-    """The record of one in-place conversion."""
+    """The record of one in-place conversion. folder: its path in the state of the source folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, state: Directory, folder: str) -> None:
+        self.state = state
         self.folder = folder
-        self.journal = folder / "journal"
-        self.originals = folder / "originals"
-        self.staged = folder / "staged"
+        self.journal = f"{folder}/journal"
+        self.originals = f"{folder}/originals"
+        self.staged = f"{folder}/staged"
         self.entries: list[Replaced] = []
+        self.draft_names: list[str] = []
         self.is_finished = False
         self._n_names = 0
         self._load()
 
-    def original(self, entry: Replaced) -> Path:
-        return self.originals / entry.original
+    def original(self, entry: Replaced) -> str:
+        """Where the copy of the original is, in the state."""
+        return f"{self.originals}/{entry.original}"
 
     def begin(self) -> None:
         """Make the folders, and clear what a killed run had staged or copied without recording it."""
-        shutil.rmtree(self.staged, ignore_errors=True)
-        self.staged.mkdir(parents=True)
-        self.originals.mkdir(exist_ok=True)
+        self.state.remove_tree(self.staged)
+        self.state.make_folders(self.staged, _PRIVATE)
+        self.state.make_folders(self.originals, _PRIVATE)
         self._clear_originals()
         self._n_names = max((int(entry.original) + 1 for entry in self.entries), default=0)
 
-    def new_original(self) -> Path:
+    def new_original(self) -> str:
         """Where the next original goes."""
         self._n_names += 1
-        return self.originals / str(self._n_names - 1)
+        return f"{self.originals}/{self._n_names - 1}"
 
     def record(self, entries: list[Replaced]) -> None:
         """Write the entries to disk, so that they can be undone from now on."""
         self._append([asdict(entry) for entry in entries])
         self.entries += entries
 
+    def announce_drafts(self) -> str:
+        """The name of what is made beside the files from now on, on disk, so that it is found after a kill."""
+        name = draft.new_name()
+        self._append([{"draft": name}])
+        return name
+
     def finish(self) -> None:
         """End the run: the next one begins a record of its own."""
         self._append([_FINISHED])
         self.is_finished = True
-        shutil.rmtree(self.staged, ignore_errors=True)
+        self.state.remove_tree(self.staged)
 
     def keep_only(self, entries: list[Replaced]) -> None:
         """Replace the journal by one that holds these entries, or drop the record where there are none."""
         if not entries:
-            self.journal.unlink(missing_ok=True)  # without it the rest counts for nothing, also after a kill here
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self.state.remove(self.journal)  # without it the rest counts for nothing, also after a kill here
+            self.state.remove_tree(self.folder)
             return
-        draft = self.folder / "journal.draft"
-        _write_synced(draft, [*(asdict(entry) for entry in entries), _FINISHED], "w")
-        os.replace(draft, self.journal)
+        with draft.replacing(self.state, self.journal, 0o600) as stream:
+            stream.write(_lines([*(asdict(entry) for entry in entries), _FINISHED]))
+            stream.flush()
+            os.fsync(stream.fileno())
         self.entries = entries
         self._clear_originals()
 
     def _clear_originals(self) -> None:
-        for path in set(self.originals.iterdir()) - {self.original(entry) for entry in self.entries}:
-            path.unlink()
+        for name in set(self.state.names(self.originals)) - {entry.original for entry in self.entries}:
+            self.state.remove(f"{self.originals}/{name}")
 
     def _append(self, documents: list[dict[str, Any]]) -> None:
-        _write_synced(self.journal, documents, "a")
-        sync_folder(self.folder)
+        with self.state.appender(self.journal) as stream:
+            stream.write(b"\n" + _lines(documents))  # a kill can have cut the last line
+            stream.flush()
+            os.fsync(stream.fileno())
+        self.state.sync(self.folder)
 
     def _load(self) -> None:
         try:
-            lines = self.journal.read_text(encoding="ascii").split("\n")
+            lines = self.state.read(self.journal).split(b"\n")
         except OSError:
             return
         for line in lines:
-            with contextlib.suppress(ValueError, TypeError):  # a kill can cut the last line: nothing was replaced for it
+            with contextlib.suppress(ValueError, TypeError):  # a cut line: nothing was replaced for it
                 document = json.loads(line)
+                if isinstance(document, dict) and "draft" in document:
+                    self.draft_names += [name for name in (str(document["draft"]),) if draft.is_name(name)]
+                    continue
                 self.is_finished = document == _FINISHED
-                if not self.is_finished and _is_inside(document["path"]):
-                    self.entries.append(Replaced(**document))
+                if not self.is_finished:
+                    self.entries += _checked(Replaced(**document))
 
 
-def _write_synced(path: Path, documents: list[dict[str, Any]], mode: str) -> None:
-    with path.open(mode, encoding="ascii") as stream:
-        stream.write("".join(json.dumps(document) + "\n" for document in documents))
-        stream.flush()
-        os.fsync(stream.fileno())
+def _checked(entry: Replaced) -> list[Replaced]:
+    """The entry if it is of the form that we write, with a mode that asks for no more than permissions."""
+    is_ours = is_inside(entry.path) and entry.original.isdecimal() and entry.original.isascii()
+    if not is_ours or not all(_SIGNATURE.fullmatch(text) for text in (entry.before, entry.after)):
+        return []
+    return [Replaced(entry.path, entry.before, entry.after, entry.original, entry.mode & 0o777)]
 
 
-def _is_inside(path: str) -> bool:
-    parts = PurePosixPath(path).parts
-    return bool(parts) and not path.startswith("/") and ".." not in parts
+def _lines(documents: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(document) + "\n" for document in documents).encode("ascii")
 
 
-def runs(root: Path) -> list[UndoRun]:
-    """The records in a source folder, oldest first."""
-    folder = root / STATE_FOLDER / "undo"
-    names = sorted(path.name for path in folder.iterdir() if path.name.isdigit()) if folder.is_dir() else []
-    return [UndoRun(folder / name) for name in names]
+def runs(state: Directory) -> list[UndoRun]:
+    """The records of a source folder, oldest first."""
+    if state.lstat(_UNDO) is None:
+        return []
+    names = [name for name in state.names(_UNDO) if name.isdecimal() and name.isascii()]
+    return [UndoRun(state, f"{_UNDO}/{name}") for name in sorted(names, key=int)]
 
 
 def has_state(root: Path) -> bool:
-    """Whether an in-place conversion left anything in a source folder, be it what a killed one or a killed undo had begun."""
-    state = root / STATE_FOLDER
-    names = {path.name for path in state.iterdir()} if state.is_dir() else {"none"}
-    return "undo" in names or names <= {".gitignore"}
+    """Whether an in-place conversion left anything of a source folder, be it what a killed one had begun.  Raises: NoState."""
+    state = tree_state(root)
+    if state is None:
+        return False
+    with state:
+        return state.lstat(_UNDO) is not None
 
 
-def run_to_write(root: Path) -> UndoRun:
+def run_to_write(state: Directory) -> UndoRun:
     """The record of the conversion that begins now: that of a killed one, or a new one."""
-    known = runs(root)
+    known = runs(state)
     if known and not known[-1].is_finished:
         return known[-1]
-    number = int(known[-1].folder.name) + 1 if known else 1
-    return UndoRun(root / STATE_FOLDER / "undo" / f"{number:04}")
+    number = int(known[-1].folder.rpartition("/")[2]) + 1 if known else 1
+    return UndoRun(state, f"{_UNDO}/{number:04}")
 
 
 @contextlib.contextmanager
-def exclusive(root: Path) -> Iterator[None]:
-    """Make the state folder ours for the time of the block, and remove it afterwards if nothing is in it.
+def exclusive(root: Directory) -> Iterator[Directory]:
+    """The state of a source folder, which is ours for the time of the block, and is removed afterwards if nothing is in it.
 
-    Raises: Busy; OSError where the folder cannot be written.
+    Raises: Busy; NoState where none can be kept.
     """
-    state = root / STATE_FOLDER
-    (state / "undo").mkdir(parents=True, exist_ok=True)
-    ignore, lock = state / ".gitignore", state / "lock"
-    if not ignore.exists() or not ignore.stat().st_size:  # a kill can come between its creation and its line
-        ignore.write_text("*\n", encoding="ascii")  # the record is this machine's, not the project's
-    with lock.open("w") as stream:
-        _take(stream.fileno(), root)
-        try:
-            yield
-        finally:
-            _remove_if_unused(state)
+    with lock.exclusive(root):
+        state = tree_state(root.path, make=True)
+        assert state is not None
+        with state:
+            state.make_folders(_UNDO, _PRIVATE)
+            try:
+                yield state
+            finally:
+                _remove_if_unused(state, root)
 
 
-def _take(descriptor: int, root: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows: two at a time are not guarded against
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise Busy(f"{root}: another tf2npu is converting or undoing here; wait until it is done") from None
-
-
-def _remove_if_unused(state: Path) -> None:
-    for run in runs(state.parent):
+def _remove_if_unused(state: Directory, root: Directory) -> None:
+    for run in runs(state):
         if not run.entries:
-            shutil.rmtree(run.folder, ignore_errors=True)
-    (state / "lock").unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # still in use
-        (state / "undo").rmdir()
-        if {path.name for path in state.iterdir()} == {".gitignore"}:
-            (state / ".gitignore").unlink()
-            state.rmdir()
+            state.remove_tree(run.folder)
+        elif run.is_finished:
+            state.remove_tree(run.staged)
+    with contextlib.suppress(OSError):
+        if not state.names(_UNDO):
+            state.remove_folder(_UNDO)
+        if set(state.names()) <= {"path"}:
+            remove_tree_state(root.path)
 
 
-def copy_whole(source: Path, target: Path) -> None:
-    """Copy content, mode, times and, where the system lets us, the owner; the copy is on disk when this returns."""
-    shutil.copy2(source, target)
-    keep_owner(source, target)
-    sync_file(target)
+def copy_whole(source: Directory, path: str, target: Directory, copy: str) -> None:
+    """Copy content, mode, times, attributes and, where the system lets us, the owner; on disk when this returns."""
+    with source.reader(path) as original, target.new_file(copy, 0o600) as stream:
+        draft.copy(original, stream)
+        stream.flush()
+        info = os.fstat(original.fileno())
+        _copy_attributes(original.fileno(), stream.fileno())
+        keep_owner(info, stream.fileno())
+        os.fchmod(stream.fileno(), info.st_mode & 0o777)
+        os.utime(stream.fileno(), ns=(info.st_atime_ns, info.st_mtime_ns))
+        os.fsync(stream.fileno())
 
 
-def keep_owner(source: Path, target: Path) -> None:
-    """Give `target` the owner of `source`: writing a new file would otherwise make it the one who runs the tool."""
-    wanted, present = source.stat(), target.stat()
+def _copy_attributes(source: int, target: int) -> None:
+    """Extended attributes, as far as both file systems have them."""
+    if not hasattr(os, "listxattr"):
+        return
+    with contextlib.suppress(OSError):
+        for name in os.listxattr(source):
+            with contextlib.suppress(OSError):
+                os.setxattr(target, name, os.getxattr(source, name))
+
+
+def keep_owner(wanted: os.stat_result, descriptor: int) -> None:
+    """Give an open file the owner of another: a new file would otherwise belong to who runs the tool."""
+    present = os.fstat(descriptor)
     if (wanted.st_uid, wanted.st_gid) != (present.st_uid, present.st_gid):
         with contextlib.suppress(OSError):  # only root may, and only some file systems can
-            os.chown(target, wanted.st_uid, wanted.st_gid)
+            os.fchown(descriptor, wanted.st_uid, wanted.st_gid)
 
 
-def sync_file(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sync_folder(path: Path) -> None:
-    """Make renames in a folder durable; systems that cannot open folders do it on their own."""
-    with contextlib.suppress(OSError):
-        sync_file(path)
-
-
-def stands_in_real_folders(root: Path, path: str) -> bool:
-    """Whether no folder above the file became a link, which could lead writes out of the root."""
-    parts = PurePosixPath(path).parts[:-1]
-    return all(signature_of(root.joinpath(*parts[:end])) == "folder" for end in range(1, len(parts) + 1))
-
-
-def mode_of(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
+def clear_drafts(root: Directory, run: UndoRun) -> None:
+    """Remove what a killed run left beside the files that it was replacing."""
+    for place in {draft.beside(entry.path, name) for entry in run.entries for name in run.draft_names}:
+        with contextlib.suppress(OSError):
+            root.remove(place)

@@ -7,14 +7,18 @@ import re
 import stat
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from tf2npu.files.directory import Directory
 from tf2npu.project.excludes import Excludes, excludes
 
 REPORT_MARKER = ".tf2npu-report"
 REPORT_FOLDER = "tf2npu-report"
-STATE_FOLDER = ".tf2npu"
+SOURCE_BYTES = 256 << 20
+"""Larger files are data whatever their name: code of this size does not exist, and it would have to be held in memory."""
+_NEVER_COPIED = (".git", "__pycache__")
 _SOURCE_SUFFIXES = frozenset({".py", ".pyw", ".ipynb"})
+Found = list[tuple[str, os.stat_result | OSError]]  # what a folder holds: name and status, or why it has none
 _SHEBANG = re.compile(rb"#![^\n]*\bpython[0-9.]*\b")
 
 
@@ -43,82 +47,102 @@ class Entry:
 
 @dataclass
 class Tree:
-    """A walked tree. entries: sorted by path; left_out: folders that are never copied and worth naming."""
+    """A walked tree. files: the way to its content; entries: sorted by path; left_out: folders that are never copied and
+    worth naming."""
 
-    root: Path
+    files: Directory
     entries: list[Entry] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+
+    @property
+    def root(self) -> Path:
+        """The real path of the tree's folder."""
+        return self.files.path
 
 
 def walk(root: Path, patterns: tuple[str, ...] = (), respect_gitignore: bool = False) -> Tree:
     """Walk `root`; an unreadable folder becomes an entry of its own and everything else is still listed.
 
-    patterns: gitignore-style, of sources that are not to be converted.  Raises: BadPattern.
+    patterns: gitignore-style, of sources that are not to be converted.
+    Raises: BadPattern; OSError where the root itself cannot be read.
     """
-    tree = Tree(root)
-    pending = [("", excludes(root, patterns, respect_gitignore))]
+    tree = Tree(Directory.followed(root))
+    pending = [(Entry("", Kind.FOLDER), excludes(tree.root, patterns, respect_gitignore))]
     while pending:
         folder, outer = pending.pop()
         try:
-            found = sorted(os.scandir(root / folder), key=lambda e: e.name)
+            found = tree.files.entries(folder.path)
         except OSError as error:
-            tree.entries.append(Entry(folder or ".", Kind.UNREADABLE, note=error.strerror or str(error)))
+            if not folder.path:
+                raise
+            tree.entries += [folder, Entry(folder.path, Kind.UNREADABLE, note=error.strerror or str(error))]
             continue
-        here = outer.inside(root, folder, outer.reason(folder, True) if folder else "")
-        pending += [(below, here) for below in _take(found, f"{folder}/" if folder else "", here, tree)]
+        reason = _never_copied(folder.path, found)
+        if reason:
+            tree.left_out.append(f"{folder.path}/ ({reason})")
+            continue
+        tree.entries += [folder] if folder.path else []
+        here = outer.inside(tree.root, folder.path, outer.reason(folder.path, True) if folder.path else "")
+        pending += [(below, here) for below in _take(found, folder.path, here, tree)]
     tree.entries.sort(key=lambda e: e.path)
     tree.left_out.sort()
     return tree
 
 
 def single(path: Path) -> Tree:
-    """The tree of one file: its folder is the root."""
-    info = path.stat()
-    entry = Entry(path.name, Kind.SOURCE, stat.S_IMODE(info.st_mode) & 0o777, info.st_size)
-    return Tree(path.parent, [entry])
+    """The tree of one file: its folder is the root.  Raises: OSError."""
+    files = Directory.followed(path.parent)
+    info = os.stat(path.name, dir_fd=files.fileno(), follow_symlinks=False)
+    return Tree(files, [_bounded(Entry(path.name, Kind.SOURCE, stat.S_IMODE(info.st_mode) & 0o777, info.st_size))])
 
 
-def _take(found: list[os.DirEntry[str]], prefix: str, here: Excludes, tree: Tree) -> list[str]:
-    """Add a folder's entries to the tree; return the folders to walk next."""
+def _take(found: Found, folder: str, here: Excludes, tree: Tree) -> list[Entry]:
+    """Add a folder's entries to the tree; return the folders to walk next, which are added then."""
     below = []
-    for item in found:
-        path = prefix + item.name
+    for name, info in found:
+        if name in _NEVER_COPIED:
+            continue
+        path = f"{folder}/{name}" if folder else name
         try:
-            entry = _entry(item, path)
+            entry = _bounded(_entry(tree.files, path, info))
         except OSError as error:
             entry = Entry(path, Kind.UNREADABLE, note=error.strerror or str(error))
-        reason = _never_copied(item, entry)
-        if reason is not None:
-            tree.left_out += [f"{path}/ ({reason})"] if reason else []
+        if entry.kind is Kind.FOLDER:
+            below.append(entry)
             continue
         if entry.kind is Kind.SOURCE and (excluded_by := here.reason(path, False)):
             entry = replace(entry, kind=Kind.DATA, note=excluded_by)
         tree.entries.append(entry)
-        if entry.kind is Kind.FOLDER:
-            below.append(path)
     return below
 
 
-def _entry(item: os.DirEntry[str], path: str) -> Entry:
-    info = item.stat(follow_symlinks=False)
+def _entry(files: Directory, path: str, info: os.stat_result | OSError) -> Entry:
+    if isinstance(info, OSError):
+        raise info
     mode = stat.S_IMODE(info.st_mode) & 0o777
     if stat.S_ISLNK(info.st_mode):
-        return Entry(path, Kind.LINK, mode, note=os.readlink(item.path))
+        return Entry(path, Kind.LINK, mode, note=files.readlink(path))
     if stat.S_ISDIR(info.st_mode):
         return Entry(path, Kind.FOLDER, mode)
     if not stat.S_ISREG(info.st_mode):
         return Entry(path, Kind.SPECIAL, mode, note=_special(info.st_mode))
-    kind = Kind.SOURCE if is_source(Path(item.path), info.st_size) else Kind.DATA
+    kind = Kind.SOURCE if is_source(files, path, info.st_size) else Kind.DATA
     return Entry(path, kind, mode, info.st_size)
 
 
-def is_source(path: Path, size: int) -> bool:
+def _bounded(entry: Entry) -> Entry:
+    """A source that is too large to be read whole is data."""
+    if entry.kind is not Kind.SOURCE or entry.size <= SOURCE_BYTES:
+        return entry
+    return replace(entry, kind=Kind.DATA, note=f"over {SOURCE_BYTES >> 20} MB")
+
+
+def is_source(files: Directory, path: str, size: int) -> bool:
     """True for Python files and notebooks by suffix in any case, and for extensionless scripts with a python shebang."""
-    suffix = path.suffix.lower()
+    suffix = PurePosixPath(path).suffix.lower()
     if suffix or size == 0:
         return suffix in _SOURCE_SUFFIXES
-    with open(path, "rb") as stream:
-        return _SHEBANG.match(stream.read(256)) is not None
+    return _SHEBANG.match(files.read(path, 256)) is not None
 
 
 def _special(mode: int) -> str:
@@ -126,16 +150,14 @@ def _special(mode: int) -> str:
     return next((name for test, name in names if test(mode)), "character device")
 
 
-def _never_copied(item: os.DirEntry[str], entry: Entry) -> str | None:
-    """None to keep the entry, else why it stays behind ("" where the reason needs no words)."""
-    if item.name in (".git", "__pycache__"):
+def _never_copied(path: str, found: Found) -> str:
+    """Why a folder with this content stays behind, "" to keep it."""
+    if not path:
         return ""
-    if entry.kind is not Kind.FOLDER:
-        return None
-    if os.path.exists(os.path.join(item.path, "pyvenv.cfg")) or os.path.isdir(os.path.join(item.path, "conda-meta")):
+    names = dict(found)
+    conda = names.get("conda-meta")
+    if "pyvenv.cfg" in names or (isinstance(conda, os.stat_result) and stat.S_ISDIR(conda.st_mode)):
         return "virtual environment"
-    if item.name == REPORT_FOLDER or os.path.exists(os.path.join(item.path, REPORT_MARKER)):
+    if PurePosixPath(path).name == REPORT_FOLDER or REPORT_MARKER in names:
         return "earlier report"
-    if item.name == STATE_FOLDER:
-        return "state of an earlier conversion"
-    return None
+    return ""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from pathlib import Path
 
 from tf2npu.file_notes import INTERNAL, UNREADABLE
+from tf2npu.files.directory import Directory
+from tf2npu.files.draft import put_whole
 from tf2npu.findings import Finding, Level, Status
 from tf2npu.report.model import WORK_LEVELS, FileReport, Lines, Report
 
@@ -65,10 +66,9 @@ def render(report: Report) -> str:
 
 
 def write(report: Report, path: Path) -> None:
-    """Store the baseline in one step."""
-    draft = path.with_name(f"{path.name}.tf2npu-draft")
-    draft.write_text(render(report), encoding="ascii")
-    os.replace(draft, path)
+    """Store the baseline in one step.  Raises: OSError."""
+    with Directory.given(path.parent) as folder:
+        put_whole(folder, path.name, [render(report)])
 
 
 def mark_known(report: Report, known: set[str]) -> None:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from tf2npu.report import as_json, as_text
+from tf2npu.files.directory import Directory
+from tf2npu.files.draft import put_whole, sweep
+from tf2npu.files.lock import exclusive
+from tf2npu.report import as_json, as_text, record
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Report
-from tf2npu.report.whole_file import put_whole
+from tf2npu.report.record import Written
 
 FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit")
-MARKER = ".tf2npu-report"  # lists the files of the report, so that the next one can clear them away
-
+MARKER = ".tf2npu-report"  # tells a walk that a folder is a report
+_MARKER_TEXT = "This folder is a report of tf2npu: conversions leave it out.\n"
+PATIENCE_SECONDS = 60.0
+"""A report of thousands of pages takes less, and who waits has a conversion behind it that would be lost."""
+_PAGES = "files"
 
 _PACKAGE = Path(__file__).parent.parent
 
@@ -77,14 +83,14 @@ def _first_file(chosen: str) -> str:
     return "index.html" if chosen == "html" else _ONE_TEXT[chosen][0]
 
 
-def _put(report: Report, chosen: str, folder: Path, jobs: int) -> Iterator[tuple[str, bool]]:
+def _put(report: Report, chosen: str, folder: Directory, jobs: int) -> Iterator[tuple[str, bool]]:
     """Write the files of a format: (name, whether it held something else before)."""
     if chosen == "html":
         from tf2npu.report import page_files  # Jinja and Pygments cost a tenth of a second to import
 
         yield from page_files.put(localized(report, report.language), folder, jobs)
     elif name := _first_file(chosen):
-        yield name, put_whole(folder / name, _pieces(report, chosen))
+        yield name, put_whole(folder, name, _pieces(report, chosen))
 
 
 def check(folder: Path, formats: list[str], *, force: bool = False) -> None:
@@ -92,13 +98,23 @@ def check(folder: Path, formats: list[str], *, force: bool = False) -> None:
 
     Raises: ForeignFile.
     """
-    if folder.exists() and not folder.is_dir():
-        raise ForeignFile(f"{folder}: exists and is no folder")
-    if force or (folder / MARKER).exists():
+    if not os.path.lexists(folder):
         return
-    for name in filter(None, map(_first_file, formats)):
-        if os.path.lexists(folder / name):
-            raise ForeignFile(f"{folder / name}: exists and is no report of tf2npu; give another --report folder")
+    try:
+        with Directory.given(folder) as place:
+            if not force and not record.is_known(folder):
+                _check_names(place, formats)
+    except OSError as error:
+        raise ForeignFile(f"{folder}: {error.strerror or error}; give another --report folder") from None
+
+
+def _check_names(place: Directory, formats: list[str]) -> None:
+    for name in (MARKER, *filter(None, map(_first_file, formats))):
+        if place.lstat(name) is not None:
+            raise ForeignFile(
+                f"{place.path / name}: exists and is no report of tf2npu's that is known here; "
+                "give another --report folder, or --force to overwrite it"
+            )
 
 
 def write(report: Report, folder: Path, formats: list[str], *, keep: bool = False, jobs: int = 1) -> None:
@@ -107,24 +123,36 @@ def write(report: Report, folder: Path, formats: list[str], *, keep: bool = Fals
     jobs: processes that render pages.
 
     A report that is there already, and whole, is left as it is: rendering costs more than finding out.
+    Raises: OSError; Busy where another process has not written its report after a minute.
     """
-    earlier, its_digest = _earlier(folder)
-    digest = _digest(report, formats)
-    if digest == its_digest and all((folder / name).is_file() for name in earlier):
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    _mark(folder, earlier, "")  # from here on the folder is ours, also after a kill
+    with Directory.given(folder, make=True) as place, exclusive(place, patience_seconds=PATIENCE_SECONDS):
+        earlier = record.load(folder)
+        digest = _digest(report, formats)
+        if digest != earlier.digest or not all(_is_file(place, name) for name in (*earlier.names, MARKER)):
+            _write(report, place, formats, earlier, digest, keep, jobs)
+
+
+def _write(report: Report, place: Directory, formats: list[str], earlier: Written, digest: str, keep: bool, jobs: int) -> None:
+    record.store(place.path, Written(earlier.names))  # from here on the folder is ours, also after a kill
+    sweep(place)
+    sweep(place, _PAGES)
+    put_whole(place, MARKER, [_MARKER_TEXT])
     written: set[str] = set()
     is_new = False
     for chosen in formats:
-        for name, was_other in _put(report, chosen, folder, jobs):
+        for name, was_other in _put(report, chosen, place, jobs):
             written.add(name)
             is_new = was_other or is_new
-    kept = {name for name in earlier if keep and not ("html" in formats and name.startswith("files/"))}
-    for name in sorted(earlier - written - kept):
-        (folder / name).unlink(missing_ok=True)
-    kept_digest = "" if is_new else its_digest  # the same pages again: what stands beside them still belongs to them
-    _mark(folder, written | kept, kept_digest if kept else digest)
+    kept = {name for name in earlier.names if keep and not ("html" in formats and name.startswith("files/"))}
+    for name in sorted(earlier.names - written - kept):
+        place.remove(name)
+    kept_digest = "" if is_new else earlier.digest  # the same pages again: what stands beside them still belongs to them
+    record.store(place.path, Written(frozenset(written | kept), kept_digest if kept else digest))
+
+
+def _is_file(place: Directory, name: str) -> bool:
+    info = place.lstat(name)
+    return info is not None and stat.S_ISREG(info.st_mode)
 
 
 def _digest(report: Report, formats: list[str]) -> str:
@@ -137,19 +165,3 @@ def _digest(report: Report, formats: list[str]) -> str:
     for piece in as_json.pieces(report):
         digest.update(piece.encode())
     return digest.hexdigest()
-
-
-def _mark(folder: Path, names: set[str], digest: str) -> None:
-    content = {"tool": "tf2npu", "digest": digest, "files": sorted(names)}
-    put_whole(folder / MARKER, [json.dumps(content, indent=1), "\n"])
-
-
-def _earlier(folder: Path) -> tuple[set[str], str]:
-    """Names of the files of the report that stands there, and its digest."""
-    try:
-        content = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-        names, digest = content["files"], str(content.get("digest", ""))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return set(), ""
-    harmless = {str(name) for name in names if ".." not in PurePosixPath(str(name)).parts and not str(name).startswith("/")}
-    return harmless, digest

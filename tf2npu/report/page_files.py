@@ -7,19 +7,20 @@ import multiprocessing
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
+from tf2npu.files.directory import Directory
+from tf2npu.files.draft import put_whole
 from tf2npu.report.as_html import Pages
 from tf2npu.report.model import Report
-from tf2npu.report.whole_file import put_whole
 
 _PAGES_WORTH_A_PROCESS = 40
 _CHUNK = 16
 
 
-def put(report: Report, folder: Path, jobs: int) -> Iterator[tuple[str, bool]]:
+def put(report: Report, folder: Directory, jobs: int) -> Iterator[tuple[str, bool]]:
     """Write index.html and the page of every file that has one: (name, whether it held something else before)."""
     pages = Pages(report)
+    folder.make_folders("files")
     jobs = min(jobs, 1 + len(pages) // _PAGES_WORTH_A_PROCESS)
     chunks = [range(start, min(start + _CHUNK, len(pages))) for start in range(0, len(pages), _CHUNK)]
     if jobs > 1 and _can_fork():
@@ -29,8 +30,8 @@ def put(report: Report, folder: Path, jobs: int) -> Iterator[tuple[str, bool]]:
             yield from _put_chunk(pages, folder, chunk)
 
 
-def _put_chunk(pages: Pages, folder: Path, chunk: range) -> list[tuple[str, bool]]:
-    return [(name, put_whole(folder / name, [text])) for name, text in pages.texts(chunk)]
+def _put_chunk(pages: Pages, folder: Directory, chunk: range) -> list[tuple[str, bool]]:
+    return [(name, put_whole(folder, name, [text])) for name, text in pages.texts(chunk)]
 
 
 def _can_fork() -> bool:
@@ -38,14 +39,14 @@ def _can_fork() -> bool:
     return "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
 
 
-_inherited: tuple[Pages, Path]
+_inherited: tuple[Pages, Directory]
 
 
 def _put_inherited(chunk: range) -> list[tuple[str, bool]]:
     return _put_chunk(*_inherited, chunk)
 
 
-def _by_processes(pages: Pages, folder: Path, chunks: list[range], jobs: int) -> Iterator[tuple[str, bool]]:
+def _by_processes(pages: Pages, folder: Directory, chunks: list[range], jobs: int) -> Iterator[tuple[str, bool]]:
     global _inherited
     _inherited = (pages, folder)
     context = multiprocessing.get_context("fork")

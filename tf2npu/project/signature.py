@@ -1,0 +1,52 @@
+"""What stands at a path, as a text that can be stored and compared: "sha256:HEX" of a file, "link:TARGET", or "folder"."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from tf2npu.files.directory import Directory
+
+FOLDER = "folder"
+_BLOCK_BYTES = 1 << 20
+
+
+def signature_of_bytes(data: bytes) -> str:
+    """Of a file with this content."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def signature_of_link(target: str) -> str:
+    """Of a symbolic link."""
+    return "link:" + target
+
+
+def signature_of(root: Directory, path: str) -> str | None:
+    """Of what stands at `path` itself; None where nothing does, "special" for a named pipe, a socket or a device."""
+    info = root.lstat(path)
+    if info is None:
+        return None
+    if stat.S_ISLNK(info.st_mode):
+        return signature_of_link(root.readlink(path))
+    if stat.S_ISDIR(info.st_mode):
+        return FOLDER
+    if not stat.S_ISREG(info.st_mode):
+        return "special"
+    with root.reader(path) as stream:
+        return signature_of_stream(stream)
+
+
+def signature_of_stream(stream: BinaryIO) -> str:
+    """Of a file with what is left of this one as its content."""
+    digest = hashlib.sha256()
+    while block := stream.read(_BLOCK_BYTES):
+        digest.update(block)
+    return "sha256:" + digest.hexdigest()
+
+
+def is_inside(path: str) -> bool:
+    """Whether a stored path can only be one below the folder: relative, and without a way up."""
+    parts = PurePosixPath(path).parts
+    return bool(parts) and not path.startswith("/") and ".." not in parts and "\0" not in path and "/".join(parts) == path

@@ -1,0 +1,56 @@
+"""Which files of a report folder are ours: the record that the next report clears away by, kept outside of the folder."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from tf2npu.files.draft import replacing
+from tf2npu.files.state import NoState, tree_state
+
+log = logging.getLogger(__name__)
+_FILE = "report.json"
+
+
+@dataclass(frozen=True)
+class Written:
+    """names: of the files, relative to the folder.  digest: of what they show, "" while they are being written."""
+
+    names: frozenset[str] = frozenset()
+    digest: str = ""
+
+
+def is_known(folder: Path) -> bool:
+    """Whether a report of ours was written into the folder, be it one that was broken off."""
+    return _stored(folder) is not None
+
+
+def load(folder: Path) -> Written:
+    """What was written into the folder; nothing where that is not known."""
+    return _stored(folder) or Written()
+
+
+def store(folder: Path, written: Written) -> None:
+    """Remember what is written into the folder."""
+    try:
+        state = tree_state(folder, make=True)
+        assert state is not None
+        with state, replacing(state, _FILE, 0o600) as stream:
+            document = {"digest": written.digest, "files": sorted(written.names)}
+            stream.write(json.dumps(document, indent=1).encode("ascii") + b"\n")
+    except NoState as error:
+        log.warning("%s; the next report into %s will ask for --force", error.strerror, folder)
+
+
+def _stored(folder: Path) -> Written | None:
+    try:
+        state = tree_state(folder)
+        if state is None:
+            return None
+        with state:
+            document = json.loads(state.read(_FILE))
+        return Written(frozenset(map(str, document["files"])), str(document["digest"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # none, or a damaged one: nothing in the folder counts as ours
