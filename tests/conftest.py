@@ -6,13 +6,24 @@ Golden tests rewrite their files with `--regen`.
 from __future__ import annotations
 
 import os
+import unittest
 
+import pytest
 from hypothesis import settings
+
+from tests.needs import why_no_root
 
 # The same examples in every run of the continuous integration; a developer's runs go on looking for new ones.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+
+@pytest.fixture
+def needs_root():
+    """Mounts, other users and dropped capabilities; says why the test does not run where they cannot be had."""
+    if reason := why_no_root():
+        raise unittest.SkipTest(reason)
 
 
 def pytest_addoption(parser):

@@ -61,10 +61,10 @@ class TestConvert:
     def test_a_file_that_changes_meanwhile_is_kept(self, tool, here, monkeypatch):
         from tf2npu.project import in_place
 
-        def meanwhile(source, path, state, copy):
+        def meanwhile(source, path, *rest):
             if path == "train.py":
                 (here / path).write_text("# edited meanwhile\n")
-            original(source, path, state, copy)
+            original(source, path, *rest)
 
         original = in_place.copy_whole
         monkeypatch.setattr(in_place, "copy_whole", meanwhile)

@@ -88,7 +88,9 @@ def sweep(folder: Directory, path: str = "") -> None:
                 folder.remove(f"{path}/{name}" if path else name)
 
 
-def copy(source: BinaryIO, target: BinaryIO) -> None:
-    """Copy the rest of a file."""
-    while block := source.read(_BLOCK_BYTES):
+def copy(source: BinaryIO, target: BinaryIO, n_bytes: int | None = None) -> None:
+    """Copy the rest of a file, or so many bytes of it."""
+    left = n_bytes
+    while block := source.read(_BLOCK_BYTES if left is None else min(left, _BLOCK_BYTES)):
         target.write(block)
+        left = None if left is None else left - len(block)

@@ -92,7 +92,7 @@ class _Run:
         self._cache = cache
         self._progress = progress
         self._sources = [e for e in tree.entries if e.kind is Kind.SOURCE]
-        self._settings = [e for e in tree.entries if e.kind is Kind.DATA and is_project_settings(e.path)]
+        self._settings = [e for e in tree.entries if _may_name_commands(e)]
         self._results: list[FileResult] = []
         self._crashes: list[str] = []
         self._unread: dict[str, str] = {}
@@ -314,6 +314,10 @@ def resolve_distributed(config: Config, kinds: tuple[str, ...]) -> Config:
     else:
         found = f"{' and '.join(kinds)} were found"
     raise UsageProblem(f"--distributed auto: {found}; say --distributed none, horovod or tf")
+
+
+def _may_name_commands(entry: Entry) -> bool:
+    return entry.kind is Kind.DATA and is_project_settings(entry.path) and entry.size <= LARGE_BYTES
 
 
 def _is_notebook(entry: Entry) -> bool:

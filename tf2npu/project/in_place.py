@@ -15,7 +15,7 @@ from tf2npu.files import draft
 from tf2npu.files.directory import Directory
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.project.output import Output
-from tf2npu.project.signature import signature_of, signature_of_bytes
+from tf2npu.project.signature import signature_of, signature_of_bytes, size_of
 from tf2npu.project.undo_log import Replaced, UndoRun, clear_drafts, copy_whole, exclusive, keep_owner, run_to_write
 from tf2npu.project.walk import Entry, Kind, Tree
 
@@ -83,8 +83,8 @@ class InPlace(Output):
         path = staged.result.path
         try:
             original = self._run.new_original()
-            copy_whole(self._tree.files, path, self._state, original)
-            if signature_of(self._state, original) != staged.before:
+            copy_whole(self._tree.files, path, self._state, original, size_of(staged.before))
+            if signature_of(self._state, original, (staged.before,)) != staged.before:
                 _disturbed(staged.result)
                 return None
             info = self._state.lstat(original)
@@ -99,7 +99,7 @@ class InPlace(Output):
         files, place = self._tree.files, draft.beside(entry.path, self._draft_name)
         try:
             info = files.lstat(entry.path)
-            if info is None or signature_of(files, entry.path) != entry.before:
+            if info is None or signature_of(files, entry.path, (entry.before,)) != entry.before:
                 return _disturbed(staged.result)
             if info.st_nlink > 1:
                 message = "has further names (hard links): they keep the old text, only this one has the new"

@@ -53,7 +53,11 @@ class Manifest:
 
     def accepts(self, path: str, signature: str) -> bool:
         """Whether `signature` at `path` is something this tool wrote there."""
-        return signature in self._accepted.get(path, ())
+        return signature in self.accepted(path)
+
+    def accepted(self, path: str) -> set[str]:
+        """What this tool wrote at `path`, be it earlier."""
+        return self._accepted.get(path, set())
 
     def knows(self, path: str) -> bool:
         return path in self._accepted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -70,6 +71,7 @@ class Mirror:
     def put_copy(self, path: str, source: Directory, name: str, mode: int) -> Placed:
         """Place a copy of the file `name` of another folder, read in blocks."""
         with source.reader(name) as original:
+            self._check_room(os.fstat(original.fileno()).st_size)
             signature = signature_of_stream(original)
 
             def create(place: str) -> None:
@@ -80,6 +82,12 @@ class Mirror:
 
             return self._place(path, signature, create, mode)
 
+    def _check_room(self, n_bytes: int) -> None:
+        """Raises: OSError for what cannot fit, before a disk is filled with it (sparse files say that they hold terabytes)."""
+        disk = os.fstatvfs(self.out.fileno())
+        if n_bytes > disk.f_bavail * disk.f_frsize:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.out.path))
+
     def put_link(self, path: str, target: str) -> Placed:
         """Place a symbolic link to `target`, dangling or not."""
         return self._place(path, signature_of_link(target), lambda place: self.out.make_link(place, target), None)
@@ -87,7 +95,7 @@ class Mirror:
     def put_folder(self, path: str, mode: int) -> Placed:
         """Make a folder; its mode is set by `finish`, so that a read-only one can be filled."""
         placed = self._make_folder(path)
-        if signature_of(self.out, path) == FOLDER:
+        if signature_of(self.out, path, ()) == FOLDER:
             self._modes.append((path, mode | 0o700))
         return placed
 
@@ -114,7 +122,7 @@ class Mirror:
         blocked = self._make_parents(path)
         if blocked:
             return Placed(Put.CONFLICT, blocked)
-        current = signature_of(self.out, path)
+        current = signature_of(self.out, path, {signature, *self.manifest.accepted(path)})
         if current == signature and self._has_mode(path, mode):
             self.manifest.keep(path, signature)
             self._clear_new_version(path)
@@ -158,7 +166,7 @@ class Mirror:
     def _write_beside(self, path: str, signature: str, create: Create) -> str:
         """Leave the person's version alone and put the new one next to it."""
         beside = with_suffix(path, NEW_SUFFIX)
-        current = signature_of(self.out, beside)
+        current = signature_of(self.out, beside, {signature, *self.manifest.accepted(beside)})
         if current not in (None, signature) and not self.manifest.accepts(beside, current):
             self._back_up(beside)
         if current == signature:
@@ -176,7 +184,7 @@ class Mirror:
 
     def _remove(self, path: str) -> bool:
         """Remove an entry of ours; False where a person changed it or it is a folder that holds something."""
-        current = signature_of(self.out, path)
+        current = signature_of(self.out, path, self.manifest.accepted(path))
         if current is None:
             return True
         if not self.manifest.accepts(path, current):
@@ -205,7 +213,7 @@ class Mirror:
         """A real folder at `path`, never a link that would lead writes out of OUT."""
         if path in self._real_folders:
             return Placed(Put.SAME)
-        current = signature_of(self.out, path)
+        current = signature_of(self.out, path, self.manifest.accepted(path))
         backup = ""
         if current not in (None, FOLDER):
             if self.manifest.accepts(path, current):
@@ -229,7 +237,7 @@ class Mirror:
     def _stands_in_real_folders(self, path: str) -> bool:
         parts = PurePosixPath(path).parts[:-1]
         above = ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
-        return all(signature_of(self.out, folder) == FOLDER for folder in above)
+        return all(signature_of(self.out, folder, ()) == FOLDER for folder in above)
 
 
 def free_name(root: Directory, path: str) -> str:

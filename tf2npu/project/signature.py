@@ -1,9 +1,11 @@
-"""What stands at a path, as a text that can be stored and compared: "sha256:HEX" of a file, "link:TARGET", or "folder"."""
+"""What stands at a path, as a text that can be stored and compared: "sha256:HEX:BYTES", "link:TARGET", or "folder"."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
@@ -15,7 +17,7 @@ _BLOCK_BYTES = 1 << 20
 
 def signature_of_bytes(data: bytes) -> str:
     """Of a file with this content."""
-    return "sha256:" + hashlib.sha256(data).hexdigest()
+    return f"sha256:{hashlib.sha256(data).hexdigest()}:{len(data)}"
 
 
 def signature_of_link(target: str) -> str:
@@ -23,8 +25,11 @@ def signature_of_link(target: str) -> str:
     return "link:" + target
 
 
-def signature_of(root: Directory, path: str) -> str | None:
-    """Of what stands at `path` itself; None where nothing does, "special" for a named pipe, a socket or a device."""
+def signature_of(root: Directory, path: str, known: Iterable[str]) -> str | None:
+    """Of what stands at `path` itself; None where nothing does, "special" for a named pipe, a socket or a device.
+
+    known: the signatures that it may have. A file of another size is not read, however large it is: "sha256::BYTES".
+    """
     info = root.lstat(path)
     if info is None:
         return None
@@ -34,16 +39,23 @@ def signature_of(root: Directory, path: str) -> str | None:
         return FOLDER
     if not stat.S_ISREG(info.st_mode):
         return "special"
+    if not any(signature.endswith(f":{info.st_size}") for signature in known):
+        return f"sha256::{info.st_size}"
     with root.reader(path) as stream:
         return signature_of_stream(stream)
 
 
 def signature_of_stream(stream: BinaryIO) -> str:
-    """Of a file with what is left of this one as its content."""
+    """Of an open file that was not read yet."""
     digest = hashlib.sha256()
     while block := stream.read(_BLOCK_BYTES):
         digest.update(block)
-    return "sha256:" + digest.hexdigest()
+    return f"sha256:{digest.hexdigest()}:{os.fstat(stream.fileno()).st_size}"
+
+
+def size_of(signature: str) -> int:
+    """Bytes of the file that a signature stands for."""
+    return int(signature.rpartition(":")[2])
 
 
 def is_inside(path: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tf2npu.files import draft
 from tf2npu.files.directory import Directory
 from tf2npu.project.mirror import free_name
-from tf2npu.project.signature import FOLDER, signature_of
+from tf2npu.project.signature import FOLDER, signature_of, size_of
 from tf2npu.project.undo_log import Replaced, UndoRun, clear_drafts, copy_whole, exclusive, has_state, runs
 
 
@@ -66,16 +66,16 @@ def _restore(root: Directory, run: UndoRun, entry: Replaced, draft_name: str, fo
     """Put the original back; returns why not, or "" when it stands there."""
     if not _stands_in_folders(root, entry.path):
         return "its folder is gone or became a link"
-    current = signature_of(root, entry.path)
+    current = signature_of(root, entry.path, (entry.before, entry.after))
     if current == entry.before:
         return ""
     if current != entry.after and not force:
         return "it was deleted since" if current is None else "it was changed since"
-    if signature_of(run.state, run.original(entry)) != entry.before:
+    if signature_of(run.state, run.original(entry), (entry.before,)) != entry.before:
         return "its original is missing or damaged"
     place = draft.beside(entry.path, draft_name)
     try:
-        copy_whole(run.state, run.original(entry), root, place)
+        copy_whole(run.state, run.original(entry), root, place, size_of(entry.before))
         root.set_mode(place, entry.mode)
         if current not in (None, entry.after):
             root.rename(entry.path, free_name(root, entry.path))
@@ -89,4 +89,4 @@ def _restore(root: Directory, run: UndoRun, entry: Replaced, draft_name: str, fo
 
 
 def _stands_in_folders(root: Directory, path: str) -> bool:
-    return signature_of(root, path.rpartition("/")[0]) == FOLDER
+    return signature_of(root, path.rpartition("/")[0], ()) == FOLDER

@@ -23,7 +23,7 @@ from tf2npu.files.state import remove_tree_state, tree_state
 from tf2npu.project.signature import is_inside
 
 _FINISHED = {"finished": True}
-_SIGNATURE = re.compile(r"sha256:[0-9a-f]{64}")
+_SIGNATURE = re.compile(r"sha256:[0-9a-f]{64}:[0-9]{1,19}")
 _UNDO = "undo"
 _PRIVATE = 0o700
 
@@ -196,10 +196,13 @@ def _remove_if_unused(state: Directory, root: Directory) -> None:
             remove_tree_state(root.path)
 
 
-def copy_whole(source: Directory, path: str, target: Directory, copy: str) -> None:
-    """Copy content, mode, times, attributes and, where the system lets us, the owner; on disk when this returns."""
+def copy_whole(source: Directory, path: str, target: Directory, copy: str, n_bytes: int) -> None:
+    """Copy content, mode, times, attributes and, where the system lets us, the owner; on disk when this returns.
+
+    n_bytes: the most that is copied; a file that has grown since it was looked at is not the one that is meant.
+    """
     with source.reader(path) as original, target.new_file(copy, 0o600) as stream:
-        draft.copy(original, stream)
+        draft.copy(original, stream, n_bytes)
         stream.flush()
         info = os.fstat(original.fileno())
         _copy_attributes(original.fileno(), stream.fileno())

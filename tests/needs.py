@@ -1,0 +1,18 @@
+"""What a test needs of the machine, where not every machine has it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+
+def why_no_root() -> str:
+    """Why other users, mounts and capabilities cannot be had here, "" where they can."""
+    if os.geteuid() != 0:
+        return "needs root"
+    tools = [name for name in ("unshare", "setpriv", "mount") if shutil.which(name) is None]
+    if tools:
+        return f"needs {', '.join(tools)}"
+    tried = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
+    return "" if tried.returncode == 0 else "needs a mount namespace"
