@@ -3,8 +3,9 @@
     python benchmarks/kill_conversion.py --kills 200
     python benchmarks/kill_conversion.py --each-write
 
-Four situations by turns: an empty OUT, an OUT that holds the conversion of an earlier version, `--in-place` (followed by
-turns by a rerun and by `tf2npu undo`) and that undo itself; with one process and with two, with and without the cache.
+Situations by turns: an empty OUT, an OUT that holds the conversion of an earlier version (both with `--data` link, copy and
+skip), `--in-place` (followed by turns by a rerun and by `tf2npu undo`) and that undo itself; with one process and with two,
+with and without the cache. The project holds links, dangling ones too, and data of more than 10 MB.
 Each command runs in a forked process group, so that a moment is one of the command and not of Python's start. --each-write
 is the same with a smaller project and a kill before each call that changes a file, so that no moment is left to chance.
 Exit code 1 when a file was torn or a rerun differed.
@@ -13,6 +14,7 @@ Exit code 1 when a file was torn or a rerun differed.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import random
 import shutil
@@ -32,7 +34,8 @@ N_FILES_OF_EACH = 9
 _PADDING = "".join(f"def step_{n}(x):\n    return tf.nn.relu(x) + {n}\n\n" for n in range(4))
 _REPORT = ("--format", "json")  # pages would take most of the time, and the kills
 _CHANGES = frozenset(f"os.{name}" for name in ("mkdir", "rename", "remove", "rmdir", "chmod", "symlink", "link", "truncate"))
-State = dict[str, tuple[int, bytes | str | None]]  # path -> mode; content of a file, target of a link, None for a folder
+DATA = ("link", "copy", "skip")
+State = dict[str, tuple[int, bytes | str | None]]  # path -> mode; digest of a file, target of a link, None for a folder
 
 
 @dataclass
@@ -71,7 +74,11 @@ def make_source(root: Path, version: int, n_files: int) -> None:
     (root / "run.sh").write_text(f"#!/bin/sh\n# version {version}\nexec python pkg0/m00.py\n")
     (root / "run.sh").chmod(0o755)
     (root / "pkg1" / "m01.py").chmod(0o750)
-    (root / "alias.py").symlink_to("pkg0/m00.py")
+    for name, target in (("alias.py", "pkg0/m00.py"), ("lib", "pkg1"), ("dangling", "nowhere")):
+        (root / name).symlink_to(target)
+    with (root / "shard.tfrecord").open("wb") as stream:  # more than what is copied by itself
+        stream.write(bytes([version]))
+        stream.truncate(11 << 20)
 
 
 def state_of(root: Path) -> State:
@@ -85,7 +92,7 @@ def state_of(root: Path) -> State:
         if path.is_symlink():
             found[name] = (0, os.readlink(path))
         else:
-            found[name] = (0, None) if path.is_dir() else (mode, path.read_bytes())
+            found[name] = (0, None) if path.is_dir() else (mode, hashlib.sha256(path.read_bytes()).digest())
     return found
 
 
@@ -165,30 +172,36 @@ def restore(trial: Trial) -> None:
 
 
 def trials(folder: Path, cache: Path, n_files: int) -> list[Trial]:
-    """The four situations, each with its states and the time that an undisturbed conversion takes."""
+    """The situations, each with its states and the time that an undisturbed conversion takes."""
     first, second, out, live = folder / "v1", folder / "v2", folder / "out", folder / "live"
     make_source(first, 1, n_files)
     make_source(second, 2, n_files)
     must(finish(("convert", str(first), str(out)), cache))
     stale, old = keep(out, "stale"), state_of(out)
-    must(finish(("convert", str(second), str(folder / "clean")), cache))
-    new, source = state_of(folder / "clean"), state_of(second)
+    new = {data: clean(second, folder / f"clean-{data}", data, cache) for data in DATA}
+    source, converted = state_of(second), clean(second, folder / "clean", "copy", cache)
     shutil.rmtree(state_home(cache))
     state_home(cache).mkdir()
     shutil.copytree(second, live, symlinks=True)
     plain = keep(live, "plain")
-    words = ("convert", str(second), str(out), *_REPORT)
+    words = ("convert", str(second), str(out), *_REPORT, "--data")
     in_place = ("convert", str(live), "--in-place", "--report", str(live / "tf2npu-report"), *_REPORT)
     must(finish(in_place, cache))
     found = [
-        Trial("into an empty OUT", None, words, out, {}, new),
-        Trial("over an earlier OUT", stale, words, out, old, new),
-        Trial("in place", plain, in_place, live, source, new),
-        Trial("undoing", keep(live, "done"), ("undo", str(live)), live, new, source),
+        *(Trial(f"into an empty OUT, data: {data}", None, (*words, data), out, {}, new[data]) for data in DATA),
+        Trial("in place", plain, in_place, live, source, converted),
+        *(Trial(f"over an earlier OUT, data: {data}", stale, (*words, data), out, old, new[data]) for data in DATA),
+        Trial("undoing", keep(live, "done"), ("undo", str(live)), live, converted, source),
     ]
     for trial in found:
         trial.seconds = min(undisturbed(trial, cache) for _ in range(3))
     return found
+
+
+def clean(source: Path, out: Path, data: str, cache: Path) -> State:
+    """What a conversion that nobody disturbs gives."""
+    must(finish(("convert", str(source), str(out), *_REPORT, "--data", data), cache))
+    return state_of(out)
 
 
 def undisturbed(trial: Trial, cache: Path) -> float:
@@ -208,10 +221,10 @@ def check_killed(trial: Trial, number: int, tally: Tally) -> None:
     """Every file is the old or the new one; a file of OUT may also not be there yet."""
     found = state_of(trial.place)
     torn = [name for name, content in found.items() if content not in (trial.old.get(name), trial.new.get(name))]
-    lost = [name for name in trial.old if name not in found]
+    lost = [name for name in trial.old if name not in found and name in trial.new]
     tally.faults += [f"kill {number}, {trial.name}: torn {name}" for name in torn]
     tally.faults += [f"kill {number}, {trial.name}: lost {name}" for name in lost]
-    n_new = sum(1 for name, content in found.items() if content == trial.new[name] != trial.old.get(name))
+    n_new = sum(1 for name, content in found.items() if content == trial.new.get(name) != trial.old.get(name))
     n_all = sum(1 for name, content in trial.new.items() if content != trial.old.get(name))
     tally.moments["nothing written yet" if not n_new else "in the middle" if n_new < n_all else "all written"] += 1
 

@@ -47,10 +47,14 @@ class Output:
         """Remove our files whose source is gone; a result for each that stays because a person changed it."""
         if self._mirror is None:
             return []
-        planned = {self._rename.get(e.path, e.path) for e in self._tree.entries if e.kind is not Kind.SPECIAL}
+        planned = {self._rename.get(e.path, e.path) for e in self._tree.entries if not self._is_left_out(e)}
         message = "the source file is gone, but this converted file was changed by hand: kept; delete it yourself"
         kept = self._mirror.remove_gone(planned)
         return [_noted(FileResult(path, Status.CONFLICT), file_notes.GONE, Level.MANUAL, message) for path in kept]
+
+    def _is_left_out(self, entry: Entry) -> bool:
+        is_skipped = entry.kind is Kind.DATA and entry.size > LARGE_BYTES and self._data == "skip"
+        return entry.kind is Kind.SPECIAL or is_skipped
 
     def place_result(self, entry: Entry, result: FileResult, data: bytes) -> FileResult:
         """Write a converted or copied source file."""
