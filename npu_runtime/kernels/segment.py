@@ -147,7 +147,7 @@ def _divide(target: Array, named: Array, counts: Array) -> None:
 
 
 def _neutral(name: str, dtype: np.dtype) -> Any:
-    """What changes no row: of floats' extremes an infinity, as TensorFlow's SegmentMax of [-inf] is -inf, UnsortedSegmentMax's not."""
+    """What changes no row: of the extremes of floats an infinity, where the unsorted ops begin with the largest number."""
     is_extreme = name in ("Min", "Max") and dtype.kind not in "iu"
     return {"Min": np.inf, "Max": -np.inf}[name] if is_extreme else UNSORTED[name][1](dtype)
 

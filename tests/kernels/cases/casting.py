@@ -26,9 +26,16 @@ CASES = [
     *[case("Cast", ODD, DstT=b, Truncate=True, id=f"truncate-{b}") for b in TYPES if b not in ("uint8", "int8", "int16")],
     *[
         case("Cast", np.tile(OUTSIDE, 9)[:n].astype(dt.to_numpy(a)), DstT=b, id=f"outside-{a}-{b}-{n}")
-        for a in FLOATS for b in ("int8", "uint8", "int16", "bool") for n in (3, 8, 29, 36, 64, 201)
+        for a in FLOATS
+        for b in ("int8", "uint8", "int16", "bool")
+        for n in (3, 8, 29, 36, 64, 201)
     ],
-    *[case("Cast", scalar(x, a), DstT=b, id=f"outside-{a}-{b}-{x}") for a in FLOATS for b in ("int8", "uint8") for x in (-1, 300)],
+    *[
+        case("Cast", scalar(x, a), DstT=b, id=f"outside-{a}-{b}-{x}")
+        for a in FLOATS
+        for b in ("int8", "uint8")
+        for x in (-1, 300)
+    ],
     *[case("Cast", LARGE, DstT=b, id=f"wrap-{b}") for b in ("int8", "uint8", "int16", "float16", "bfloat16")],
     case("Cast", scalar(2.5), DstT="int32", id="scalar"),
     case("Cast", arr(0, 3), DstT="int32", id="empty"),
