@@ -460,6 +460,68 @@ for _kind in KINDS:
         USES[f"assign [3] to [4] in a loop of {_n}, {_kind}"] = partial(in_loop, _kind, _n)
 
 
+def functional(kind: str, what: str, session: tf.Session, folder: Path) -> Any:
+    """In a branch, a loop or a call of TensorFlow 2's kind."""
+    made, given, taken = variable(kind, [4]), unknown(), tf.placeholder_with_default(True, [])
+    if "without" not in what:
+        ready(session, made)
+    was_on = tf.control_flow_v2_enabled()
+    tf.enable_control_flow_v2()
+    try:
+        change = (lambda: made.assign_add(given)) if "add" in what else (lambda: made.assign(given))
+        if "branch" in what:
+            changed = tf.cond(taken, lambda: tf.identity(change()), lambda: tf.identity(made))
+        elif "loop" in what:
+            changed = tf.while_loop(lambda i: i < 2, lambda i: i + tf.cast(tf.size(change()), tf.int32), [0])
+        else:
+            changed = tf.function(lambda: tf.identity(change()))()
+    finally:
+        (tf.enable_control_flow_v2 if was_on else tf.disable_control_flow_v2)()
+    session.run(changed, {given: fed(3)})
+    return session.run(made)
+
+
+for _place in ("branch", "loop", "call"):
+    for _what in ("assign", "add", "add without a value"):
+        USES[f"{_what} in a functional {_place}, resource"] = partial(functional, "resource", f"{_what} {_place}")
+
+
+def on_host(kind: str, dtype: tf.DType, what: str, session: tf.Session, folder: Path) -> Any:
+    """The device has neither type, so the variable is TensorFlow's own."""
+    value = np.array(["a", "b", "c"], object) if dtype == tf.string else np.ones(3)
+    first = tf.constant(["a"] * 4) if dtype == tf.string else tf.ones([4], dtype)
+    made, given = tf.get_variable("v", initializer=first, use_resource=KINDS[kind]), unknown(dtype)
+    if what != "assign without a value":
+        ready(session, made)
+    if what == "restore":
+        tf.train.Saver().restore(session, str(folder / "good"))
+    session.run(tf.assign(made, given).op, {given: value})
+    return session.run(made)
+
+
+for _kind in KINDS:
+    for _dtype in (tf.float64, tf.string):
+        for _what in ("assign", "assign without a value", "restore"):
+            USES[f"{_what} a {_dtype.name} of another shape, {_kind}"] = partial(on_host, _kind, _dtype, _what)
+
+
+def of_rows(kind: str, name: str, rows: list[int], shape: tuple[int, ...], is_ready: bool, session: tf.Session, _: Path) -> Any:
+    made, where, given = variable(kind, [4, 2]), unknown(tf.int32), unknown()
+    step = OPTIMIZERS[name]().apply_gradients([(tf.IndexedSlices(given, where), made)])
+    if is_ready:
+        session.run(tf.global_variables_initializer())
+    session.run(step, {where: rows, given: fed(*shape)})
+    return session.run(made)
+
+
+def of_all(kind: str, name: str, shape: tuple[int, ...], session: tf.Session, folder: Path) -> Any:
+    made, given = variable(kind, [4, 2]), unknown()
+    step = OPTIMIZERS[name]().apply_gradients([(given, made)])
+    session.run(tf.global_variables_initializer())
+    session.run(step, {given: fed(*shape)})
+    return session.run(made)
+
+
 # Reads without a value
 
 READS: dict[str, Callable[[Any], Any]] = {
@@ -512,6 +574,15 @@ for _kind in KINDS:
     for _how in READS:
         USES[f"{_how} without a value, {_kind}"] = partial(read, _kind, _how)
 
+
+for _kind in KINDS:
+    for _name in ("GradientDescent", "Momentum", "Adam", "Adagrad", "RMSProp", "Ftrl"):
+        for _shape in ((4, 3), (2,), ()):
+            USES[f"{_name} by a gradient of {_shape}, {_kind}"] = partial(of_all, _kind, _name, _shape)
+    for _name in ("Momentum", "Adagrad", "RMSProp", "Ftrl"):
+        for _rows, _shape in (([0, 4], (2, 2)), ([0, -1], (2, 2)), ([0, 1], (3, 2)), ([0, 1], (2, 3))):
+            USES[f"{_name} by {_shape} of rows {_rows}, {_kind}"] = partial(of_rows, _kind, _name, _rows, _shape, True)
+        USES[f"{_name} by rows where nothing has a value, {_kind}"] = partial(of_rows, _kind, _name, [0], (1, 2), False)
 
 for _how in ("value", "gather", "assign to a slice"):
     USES[f"{_how} without a value, beside another"] = partial(beside_another, _how)
