@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow.compat.v1 as tf
+from tensorflow.core.protobuf import config_pb2
 
 Use = Callable[[tf.Session, Path], Any]
 KINDS = {"ref": False, "resource": True}
@@ -885,6 +886,29 @@ def _(session: tf.Session, folder: Path) -> Any:
 def _(session: tf.Session, folder: Path) -> Any:
     x = tf.placeholder(tf.float32, [2], name="x")
     session.make_callable(x + 1.0, [x])(fed(3))
+
+
+def called(dtype: tf.DType, shape: Any, values: tuple[Any, ...], session: tf.Session, folder: Path) -> Any:
+    """As Keras calls a graph."""
+    x = tf.placeholder(dtype, shape, name="x")
+    options = config_pb2.CallableOptions(feed=[x.name], fetch=[(x + x).name])
+    return session._make_callable_from_options(options)(*values)
+
+
+for _name, _values in (
+    ("another shape", (fed(3),)), ("another rank", (fed(1, 2),)), ("too few", ()), ("too many", (fed(2), fed(2))),
+    ("another type", (np.int32([1, 2]),)), ("a list", ([1.0, 2.0],)), ("text", (np.array(["a", "b"]),)), ("None", (None,)),
+):  # fmt: skip
+    USES[f"a callable given {_name}"] = partial(called, tf.float32, [2], _values)
+
+
+def callable_of(what: str, feed: str, session: tf.Session, folder: Path) -> Any:
+    tf.placeholder(tf.float32, [2], name="x")
+    return session._make_callable_from_options(config_pb2.CallableOptions(feed=[feed], fetch=[what]))(fed(2))
+
+
+for _what, _feed in (("absent:0", "x:0"), ("x:1", "x:0"), ("x:0", "absent:0"), ("x:0", "x:3")):
+    USES[f"a callable of {_what} by {_feed}"] = partial(callable_of, _what, _feed)
 
 
 @use("reshape to a shape of other size")
