@@ -29,6 +29,14 @@ def to_numpy(name: str) -> np.dtype:
     return _NUMPY[name]
 
 
+_IN_MESSAGES = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+def tensorflow_name(name: str) -> str:
+    """How TensorFlow's messages call a type.  Source: DataTypeString in core/framework/types.cc."""
+    return _IN_MESSAGES.get(name, name)
+
+
 def itemsize_bytes(name: str) -> int:
     """Bytes of one element on the device; 0 for handles and strings, which have no device memory."""
     dtype = _NUMPY.get(name)

@@ -31,6 +31,10 @@ class InvalidArgument(DeviceError):
     code = "InvalidArgument"
 
 
+class Internal(DeviceError):
+    code = "Internal"
+
+
 class FailedPrecondition(DeviceError):
     code = "FailedPrecondition"
 

@@ -84,6 +84,7 @@ class RunLog:
         self.default_precision = ""
         self.chip_saturates = False
         self.overflows: Counter[str] = Counter()
+        self.reshaped: dict[str, tuple[tuple[int | None, ...], tuple[int, ...]]] = {}
         self.sessions: list[SessionRecord] = []
         self._lock = Lock()
 
@@ -97,6 +98,7 @@ class RunLog:
         with self._lock:
             self.sessions.clear()
             self.overflows.clear()
+            self.reshaped.clear()
 
     def summary(self) -> list[str]:
         """Lines for a person who looks closely: every program, what ran where, and why not on the device."""
@@ -147,6 +149,7 @@ class RunLog:
         ran = [session for session in self.sessions if any(program.n_runs for program in session.programs)]
         lines += [f"  {line}" for line in self._precision_lines(ran)]
         lines += [f"  NaN first comes from {line}" for program in programs for line in program.nan_origins]
+        lines += [f"  {line}" for line in self._reshaped_lines()]
         return lines + _reason_lines({name: why for program in programs for name, why in program.host_nodes.items()})
 
     def _precision_lines(self, sessions: list[SessionRecord]) -> list[str]:
@@ -171,6 +174,18 @@ class RunLog:
                 + way_out
             )
         return lines
+
+    def _reshaped_lines(self) -> list[str]:
+        """What became of variables that declare another shape; TensorFlow says nothing of it."""
+        if not self.reshaped:
+            return []
+        name, (declared, given) = next(iter(self.reshaped.items()))
+        others = f" and {_count(len(self.reshaped) - 1, 'more variable')}" if len(self.reshaped) > 1 else ""
+        was, became = (f"[{','.join('?' if n is None else str(n) for n in shape)}]" for shape in (declared, given))
+        return [
+            f"shapes: {name} is declared {was} and was given {became}{others}: TensorFlow lets a resource variable do so and "
+            "says nothing; if this is not meant, look whether the checkpoint belongs to this model"
+        ]
 
     def _origin_line(self) -> str:
         line = "precision: the types of the graph, as TensorFlow computes"

@@ -24,7 +24,7 @@ from npu_runtime.device import float_status
 from npu_runtime.device.chip import load_chip
 from npu_runtime.device.engines import stream_limits
 from npu_runtime.device.memory import ArenaPool
-from npu_runtime.device.variable import Variable
+from npu_runtime.device.variable import Container, Variable, reshaped
 from npu_runtime.dtypes import to_numpy
 from npu_runtime.errors import FailedPrecondition, Unimplemented
 from npu_runtime.events import ProgramRecord, RunLog
@@ -61,7 +61,7 @@ LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
 
 _RUN_LOG = RunLog()
-_RUN_LOG.overflows = float_status.overflows
+_RUN_LOG.overflows, _RUN_LOG.reshaped = float_status.overflows, reshaped
 
 
 def run_log() -> RunLog:
@@ -106,6 +106,7 @@ class DeviceSession:
         self._placement = Placement()
         self._placed: set[str] = set()
         self._variables: dict[Key, Variable] = {}
+        self._container = Container()
         self._in_flight = InFlight()
         self._generators: dict[str, dict[str, Any]] = {}
         self._policy = load_policy(config, self._chip)
@@ -359,7 +360,8 @@ class DeviceSession:
         key = variable_key(node)
         if key not in self._variables:
             is_ref = node.op != "VarHandleOp"
-            self._variables[key] = Variable(key[1], to_numpy(node.attrs["dtype"]), is_ref)
+            dtype, shape = to_numpy(node.attrs["dtype"]), node.attrs.get("shape")
+            self._variables[key] = Variable.of_node(key[1], dtype, is_ref, shape, self._container)
         return self._variables[key]
 
     def _generator(self, name: str) -> dict[str, Any]:

@@ -9,28 +9,71 @@ from threading import RLock
 import numpy as np
 
 from npu_runtime.device.memory import allocate_array
-from npu_runtime.errors import FailedPrecondition
+from npu_runtime.errors import FailedPrecondition, InvalidArgument
 
 _OWN_REFERENCES = 2  # the array's attribute itself and getrefcount's argument
 
 _numbers = itertools.count()
 
+Extents = tuple[int | None, ...]
+reshaped: dict[str, tuple[Extents, tuple[int, ...]]] = {}
+"""Resource variables of the process that were given another shape than they declare: both shapes of the first time, by name."""
+
+
+class Container:
+    """Where the resource variables of a session are.
+
+    is_used: whether any of them ever had a value; before that TensorFlow names the container as what is missing.
+    """
+
+    def __init__(self) -> None:
+        self.is_used = False
+
 
 class Variable:
     """State that outlives a step.
 
-    name: the variable's name, for messages.  is_ref: a ref variable (VariableV2) is aliased by its readers; a resource
-    variable's readers keep what they read, so a write while somebody still holds it copies first.
+    name: the variable's name, for messages.  declared: the shape it was declared with; None: any.  is_ref: a ref variable
+    (VariableV2) is aliased by its readers; a resource variable's readers keep what they read, so a write while somebody still
+    holds it copies first.
     Source: TensorFlow's ref edges alias the buffer, ReadVariableOp's output does not change later (copy on write).
     """
 
-    def __init__(self, name: str, dtype: np.dtype, is_ref: bool) -> None:
+    def __init__(
+        self, name: str, dtype: np.dtype, is_ref: bool, declared: Extents | None = None, container: Container | None = None
+    ) -> None:
         self.name = name
-        self.dtype = dtype
+        self.declared = declared
+        self.container = container or Container()
+        self.dtype, self.type_name = dtype, dtype.name
         self.is_ref = is_ref
         self.lock = RLock()
         self.number = next(_numbers)
         self._array: np.ndarray | None = None
+
+    @classmethod
+    def of_node(cls, name: str, dtype: np.dtype, is_ref: bool, declared: Extents | None, container: Container) -> Variable:
+        """What a variable's node declares.  declared: None for a shape of unknown rank.
+
+        A ref variable takes unknown rank for a scalar, and one without elements has its value from the start.
+        Source: TensorFlow's core/kernels/variable_ops.cc and Tensor::IsInitialized.
+        Raises: InvalidArgument for a ref variable of a shape that is known in part.
+        """
+        if not is_ref:
+            return cls(name, dtype, is_ref, declared, container)
+        if declared is not None and None in declared:
+            text = ",".join("?" if n is None else str(n) for n in declared)
+            raise InvalidArgument(f"Shape [{text}] is not fully defined", name)
+        shape = tuple(n for n in declared or () if n is not None)
+        made = cls(name, dtype, is_ref, shape, container)
+        if 0 in shape:
+            made.assign(np.zeros(shape, dtype))
+        return made
+
+    @property
+    def shape(self) -> Extents | None:
+        """Of the value, else as declared."""
+        return self.declared if self._array is None else self._array.shape
 
     @property
     def is_initialized(self) -> bool:
@@ -53,9 +96,19 @@ class Variable:
         """Set the value; `value` is copied, into the old buffer where that is allowed."""
         array = self._array
         if array is None or array.shape != value.shape or not self._may_write_in_place(3):
+            self._note(value.shape)
             self._array = self._copied(value)
         else:
             np.copyto(array, value)
+
+    def _note(self, shape: tuple[int, ...]) -> None:
+        """Keep what TensorFlow lets a resource variable do without a word: another shape than it declares."""
+        self.container.is_used |= not self.is_ref
+        declared = self.declared
+        if self.is_ref or declared is None:
+            return
+        if len(declared) != len(shape) or any(m not in (None, n) for m, n in zip(declared, shape, strict=True)):
+            reshaped.setdefault(self.name, (declared, shape))
 
     def writable(self) -> np.ndarray:
         """The buffer to update in place; copied first when a reader still holds the old value (resource variables)."""

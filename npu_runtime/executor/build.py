@@ -340,11 +340,8 @@ class _Builder:
 
 def _not_fed(node: Node) -> None:
     spec = node.outputs[0]
-    shape = "<unknown>" if spec.shape is None else "[" + ",".join("?" if n is None else str(n) for n in spec.shape) + "]"
+    shape = ",".join("?" if n is None else str(n) for n in spec.shape or ())
     raise InvalidArgument(
-        f"You must feed a value for placeholder tensor '{node.name}' with dtype {_TF_NAMES.get(spec.dtype, spec.dtype)}"
-        + (f" and shape {shape}" if spec.shape is not None else "")
+        f"You must feed a value for placeholder tensor '{node.name}' with dtype {dt.tensorflow_name(spec.dtype)}"
+        + (f" and shape [{shape}]" if spec.shape else "")
     )
-
-
-_TF_NAMES = {"float32": "float", "float64": "double", "float16": "half"}

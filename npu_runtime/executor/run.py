@@ -113,7 +113,7 @@ class Runner:
         value = slots[self.program.fetches[position]]
         if value is DEAD:
             name = self.program.fetch_values[position]
-            raise InvalidArgument(f"Retval[{position}] does not have value: {name} is in a branch that was not taken")
+            raise InvalidArgument(f"Retval[{position}] does not have value\n\t {name} is in a branch that was not taken")
         if not isinstance(value, Variable):
             return convert(value)
         try:

@@ -31,7 +31,7 @@ def snapshot(variable: Variable) -> np.ndarray:
         return variable.read()
     raise FailedPrecondition(
         f"Could not find variable {variable.name}. This could mean that the variable has been deleted. In TF1, it can also mean "
-        f"the variable is uninitialized. Debug info: container=localhost, status error message={_absent(variable)}"
+        f"the variable is uninitialized. Debug info: container=localhost, status error message={absent(variable)}"
     )
 
 
@@ -47,11 +47,14 @@ def value(variable: Variable) -> np.ndarray:
 def require(*variables: Variable) -> None:
     for variable in variables:
         if not variable.is_initialized and not variable.is_ref:
-            raise NotFound(_absent(variable))
+            raise NotFound(absent(variable))
         variable.read()
 
 
-def _absent(variable: Variable) -> str:
+def absent(variable: Variable) -> str:
+    """TensorFlow's sentence on a resource that is not there."""
+    if not variable.container.is_used:
+        return f"Container localhost does not exist. (Could not find resource: localhost/{variable.name})"
     return f"Resource localhost/{variable.name}/N10tensorflow3VarE does not exist."
 
 

@@ -18,6 +18,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.parallel import scratch
 from npu_runtime.kernels.shapes import broadcast, merge
 from npu_runtime.kernels.tiles import SMALL, OneUfunc, choose, elementwise, filled, keep_where, run_tiled, widened
 
@@ -189,7 +190,7 @@ def _small_sum(
 
 @kernel("AddN", unit="vector", shape=_merged, dtypes=dt.NUMBERS, estimate=_add_n_flops(), inplace=(0,), small=_small_sum)
 def add_n(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """The sum of tensors of one shape, added from the first to the last.
+    """The sum of tensors of one shape, eight at a time: see `sum_blocks`.
 
     inputs: any shape, numbers.  Raises: InvalidArgument when the shapes differ.  Source: TensorFlow op `AddN`.
     """
@@ -203,10 +204,29 @@ def add_n(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     return run_tiled(widened(_add_all), np.empty(first.shape, first.dtype) if out is None else out, *inputs)
 
 
-def _add_all(out: np.ndarray, first: np.ndarray, *others: np.ndarray) -> None:
-    if not others:
-        np.copyto(out, first)
+def sum_blocks(n: int) -> list[range]:
+    """Which of n terms are added to each other before their sum is added to that of all before them.
+
+    The first block has two to nine terms, every other eight. So n terms round n / 8 times on the way to a large sum, not n times.
+    Source: TensorFlow's core/kernels/aggregate_ops.cc, bit by bit.
+    """
+    first = min(n, (n - 2) % 8 + 2)
+    return [range(first), *(range(start, start + 8) for start in range(first, n, 8))]
+
+
+def _add_all(out: np.ndarray, *terms: np.ndarray) -> None:
+    if len(terms) == 1:
+        np.copyto(out, terms[0])
         return
-    np.add(first, others[0], out=out)
-    for x in others[1:]:
+    first, *others = sum_blocks(len(terms))
+    _add_in_order(out, terms[: first.stop])
+    part = scratch("sum of eight", out.shape, out.dtype) if others else out
+    for block in others:
+        _add_in_order(part, terms[block.start : block.stop])
+        np.add(out, part, out=out)
+
+
+def _add_in_order(out: np.ndarray, terms: Sequence[np.ndarray]) -> None:
+    np.add(terms[0], terms[1], out=out)
+    for x in terms[2:]:
         np.add(out, x, out=out)

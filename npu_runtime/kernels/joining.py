@@ -192,12 +192,13 @@ def split(split_dim: np.ndarray, value: np.ndarray, /, *, num_split: int, out: O
 def _sizes(extent: int, wanted: Sequence[int]) -> list[int]:
     """The sizes, a single -1 replaced by what remains."""
     if list(wanted).count(-1) > 1:
-        raise InvalidArgument(f"There can only be one -1 in the input. Got: {list(wanted)}")
-    rest = extent - sum(n for n in wanted if n != -1)
+        raise InvalidArgument("There can only be one -1 in the input.")
+    given = sum(n for n in wanted if n != -1)
+    rest = extent - given
     if rest < 0 or (rest and -1 not in wanted):
         raise InvalidArgument(
             "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the "
-            f"size of the input along split_dim if not fully specified.  Got: {sum(n for n in wanted if n != -1)} of {extent}"
+            f"size of the input along split_dim if not fully specified.  Got: {given}"
         )
     for k, n in enumerate(wanted):
         if n < -1:
@@ -209,11 +210,12 @@ def _require_sizes(rank: int, n: int, num_split: int) -> None:
     if rank != 1 or n != num_split:
         raise InvalidArgument(
             f"size of the split_tensor must be 1-D and have the same elements as outputs got {rank} -D and {n} elements"
-            f" for {num_split} outputs"
         )
 
 
 def _split_v_shape(value: Spec, size_splits: Spec, split_dim: Spec, *, num_split: int) -> list[Shape]:
+    if num_split == 1:
+        return [value.shape]
     axis, sizes = constant_ints(split_dim), constant_ints(size_splits)
     if value.shape is None or axis is None:
         return [None if value.rank is None else (None,) * value.rank] * num_split
@@ -233,7 +235,11 @@ def split_v(
     """Parts of given sizes along an axis; one size may be -1: what remains.
 
     Raises: InvalidArgument when the sizes do not add up to the extent.  Source: TensorFlow op `SplitV`.
+    One part is the value, whatever size and axis say: sessions make that node an Identity before its kernel could look at them
+    (core/grappler/optimizers/constant_folding.cc, RemoveSplitOrSplitV).
     """
+    if num_split == 1:
+        return _cut(value, 0, [len(value)], out) if value.ndim else (np.array(value),)
     axis = axis_in(value.ndim, int(split_dim), _SPLIT)
     _require_sizes(size_splits.ndim, size_splits.size, num_split)
     return _cut(value, axis, _sizes(value.shape[axis], size_splits.tolist()), out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from npu_runtime.device.variable import Variable
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.access import shape_text
+from npu_runtime.kernels.arithmetic import sum_blocks
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.bias import add_bias
 from npu_runtime.kernels.elementwise import leaky_relu_body
@@ -107,11 +108,20 @@ def body_of(op: str, attrs: Mapping[str, Any]) -> Body | None:
 
 
 def steps_of(body: Body, operands: tuple[int, ...], dtype: str, first: int, is_sum: bool) -> list[Draft]:
-    """The steps that a node becomes, of which the first gets number `first`; a sum is added from left to right."""
+    """The steps that a node becomes, of which the first gets number `first`; a sum is added as the kernel of AddN adds it."""
     if not is_sum:
         return [(body, operands, dtype)]
-    pairs = [(operands[0] if i == 0 else ~(first + i - 1), operand) for i, operand in enumerate(operands[1:])]
-    return [(body, pair, dtype) for pair in pairs]
+    steps: list[Draft] = []
+
+    def add(left: int, right: int) -> int:
+        steps.append((body, (left, right), dtype))
+        return ~(first + len(steps) - 1)
+
+    start, *others = [operands[block.start : block.stop] for block in sum_blocks(len(operands))]
+    total = reduce(add, start)
+    for block in others:
+        total = add(total, reduce(add, block))
+    return steps
 
 
 def assign_buffers(steps: Sequence[Draft]) -> tuple[Step, ...]:

@@ -74,7 +74,7 @@ def _register_rows(name: str, combine: Combine, dtypes: frozenset[str]) -> None:
     def scatter(ref: Variable, indices: Array, updates: Array, /) -> Variable | tuple[()]:
         access.require(ref)
         target = ref.writable()
-        _check_rows(target, indices, updates, is_replacing=name == "Update" and not ref.is_ref)
+        _check_rows(target, indices, updates, ref.is_ref)
         if name == "Div" and not ref.is_ref and (updates == 0).any():
             raise InvalidArgument("updates must not contain 0")
         n_rows, inner = target.shape[0], math.prod(target.shape[1:])
@@ -92,11 +92,11 @@ def _register_rows(name: str, combine: Combine, dtypes: frozenset[str]) -> None:
            estimate=estimate)(scatter)  # fmt: skip
 
 
-def _check_rows(target: Array, indices: Array, updates: Array, is_replacing: bool) -> None:
+def _check_rows(target: Array, indices: Array, updates: Array, is_ref: bool) -> None:
     if target.ndim == 0:
         raise InvalidArgument(f"params must be at least 1-D, got shape {shape_text(target.shape)}")
     if updates.ndim and updates.shape != indices.shape + target.shape[1:]:
-        if is_replacing and updates.shape[: indices.ndim] != indices.shape:
+        if not is_ref and updates.shape[: indices.ndim] != indices.shape:
             prefix = f"The shape of indices ({shape_text(indices.shape)}) must be a prefix of the shape of updates"
             raise InvalidArgument(f"{prefix} ({shape_text(updates.shape)})")
         raise InvalidArgument(
@@ -112,14 +112,15 @@ def _register_slices(name: str, combine: Combine, dtypes: frozenset[str]) -> Non
 
     def scatter(ref: Variable, indices: Array, updates: Array, /) -> Variable | tuple[()]:
         access.require(ref)
-        _scatter_slices(combine, ref.writable(), indices, updates, shows_extents=True)
+        target = ref.writable()
+        _scatter_slices(combine, target, indices, updates, _check_slices_of_variable(target.shape, indices, updates))
         return access.result(ref)
 
     def copy(tensor: Array, indices: Array, updates: Array, /, *, out: Array | None = None) -> Array:
         made = np.empty(tensor.shape, tensor.dtype) if out is None else out
         if made is not tensor:
             np.copyto(made, tensor)
-        _scatter_slices(combine, made, indices, updates)
+        _scatter_slices(combine, made, indices, updates, _check_slices(made.shape, indices, updates))
         return made
 
     scatter.__doc__ = f"{name} slices of a variable.  Source: TensorFlow ops `ScatterNd{name}`, `ResourceScatterNd{name}`."
@@ -132,19 +133,40 @@ def _register_slices(name: str, combine: Combine, dtypes: frozenset[str]) -> Non
     kernel(*copies, shape=same_as(0), inplace=(0,), **fixed)(copy)
 
 
-def _scatter_slices(combine: Combine, target: Array, indices: Array, updates: Array, shows_extents: bool = False) -> None:
-    depth = _check_slices(target.shape, indices, updates, "input", shows_extents)
-    tuples = indices.reshape(math.prod(indices.shape[:-1]), depth)
+def _scatter_slices(combine: Combine, target: Array, indices: Array, updates: Array, depth: int) -> None:
+    """depth: the length of an index tuple."""
+    tuples = indices.reshape(math.prod(indices.shape[:-1]), indices.shape[-1])[:, :depth]
     numbers, wrong = rows.linear(tuples, target.shape)
     if wrong >= 0:
         where = f"indices{rows.position_text(indices.shape[:-1], wrong)} = [{', '.join(map(str, tuples[wrong]))}]"
         raise InvalidArgument(f"{where} does not index into shape {shape_text(target.shape)}")
     inner = math.prod(target.shape[depth:])
     if numbers.size and inner:
-        combine(target.reshape(-1, inner), numbers, updates.reshape(-1, inner))
+        combine(target.reshape(-1, inner), numbers, updates.reshape(-1, inner)[: len(numbers)])
 
 
-def _check_slices(shape: tuple[int, ...], indices: Array, updates: Array, target: str, shows_extents: bool) -> int:
+def _check_slices_of_variable(shape: tuple[int, ...], indices: Array, updates: Array) -> int:
+    """The length of an index tuple; of a vector it is one, and the kernel then takes the first number only.
+
+    Raises: InvalidArgument when shapes do not fit.  Source: ValidateUpdateShape in TensorFlow's core/kernels/scatter_nd_op.cc.
+    """
+    if indices.ndim == 0 or not shape:
+        raise InvalidArgument(f"{'Indices' if indices.ndim == 0 else 'Output'} shape must have rank at least one.")
+    n_outer, depth = (indices.ndim - 1, indices.shape[-1]) if indices.ndim > 1 else (1, 1)
+    texts = [f"[shape={shape_text(x)}]" for x in (shape, indices.shape, updates.shape)]
+    if indices.shape[:n_outer] != updates.shape[:n_outer]:
+        first, second = (str(x.shape[0]) if x.ndim else "[]" for x in (indices, updates))
+        part = f"[0,{n_outer})"
+        raise InvalidArgument(
+            f"Dimensions {part} of indices{texts[1]} = {first} must match dimensions {part} of updates{texts[2]} = {second}"
+        )
+    if updates.ndim - n_outer != len(shape) - depth or shape[depth:] != updates.shape[n_outer:]:
+        parts = f"[{depth},{len(shape)})", f"[{depth},{updates.ndim})"
+        raise InvalidArgument(f"Dimensions {parts[0]} of input{texts[0]} must match dimensions {parts[1]} of updates{texts[2]}")
+    return depth
+
+
+def _check_slices(shape: tuple[int, ...], indices: Array, updates: Array) -> int:
     """The length of an index tuple. Raises: InvalidArgument when shapes do not fit."""
     if indices.ndim == 0 or not shape:
         raise InvalidArgument(f"{'Indices' if indices.ndim == 0 else 'Output'} shape must have rank at least one.")
@@ -152,20 +174,15 @@ def _check_slices(shape: tuple[int, ...], indices: Array, updates: Array, target
     if depth > len(shape):
         raise InvalidArgument(f"The inner {depth} dimensions of indices do not index into shape {shape_text(shape)}")
     outer = (indices.shape[:-1], updates.shape[:n_outer], f"[0,{n_outer}) of indices", indices.shape, f"[0,{n_outer})")
-    inner = (shape[depth:], updates.shape[n_outer:], f"[{depth},{len(shape)}) of {target}", shape,
+    inner = (shape[depth:], updates.shape[n_outer:], f"[{depth},{len(shape)}) of input", shape,
              f"[{n_outer},{updates.ndim})")  # fmt: skip
     for mine, theirs, text, whole, part in (outer, inner):
         if mine != theirs:
-            first, second = (f" = {n}" if shows_extents else "" for n in (_product_text(mine), _product_text(theirs)))
             raise InvalidArgument(
-                f"Dimensions {text}[shape={shape_text(whole)}]{first} must match "
-                f"dimensions {part} of updates[shape={shape_text(updates.shape)}]{second}"
+                f"Dimensions {text}[shape={shape_text(whole)}] must match "
+                f"dimensions {part} of updates[shape={shape_text(updates.shape)}]"
             )
     return depth
-
-
-def _product_text(shape: tuple[int, ...]) -> str:
-    return str(shape[0]) if len(shape) == 1 else shape_text(shape)
 
 
 def _named_shape(indices: Spec, updates: Spec, shape: Spec, /, **attrs: Any) -> Shape:
@@ -186,7 +203,7 @@ def scatter_nd(indices: Array, updates: Array, shape: Array, /, *, out: Array | 
     made = np.empty(tuple(int(n) for n in shape), updates.dtype) if out is None else out
     made[...] = 0
     if indices.size or updates.size:
-        _scatter_slices(COMBINES["Add"][0], made, indices, updates)
+        _scatter_slices(COMBINES["Add"][0], made, indices, updates, _check_slices(made.shape, indices, updates))
     return made
 
 

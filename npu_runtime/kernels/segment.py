@@ -146,6 +146,12 @@ def _divide(target: Array, named: Array, counts: Array) -> None:
     target[named] = shares if target.dtype.kind not in "iu" else np.trunc(shares)
 
 
+def _neutral(name: str, dtype: np.dtype) -> Any:
+    """What changes no row: of the extremes of floats an infinity, where the unsorted ops begin with the largest number."""
+    is_extreme = name in ("Min", "Max") and dtype.kind not in "iu"
+    return {"Min": np.inf, "Max": -np.inf}[name] if is_extreme else UNSORTED[name][1](dtype)
+
+
 def _register_sorted(name: str, operation: np.ufunc, empty: int, dtypes: frozenset[str]) -> None:
     def segment(data: Array, segment_ids: Array, /) -> Array:
         count = _checked_sorted(data, segment_ids)
@@ -155,7 +161,7 @@ def _register_sorted(name: str, operation: np.ufunc, empty: int, dtypes: frozens
             return made
         target, named = made.reshape(count, inner), segment_ids[np.append(True, segment_ids[1:] != segment_ids[:-1])]
         if name in ("Prod", "Min", "Max"):  # the first row of a segment replaces the value of an empty one
-            target[named] = UNSORTED[name][1](data.dtype)
+            target[named] = _neutral(name, data.dtype)
         rows.combine(operation, target, segment_ids, data.reshape(-1, inner))
         if name == "Mean":
             counts = np.bincount(segment_ids, minlength=count).astype(data.dtype)

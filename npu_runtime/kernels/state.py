@@ -28,10 +28,11 @@ def assign(ref: Variable, value: np.ndarray, /, *, validate_shape: bool = True) 
     """Set a ref variable and return it.
 
     ref: T(...).  value: T(...).  validate_shape: False lets the variable take another shape.
-    Raises: InvalidArgument when the shapes differ.  Source: TensorFlow op `Assign`.
+    Raises: InvalidArgument when the shapes differ: the value's, or the declared one where there is none yet.
+    Source: TensorFlow op `Assign`.
     """
-    if validate_shape and ref.is_initialized and ref.read().shape != value.shape:
-        old, new = access.shape_text(ref.read().shape), access.shape_text(value.shape)
+    if validate_shape and ref.shape is not None and ref.shape != value.shape:
+        old, new = access.shape_text(ref.shape), access.shape_text(value.shape)
         raise InvalidArgument(f"Assign requires shapes of both tensors to match. lhs shape= {old} rhs shape= {new}")
     if ref.is_ref and value.size > SMALL and ref.is_initialized and ref.read().shape == value.shape:
         run_tiled(np.copyto, ref.writable(), value, tile=STREAM)
@@ -49,6 +50,9 @@ def assign_variable(resource: Variable, value: np.ndarray, /, *, validate_shape:
     if validate_shape and resource.is_initialized and resource.read().shape != value.shape:
         old, new = access.shape_text(resource.read().shape), access.shape_text(value.shape)
         raise InvalidArgument(f"Trying to assign to variable with tensor with wrong shape. Expected {old} got {new}")
+    if value.dtype != resource.dtype:
+        expected, got = dt.tensorflow_name(resource.dtype.name), dt.tensorflow_name(value.dtype.name)
+        raise InvalidArgument(f"Trying to assign variable with wrong dtype. Expected {expected} got {got}")
     resource.assign(value)
     return ()
 
@@ -90,6 +94,8 @@ def assign_sub_variable(resource: Variable, value: np.ndarray, /) -> tuple[()]:
 
 
 def _update_resource(operation: np.ufunc, resource: Variable, value: np.ndarray) -> tuple[()]:
+    if value.dtype != resource.dtype:
+        raise InvalidArgument("DType of variable handle and value does not match.")
     if access.value(resource).shape != value.shape:
         old, new = access.shape_text(resource.read().shape), access.shape_text(value.shape)
         raise InvalidArgument(f"Cannot update variable with shape {old} using a Tensor with shape {new}, shapes must be equal.")
@@ -98,12 +104,17 @@ def _update_resource(operation: np.ufunc, resource: Variable, value: np.ndarray)
 
 
 @kernel("ReadVariableOp", unit="memory", shape=same_as(0), dtypes={"dtype": dt.ALL})
-def read_variable(resource: Variable, /) -> np.ndarray:
+def read_variable(resource: Variable, /, *, dtype: str = "") -> np.ndarray:
     """The value as it is now; later writes do not change it.
 
-    Raises: FailedPrecondition when there is none.  Source: TensorFlow op `ReadVariableOp`.
+    Raises: FailedPrecondition when there is none, InvalidArgument when it is of another type.
+    Source: TensorFlow op `ReadVariableOp`.
     """
-    return access.snapshot(resource)
+    value = access.snapshot(resource)
+    if dtype and dtype != resource.type_name:
+        expected, got = dt.tensorflow_name(dtype), dt.tensorflow_name(resource.type_name)
+        raise InvalidArgument(f"Trying to read variable with wrong dtype. Expected {expected} got {got}")
+    return value
 
 
 @kernel("IsVariableInitialized", unit="scalar", shape=scalar, dtypes={"dtype": dt.ALL})
@@ -150,7 +161,7 @@ def destroy_resource(resource: Variable, /, *, ignore_lookup_error: bool = True)
     Raises: NotFound when there is none and ignore_lookup_error is False.  Source: TensorFlow op `DestroyResourceOp`.
     """
     if not resource.is_initialized and not ignore_lookup_error:
-        raise NotFound(f"Resource localhost/{resource.name}/N10tensorflow3VarE does not exist.")
+        raise NotFound(access.absent(resource).partition(" (")[0])
     resource.reset()
     return ()
 

@@ -13,7 +13,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_input_element
 from npu_runtime.device.variable import Variable
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import Internal, InvalidArgument
 from npu_runtime.kernels import access
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.parallel import parallel_ranges
@@ -144,13 +144,13 @@ class _Layout:
         self.scalars = [i for i in range(self.n_variables, len(self.names)) if i not in (self.grad, self.indices)]
 
     def check(self, inputs: Sequence[Any], grad_shape: tuple[int, ...], attrs: Mapping[str, Any]) -> None:
-        """Raises: FailedPrecondition or NotFound for a missing value, InvalidArgument for what does not fit."""
+        """Raises: FailedPrecondition (ref) or Internal (resource) for a missing value, InvalidArgument for what does not fit."""
         for i in self.scalars:
             if inputs[i].ndim or self.names[i] in self.bounds:
                 self._check_scalar(self.names[i], inputs[i], attrs)
-        shape = access.value(inputs[0]).shape
-        for i in range(1, self.n_variables):
-            self._require_same(shape, access.value(inputs[i]).shape, i)
+        shape, *others = [_value(variable).shape for variable in inputs[: self.n_variables]]
+        for i, other in enumerate(others, 1):
+            self._require_same(shape, other, i)
         if self.indices < 0:
             self._require_same(shape, grad_shape, self.grad)
         else:
@@ -172,6 +172,13 @@ class _Layout:
     def arguments(self, inputs: Sequence[Any]) -> list[Any]:
         """The formula's arguments: writable arrays, the gradient, scalars."""
         return [v.writable() for v in inputs[: self.n_variables]] + list(inputs[self.n_variables :])
+
+
+def _value(variable: Variable) -> np.ndarray:
+    """Source: PrepareToUpdateVariable's callers in TensorFlow's core/kernels/training_op_helpers.h, for the resource."""
+    if not variable.is_ref and not variable.is_initialized:
+        raise Internal(f"Invalid variable reference.\n\t {variable.name} has no value yet: run its initializer first")
+    return variable.read()
 
 
 def _check_rows(shape: tuple[int, ...], grad: np.ndarray, indices: np.ndarray) -> None:

@@ -91,7 +91,6 @@ def reshape(x: np.ndarray, shape: np.ndarray, /) -> np.ndarray:
     if math.prod(wanted) != x.size:
         raise InvalidArgument(
             f"Input to reshape is a tensor with {x.size} values, but the requested shape has {math.prod(wanted)}"
-            f" (from {shape_text(x.shape)} to {shape_text(wanted)})"
         )
     return x.reshape(wanted)
 
@@ -106,7 +105,6 @@ def _with_missing(shape: Sequence[int], wanted: Sequence[int]) -> list[int]:
     if n_present % n_known:
         raise InvalidArgument(
             f"Input to reshape is a tensor with {n_present} values, but the requested shape requires a multiple of {n_known}"
-            f" (from {shape_text(shape)} to {shape_text(wanted)})"
         )
     return [n_present // n_known if n == -1 else n for n in wanted]
 

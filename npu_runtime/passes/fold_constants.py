@@ -22,6 +22,7 @@ from npu_runtime.passes.infer_shapes import CONSTANT, device_nodes, infer_node, 
 from npu_runtime.passes.lift_loops import WHILE
 from npu_runtime.passes.loop_shapes import LoopShapes
 from npu_runtime.passes.placement import HANDLES
+from npu_runtime.passes.variable_writers import shows_variable
 
 ARRAY_SIZE = "TensorArraySizeV3"
 MOST_ZEROS = 1 << 14
@@ -79,7 +80,10 @@ def _is_constant(node: Node) -> bool:
 
 
 def _shape_values(graph: Graph, node: Node) -> list[np.ndarray] | None:
-    """Shape, ShapeN, Size and Rank need their input's shape only, as small zeros do; an array that does not grow has its size."""
+    """Shape, ShapeN, Size and Rank need their input's shape only, as small zeros do; an array that does not grow has its size.
+
+    The rank of a ref variable is what `assert_variables_initialized` asks for, to fail where there is no value.
+    """
     if node.op == ARRAY_SIZE:
         return _array_size(graph, graph[node.inputs[0].node])
     if node.op not in ("Shape", "ShapeN", "Size", "Rank", "ZerosLike"):
@@ -87,7 +91,7 @@ def _shape_values(graph: Graph, node: Node) -> list[np.ndarray] | None:
     specs = [graph.spec(value) for value in node.inputs]
     dtype = np.dtype(node.outputs[0].dtype)
     if node.op == "Rank":
-        return None if specs[0].rank is None else [np.array(specs[0].rank, dtype)]
+        return None if specs[0].rank is None or shows_variable(graph, node.inputs[0]) else [np.array(specs[0].rank, dtype)]
     if not all(spec.is_complete for spec in specs):
         return None
     if node.op == "ZerosLike":

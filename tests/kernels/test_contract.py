@@ -47,7 +47,7 @@ def test_inputs_stay(one: Case) -> None:
     call(one, inputs)
     for after, before in zip(inputs, one.flat(), strict=True):
         if not isinstance(after, Variable):
-            np.testing.assert_array_equal(after, before)
+            assert after.tobytes() == before.tobytes()  # numpy does not find a NaN of bfloat16 equal to itself
 
 
 @each_case

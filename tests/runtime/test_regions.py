@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from npu_runtime.kernels.regions import REGION, assign_buffers
 from npu_runtime.passes.fold_constants import fold_constants
 from npu_runtime.passes.fuse_elementwise import fuse_elementwise
+from tests.kernels.oracle import plain_session
 from tests.runtime.device import device_session
 from tests.runtime.test_passes import imported
 
@@ -110,3 +111,17 @@ def test_buffers_are_used_again_once_their_value_is_read() -> None:
 
     chain = [(body, (0,), "float32"), (body, (~0,), "float32"), (body, (~1, 0), "bool"), (body, (~2, ~1), "float32")]
     assert [step.buffer for step in assign_buffers(chain)] == [0, 0, 1, -1]
+
+
+@pytest.mark.parametrize("n", [9, 10, 17, 20])
+def test_a_sum_in_a_region_rounds_as_tensorflow_s_kernel(n: int) -> None:
+    rng = np.random.default_rng(n)
+    terms = [tf.placeholder(tf.float32, [ROWS, COLUMNS]) for _ in range(n)]
+    feeds = {term: rng.random((ROWS, COLUMNS), np.float32) for term in terms}
+    total = tf.raw_ops.AddN(inputs=terms)
+    made = tf.negative(total)
+    graph = imported(made, dict.fromkeys(terms, (ROWS, COLUMNS)))
+    fuse_elementwise.run(graph)
+    assert [node.op for node in graph if node.op != "_Feed"] == [REGION]
+    with plain_session() as theirs, device_session() as ours:
+        np.testing.assert_array_equal(ours.run(made, feeds), theirs.run(made, feeds))

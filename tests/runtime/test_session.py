@@ -507,6 +507,14 @@ def test_denormal_results_are_zero_on_the_device_and_nowhere_else() -> None:
     assert np.all(small * np.float32(1e-2))
 
 
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float32])
+def test_whether_a_denormal_is_true(dtype: tf.DType) -> None:
+    """Of 16-bit floats it is; one of fp32 is read as zero."""
+    x = tf.placeholder(dtype, [None])
+    least = np.full(70, {tf.float16: 6e-8}.get(dtype, 1e-40)).astype(dtype.as_numpy_dtype)
+    same_on_both([(tf.cast(x, tf.bool), {x: least}), (tf.cast(x, tf.bool), {x: -least[:3]})], rtol=0)
+
+
 def test_a_counter_at_its_limit_ends_a_step_whose_queue_would_wait_forever() -> None:
     queue = tf.PaddingFIFOQueue(10, [tf.int32], [[None, 2]])
     numbers = tf.Variable(tf.constant(0, tf.int64), use_resource=False)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from hccl import _groups as hccl_groups
 from npu_bridge import _debug_dump, _options
+from npu_bridge._callable_feeds import arrays_of, check_names
 from npu_bridge._lenient import accept
 from npu_bridge._overflow_watch import OverflowWatch
 from npu_bridge._run_metadata import observed
@@ -294,17 +295,17 @@ def _make_callable_from_options(self: Any, callable_options: Any) -> Callable[..
     device = device_of(self)
     if device is None:
         return _original["_make_callable_from_options"](self, callable_options)
+    check_names(self.graph, [*callable_options.feed, *callable_options.fetch])
     connections = tuple((c.from_tensor, c.to_tensor) for c in callable_options.tensor_connection)
     request = Request(tuple(callable_options.fetch), tuple(callable_options.target), tuple(callable_options.feed), connections)
     if callable_options.run_options.debug_options.debug_tensor_watch_opts:
         return _watched_callable(self, device, callable_options)
-    dtypes = [self.graph.as_graph_element(name).dtype.as_numpy_dtype for name in callable_options.feed]
+    dtypes = [self.graph.as_graph_element(name).dtype for name in callable_options.feed]
 
     def run(*values: Any, run_metadata: Any = None) -> list[Any]:
         if run_metadata is not None:
             run_metadata.Clear()
-        arrays = [np.asarray(value, dtype) for value, dtype in zip(values, dtypes, strict=True)]
-        return _call(self, device, request, arrays)
+        return _call(self, device, request, arrays_of(values, dtypes))
 
     return run
 
@@ -316,7 +317,7 @@ def _watched_callable(session: Any, device: DeviceSession, options: Any) -> Call
     targets = [element(name) for name in options.target]
 
     def run(*values: Any, run_metadata: Any = None) -> list[Any]:
-        arrays = [np.asarray(value, tensor.dtype.as_numpy_dtype) for value, tensor in zip(values, feeds, strict=True)]
+        arrays = arrays_of(values, [tensor.dtype for tensor in feeds])
         with _debug_dump.watching(options.run_options, run_metadata):
             return _dumped(session, device, fetches, targets, feeds, arrays)
 

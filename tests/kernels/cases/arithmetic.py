@@ -74,4 +74,11 @@ CASES = [
     case("AddN", [i32(1, 2), i32(3, 4), i32(5, 6)], id="int32"),
     case("AddN", [arr(0, 4), arr(0, 4)], id="empty"),
     case("AddN", [arr(200003, seed=k) for k in range(3)], id="large"),
+    *[
+        case("AddN", [arr(3, 4, seed=k, low=0, high=3) for k in range(n)], rtol=0, atol=0, id=f"{n} to the bit")
+        for n in (8, 9, 10, 11, 16, 17, 18, 50)
+    ],
+    case("AddN", [arr(9, seed=k % 7, low=0, high=3) for k in range(3000)], rtol=0, atol=0, id="many to the bit"),
+    case("AddN", [arr(200003, seed=k) for k in range(12)], rtol=0, atol=0, id="large to the bit"),
+    *[case("AddN", [arr(5, seed=k, dtype=t, low=0, high=3) for k in range(19)], id=f"many {t}") for t in ("int32", "float16")],
 ]

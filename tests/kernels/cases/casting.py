@@ -13,6 +13,8 @@ ODD = np.array([0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -1.5, -2.7, 2.7, 127.9, 255.0, -
                 1.00390625, 1e-8, -1e-8], np.float32)  # fmt: skip
 NOT_FINITE = np.array([np.inf, -np.inf, np.nan], np.float32)
 BEYOND = np.array([3e9, -3e9, 1e20, -1e20, np.inf, -np.inf, np.nan], np.float32)
+OUTSIDE = np.array([-1, -0.5, -1.5, -2, -129, -300, -40000, -65504, 127.5, 128, 255.5, 256, 300, 32767, 32768, 40000, 65504, 1e5,
+                    -1e5, 2147483648, -2147483648, 3e9, -3e9, 1e20, -1e20, np.inf, -np.inf, np.nan, 200], np.float32)  # fmt: skip
 LARGE = np.array([70000, -70000, 300, -300, 2**31 - 1], np.int32)
 
 CASES = [
@@ -22,6 +24,18 @@ CASES = [
     case("Cast", NOT_FINITE[:2], DstT="bfloat16", id="infinite-bfloat16"),
     *[case("Cast", BEYOND, DstT=b, id=f"beyond-{b}") for b in ("int32", "int64")],
     *[case("Cast", ODD, DstT=b, Truncate=True, id=f"truncate-{b}") for b in TYPES if b not in ("uint8", "int8", "int16")],
+    *[
+        case("Cast", np.tile(OUTSIDE, 9)[:n].astype(dt.to_numpy(a)), DstT=b, id=f"outside-{a}-{b}-{n}")
+        for a in FLOATS
+        for b in ("int8", "uint8", "int16", "bool")
+        for n in (3, 8, 29, 36, 64, 201)
+    ],
+    *[
+        case("Cast", scalar(x, a), DstT=b, id=f"outside-{a}-{b}-{x}")
+        for a in FLOATS
+        for b in ("int8", "uint8")
+        for x in (-1, 300)
+    ],
     *[case("Cast", LARGE, DstT=b, id=f"wrap-{b}") for b in ("int8", "uint8", "int16", "float16", "bfloat16")],
     case("Cast", scalar(2.5), DstT="int32", id="scalar"),
     case("Cast", arr(0, 3), DstT="int32", id="empty"),

@@ -62,7 +62,14 @@ def sparse(name: str) -> list[Case]:
 
 NAN_ROWS = np.where(arr(90, 17) > 0.8, np.float32(np.nan), arr(90, 17))
 
+INFINITE = np.float32([-np.inf, np.inf, -np.inf, -np.inf, np.inf, np.inf, 1, -np.inf, np.inf, 1])
+IN_SEGMENTS = i32(0, 1, 2, 2, 3, 3, 5, 5, 6, 6)
+
 CASES = [
+    *[case(f"Segment{name}", INFINITE.astype(d), IN_SEGMENTS, id=f"infinite {d}")
+      for name in ("Max", "Min") for d in ("float32", "float16", "bfloat16")],
+    *[case(f"UnsortedSegment{name}", INFINITE.astype(d), IN_SEGMENTS, scalar(8, "int32"), id=f"infinite {d}")
+      for name in ("Max", "Min") for d in ("float32", "float16", "bfloat16")],
     *[case(f"UnsortedSegment{name}", NAN_ROWS.astype(d), arr(90, dtype="int32", low=-1, high=9), scalar(12, "int32"),
            id=f"NaN {d}")
       for name in ("Max", "Min") for d in ("float32", "float16")],
