@@ -46,6 +46,7 @@ class Trial:
     before: Path | None  # a folder with what stands there and what is known of it, copied first
     words: tuple[str, ...]
     place: Path  # what is written into
+    state: Path  # what the tool remembers
     old: State
     new: State
     seconds: float = 0.0
@@ -155,43 +156,42 @@ def state_home(cache: Path) -> Path:
     return cache.parent / "state"
 
 
-def keep(place: Path, name: str) -> Path:
+def keep(place: Path, kept: Path, cache: Path) -> Path:
     """Put aside what stands in a place and what is known of it."""
-    kept = place.parent / name
     shutil.copytree(place, kept / "tree", symlinks=True)
-    shutil.copytree(state_home(place), kept / "state", symlinks=True)
+    shutil.copytree(state_home(cache), kept / "state", symlinks=True)
     return kept
 
 
 def restore(trial: Trial) -> None:
     """Put back what stands there before the conversion, and what is known of it."""
-    for part, place in (("tree", trial.place), ("state", state_home(trial.place))):
+    for part, place in (("tree", trial.place), ("state", trial.state)):
         shutil.rmtree(place, ignore_errors=True)
         if trial.before is not None:
             shutil.copytree(trial.before / part, place, symlinks=True)
 
 
-def trials(folder: Path, cache: Path, n_files: int) -> list[Trial]:
-    """The situations, each with its states and the time that an undisturbed conversion takes."""
-    first, second, out, live = folder / "v1", folder / "v2", folder / "out", folder / "live"
+def trials(folder: Path, cache: Path, n_files: int, disk: Path) -> list[Trial]:
+    """The situations, each with its states and the time that an undisturbed conversion takes.  disk: where they write."""
+    first, second, out, live, state = folder / "v1", folder / "v2", disk / "out", disk / "live", state_home(cache)
     make_source(first, 1, n_files)
     make_source(second, 2, n_files)
     must(finish(("convert", str(first), str(out)), cache))
-    stale, old = keep(out, "stale"), state_of(out)
+    stale, old = keep(out, folder / "stale", cache), state_of(out)
     new = {data: clean(second, folder / f"clean-{data}", data, cache) for data in DATA}
     source, converted = state_of(second), clean(second, folder / "clean", "copy", cache)
-    shutil.rmtree(state_home(cache))
-    state_home(cache).mkdir()
+    shutil.rmtree(state)
+    state.mkdir()
     shutil.copytree(second, live, symlinks=True)
-    plain = keep(live, "plain")
+    plain = keep(live, folder / "plain", cache)
     words = ("convert", str(second), str(out), *_REPORT, "--data")
     in_place = ("convert", str(live), "--in-place", "--report", str(live / "tf2npu-report"), *_REPORT)
     must(finish(in_place, cache))
     found = [
-        *(Trial(f"into an empty OUT, data: {data}", None, (*words, data), out, {}, new[data]) for data in DATA),
-        Trial("in place", plain, in_place, live, source, converted),
-        *(Trial(f"over an earlier OUT, data: {data}", stale, (*words, data), out, old, new[data]) for data in DATA),
-        Trial("undoing", keep(live, "done"), ("undo", str(live)), live, converted, source),
+        *(Trial(f"into an empty OUT, data: {data}", None, (*words, data), out, state, {}, new[data]) for data in DATA),
+        Trial("in place", plain, in_place, live, state, source, converted),
+        *(Trial(f"over an earlier OUT, data: {data}", stale, (*words, data), out, state, old, new[data]) for data in DATA),
+        Trial("undoing", keep(live, folder / "done", cache), ("undo", str(live)), live, state, converted, source),
     ]
     for trial in found:
         trial.seconds = min(undisturbed(trial, cache) for _ in range(3))
@@ -250,7 +250,7 @@ def run(kills: int, seed: int, folder: Path) -> Tally:
     caches = [folder / "cache", folder / "killed-cache"]
     for cache in caches:
         cache.mkdir()
-    kinds = trials(folder, caches[0], N_FILES)
+    kinds = trials(folder, caches[0], N_FILES, folder)
     number = 0
     while tally.moments["killed"] < kills:
         trial = kinds[number % len(kinds)]
@@ -268,11 +268,13 @@ def run(kills: int, seed: int, folder: Path) -> Tally:
     return tally
 
 
-def run_each_write(folder: Path) -> Tally:
+def run_each_write(folder: Path, data: str) -> Tally:
     """Kill each kind of conversion in front of each of its changes of files; in place, followed by a rerun and by an undo."""
     tally, cache = Tally(), folder / "cache"
     cache.mkdir()
-    for trial in trials(folder, cache, N_FILES_OF_EACH):
+    for trial in trials(folder, cache, N_FILES_OF_EACH, folder):
+        if data and "data:" in trial.name and not trial.name.endswith(data):
+            continue
         for after in (0, 1) if "--in-place" in trial.words else (1,):
             number, was_killed = 0, True
             while was_killed:
@@ -292,11 +294,12 @@ def main() -> None:
     options.add_argument("--kills", type=int, default=200)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--each-write", action="store_true", help="in front of each change of a file instead")
+    options.add_argument("--data", choices=DATA, help="with --each-write: only this way of --data")
     asked = options.parse_args()
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        tally = run_each_write(folder) if asked.each_write else run(asked.kills, asked.seed, folder)
+        tally = run_each_write(folder, asked.data) if asked.each_write else run(asked.kills, asked.seed, folder)
     seen = ", ".join(f"{count} {what}" for what, count in sorted(tally.moments.items()))
     n_files = N_FILES_OF_EACH if asked.each_write else N_FILES
     print(f"kills of conversions of {n_files} files in {time.perf_counter() - began:.0f} s: {seen}")

@@ -1,19 +1,39 @@
-"""SIGKILL at random moments of a conversion; `benchmarks/kill_conversion.py --kills 200` is the long form."""
+"""Conversions that are killed, run out of disk, meet another or a hostile tree; the benchmarks are the long form."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "kill_conversion.py"
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def faultless(module: str, *options: str) -> str:
+    """Run a benchmark, which counts what went wrong; what it printed."""
+    words = [sys.executable, "-m", f"benchmarks.{module}", *options]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "faults: 0" in done.stdout
+    return done.stdout
 
 
 def test_each_change_of_a_file_may_be_the_last():
-    done = subprocess.run([sys.executable, SCRIPT, "--each-write"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "faults: 0" in done.stdout
+    faultless("kill_conversion", "--each-write", "--data", "link")
 
 
 def test_each_file_is_old_or_new_and_a_rerun_equals_a_clean_run():
-    done = subprocess.run([sys.executable, SCRIPT, "--kills", "10"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "faults: 0" in done.stdout
+    faultless("kill_conversion", "--kills", "16")
+
+
+def test_a_disk_without_room_costs_no_original_and_no_whole_file(needs_root):
+    faultless("full_disk", "--trials", "16")
+
+
+def test_two_conversions_at_once_never_mix():
+    faultless("simultaneous_conversions", "--pairs", "10")
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_nothing_outside_changes_whatever_is_planted(seed):
+    faultless("planted_trees", "--plantings", "60", "--seed", seed)

@@ -35,21 +35,18 @@ def is_recorded(out: Path) -> bool:
 
 
 class Manifest:
-    """The signatures this tool left in an output folder."""
+    """The signatures this tool left in an output folder; what a run does not touch stays known."""
 
-    def __init__(self, out: Path, *, adding: bool = False) -> None:
-        """adding: keep every entry that this run does not touch (single-file conversions share a folder)."""
+    def __init__(self, out: Path) -> None:
         self.draft_name = draft.new_name()
-        self.recorded: dict[str, str] = {}
+        self.recorded: dict[str, str] = {}  # of this run
         self._accepted: dict[str, set[str]] = {}
-        self._before: dict[str, str] = {}
+        self._forgotten: set[str] = set()
         self._old_drafts: set[str] = set()
         self._stream: BinaryIO | None = None
         self._state = _state(out)
         if self._state is not None:
             self._load(self._state)
-        if adding:
-            self.recorded.update(self._before)
 
     def accepts(self, path: str, signature: str) -> bool:
         """Whether `signature` at `path` is something this tool wrote there."""
@@ -86,24 +83,24 @@ class Manifest:
         self.recorded[path] = signature
         self._accepted.setdefault(path, set()).add(signature)
 
-    def keep_known(self, path: str) -> None:
-        """Carry over an entry whose file is not ours at the moment, so that a later run still sees the difference."""
-        if path in self._before:
-            self.recorded[path] = self._before[path]
-
     def take_back(self, path: str) -> None:
         """Undo `announce` for an entry that could not be put in place."""
         self.recorded.pop(path, None)
-        self.keep_known(path)
 
-    def drop(self, path: str) -> None:
+    def forget(self, path: str) -> None:
+        """What stood at `path` is gone, or no longer ours."""
         self.recorded.pop(path, None)
+        self._forgotten.add(path)
 
     def close(self) -> None:
         """Store the record and end the journal.  Raises: OSError."""
         if self._state is None or self._stream is None:
             return
-        text = json.dumps({"tool": "tf2npu", "version": 1, "files": dict(sorted(self.recorded.items()))}, indent=1)
+        untouched = self._accepted.keys() - self._forgotten - self.recorded.keys()
+        files = {path: [self.recorded[path]] for path in self.recorded} | {
+            path: sorted(self._accepted[path]) for path in untouched
+        }
+        text = json.dumps({"tool": "tf2npu", "version": 1, "files": dict(sorted(files.items()))}, indent=1)
         with draft.replacing(self._state, _FILE, 0o600) as stream:
             stream.write(text.encode("ascii") + b"\n")
         self._stream.close()
@@ -118,7 +115,6 @@ class Manifest:
     def _load(self, state: Directory) -> None:
         for path, signature in [*_in_file(state), *self._in_journal(state)]:
             if is_inside(path):
-                self._before[path] = signature
                 self._accepted.setdefault(path, set()).add(signature)
 
     def _in_journal(self, state: Directory) -> Iterable[tuple[str, str]]:
@@ -145,7 +141,7 @@ def _state(out: Path) -> Directory | None:
 def _in_file(state: Directory) -> list[tuple[str, str]]:
     try:
         files = json.loads(_read(state, _FILE))["files"]
-        return [(str(path), str(signature)) for path, signature in files.items()]
+        return [(str(path), str(signature)) for path, signatures in files.items() for signature in list(signatures)]
     except (ValueError, KeyError, TypeError, AttributeError):
         return []  # no manifest, or a damaged one: nothing in OUT counts as written by us
 

@@ -44,10 +44,12 @@ class Placed:
 class Mirror:
     """The output folder of one conversion."""
 
-    def __init__(self, out: Directory, manifest: Manifest, *, force: bool = False) -> None:
+    def __init__(self, out: Directory, manifest: Manifest, *, force: bool = False, adding: bool = False) -> None:
+        """adding: leave earlier files of ours although this run does not name them (single files share a folder)."""
         self.out = out
         self.manifest = manifest
         self._force = force
+        self._adding = adding
         self._modes: list[tuple[str, int]] = []
         self._real_folders = {""}
 
@@ -101,14 +103,10 @@ class Mirror:
 
     def remove_gone(self, planned: set[str]) -> list[str]:
         """Take away our files whose source is gone; return those that stay because a person changed them."""
-        kept = []
-        gone = [p for p in self.manifest.known() if p.removesuffix(NEW_SUFFIX) not in planned]
-        gone = [p for p in gone if p not in self.manifest.recorded]
-        for path in sorted(gone, reverse=True):  # what is inside a folder comes before the folder
-            if self._stands_in_real_folders(path) and not self._remove(path):
-                kept.append(path)
-                self.manifest.keep_known(path)
-        return sorted(kept)
+        known = [] if self._adding else self.manifest.known()
+        gone = [p for p in known if p.removesuffix(NEW_SUFFIX) not in planned]
+        # What is inside a folder comes before the folder.
+        return sorted(p for p in sorted(gone, reverse=True) if self._stands_in_real_folders(p) and not self._remove(p))
 
     def finish(self) -> None:
         """Set the modes of the folders, deepest first, and store the manifest."""
@@ -173,26 +171,24 @@ class Mirror:
             self.manifest.keep(beside, signature)
         else:
             self._write(beside, signature, create, replaces=None)
-        self.manifest.keep_known(path)
         return beside
 
     def _clear_new_version(self, path: str) -> None:
         """A settled conflict needs its NAME.tf2npu-new no more, unless somebody works in it."""
         beside = with_suffix(path, NEW_SUFFIX)
-        if self.manifest.knows(beside) and self._remove(beside):
-            self.manifest.drop(beside)
+        if self.manifest.knows(beside):
+            self._remove(beside)
 
     def _remove(self, path: str) -> bool:
         """Remove an entry of ours; False where a person changed it or it is a folder that holds something."""
         current = signature_of(self.out, path, self.manifest.accepted(path))
-        if current is None:
-            return True
-        if not self.manifest.accepts(path, current):
+        if current is not None and not self.manifest.accepts(path, current):
             return False
-        if current != FOLDER:
-            self.out.remove(path)
-        elif not self.out.names(path):  # a folder that still holds a person's files stays; those files are named themselves
+        if current == FOLDER and not self.out.names(path):  # one that holds a person's files stays; they are named themselves
             self.out.remove_folder(path)
+        elif current not in (None, FOLDER):
+            self.out.remove(path)
+        self.manifest.forget(path)
         return True
 
     def _back_up(self, path: str) -> str:
@@ -221,7 +217,6 @@ class Mirror:
             elif self._force:
                 backup = self._back_up(path)
             else:
-                self.manifest.keep_known(path)
                 return Placed(Put.CONFLICT, path)
         if current != FOLDER:
             blocked = self._make_parents(path)

@@ -39,7 +39,7 @@ class Output:
         """
         folder = Directory.given(out, make=True)
         lock.take(folder)
-        mirror = Mirror(folder, Manifest(out, adding=adding), force=force)
+        mirror = Mirror(folder, Manifest(out), force=force, adding=adding)
         mirror.begin()
         return cls(tree, mirror, data, rename)
 
