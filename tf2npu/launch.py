@@ -13,7 +13,8 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from tf2npu import ranks, run_report
+from tf2npu import run_report
+from tf2npu.ranks import job
 
 USAGE = 2
 OPTIONS_VARIABLE = "TF2NPU_OPTIONS"  # JSON object, read by npu_runtime.config
@@ -41,14 +42,14 @@ def run_script(
     too.  strict: what a host would refuse is refused, and a run of which nothing reached the device.  report: folder of a
     migration report, into which the run goes.
     """
-    problem = _why_not(module, script) or (report and run_report.why_not(report)) or (devices > 1 and ranks.why_not())
+    problem = _why_not(module, script) or (report and run_report.why_not(report)) or (devices > 1 and job.why_not())
     if problem:
         print(f"tf2npu run: {problem}", file=sys.stderr)
         return USAGE
     report = report.absolute() if report is not None else None  # the script may go elsewhere
     _hand_over(dict(options or {}), soc, all_sessions, strict)
     if devices > 1:
-        return ranks.run_ranks(_words(module, script, argv, strict), devices, report)
+        return job.run_ranks(_words(module, script, argv, strict), devices, report)
     problem = _prepare()
     if problem:
         print(f"tf2npu run: {problem}", file=sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 ADDRESS_VARIABLE = "TF2NPU_COLLECTIVES"
-"""Where the coordinator of this run's ranks listens, its key and its folder: "address|key in hexadecimal|folder"."""
+"""The key of the coordinator of this run's ranks and the folder where it listens: "key in hexadecimal|folder"."""
 
 
 @dataclass(frozen=True)

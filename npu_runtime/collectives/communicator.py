@@ -6,13 +6,13 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
-from multiprocessing.connection import Client
 from pathlib import Path
 from threading import Lock
 
 import numpy as np
 
 from npu_runtime.collectives.call import ADDRESS_VARIABLE, Call
+from npu_runtime.collectives.connection import BrokenMessage, connect
 from npu_runtime.collectives.mailing import Inbox, Outbox
 from npu_runtime.errors import FailedPrecondition
 
@@ -42,7 +42,7 @@ class Communicator:
                 if call.ranks not in self._lines:
                     self._lines[call.ranks] = _Line(self._address, self._rank, call.ranks)
                 error, result = self._lines[call.ranks].ask(call, arrays, look)
-            except (EOFError, OSError) as gone:
+            except (EOFError, OSError, BrokenMessage) as gone:
                 raise FailedPrecondition(f"{call}: the other ranks cannot be reached any more: {gone or 'hung up'}") from None
         if result is None:
             raise FailedPrecondition(error)
@@ -53,25 +53,34 @@ class _Line:
     """A connection for one group and the memory beside it."""
 
     def __init__(self, address: str, rank: int, ranks: tuple[int, ...]) -> None:
-        place, key, folder = address.split("|", 2)
-        self._connection = Client(place, authkey=bytes.fromhex(key))
-        self._inbox = Inbox()
-        self._outbox = Outbox(Path(folder), f"rank{rank}-of-{'-'.join(map(str, ranks))}")
-        self._connection.send((rank, ranks))
+        key, _, name = address.partition("|")
+        folder = Path(name)
+        self._connection = connect(folder, bytes.fromhex(key))
+        self._inbox = Inbox(folder)
+        self._outbox = Outbox(folder, f"rank{rank}")
+        self._connection.send([rank, ranks])
+        self._receive()
 
     def ask(self, call: Call, arrays: Sequence[np.ndarray], look: Callable[[], None]) -> tuple[str, np.ndarray | None]:
         """An error, and the result where there is none; copied, as the memory is used again."""
-        if self._connection.closed:
+        if self._connection.is_closed:
             raise OSError("this rank has left a call before its end")
-        self._connection.send((call, self._outbox.pack(arrays)))
+        packed, carried = self._outbox.pack(arrays)
+        self._connection.send([call.op, call.reduction, call.root, call.tag, packed], carried)
         try:
-            while not self._connection.poll(LOOK_SECONDS):
+            while not self._connection.has_come(LOOK_SECONDS):
                 look()
         except BaseException:
             self._connection.close()  # the answer would be taken for that of the next call
             raise
-        error, packed = self._connection.recv()
-        return error, next((np.array(view) for view in self._inbox.unpack(packed)), None)
+        return self._receive()
+
+    def _receive(self) -> tuple[str, np.ndarray | None]:
+        header, come = self._connection.receive()
+        match header:
+            case [str(error), answer]:
+                return error, next((np.array(view) for view in self._inbox.unpack(answer, come)), None)
+        raise BrokenMessage(f"no answer: {str(header)[:80]}")
 
 
 @cache

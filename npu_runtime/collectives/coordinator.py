@@ -5,26 +5,24 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-from itertools import count
-from multiprocessing.connection import Connection, Listener
+import time
+from contextlib import suppress
 from pathlib import Path
-from threading import Condition, Thread
+from threading import TIMEOUT_MAX, Condition, Lock, Thread
+from typing import Any
 
-from npu_runtime.collectives.call import ADDRESS_VARIABLE
+from npu_runtime.collectives import run_file
+from npu_runtime.collectives.call import ADDRESS_VARIABLE, Call
+from npu_runtime.collectives.connection import KEY_BYTES, SOCKET, BrokenMessage, Connection, admit, listen
 from npu_runtime.collectives.mailing import Inbox, Outbox
 from npu_runtime.collectives.meeting import Meeting
 
 DEFAULT_SECONDS = 1800.0
 """How long a call waits for the other ranks.  Source: the default of HCCL_EXEC_TIMEOUT in HCCL's documentation."""
-
-LONGEST_NAME = 104
-"""Bytes of a socket's name, with the zero behind it.  Source: sun_path of sys/un.h, 108 on Linux and 104 on macOS."""
-
-
-def _place(folder: Path) -> str | None:
-    """A socket's name, None for any: where there are no such sockets, or the name is too long for one."""
-    path = str(folder / "coordinator")
-    return path if hasattr(socket, "AF_UNIX") and len(os.fsencode(path)) < LONGEST_NAME else None
+MOST_UNKNOWN = 256
+"""Connections that have not shown the key yet; one more, and the oldest goes.  Ranks show it at once."""
+RETRY_SECONDS = 0.1
+"""Before the next connection is taken when there was no descriptor or thread for one."""
 
 
 class Coordinator:
@@ -35,16 +33,22 @@ class Coordinator:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        key = secrets.token_bytes(16)
-        self._listener = Listener(_place(folder), backlog=64, authkey=key)
-        self.address = f"{self._listener.address}|{key.hex()}|{folder}"
+        self._key = secrets.token_bytes(KEY_BYTES)
+        self._listener = listen(folder)
+        self.address = f"{self._key.hex()}|{folder}"
         self._ended: dict[int, str] = {}
         self._changed = Condition()
         self._meetings: dict[tuple[int, ...], Meeting] = {}
-        self._seconds = float(os.environ.get("HCCL_EXEC_TIMEOUT") or DEFAULT_SECONDS)
+        self._seconds = min(float(os.environ.get("HCCL_EXEC_TIMEOUT") or DEFAULT_SECONDS), TIMEOUT_MAX)
         self._is_closed = False
-        self._numbers = count()
+        self._unknown: dict[socket.socket, None] = {}
+        self._lock = Lock()
         Thread(target=self._accept, name="coordinator", daemon=True).start()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What ranks find the coordinator by."""
+        return {ADDRESS_VARIABLE: self.address}
 
     @property
     def was_called(self) -> bool:
@@ -60,30 +64,87 @@ class Coordinator:
     def close(self) -> None:
         """Listen no longer."""
         self._is_closed = True
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits there
         self._listener.close()
+        run_file.remove(self._folder, SOCKET)
 
     def _accept(self) -> None:
         while not self._is_closed:
             try:
-                connection = self._listener.accept()
-            except Exception:  # closed, or somebody who has not the key
+                link, _ = self._listener.accept()
+            except OSError:  # closed, or no descriptor is free
+                time.sleep(0 if self._is_closed else RETRY_SECONDS)
                 continue
-            Thread(target=self._serve, args=(connection,), name="group of ranks", daemon=True).start()
+            self._note_unknown(link)
+            try:
+                Thread(target=self._serve, args=(link,), name="group of ranks", daemon=True).start()
+            except RuntimeError:  # the system has no more threads
+                self._hang_up(link)
+                time.sleep(RETRY_SECONDS)
 
-    def _serve(self, connection: Connection) -> None:
-        """The calls of one rank in one group, one after the other, until it hangs up."""
-        inbox, outbox = Inbox(), Outbox(self._folder, f"answers-{next(self._numbers)}")
+    def _note_unknown(self, link: socket.socket) -> None:
+        with self._lock:
+            if len(self._unknown) >= MOST_UNKNOWN:
+                oldest = next(iter(self._unknown))
+                del self._unknown[oldest]
+                with suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)  # wakes its thread
+            self._unknown[link] = None
+
+    def _serve(self, link: socket.socket) -> None:
         try:
-            rank, ranks = connection.recv()
+            is_known = admit(link, self._key)
+            with self._lock:
+                self._unknown.pop(link, None)
+            if is_known:
+                self._answer(Connection(link))
+        except (EOFError, OSError):  # the rank has ended, or a stranger is silent
+            return
+        finally:
+            self._hang_up(link)
+
+    def _hang_up(self, link: socket.socket) -> None:
+        with self._lock:
+            self._unknown.pop(link, None)
+        link.close()
+
+    def _answer(self, connection: Connection) -> None:
+        """The calls of one rank in one group, one after the other, until it hangs up.  A broken message is told and ends it."""
+        outbox = Outbox(self._folder, "answers")
+        try:
+            inbox = Inbox(self._folder)
+            rank, ranks = _read_group(connection.receive()[0])
             with self._changed:
                 meeting = self._meetings.setdefault(ranks, Meeting(ranks, self._ended, self._changed))
+            connection.send(["", []])
             while True:
-                call, packed = connection.recv()
-                error, result = meeting.attend(rank, call, inbox.unpack(packed), self._seconds)
-                connection.send((error, outbox.pack([] if result is None else [result])))
-        except (EOFError, OSError):
-            connection.close()
+                header, carried = connection.receive()
+                call, packed = _read_call(header, ranks)
+                error, result = meeting.attend(rank, call, inbox.unpack(packed, carried), self._seconds)
+                answer, arrays = outbox.pack([] if result is None else [result])
+                connection.send([error, answer], arrays)
+        except BrokenMessage as error:
+            connection.send([f"the coordinator has got a broken message: {error}", []])
+        finally:
             outbox.close()
+
+
+def _read_group(header: Any) -> tuple[int, tuple[int, ...]]:
+    """A rank and the ranks of its group.  Raises: BrokenMessage."""
+    match header:
+        case [int(rank), list(ranks)] if rank in ranks and all(type(one) is int for one in ranks):
+            if len(set(ranks)) == len(ranks):
+                return rank, tuple(ranks)
+    raise BrokenMessage(f"no rank and its group: {str(header)[:80]}")
+
+
+def _read_call(header: Any, ranks: tuple[int, ...]) -> tuple[Call, list[Any]]:
+    """A call, and the arrays that the rank brings, at least one.  Raises: BrokenMessage."""
+    match header:
+        case [str(op), str(reduction), int(root), int(tag), [_, *_] as packed]:
+            return Call(op, ranks, reduction, root, tag), packed
+    raise BrokenMessage(f"no call: {str(header)[:80]}")
 
 
 __all__ = ["ADDRESS_VARIABLE", "Coordinator"]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing.util
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing import AuthenticationError
 
 import numpy as np
 import pytest
@@ -148,9 +146,8 @@ def test_nobody_waits_for_a_rank_that_has_ended(tmp_path):
     coordinator.close()
 
 
-def test_the_socket_is_in_the_folder_that_goes_with_the_run(tmp_path, monkeypatch):
-    """A launcher that is killed leaves nothing that the next one does not find: see ranks._sweep."""
-    monkeypatch.setattr(multiprocessing.util, "get_temp_dir", lambda: pytest.fail("a folder of its own"))
+def test_the_socket_is_in_the_folder_that_goes_with_the_run(tmp_path):
+    """A launcher that is killed leaves nothing that the next one does not find: see tf2npu.ranks.shared_folder."""
     coordinator = Coordinator(tmp_path)
     coordinator.leave(1, "has ended")
     with pytest.raises(FailedPrecondition, match="waits for rank 1"):
@@ -253,7 +250,7 @@ def test_a_long_sum_holds_up_no_other_group(world, monkeypatch):
 
 
 def test_without_room_arrays_go_with_the_message(coordinator, monkeypatch):
-    def full(path, n_bytes):
+    def full(folder, name, n_bytes):
         raise OSError("no space left")
 
     monkeypatch.setattr(mailing, "_made", full)
@@ -263,9 +260,9 @@ def test_without_room_arrays_go_with_the_message(coordinator, monkeypatch):
 
 
 def test_a_stranger_is_not_let_in(coordinator):
-    place, _, folder = coordinator.address.split("|")
-    with pytest.raises(AuthenticationError):
-        Communicator(f"{place}|{'00' * 16}|{folder}", 0).exchange(Call("HcomAllReduce", (0, 1), "sum"), [np.ones(1)])
+    _, folder = coordinator.address.split("|")
+    with pytest.raises(FailedPrecondition, match="this run's key is another one"):
+        Communicator(f"{'00' * 32}|{folder}", 0).exchange(Call("HcomAllReduce", (0, 1), "sum"), [np.ones(1)])
 
 
 def test_a_process_alone_is_told_what_to_do(monkeypatch):

@@ -17,7 +17,7 @@ import pytest
 
 from tests.shim.data_parallel_scripts import HOROVOD, MIRRORED
 from tests.shim.test_launch import TF2NPU, launch, plain_environment, script  # noqa: F401
-from tf2npu import ranks
+from tf2npu.ranks.shared_folder import PREFIX, shared_folder
 
 MODEL = """
 import json, os, sys
@@ -278,15 +278,15 @@ print("to stderr", file=sys.stderr)
 
 
 def test_folders_of_launchers_that_were_killed_go_when_the_next_begins(tmp_path):
-    with ranks._shared_folder(tmp_path) as alive, ranks._shared_folder(tmp_path) as fresh:
-        killed = tmp_path / f"{ranks.PREFIX}killed"
+    with shared_folder(tmp_path) as alive, shared_folder(tmp_path) as fresh:
+        killed = tmp_path / f"{PREFIX}killed_1"
         other = tmp_path / "tf2npu-other"
         for folder in (killed, other):
-            folder.mkdir()
-            (folder / "rank0-of-0-1-1").write_bytes(b"memory")
+            folder.mkdir(0o700)
+            (folder / "rank0-1f").write_bytes(b"memory")
         for folder in (alive, killed, other):
             os.utime(folder, (0, 0))
-        with ranks._shared_folder(tmp_path) as mine:
+        with shared_folder(tmp_path) as mine:
             assert sorted(tmp_path.iterdir()) == sorted([alive, fresh, other, mine])
     assert list(tmp_path.iterdir()) == [other]
 

@@ -1,0 +1,183 @@
+"""Messages between a rank and the coordinator: a header in JSON and the bytes of arrays.  Nothing in them can be run.
+
+A message is two lengths, the header and the bytes.  Each side sends one and waits for the answer.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import select
+import socket
+import struct
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SOCKET = "coordinator"
+"""Its name in the run's folder."""
+LONGEST_NAME = 104
+"""Bytes of a socket's name, with the zero behind it.  Source: sun_path of sys/un.h, 108 on Linux and 104 on macOS."""
+KEY_BYTES = 32
+"""Of the key that a rank shows first."""
+HELLO_SECONDS = 10.0
+"""For a connection to show the key; ranks do at once."""
+LONGEST_HEADER_BYTES = 1 << 20
+"""A header names a group's ranks or some arrays; a longer one is none."""
+_READ_BYTES = 1 << 16
+"""Of the first read of a message: all of it, but for large arrays without room in memory."""
+_LENGTHS = struct.Struct("<IQ")
+_PADDING_BYTES = 16
+"""Headers end at a multiple of it, so that the numbers behind them lie as numpy likes them."""
+_CREDENTIALS = struct.Struct("3i")
+"""Process, user and group.  Source: struct ucred of sys/socket.h."""
+_WELCOME = b"+"
+
+
+class BrokenMessage(ValueError):
+    """What came is no message of ours."""
+
+
+class Connection:
+    """One end, after the key was shown."""
+
+    def __init__(self, link: socket.socket) -> None:
+        self._link = link
+        self._arrival = select.poll()
+        self._arrival.register(link, select.POLLIN)
+        self.is_closed = False
+
+    def send(self, header: Any, arrays: Sequence[np.ndarray] = ()) -> None:
+        """arrays: whose bytes follow the header, which says what they are."""
+        text = json.dumps(header, separators=(",", ":")).encode()
+        text += b" " * (-(_LENGTHS.size + len(text)) % _PADDING_BYTES)
+        head = _LENGTHS.pack(len(text), sum(array.nbytes for array in arrays)) + text
+        parts = [array.tobytes() for array in arrays]
+        if sum(map(len, parts)) <= _READ_BYTES:
+            self._link.sendall(b"".join([head, *parts]))
+            return
+        for part in (head, *parts):
+            self._link.sendall(part)
+
+    def has_come(self, seconds: float) -> bool:
+        """Whether a message is there, or the other side has hung up; waits so long for it."""
+        return bool(self._arrival.poll(seconds * 1000))
+
+    def receive(self) -> tuple[Any, memoryview]:
+        """The header of the next message and the bytes behind it.
+
+        Raises: EOFError when the other side has hung up.  BrokenMessage.
+        """
+        begun = self._link.recv(_READ_BYTES)
+        while len(begun) < _LENGTHS.size:
+            begun += _some(self._link.recv(_READ_BYTES))
+        n_header, n_bytes = _LENGTHS.unpack_from(begun)
+        if n_header > LONGEST_HEADER_BYTES:
+            raise BrokenMessage(f"a header of {n_header} bytes")
+        message = self._rest(begun, _LENGTHS.size + n_header + n_bytes)
+        try:
+            header = json.loads(bytes(message[_LENGTHS.size : _LENGTHS.size + n_header]))
+        except (ValueError, RecursionError) as error:
+            raise BrokenMessage(f"a header that is no JSON: {error}") from None
+        return header, message[_LENGTHS.size + n_header :]
+
+    def _rest(self, begun: bytes, n_bytes: int) -> memoryview:
+        if len(begun) == n_bytes:
+            return memoryview(begun)
+        if len(begun) > n_bytes:
+            raise BrokenMessage("more bytes than it says")
+        try:
+            whole = np.empty(n_bytes, np.uint8).data  # memory that is taken when the bytes come, whatever was said
+        except (MemoryError, ValueError, OverflowError):
+            raise BrokenMessage(f"a message of {n_bytes} bytes") from None
+        whole[: len(begun)] = begun
+        n_come = len(begun)
+        while n_come < n_bytes:
+            n_come += _some(self._link.recv_into(whole[n_come:]))
+        return whole
+
+    def close(self) -> None:
+        """Hang up."""
+        self.is_closed = True
+        self._link.close()
+
+
+def _some(received: Any) -> Any:
+    """What was received; nothing means that the other side has hung up.  Raises: EOFError."""
+    if not received:
+        raise EOFError
+    return received
+
+
+def listen(folder: Path) -> socket.socket:
+    """The coordinator's socket, in the run's folder, which is no other user's to look into.  Raises: OSError."""
+    link = socket.socket(socket.AF_UNIX)
+    with _socket_name(folder) as name:
+        link.bind(name)
+        os.chmod(name, 0o600)  # whatever the umask has given or taken
+    link.listen(socket.SOMAXCONN)
+    return link
+
+
+def connect(folder: Path, key: bytes) -> Connection:
+    """A rank's end.  Raises: OSError when nobody listens, or somebody who does not know the key."""
+    link = socket.socket(socket.AF_UNIX)
+    try:
+        with _socket_name(folder) as name:
+            link.connect(name)
+        if _is_other_user(link):
+            raise PermissionError("another user listens there")
+        link.settimeout(HELLO_SECONDS)
+        link.sendall(key)
+        if link.recv(len(_WELCOME)) != _WELCOME:
+            raise PermissionError("this run's key is another one")
+        link.settimeout(None)
+    except BaseException:
+        link.close()
+        raise
+    return Connection(link)
+
+
+def admit(link: socket.socket, key: bytes) -> bool:
+    """Let a connection in that shows the key in time.  Raises: OSError."""
+    if _is_other_user(link):
+        return False
+    deadline, shown = time.monotonic() + HELLO_SECONDS, b""
+    while len(shown) < KEY_BYTES:
+        link.settimeout(max(0.001, deadline - time.monotonic()))
+        received = link.recv(KEY_BYTES - len(shown))
+        shown += received
+        if not received or time.monotonic() > deadline:
+            return False
+    if not hmac.compare_digest(shown, key):
+        return False
+    link.settimeout(None)
+    link.sendall(_WELCOME)
+    return True
+
+
+@contextmanager
+def _socket_name(folder: Path) -> Iterator[str]:
+    """A name that is short enough for a socket; Linux has one for every open folder."""
+    path = str(folder / SOCKET)
+    if len(os.fsencode(path)) < LONGEST_NAME:
+        yield path
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{descriptor}/{SOCKET}"
+    finally:
+        os.close(descriptor)
+
+
+def _is_other_user(link: socket.socket) -> bool:
+    """Where the system says whose process is at the other end: the folder's mode keeps them out, this is in case it does not."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return False
+    _, user, _ = _CREDENTIALS.unpack(link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    return user != os.geteuid()

@@ -1,0 +1,167 @@
+"""One run on several devices: its ranks, and the coordinator that their collective operations go through."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from tf2npu.ranks.output import Output
+from tf2npu.ranks.process import Rank
+from tf2npu.ranks.rank_table import rank_table
+from tf2npu.ranks.shared_folder import shared_folder
+
+LOOK_SECONDS = 0.05
+"""Between two looks at which ranks have ended."""
+GRACE_SECONDS = 10.0
+"""For ranks to say and save what they have to, before they are told to end, and again before they are killed."""
+CANNOT_START = 2
+"""Exit code, as of a wrong command: no rank has begun."""
+ALONE = (
+    "the ranks called no collective operation: each has worked for itself; tf2npu convert --distributed makes them train together"
+)
+
+
+def run_ranks(words: Sequence[str], n_ranks: int, report: Path | None) -> int:
+    """Run the ranks and wait for them all; the exit code of the first one that fails, else 0.
+
+    words: what follows `tf2npu run` for each rank.  report: folder of the report that rank 0 puts the run into.
+    """
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(shared_folder())
+            coordinator = _coordinator(folder, stack)
+            shared = {**coordinator.environment, **rank_table(folder, n_ranks)}
+            job = _Job(coordinator.leave)
+            stack.enter_context(_forwarding(job))
+            stack.callback(job.kill)
+            job.start([[*_reporting(report, number), *words] for number in range(n_ranks)], shared)
+        except OSError as error:
+            print(f"tf2npu run: the ranks cannot be started: {error}", file=sys.stderr)
+            return CANNOT_START
+        code = job.wait()
+        if not code and not coordinator.was_called:
+            job.output.say(f"tf2npu run: {ALONE}")
+    job.output.finish()
+    return code
+
+
+def why_not() -> str | None:
+    """What keeps several ranks from starting: the system, or something in the environment."""
+    if not hasattr(os, "fork"):
+        return "several devices need a Unix system"
+    text = os.environ.get("HCCL_EXEC_TIMEOUT") or "1"
+    is_number = text.isascii() and text.replace(".", "", 1).isdigit()
+    return None if is_number else f"HCCL_EXEC_TIMEOUT={text}: write a number of seconds"
+
+
+def _coordinator(folder: Path, stack: ExitStack) -> Any:
+    """That of npu_runtime, which is not imported before somebody runs several ranks: it needs numpy."""
+    coordinator = importlib.import_module("npu_runtime.collectives.coordinator").Coordinator(folder)
+    stack.callback(coordinator.close)
+    return coordinator
+
+
+def _reporting(report: Path | None, number: int) -> list[str]:
+    return ["--report", str(report)] if report is not None and number == 0 else []
+
+
+class _Job:
+    """The ranks of a run until they have ended.  leave(rank, why): told of each that has, so that nobody waits for it."""
+
+    def __init__(self, leave: Callable[[int, str], None]) -> None:
+        self._leave = leave
+        self._ranks: list[Rank] = []
+        self._running: list[Rank] = []
+        self._deadline = float("inf")
+        self._are_told = False
+        self._interrupts = count(1)
+        self.output = Output()
+
+    def start(self, words: Sequence[Sequence[str]], shared: Mapping[str, str]) -> None:
+        """words: of each rank.  Raises: OSError where a process cannot be made."""
+        for number, own in enumerate(words):
+            self._ranks.append(Rank(number, len(words), own, shared, self.output))
+        self._running = list(self._ranks)
+        self.output.start()
+
+    def wait(self) -> int:
+        """Until all have ended; the exit code of the first one that fails, else 0."""
+        failed = 0
+        while self._running:
+            time.sleep(LOOK_SECONDS)
+            for rank in list(self._running):
+                code = rank.exit_code()
+                if code is not None:
+                    self._note_end(rank, code)
+                if code and not failed:
+                    failed = code
+                    self._stop_within_grace()
+                    self.output.say(f"tf2npu run: rank {rank.number} has ended with exit code {code}")
+            if self._running and time.monotonic() > self._deadline:
+                self._stop_the_late()
+        return failed
+
+    def _note_end(self, rank: Rank, code: int) -> None:
+        """Nobody waits for what its children still hold open."""
+        self._running.remove(rank)
+        self._leave(rank.number, f"has ended with exit code {code}")
+        self.output.over(rank.process)
+
+    def _stop_within_grace(self) -> None:
+        self._deadline = min(self._deadline, time.monotonic() + GRACE_SECONDS)
+
+    def _stop_the_late(self) -> None:
+        names = ", ".join(str(rank.number) for rank in self._running)
+        if not self._are_told:
+            self.output.say(f"tf2npu run: stopping rank {names}")
+            self._tell_to_end()
+            return
+        self.output.say(f"tf2npu run: killing rank {names}")
+        self._deadline = float("inf")
+        for rank in self._running:
+            rank.stop(signal.SIGKILL)
+
+    def _tell_to_end(self) -> None:
+        """Those that are there after another while are killed, however often they are told."""
+        for rank in self._ranks:
+            rank.stop(signal.SIGTERM)
+        if not self._are_told:
+            self._are_told = True
+            self._deadline = time.monotonic() + GRACE_SECONDS
+
+    def hand_on(self, number: int) -> None:
+        """A signal that asks the launcher to end.
+
+        A terminal's interrupt reaches the ranks anyway, but not a rank that waits for another in the middle of an update:
+        the second one ends them.
+        """
+        if number != signal.SIGINT or next(self._interrupts) > 1:
+            self._tell_to_end()
+
+    def kill(self) -> None:
+        """Whatever is left when this process goes on or fails."""
+        for rank in self._ranks:
+            rank.kill()
+
+
+@contextmanager
+def _forwarding(job: _Job) -> Iterator[None]:
+    """Hand on what asks this process to end; what it was told to ignore, as by nohup, it ignores."""
+    wanted = [number for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, lambda number, _: job.hand_on(number)) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+__all__ = ["run_ranks", "why_not"]
