@@ -56,6 +56,7 @@ from npu_runtime.passes.pipeline import optimise
 from npu_runtime.passes.placement import VARIABLES, Key, Placement, place, variable_key
 from npu_runtime.passes.precision_policy import load_policy, saturates
 from npu_runtime.passes.prune import prune, with_feed_shapes
+from npu_runtime.whole_file import put_text
 
 LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
@@ -311,9 +312,8 @@ class DeviceSession:
         """Write a graph for people to read, if the options ask for it."""
         if self._config.dump_graph:
             folder, number = Path(self._config.dump_graph), self._record.programs.index(record) + 1
-            folder.mkdir(parents=True, exist_ok=True)
             name = f"{self._record.name} run {number} shapes {record.n_compilations + 1} {stage}"
-            (folder / f"{name.replace(' ', '_')}.txt").write_text(to_text(graph, remark), encoding="utf-8")
+            put_text(folder, f"{name.replace(' ', '_').replace('/', '_')}.txt", to_text(graph, remark))
 
     def _lower(self, graph: Graph) -> None:
         """Loops become nodes, the host reads copies of what may change, and every node gets its type."""

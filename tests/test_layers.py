@@ -33,3 +33,59 @@ def test_kernels_are_numpy_and_special_functions():
             for name in names:
                 parts = name.split(".")
                 assert {parts[0], ".".join(parts[:2])} & allowed, f"{path.name}:{node.lineno} imports {name}"
+
+
+WRITES = {
+    "os": "open replace rename renames link symlink mkdir makedirs rmdir removedirs remove unlink chmod lchmod chown lchown "
+    "truncate utime mknod mkfifo",
+    "shutil": "copy copy2 copyfile copytree move rmtree chown make_archive unpack_archive copymode copystat",
+    "tempfile": "mkstemp mkdtemp mktemp NamedTemporaryFile TemporaryDirectory TemporaryFile SpooledTemporaryFile",
+    "": "write_bytes write_text unlink rmdir mkdir symlink_to hardlink_to touch chmod lchmod",  # of a path
+}
+ONE_WAY_TO_FILES = {
+    "tf2npu/files/": "this is it",
+    "npu_runtime/whole_file.py": "the runtime's own, as it knows nothing of the tool",
+    "npu_runtime/collectives/run_file.py": "files of a run, in the folder that the launcher made",
+    "npu_runtime/collectives/connection.py": "opens the run's folder for the address of its socket",
+    "tf2npu/project/cache.py": "SQLite opens its file by its path; the folder is this user's alone",
+    "tf2npu/cli.py": "opens the null device for a closed pipe",
+}
+
+
+def writes_in(tree: ast.AST) -> list[tuple[int, str]]:
+    """Calls that write, move or remove files, or may: line and name."""
+    found = []
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        func = call.func
+        name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        owner = func.value.id if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) else ""
+        of_module = name in WRITES.get(owner, "").split() if owner in WRITES else False
+        if of_module or (isinstance(func, ast.Attribute) and name in WRITES[""].split()) or (name == "open" and not reads(call)):
+            found.append((call.lineno, f"{owner}.{name}"))
+    return found
+
+
+def reads(call: ast.Call) -> bool:
+    """Whether an `open` is one to read: no mode, or a constant one without any of w, a, x and +."""
+    is_method = isinstance(call.func, ast.Attribute)
+    modes = [*call.args[0 if is_method else 1 :][:1], *(k.value for k in call.keywords if k.arg == "mode")]
+    return all(isinstance(mode, ast.Constant) and not set("wax+") & set(str(mode.value)) for mode in modes)
+
+
+def test_files_are_written_in_one_place():
+    """`docs/security.md` says why; what is found elsewhere must go through tf2npu.files."""
+    n_files, found = 0, []
+    for path in sorted([*(ROOT / "tf2npu").rglob("*.py"), *(ROOT / "npu_runtime").rglob("*.py")]):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(tuple(ONE_WAY_TO_FILES)):
+            n_files += 1
+            found += [f"{name}:{line}: {what}" for line, what in writes_in(ast.parse(path.read_text()))]
+    assert n_files > 500
+    assert found == []
+
+
+def test_the_search_for_writes_finds_them():
+    for text in ("os.replace(a, b)", "open(p, 'w')", "open(p, mode=m)", "p.open('rb+')", "p.unlink()", "shutil.rmtree(p)"):
+        assert writes_in(ast.parse(text)), text
+    for text in ("open(p)", "open(p, 'rb')", "p.open(encoding='utf-8')", "'a'.replace('b', 'c')", "items.remove(x)"):
+        assert not writes_in(ast.parse(text)), text

@@ -141,8 +141,13 @@ class Directory:
 
     def make_folder(self, path: str, mode: int = 0o777) -> None:
         """Make one folder; one that is there already is as good."""
+        with suppress(FileExistsError):
+            self.new_folder(path, mode)
+
+    def new_folder(self, path: str, mode: int = 0o777) -> None:
+        """Make a folder that was not there before."""
         folder, name = self._parent(path)
-        with self._naming(path), suppress(FileExistsError):
+        with self._naming(path):
             os.mkdir(name, mode, dir_fd=folder)
             if self.owner is not None:
                 os.chown(name, *self.owner, dir_fd=folder, follow_symlinks=False)
@@ -284,7 +289,7 @@ def _told(error: OSError, shown: Path, name: str = "", above: int = -1) -> OSErr
     if error.errno == errno.ENOTDIR and name:
         with suppress(OSError):
             is_link = stat.S_ISLNK(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
-    return OSError(error.errno, LINK if is_link else error.strerror, str(shown))
+    return OSError(error.errno, LINK if is_link else error.strerror, str(shown))  # of the class that the number stands for
 
 
 def _regular(descriptor: int, mode: str, shown: Path) -> BinaryIO:

@@ -20,6 +20,9 @@ from tensorflow.core.framework import graph_pb2, tensor_pb2
 from tensorflow.core.util import event_pb2
 from tensorflow.python.framework import dtypes, tensor_shape, tensor_util
 
+from tf2npu.files.directory import Directory
+from tf2npu.files.draft import replacing
+
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 _FOLDER = "_tfdbg_device_,job_localhost,replica_0,task_0,device_CPU_0"
 _OPS = {"DebugIdentity": lambda value: value, "DebugNanCount": lambda value: np.int64(_count_nan(value))}
@@ -135,9 +138,8 @@ def _graph_of(operations: Sequence[Any]) -> graph_pb2.GraphDef:
 
 def _write_about(folder: Path, graph: graph_pb2.GraphDef, watches: Watches, stamp: int) -> None:
     """The graph that ran, and a line on the run."""
-    (folder / _FOLDER).mkdir(parents=True, exist_ok=True)
     event = event_pb2.Event(wall_time=stamp / 1e6, graph_def=graph.SerializeToString())
-    (folder / _FOLDER / f"_tfdbg_graph_hash0_{stamp}").write_bytes(event.SerializeToString())
+    _put(folder, f"{_FOLDER}/_tfdbg_graph_hash0_{stamp}", event)
     feeds, fetches, targets = watches.request
     about = {
         "global_step": watches.global_step, "session_run_index": 0, "executor_step_index": 0,
@@ -145,16 +147,22 @@ def _write_about(folder: Path, graph: graph_pb2.GraphDef, watches: Watches, stam
     }  # fmt: skip
     event = event_pb2.Event(wall_time=stamp / 1e6)
     event.log_message.message = json.dumps(about)
-    (folder / f"_tfdbg_core_metadata_{stamp}").write_bytes(event.SerializeToString())
+    _put(folder, f"_tfdbg_core_metadata_{stamp}", event)
 
 
 def _write_tensor(folder: Path, tensor: Any, kind: str, value: Any, stamp: int) -> None:
-    path = folder / f"{tensor.op.name}_{tensor.value_index}_{kind}_{stamp}"
-    path.parent.mkdir(parents=True, exist_ok=True)
     event = event_pb2.Event(wall_time=stamp / 1e6)
     summary = event.summary.value.add(node_name=f"{tensor.name}:{kind}", tag=tensor.op.name)
     summary.tensor.CopyFrom(_proto_of(np.asarray(_OPS[kind](np.asarray(value)))))
-    path.write_bytes(event.SerializeToString())
+    _put(folder, f"{tensor.op.name}_{tensor.value_index}_{kind}_{stamp}", event)
+
+
+def _put(folder: Path, name: str, event: event_pb2.Event) -> None:
+    """A file below the folder that the user named; parts of a node's name are folders, as TensorFlow's debugger has it."""
+    with Directory.given(folder, make=True) as place:
+        place.make_folders(name.rpartition("/")[0])
+        with replacing(place, name) as stream:
+            stream.write(event.SerializeToString())
 
 
 def _proto_of(value: np.ndarray) -> Any:

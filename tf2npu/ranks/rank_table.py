@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+from tf2npu.files.directory import Directory
+
 VARIABLE = "RANK_TABLE_FILE"
 
 
@@ -21,9 +23,8 @@ def rank_table(folder: Path, n_ranks: int) -> dict[str, str]:
         "version": "1.0", "status": "completed", "server_count": "1",
         "server_list": [{"server_id": "127.0.0.1", "device": devices}],
     }  # fmt: skip
-    path = folder / f"{n_ranks}p.json"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        os.fchmod(descriptor, 0o600)  # whatever the umask has taken
-        json.dump(table, file, indent=1)
-    return {VARIABLE: str(path)}
+    name = f"{n_ranks}p.json"
+    with Directory.given(folder) as place, place.new_file(name, 0o600) as file:
+        os.fchmod(file.fileno(), 0o600)  # whatever the umask has taken
+        file.write(json.dumps(table, indent=1).encode("ascii"))
+    return {VARIABLE: str(folder / name)}
