@@ -8,12 +8,12 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from tf2npu.config import Config, ConfigError, load_config
-from tf2npu.findings import FileResult
+from tf2npu.findings import FileResult, Seen
 from tf2npu.known import Baseline
 from tf2npu.project.conversion import Conversion, convert_project, resolve_distributed
 from tf2npu.project.progress import Bar
@@ -27,9 +27,6 @@ from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
 from tf2npu.rules import plugin_problems, plugins
 from tf2npu.session_options import of_text, why_unknown
-
-if TYPE_CHECKING:
-    from tf2npu.scanner.facts import Seen
 
 STDIN = Path("-")
 
