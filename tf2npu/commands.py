@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from tf2npu.bounded_read import MOST_REPORT_BYTES, MOST_SOURCE_BYTES, read_at_most, size_in_words
 from tf2npu.config import Config, ConfigError, load_config
 from tf2npu.findings import FileResult, Seen
 from tf2npu.known import Baseline
@@ -84,10 +85,10 @@ def scan(src: Path, **options) -> int:
 def render_again(file: Path, formats: list[str], target: Path | None, prefix: str, language: str) -> int:
     """`tf2npu report`; returns the exit code."""
     try:
-        report = as_json.load(file.read_text(encoding="utf-8"))
+        report = as_json.load(read_at_most(file, MOST_REPORT_BYTES))
     except OSError as error:
-        raise Refusal(f"{file}: cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, as_json.NotAReport) as error:
+        raise Refusal(f"{file}: cannot be read: {error.strerror or error}") from None
+    except as_json.NotAReport as error:
         raise Refusal(f"{file}: {error}") from None
     report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
     if target is None and formats == ["text"]:
@@ -168,7 +169,7 @@ def _config(
     config = replace(config, exclude=(*config.exclude, *exclude))
     if no_gitignore:
         config = replace(config, respect_gitignore=False)
-    if config.main is not None and src.is_dir() and not (src / config.main).is_file():
+    if config.main is not None and src.is_dir() and not os.path.isfile(src / config.main):
         raise Refusal(f"--main {config.main}: no such file in {src}")
     if plugins.installed():
         plugin_problems()  # said on stderr also where every result comes from the cache
@@ -282,7 +283,9 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
     from tf2npu.convert import ProjectFacts
 
     work = python2 if options["python2"] else convert
-    data = sys.stdin.buffer.read()
+    data = sys.stdin.buffer.read(MOST_SOURCE_BYTES + 1)
+    if len(data) > MOST_SOURCE_BYTES:
+        raise Refusal(f"stdin: more than {size_in_words(MOST_SOURCE_BYTES)}, the most that is read of a source")
     project = ProjectFacts.merge([work.gather_facts("<stdin>", data)])
     try:
         config = resolve_distributed(_config(Path.cwd(), **options), project.distribution_kinds)

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from tf2npu.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.report import as_json, folder
 from tf2npu.report.model import Report
@@ -20,7 +21,9 @@ def why_not(place: Path) -> str:
     """Why a run cannot go into a folder; empty when it can."""
     try:
         _load(place)
-    except OSError:
+    except OSError as error:
+        if (place / "report.json").exists():
+            return f"--report {place}: report.json cannot be read: {error.strerror or error}"
         inner = place / REPORT_FOLDER
         if (inner / "report.json").is_file():
             return f"--report {place}: there is no report.json; there is one in {inner}"
@@ -31,7 +34,7 @@ def why_not(place: Path) -> str:
 
 
 def _load(place: Path) -> Report:
-    return as_json.load((place / "report.json").read_text(encoding="utf-8"))
+    return as_json.load(read_at_most(place / "report.json", MOST_REPORT_BYTES))
 
 
 def _short(line: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_convert import file_in, report_of, tree
+from tf2npu.project import conversion
 
 
 def converted(out: Path) -> bool:
@@ -85,14 +86,14 @@ def test_special_files_are_left_out_and_named(tool, project, tmp_path):
 def test_a_file_that_cannot_be_read_is_failed_and_the_rest_goes_on(tool, project, tmp_path, monkeypatch):
     (project / "locked.py").write_text("import tensorflow\n")
     (project / "locked.bin").write_bytes(b"x")
-    real = Path.read_bytes
+    real, read_at_most = Path.read_bytes, conversion.read_at_most
 
-    def refusing(path):
+    def refusing(path, most):
         if path.name == "locked.py":
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
-        return real(path)
+        return read_at_most(path, most)
 
-    monkeypatch.setattr(Path, "read_bytes", refusing)  # root may read everything, so modes do not do it
+    monkeypatch.setattr(conversion, "read_at_most", refusing)  # root may read everything, so modes do not do it
     monkeypatch.setattr("shutil.copyfile", lambda source, target: (_ for _ in ()).throw(
         PermissionError(errno.EACCES, "Permission denied", str(source)))
         if Path(source).name == "locked.bin" else Path(target).write_bytes(real(Path(source))))  # fmt: skip

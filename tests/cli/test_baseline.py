@@ -1,12 +1,12 @@
 """A baseline: what is known is shown, and only what is new makes exit 1."""
 
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
 
 from tests.cli.test_convert import report_of
+from tf2npu.project import conversion
 from tf2npu.report import as_json
 
 TWO_SITES = "import tensorflow as tf\nwith tf.Session(**a) as s: pass\nwith tf.Session(**b) as s: pass\n"
@@ -86,14 +86,14 @@ def test_a_file_that_does_not_parse_can_be_known(scan, source, tmp_path):
 
 def test_trouble_of_this_run_is_never_known(scan, source, monkeypatch):
     (source / "x.py").write_text("import tensorflow as tf\n")
-    real = Path.read_bytes
+    real = conversion.read_at_most
 
-    def refusing(path):
+    def refusing(path, most):
         if path.name == "x.py":
             raise PermissionError(13, "Permission denied", str(path))
-        return real(path)
+        return real(path, most)
 
-    monkeypatch.setattr(Path, "read_bytes", refusing)
+    monkeypatch.setattr(conversion, "read_at_most", refusing)
     assert scan("--write-baseline").code == 3
     assert scan().code == 3
 

@@ -10,6 +10,7 @@ from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from tf2npu import file_notes
+from tf2npu.bounded_read import MOST_SOURCE_BYTES, read_at_most, size_in_words
 from tf2npu.findings import FileResult, Level, Seen, Status
 from tf2npu.project import workers
 from tf2npu.project.cache import Cache, fingerprint
@@ -63,11 +64,19 @@ def convert_project(request: Request, progress: Progress = lambda what, done, to
 def _tree(request: Request) -> Tree:
     """What is to be converted; a file that was named itself is, whatever is excluded."""
     if request.is_single_file:
-        return single(request.source.resolve())
+        return _without_giants(single(request.source.resolve()))
     try:
-        return walk(request.source.resolve(), request.config.exclude, request.config.respect_gitignore)
+        return _without_giants(walk(request.source.resolve(), request.config.exclude, request.config.respect_gitignore))
     except BadPattern as error:
         raise UsageProblem(str(error)) from None
+
+
+def _without_giants(tree: Tree) -> Tree:
+    """The tree with sources that are too large to be read counted as data, which are copied or linked unread."""
+    note = f"larger than {size_in_words(MOST_SOURCE_BYTES)}"
+    giants = [entry.kind is Kind.SOURCE and entry.size > MOST_SOURCE_BYTES for entry in tree.entries]
+    entries = [replace(e, kind=Kind.DATA, note=note) if giant else e for e, giant in zip(tree.entries, giants, strict=True)]
+    return replace(tree, entries=entries)
 
 
 @dataclass(frozen=True)
@@ -224,7 +233,7 @@ class _Run:
         if entry.path in self._unread:
             return None
         try:
-            return (self._tree.root / entry.path).read_bytes()
+            return read_at_most(self._tree.root / entry.path, MOST_SOURCE_BYTES)
         except OSError as error:
             self._unread[entry.path] = error.strerror or str(error)
             return None
