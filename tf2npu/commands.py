@@ -26,6 +26,7 @@ from tf2npu.report import as_json, as_text, folder, rule_list
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
+from tf2npu.report.visible import visible
 from tf2npu.rules import plugin_problems, plugins
 from tf2npu.session_options import of_text, why_unknown
 
@@ -52,7 +53,7 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     stream = sys.stderr if diff else sys.stdout
     _tell(report, report_folder, formats, stream=stream, rerun=(src, out), jobs=request.jobs)
     if in_place and report.statuses()["converted"]:
-        click.echo(f"`tf2npu undo {shlex.quote(str(src))}` puts the files back")
+        click.echo(f"`tf2npu undo {visible(shlex.quote(str(src)))}` puts the files back")
     return _finished(done, exit_code(report, check=check))
 
 
@@ -99,7 +100,7 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
         target = target or file.parent
         _check_report_folder(target, formats, target == file.parent)
         folder.write(report, target, formats, keep=True)
-        click.echo(f"report: {target}")
+        click.echo(f"report: {visible(str(target))}")
     return 0
 
 
@@ -252,12 +253,13 @@ def _shown_report(report_folder: Path, formats: list[str]) -> Path:
 
 
 def _show_diffs(results: list[FileResult]) -> None:
-    from tf2npu.report.diff import coloured, unified
+    from tf2npu.report.diff import for_the_eyes, unified
 
     sys.stdout.flush()
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb":
+    if sys.stdout.isatty():
+        has_colours = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
         for result in results:
-            sys.stdout.writelines(coloured(unified(result)))
+            sys.stdout.writelines(for_the_eyes(unified(result), has_colours))
         return
     for result in results:
         for line in unified(result):

@@ -14,6 +14,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from tf2npu import ranks, run_report
+from tf2npu.report.visible import visible_lines
 
 USAGE = 2
 OPTIONS_VARIABLE = "TF2NPU_OPTIONS"  # JSON object, read by npu_runtime.config
@@ -43,7 +44,7 @@ def run_script(
     """
     problem = _why_not(module, script) or (report and run_report.why_not(report)) or (devices > 1 and ranks.why_not())
     if problem:
-        print(f"tf2npu run: {problem}", file=sys.stderr)
+        print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
     report = report.absolute() if report is not None else None  # the script may go elsewhere
     _hand_over(dict(options or {}), soc, all_sessions, strict)
@@ -51,7 +52,7 @@ def run_script(
         return ranks.run_ranks(_words(module, script, argv, strict), devices, report)
     problem = _prepare()
     if problem:
-        print(f"tf2npu run: {problem}", file=sys.stderr)
+        print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
     name = module or str(script)
     sys.argv[:] = [name, *argv]

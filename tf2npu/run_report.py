@@ -10,6 +10,7 @@ from tf2npu.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.report import as_json, folder
 from tf2npu.report.model import Report
+from tf2npu.report.visible import visible
 
 _FILES = {
     "html": "index.html", "sarif": "report.sarif", "text": "report.txt", "gitlab": "gl-code-quality-report.json",
@@ -55,4 +56,5 @@ def merge(place: Path, script: str, exit_code: int) -> None:
     report.run = {"script": script, "exit_code": exit_code, **document}
     formats = [name for name, file in _FILES.items() if (place / file).is_file()]
     folder.write(report, place, [*formats, "json"], keep=True)
-    print(f"tf2npu run: the run is in {place / ('index.html' if 'html' in formats else 'report.json')}", file=sys.stderr)
+    main_file = place / ("index.html" if "html" in formats else "report.json")
+    print(f"tf2npu run: the run is in {visible(str(main_file))}", file=sys.stderr)

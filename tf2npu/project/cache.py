@@ -137,7 +137,7 @@ class Cache:
         except codec.NotData as error:
             self._n_damaged += 1
             if self._n_damaged == 1:
-                log.warning("cache %s: an entry is damaged (%s); it and others like it are made anew", self._path, error)
+                log.warning("cache %r: an entry is damaged (%s); it and others like it are made anew", str(self._path), error)
             return None
         self._used.append((self._run, key))
         return found
@@ -181,7 +181,7 @@ class Cache:
 
     def _give_up(self, error: Exception) -> None:
         """Go on without a cache. A damaged file goes, so that the next run has one again; a locked or full one stays."""
-        log.warning("cache %s is not used any further: %s", self._path, error)
+        log.warning("cache %r is not used any further: %s", str(self._path), error)
         db, self._db = self._db, None
         try:
             if db is not None:
@@ -189,7 +189,7 @@ class Cache:
             if _is_damage(error):
                 self._path.unlink(missing_ok=True)
         except (sqlite3.Error, OSError) as second:
-            log.warning("cache %s: %s", self._path, second)
+            log.warning("cache %r: %s", str(self._path), second)
 
     def _open(self, folder: Path | None) -> sqlite3.Connection | None:
         """The database, made anew once if it is damaged; None (and a log line) where none can be had."""
@@ -200,7 +200,7 @@ class Cache:
             except sqlite3.Error as error:
                 if not _is_damage(error):
                     raise
-                log.warning("cache %s is damaged and made anew: %s", self._path, error)
+                log.warning("cache %r is damaged and made anew: %s", str(self._path), error)
                 self._path.unlink(missing_ok=True)
                 return self._connect()
         except NotPrivate as error:

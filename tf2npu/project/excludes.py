@@ -128,7 +128,7 @@ def _read(file: Path, base: str, prefix: str, name: str) -> _Patterns | None:
         text = read_at_most(file, MOST_PATTERN_BYTES).decode("utf-8", "surrogateescape")
     except OSError as error:
         if error.errno == errno.EFBIG:
-            log.warning("%s: passed over: %s", ascii(str(file))[1:-1], error.strerror)
+            log.warning("%r: passed over: %s", str(file), error.strerror)
         return None  # git itself reads on without it
     name = name.replace("{", "{{").replace("}", "}}") + ": {}"
     return _Patterns(base, prefix, _spec(tuple(text.removeprefix("\ufeff").split("\n")), ""), name)

@@ -53,8 +53,8 @@ def _check(path: Path, is_right_kind, kind: str) -> None:
     if hasattr(os, "geteuid") and info.st_uid != os.geteuid():
         raise _not_private(path, f"belongs to user {info.st_uid} and not to {os.geteuid()}, who runs this", "move it away")
     if os.name == "posix" and info.st_mode & _OTHERS_MAY_WRITE:
-        raise _not_private(path, "may be written by others", f"run `chmod go-w {path}` if it is all yours")
+        raise _not_private(path, "may be written by others", "take that right away (`chmod go-w`) if it is all yours")
 
 
 def _not_private(path: Path, reason: str, way_out: str) -> NotPrivate:
-    return NotPrivate(errno.EPERM, f"{path} {reason}: {way_out}, or set XDG_CACHE_HOME to a folder of your own")
+    return NotPrivate(errno.EPERM, f"{str(path)!r} {reason}: {way_out}, or set XDG_CACHE_HOME to a folder of your own")
