@@ -99,7 +99,10 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
     else:
         target = target or file.parent
         _check_report_folder(target, formats, target == file.parent)
-        folder.write(report, target, formats, keep=True)
+        try:
+            folder.write(report, target, formats, keep=True)
+        except OSError as error:
+            raise Refusal(f"{target}: the report cannot be written: {error.strerror or error}") from None
         click.echo(f"report: {visible(str(target))}")
     return 0
 

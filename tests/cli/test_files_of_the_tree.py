@@ -170,3 +170,12 @@ def test_more_on_stdin_than_is_read(tool, monkeypatch):
     done = tool("convert", "-", stdin=b"x = 1\n" * 200_000)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "stdin" in done.err and "1 MB" in done.err
+
+
+def test_a_report_that_cannot_be_written_again_is_one_line(tool, project, tmp_path):
+    tool("convert", project, tmp_path / "out")
+    (tmp_path / "file").write_text("")
+    report = tmp_path / "out" / "tf2npu-report" / "report.json"
+    done = tool("report", report, "--format", "html", "--report", tmp_path / "file" / "below")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "cannot be written" in done.err

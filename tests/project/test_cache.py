@@ -202,6 +202,24 @@ def test_another_process_that_keeps_the_file_costs_a_wait_and_not_one_for_each_e
     again.close()
 
 
+def test_a_full_disk_is_a_line_and_what_was_stored_stays(tmp_path, caplog):
+    stored(tmp_path, RESULT)
+    cache = Cache(tmp_path)
+    cache._db.execute("PRAGMA max_page_count = 8")
+    cache.put(cache.key("b"), b"x" * 100_000)
+    cache.close()
+    assert len(caplog.messages) == 1 and "full" in caplog.messages[0]
+    again = Cache(tmp_path)
+    assert again.get(again.key("a"), FileResult) == RESULT
+    again.close()
+
+
+def test_nothing_of_the_converter_is_pickled():
+    package = Path(codec.__file__).parents[1]
+    own = [path for path in package.rglob("*.py") if not {"npu_bridge", "hccl", "rules"} & set(path.relative_to(package).parts)]
+    assert [path.name for path in own if "import pickle" in path.read_text(encoding="utf-8")] == []
+
+
 class TestOnlyOfThisUser:
     @pytest.fixture(params=["folder", "file"])
     def part(self, request, tmp_path) -> Path:
