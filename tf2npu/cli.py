@@ -210,10 +210,11 @@ def run(words: tuple[str, ...], module: str | None, pairs: tuple[str, ...], repo
 def doctor(script: Path | None) -> None:
     """Versions, which npu_bridge wins and why, and what can run here."""
     from tf2npu import doctor as checks
+    from tf2npu.report.visible import visible
 
-    click.echo("\n".join(checks.lines()))
+    click.echo("\n".join(map(visible, checks.lines())))
     if script is not None:
-        click.echo("\n".join(checks.script_lines(script)))
+        click.echo("\n".join(map(visible, checks.script_lines(script))))
 
 
 @cli.command()
@@ -232,6 +233,10 @@ def main(argv: list[str] | None = None) -> None:
     try:
         cli.main(argv, prog_name="tf2npu", standalone_mode=False)
     except click.ClickException as error:
+        from tf2npu.report.visible import visible_lines
+
+        # It may quote what stands on the command line; click marks the attribute as final.
+        setattr(error, "message", visible_lines(error.message))  # noqa: B010
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):

@@ -8,13 +8,14 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from tf2npu.config import Config, ConfigError, load_config
+from tf2npu.files.bounded_read import MOST_REPORT_BYTES, MOST_SOURCE_BYTES, read_at_most, size_in_words
 from tf2npu.files.lock import Busy
-from tf2npu.findings import FileResult
+from tf2npu.findings import FileResult, Seen
 from tf2npu.known import Baseline
 from tf2npu.project.conversion import Conversion, convert_project, resolve_distributed
 from tf2npu.project.progress import Bar
@@ -26,11 +27,9 @@ from tf2npu.report import as_json, as_text, folder, rule_list
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
+from tf2npu.report.visible import visible
 from tf2npu.rules import plugin_problems, plugins
 from tf2npu.session_options import of_text, why_unknown
-
-if TYPE_CHECKING:
-    from tf2npu.scanner.facts import Seen
 
 STDIN = Path("-")
 
@@ -55,7 +54,7 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     stream = sys.stderr if diff else sys.stdout
     _tell(report, report_folder, formats, stream=stream, rerun=(src, out), jobs=request.jobs)
     if in_place and report.statuses()["converted"]:
-        click.echo(f"`tf2npu undo {shlex.quote(str(src))}` puts the files back")
+        click.echo(f"`tf2npu undo {visible(shlex.quote(str(src)))}` puts the files back")
     return _finished(done, exit_code(report, check=check))
 
 
@@ -88,10 +87,10 @@ def scan(src: Path, **options) -> int:
 def render_again(file: Path, formats: list[str], target: Path | None, prefix: str, language: str) -> int:
     """`tf2npu report`; returns the exit code."""
     try:
-        report = as_json.load(file.read_text(encoding="utf-8"))
+        report = as_json.load(read_at_most(file, MOST_REPORT_BYTES))
     except OSError as error:
-        raise Refusal(f"{file}: cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, as_json.NotAReport) as error:
+        raise Refusal(f"{file}: cannot be read: {error.strerror or error}") from None
+    except as_json.NotAReport as error:
         raise Refusal(f"{file}: {error}") from None
     report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
     if target is None and formats == ["text"]:
@@ -102,7 +101,7 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
         target = target or file.parent
         _check_report_folder(target, formats, target == file.parent)
         _write_report(report, target, formats, keep=True)
-        click.echo(f"report: {target}")
+        click.echo(f"report: {visible(str(target))}")
     return 0
 
 
@@ -172,7 +171,7 @@ def _config(
     config = replace(config, exclude=(*config.exclude, *exclude))
     if no_gitignore:
         config = replace(config, respect_gitignore=False)
-    if config.main is not None and src.is_dir() and not (src / config.main).is_file():
+    if config.main is not None and src.is_dir() and not os.path.isfile(src / config.main):
         raise Refusal(f"--main {config.main}: no such file in {src}")
     if plugins.installed():
         plugin_problems()  # said on stderr also where every result comes from the cache
@@ -261,12 +260,13 @@ def _shown_report(report_folder: Path, formats: list[str]) -> Path:
 
 
 def _show_diffs(results: list[FileResult]) -> None:
-    from tf2npu.report.diff import coloured, unified
+    from tf2npu.report.diff import for_the_eyes, unified
 
     sys.stdout.flush()
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb":
+    if sys.stdout.isatty():
+        has_colours = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
         for result in results:
-            sys.stdout.writelines(coloured(unified(result)))
+            sys.stdout.writelines(for_the_eyes(unified(result), has_colours))
         return
     for result in results:
         for line in unified(result):
@@ -292,7 +292,9 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
     from tf2npu.convert import ProjectFacts
 
     work = python2 if options["python2"] else convert
-    data = sys.stdin.buffer.read()
+    data = sys.stdin.buffer.read(MOST_SOURCE_BYTES + 1)
+    if len(data) > MOST_SOURCE_BYTES:
+        raise Refusal(f"stdin: more than {size_in_words(MOST_SOURCE_BYTES)}, the most that is read of a source")
     project = ProjectFacts.merge([work.gather_facts("<stdin>", data)])
     try:
         config = resolve_distributed(_config(Path.cwd(), **options), project.distribution_kinds)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
-import sys
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from tf2npu.files.bounded_read import MOST_SETTINGS_BYTES, read_at_most
+from tf2npu.patterns import why_no_pattern
+from tf2npu.toml_document import NotToml, parsed
 
 DISTRIBUTED_MODES = ("none", "auto", "horovod", "tf")
 IMPORT_STYLES = ("explicit", "star")
@@ -22,6 +22,9 @@ OLDEST_PYTHON = (3, 5)  # what inserted code needs at least: keyword arguments b
 SEVERITIES = ("unsupported", "manual", "info")
 _PYTHON = re.compile(r"3\.\d{1,2}$")
 _RULE_ID = re.compile(r"NPU(?:\d{0,3}|X\d{0,4})$")  # NPUX are rules of plug-ins
+_MOST_NAME_BYTES = 4096  # of a path, on every system there is
+_SHOWN = reprlib.Repr()  # of a wrong value: a line, whatever it is
+_SHOWN.maxstring = _SHOWN.maxother = 100
 _CONSOLE_ENTRY = re.compile(r"\w+(?:\.\w+)*(?::\w+(?:\.\w+)*)?$")
 
 
@@ -135,17 +138,13 @@ def load_config(start: Path, **overrides: Any) -> Config:
 def _nearest_pyproject(start: Path) -> Path | None:
     folder = start.absolute()
     candidates = [folder, *folder.parents] if folder.is_dir() else list(folder.parents)
-    for candidate in candidates:
-        path = candidate / "pyproject.toml"
-        if path.is_file():
-            return path
-    return None
+    return next((path for path in (candidate / "pyproject.toml" for candidate in candidates) if os.path.isfile(path)), None)
 
 
 def _read_table(path: Path) -> dict[str, Any]:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        data = parsed(read_at_most(path, MOST_SETTINGS_BYTES))
+    except NotToml as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
@@ -161,27 +160,35 @@ def _field_name(key: str, path: Path | None) -> str:
     known = [f.name for f in fields(Config)]
     if name not in known:
         options = ", ".join(n.replace("_", "-") for n in known)
-        raise ConfigError(f"{path or 'command line'}: unknown key {key!r} in [tool.tf2npu]; known are {options}")
+        raise ConfigError(f"{path or 'command line'}: unknown key {_SHOWN.repr(key)} in [tool.tf2npu]; known are {options}")
     return name
 
 
 def _bool(key: str, value: Any, where: str) -> bool:
     if not isinstance(value, bool):
-        raise ConfigError(f"{where}: {key} must be a boolean, got {value!r}")
+        raise ConfigError(f"{where}: {key} must be a boolean, got {_SHOWN.repr(value)}")
     return value
 
 
 def _string(key: str, value: Any, where: str) -> str:
     if not isinstance(value, str):
-        raise ConfigError(f"{where}: {key} must be a string, got {value!r}")
+        raise ConfigError(f"{where}: {key} must be a string, got {_SHOWN.repr(value)}")
     return value
+
+
+def _file_name(key: str, value: Any, where: str) -> str:
+    name = _string(key, value, where)
+    pure = PurePosixPath(_plain_path(name))
+    if not name or "\0" in name or len(os.fsencode(name)) > _MOST_NAME_BYTES or pure.is_absolute() or ".." in pure.parts:
+        raise ConfigError(f"{where}: {key} must be a file below the source folder, got {_SHOWN.repr(name)}")
+    return name
 
 
 def _strings(key: str, value: Any, where: str, what: str = "strings") -> list[str]:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",") if part.strip()]
     if not isinstance(value, (list, tuple, set, frozenset)) or not all(isinstance(v, str) for v in value):
-        raise ConfigError(f"{where}: {key} must be a list of {what}, got {value!r}")
+        raise ConfigError(f"{where}: {key} must be a list of {what}, got {_SHOWN.repr(value)}")
     return list(value)
 
 
@@ -194,7 +201,7 @@ def _rule_ids(key: str, value: Any, where: str) -> frozenset[str]:
 
 def _rule_id(key: str, rule_id: str, where: str) -> str:
     if not _RULE_ID.match(rule_id) or rule_id == "NPU":
-        raise ConfigError(f"{where}: {key}: {rule_id!r} is neither a rule id (NPU101) nor a prefix of one (NPU1)")
+        raise ConfigError(f"{where}: {key}: {_SHOWN.repr(rule_id)} is neither a rule id (NPU101) nor a prefix of one (NPU1)")
     return rule_id
 
 
@@ -202,6 +209,9 @@ def _patterns(key: str, value: Any, where: str) -> tuple[str, ...]:
     patterns = _strings(key, value, where, "glob patterns")
     if "" in patterns:
         raise ConfigError(f"{where}: {key} holds an empty pattern; leave it out")
+    for pattern in patterns:
+        if why := why_no_pattern(pattern):
+            raise ConfigError(f"{where}: {key}: {_SHOWN.repr(pattern)} is no pattern as in .gitignore: {why}")
     return tuple(dict.fromkeys(patterns))
 
 
@@ -209,13 +219,14 @@ def _entries(key: str, value: Any, where: str) -> tuple[str, ...]:
     entries = _strings(key, value, where, "files or module:function names")
     for entry in entries:
         if not ("/" in entry or "\\" in entry or PurePosixPath(entry).suffix or _CONSOLE_ENTRY.match(entry)):
-            raise ConfigError(f"{where}: {key}: {entry!r} is neither a file (train.py) nor a console entry (package.cli:main)")
+            shown = _SHOWN.repr(entry)
+            raise ConfigError(f"{where}: {key}: {shown} is neither a file (train.py) nor a console entry (package.cli:main)")
     return tuple(dict.fromkeys(entries))
 
 
 def _severity(key: str, value: Any, where: str) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
-        raise ConfigError(f'{where}: {key} must be a table such as {{NPU912 = "info"}}, got {value!r}')
+        raise ConfigError(f'{where}: {key} must be a table such as {{NPU912 = "info"}}, got {_SHOWN.repr(value)}')
     pairs = []
     for rule_id, level in value.items():
         _one_of(f"{key}.{_rule_id(key, rule_id, where)}", level, SEVERITIES, where)
@@ -228,14 +239,15 @@ def _target(key: str, value: Any, where: str) -> Target:
         return value
     known = [f.name for f in fields(Target)]
     if not isinstance(value, dict):
-        raise ConfigError(f"{where}: {key} must be a table with {', '.join(known)}, got {value!r}")
+        raise ConfigError(f"{where}: {key} must be a table with {', '.join(known)}, got {_SHOWN.repr(value)}")
     for name in value:
         if name not in known:
-            raise ConfigError(f"{where}: unknown key {name!r} in {key}; known are {', '.join(known)}")
+            raise ConfigError(f"{where}: unknown key {_SHOWN.repr(name)} in {key}; known are {', '.join(known)}")
     python = value.get("python", Target.python)
     if not isinstance(python, str) or not _PYTHON.match(python) or Target(python).python_version < OLDEST_PYTHON:
         oldest = ".".join(map(str, OLDEST_PYTHON))
-        raise ConfigError(f'{where}: {key}.python must be a string such as "3.7", {oldest} or newer, got {python!r}')
+        shown = _SHOWN.repr(python)
+        raise ConfigError(f'{where}: {key}.python must be a string such as "3.7", {oldest} or newer, got {shown}')
     tensorflow = _one_of(f"{key}.tensorflow", value.get("tensorflow", Target.tensorflow), TENSORFLOWS, where)
     adapter = _one_of(f"{key}.adapter", value.get("adapter", Target.adapter), ADAPTERS, where)
     return Target(python, tensorflow, adapter)
@@ -243,13 +255,13 @@ def _target(key: str, value: Any, where: str) -> Target:
 
 def _one_of(key: str, value: Any, allowed: tuple[str, ...], where: str) -> Any:
     if value not in allowed:
-        raise ConfigError(f"{where}: {key} must be one of {', '.join(allowed)}, got {value!r}")
+        raise ConfigError(f"{where}: {key} must be one of {', '.join(allowed)}, got {_SHOWN.repr(value)}")
     return value
 
 
 _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "distributed": lambda key, value, where: _one_of(key, value, DISTRIBUTED_MODES, where),
-    "main": _string,
+    "main": _file_name,
     "select": _rule_ids,
     "ignore": _rule_ids,
     "import_style": lambda key, value, where: _one_of(key, value, IMPORT_STYLES, where),

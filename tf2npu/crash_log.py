@@ -11,13 +11,14 @@ from pathlib import Path
 
 import tf2npu
 from tf2npu.files.state import new_log
+from tf2npu.report.visible import visible
 
 
 def one_line(error: BaseException) -> str:
     """Write the traceback to a log file and return the line that names it."""
     details = "".join(traceback.format_exception(error))
     summary = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    return f"tf2npu: internal error: {summary}; details in {store(details)}"
+    return visible(f"tf2npu: internal error: {summary}; details in {store(details)}")
 
 
 def store(details: str) -> Path:

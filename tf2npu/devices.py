@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
 from typing import Any
+
+from tf2npu.session_options import launcher_options
 
 _HEADINGS = ("NPU", "chip", "health", "AI cores", "clock", "HBM", "bandwidth", "fp16 peak")
 
@@ -14,7 +15,7 @@ def lines(environment: Any = os.environ) -> list[str]:
     """A table with the device that a script would get, then the chips that --soc can choose."""
     chips = importlib.import_module("npu_runtime.device.chip")
     default = importlib.import_module("npu_runtime.config").RuntimeConfig.soc
-    options = json.loads(environment.get("TF2NPU_OPTIONS") or "{}")
+    options = launcher_options(environment)
     name = options.get("soc", default)
     number = environment.get("ASCEND_DEVICE_ID") or environment.get("DEVICE_ID") or "0"
     rows = [_HEADINGS, (number, *_facts(chips.load_chip(name), "OK (simulated)"))]

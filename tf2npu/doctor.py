@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import platform
 import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import tf2npu
 from tf2npu.refusal import Refusal
+from tf2npu.session_options import launcher_options
 
 _PACKAGES = ("libcst", "tensorflow-cpu", "tensorflow", "numpy", "scipy", "tf_slim")
 
@@ -36,11 +37,12 @@ def script_lines(script: Path) -> list[str]:
     """
     from tf2npu import script_check
 
+    options = _launcher_options()
     try:
-        return ["", *script_check.lines(script, json.loads(os.environ.get("TF2NPU_OPTIONS") or "{}"))]
+        return ["", *script_check.lines(script, options)]
     except OSError as error:
         raise Refusal(f"{script}: cannot be read: {error.strerror}") from None
-    except (SyntaxError, UnicodeDecodeError, ValueError) as error:
+    except (SyntaxError, UnicodeDecodeError, ValueError, RecursionError, MemoryError) as error:
         raise Refusal(f"{script}: Python cannot read it: {error}") from None
 
 
@@ -54,11 +56,19 @@ def device_lines() -> list[str]:
         raise Refusal(reason)
     from tf2npu import devices
 
+    _launcher_options()
     try:
         return devices.lines()
     except Exception as error:
         if type(error).__name__ != "InvalidArgument":
             raise
+        raise Refusal(str(error)) from None
+
+
+def _launcher_options() -> dict[str, Any]:
+    try:
+        return launcher_options(os.environ)
+    except ValueError as error:
         raise Refusal(str(error)) from None
 
 

@@ -47,6 +47,15 @@ class Span:
     end_column: int
 
 
+@dataclass(frozen=True)
+class Seen:
+    """Where a kind of distributed training was seen."""
+
+    path: str
+    line: int
+    api: str
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """Replace characters [start, end) of the original decoded text by `new`. Edits of a file never overlap."""

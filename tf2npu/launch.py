@@ -15,9 +15,10 @@ from typing import Any
 
 from tf2npu import run_report
 from tf2npu.ranks import job
+from tf2npu.report.visible import visible_lines
+from tf2npu.session_options import OPTIONS_VARIABLE, launcher_options
 
 USAGE = 2
-OPTIONS_VARIABLE = "TF2NPU_OPTIONS"  # JSON object, read by npu_runtime.config
 ALL_SESSIONS_VARIABLE = "TF2NPU_ALL_SESSIONS"  # read by npu_bridge._session_hooks
 STRICT_VARIABLE = "TF2NPU_STRICT"  # read by npu_bridge._lenient
 INTERRUPTED = 130  # what a shell reports for a process that SIGINT ended
@@ -44,7 +45,7 @@ def run_script(
     """
     problem = _why_not(module, script) or (report and run_report.why_not(report)) or (devices > 1 and job.why_not())
     if problem:
-        print(f"tf2npu run: {problem}", file=sys.stderr)
+        print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
     report = report.absolute() if report is not None else None  # the script may go elsewhere
     _hand_over(dict(options or {}), soc, all_sessions, strict)
@@ -52,7 +53,7 @@ def run_script(
         return job.run_ranks(_words(module, script, argv, strict), devices, report)
     problem = _prepare()
     if problem:
-        print(f"tf2npu run: {problem}", file=sys.stderr)
+        print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
     name = module or str(script)
     sys.argv[:] = [name, *argv]
@@ -73,6 +74,10 @@ def _why_not(module: str | None, script: str | Path | None) -> str | None:
         return "name either a script or a module"
     if script is not None and not os.path.exists(script):
         return f"can't open file {str(script)!r}: no such file"
+    try:
+        launcher_options(os.environ)
+    except ValueError as error:
+        return str(error)
     return _why_no_script(Path(script)) if script is not None else None
 
 
@@ -96,7 +101,7 @@ def _hand_over(options: dict[str, Any], soc: str | None, all_sessions: bool, str
     if soc is not None:
         options["soc"] = soc
     if options:
-        inherited = json.loads(os.environ.get(OPTIONS_VARIABLE) or "{}")
+        inherited = launcher_options(os.environ)
         os.environ[OPTIONS_VARIABLE] = json.dumps({**inherited, **options}, sort_keys=True)
     for name, is_on in ((ALL_SESSIONS_VARIABLE, all_sessions), (STRICT_VARIABLE, strict)):
         if is_on:

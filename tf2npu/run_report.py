@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.files.lock import Busy
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.report import as_json, folder
 from tf2npu.report.model import Report
+from tf2npu.report.visible import visible
 
 _FILES = {
     "html": "index.html", "sarif": "report.sarif", "text": "report.txt", "gitlab": "gl-code-quality-report.json",
@@ -22,7 +24,9 @@ def why_not(place: Path) -> str:
     """Why a run cannot go into a folder; empty when it can."""
     try:
         _load(place)
-    except OSError:
+    except OSError as error:
+        if (place / "report.json").exists():
+            return f"--report {place}: report.json cannot be read: {error.strerror or error}"
         inner = place / REPORT_FOLDER
         if (inner / "report.json").is_file():
             return f"--report {place}: there is no report.json; there is one in {inner}"
@@ -33,7 +37,7 @@ def why_not(place: Path) -> str:
 
 
 def _load(place: Path) -> Report:
-    return as_json.load((place / "report.json").read_text(encoding="utf-8"))
+    return as_json.load(read_at_most(place / "report.json", MOST_REPORT_BYTES))
 
 
 def _short(line: str) -> str:
@@ -62,4 +66,5 @@ def _merge(place: Path, script: str, exit_code: int, hooks: ModuleType) -> None:
     report.run = {"script": script, "exit_code": exit_code, **document}
     formats = [name for name, file in _FILES.items() if (place / file).is_file()]
     folder.write(report, place, [*formats, "json"], keep=True)
-    print(f"tf2npu run: the run is in {place / ('index.html' if 'html' in formats else 'report.json')}", file=sys.stderr)
+    main_file = place / ("index.html" if "html" in formats else "report.json")
+    print(f"tf2npu run: the run is in {visible(str(main_file))}", file=sys.stderr)

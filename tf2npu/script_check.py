@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
 from tf2npu.session_options import problems, table, without_effect
 
 _CONFIGS = {"NPURunConfig", "DumpConfig", "MemoryConfig", "DynamicInputConfig", "ExperimentalConfig", "ProfilingConfig"}
@@ -70,7 +71,7 @@ def check_script(path: Path) -> Check:
 
 @cache
 def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_bytes(), str(path))
+    return ast.parse(read_at_most(path, MOST_SOURCE_BYTES), str(path))
 
 
 def _shown(file: Path, folder: Path) -> str:

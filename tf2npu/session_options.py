@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 FIELD_NAMES = {"b": "bool", "i": "int", "s": "text, through tf.compat.as_bytes"}
+OPTIONS_VARIABLE = "TF2NPU_OPTIONS"  # JSON object, read by npu_runtime.config
 LAUNCHERS = ("device_defaults", "dump_graph", "fusion", "host_fallback", "overflow", "soc", "track_nan")
 """Options of the simulated device alone, which only `tf2npu run --option` gives."""
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
@@ -189,8 +190,20 @@ def _is_in(text: str, value: int) -> bool:
 def _is_json_object(text: str) -> bool:
     try:
         return isinstance(json.loads(text), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
+
+
+def launcher_options(environment: Mapping[str, str]) -> dict[str, Any]:
+    """What the environment says of the device, as `tf2npu run` and its users leave it there.
+
+    Raises: ValueError with a sentence for the user.
+    """
+    text = environment.get(OPTIONS_VARIABLE) or "{}"
+    if not _is_json_object(text):
+        raise ValueError(f'{OPTIONS_VARIABLE} is no JSON object such as {{"soc": "Ascend910B2"}}: set it right, or unset it')
+    options: dict[str, Any] = json.loads(text)
+    return options
 
 
 def without_effect(given: Given) -> dict[str, str]:

@@ -84,7 +84,7 @@ def _made(folder: Path, name: str, n_bytes: int) -> mmap.mmap:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(descriptor, 0, n_bytes)
         else:
-            os.truncate(descriptor, n_bytes)
+            os.ftruncate(descriptor, n_bytes)
         return mmap.mmap(descriptor, n_bytes)
     except OSError:
         run_file.remove(folder, name)

@@ -13,6 +13,7 @@ BODY = b"import tensorflow as tf\nwith tf.Session() as s:\n    print(s)\n"
 NAMES = [
     "plain.py", "spa ce.py", "caf\u00e9.py", "\u4e2d\u6587/\u6a21\u578b.py", "tab\there.py", "new\nline.py", 'quo"te.py',
     "back\\slash.py", os.fsdecode(b"latin\xe9.py"), "a/b/c/deep.py", "-dash.py", "a b/c d.py", " lead.py", "\x7f.py",
+    "\x1b[31m.py", "\u009b31m.py", "\u202egnp.py", "\u2066a\u2069 \u4e2d.py",
 ]  # fmt: skip
 CONTENTS = {
     "lf": BODY,
@@ -132,7 +133,14 @@ def test_a_terminal_gets_colours_and_no_control_characters(root):
     assert "\u202e" not in seen
 
 
+def test_names_in_headers_do_not_drive_a_terminal(tool, root):
+    for name in NAMES[-4:]:
+        (root / name).write_bytes(BODY)
+    patch = tool("convert", root, "--diff").out
+    assert not set(patch) & set("\x1b\u009b\u202e\u2066\u2069")
+
+
 def test_no_color_is_respected(root):
-    (root / "m.py").write_bytes(BODY)
+    (root / "m.py").write_bytes(BODY + b"# \x1b]0;owned\x07\n")
     assert "\x1b" not in on_a_terminal(root, TERM="xterm", NO_COLOR="1")
     assert "\x1b" not in on_a_terminal(root, TERM="dumb")

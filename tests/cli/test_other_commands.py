@@ -231,3 +231,13 @@ def test_the_package_can_be_run_as_a_module(project, tmp_path):
     call = [sys.executable, "-m", "tf2npu", "convert", str(project), str(tmp_path / "out"), "--jobs", "2"]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1) and "files: " in done.stdout and not done.stderr
+
+
+@pytest.mark.parametrize("text", ["[", "[1]", "3", "[" * 100_000, '{"x": ' + "9" * 5000 + "}", "\x1b[31m"], ids=range(6))
+def test_options_in_the_environment_that_are_none_are_one_line(tool, project, monkeypatch, text):
+    monkeypatch.setenv("TF2NPU_OPTIONS", text)
+    script = project / "train.py"
+    for words in (("devices",), ("doctor", "--script", script), ("run", "--soc", "Ascend910A", script), ("run", script)):
+        done = tool(*words)
+        assert (done.code, done.err.count("\n"), done.out == "" or words[0] == "doctor") == (2, 1, True), done.err
+        assert "TF2NPU_OPTIONS" in done.err and len(done.err) < 200

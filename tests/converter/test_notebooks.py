@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tf2npu.cli import cli
 from tf2npu.convert import convert_source, gather_facts
@@ -40,6 +43,7 @@ UNREADABLE = {
     "two_documents": (GOOD + "{}", GOOD.count("\n") + 1, "broken JSON (Extra data)"),
     "a_list": (f"[{GOOD}]", 1, "its JSON is no object with cells"),
     "no_list_of_cells": (GOOD.replace('"cells"', '"cell"'), 1, "it has no list of cells"),
+    "many_digits": (GOOD[:-1] + ', "x": ' + "9" * 5000 + "}", 1, "a number in its JSON has too many digits"),
     "nested": ('{"cells":' + "[" * 20_000 + "]" * 20_000 + ', "tensorflow": 1}', 1, "nested too deeply"),
 }  # fmt: skip
 
@@ -232,3 +236,48 @@ def test_distribution_of_a_notebook_is_found(mode: str, first: str, has_npu_opti
 def test_a_notebook_that_cannot_be_read_shows_no_distribution(name: str) -> None:
     data = UNREADABLE[name][0].replace("import tensorflow as tf", "import horovod.tensorflow as tf").encode()
     assert gather_facts("n.ipynb", data).distribution == ()
+
+
+ODD_VALUES = [None, 1, -1, "x", [], {}, [1], [None], [["a"]], {"a": 1}, True, "\ud800", "\0", 1e400, 10**400, "% x", "%%bash\n"]
+
+
+@pytest.mark.parametrize("cells", [[1], [None], [["a"]], [{"cell_type": "code", "source": 1}]])
+def test_a_cell_that_is_none_is_named_also_where_nothing_mentions_tensorflow(cells: list[Any]) -> None:
+    (finding,) = convert_source(notebook(*cells), "n.ipynb").findings
+    assert finding.cell == 0 and finding.message.startswith("Cell 0 not converted: it")
+
+
+def test_cells_that_are_overridden_by_none_are_named() -> None:
+    (finding,) = convert_source(GOOD[:-1] + ', "cells": []}', "n.ipynb").findings
+    assert finding.message == "Not converted: the notebook has no cells."
+
+
+def test_sheets_beside_cells_are_passed_over() -> None:
+    assert convert_source(notebook(cell(CODE), worksheets=[]), "n.ipynb").status is Status.CONVERTED
+    (finding,) = convert_source(json.dumps({"worksheets": [], "nbformat": 4, "tensorflow": 1}), "n.ipynb").findings
+    assert "a notebook of format 3, which is older than 4" in finding.message
+
+
+@pytest.mark.parametrize("depth", range(900, 1010, 5))
+def test_no_depth_is_a_defect(depth: int) -> None:
+    for text in ("tensorflow", "nothing"):
+        result = convert_source(GOOD[:-1].replace("tensorflow", text) + ', "x": ' + "[" * depth + "]" * depth + "}", "n.ipynb")
+        assert not any("defect" in finding.message for finding in result.findings)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_damaged_notebook_is_converted_or_named_and_never_a_defect(seed: int) -> None:
+    rnd = random.Random(seed)
+    document = json.loads(notebook(cell(CODE), cell("# text", "markdown"), cell(CODE[0])))
+    for _ in range(rnd.randrange(1, 4)):
+        at = rnd.choice([document, *(one for one in document.get("cells") or () if isinstance(one, dict))] if isinstance(
+            document.get("cells"), list) else [document])  # fmt: skip
+        at[rnd.choice([*at, "worksheets"])] = rnd.choice(ODD_VALUES)
+    text = json.dumps(document)
+    if rnd.random() < 0.3:
+        text = text[: rnd.randrange(len(text))]
+    result = convert_source(text, "n.ipynb")
+    assert not any("defect" in finding.message for finding in result.findings)
+    assert result.findings or result.status in (Status.UNCHANGED, Status.COPIED)
+    gather_facts("n.ipynb", text.encode())

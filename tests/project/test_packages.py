@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tf2npu.config import tomllib
+from tf2npu.toml_document import tomllib
 
 ROOT = Path(__file__).parents[2]
 

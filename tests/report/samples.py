@@ -19,6 +19,7 @@ HOSTILE_NAMES = (
     "undecodable\udcff.py",
     "../../escape.py",
 )
+NAMES_BELOW_SRC = tuple(name for name in HOSTILE_NAMES if ".." not in name)  # what a report.json may hold
 SOURCE = (
     '"""Train.</script><script>document.title=\'owned\'</script>"""\n'
     "import os\n"
@@ -53,12 +54,12 @@ def result(path: str = "train.py", text: str = SOURCE) -> FileResult:
     return FileResult(path, Status.CONVERTED, findings, edits, text.encode("utf-8"), after.encode("utf-8"), apis)
 
 
-def sample() -> Report:
+def sample(names: tuple[str, ...] = HOSTILE_NAMES) -> Report:
     """A report with every status and level, and a file under each hostile name."""
     failed = Finding("NPU900", Level.SKIPPED, Span(1, 7, 1, 8), "does not parse: print statement")
     results = [
         result(),
-        *(result(name) for name in HOSTILE_NAMES),
+        *(result(name) for name in names),
         FileResult("broken.py", Status.FAILED, [failed], [], b"print 'x'\n", b"print 'x'\n"),
         FileResult("data.bin", Status.COPIED),
         FileResult("plain.py", Status.UNCHANGED),
@@ -77,7 +78,8 @@ def _finding(text: str, what: str, rule: str, level: Level, message: str, api: s
 # Any character at all, lone surrogates and controls included, with the ones that break renderers more often than by chance.
 texts = st.text(st.one_of(st.characters(), st.sampled_from("<>&\"'`{}\\/\r\n\t\x00\x1b\u202e\u2028\ud800\ufeff")), max_size=30)
 counts = st.integers(1, 60)
-spans = st.builds(Span, counts, counts, counts, counts)
+paths = texts.map(lambda text: text.replace("\0", "").lstrip("/") or "file").filter(lambda path: ".." not in path.split("/"))
+spans = st.tuples(st.tuples(counts, counts), st.tuples(counts, counts)).map(lambda ends: Span(*min(ends), *max(ends)))
 findings = st.builds(
     Finding, texts, st.sampled_from(Level), spans, texts, texts, texts, texts, texts, st.none() | st.integers(0, 5)
 )
@@ -102,7 +104,7 @@ def file_reports(draw) -> FileReport:
     text, changes = draw(changed_texts())
     source = draw(st.none() | st.just(text))
     return FileReport(
-        draw(texts), draw(st.sampled_from(Status)), draw(st.lists(findings, max_size=4)),
+        draw(paths), draw(st.sampled_from(Status)), draw(st.lists(findings, max_size=4)),
         changes if source is not None else [], source, draw(st.lists(counts, max_size=3)),
     )  # fmt: skip
 

@@ -88,6 +88,13 @@ def test_github(report):
     assert all(p["title"].startswith("NPU") for _, p, _ in found)
 
 
+def test_a_terminal_obeys_nothing_of_the_names_and_messages_for_github():
+    odd = "\x1b[31m\u009b\u202e\ud800\x00a\nb.py"
+    text = as_annotations.github(report_with({odd: [finding(Level.MANUAL, message=odd)]}))
+    assert text.isascii() and text.count("\n") == 1 and "\x1b" not in text and "\x00" not in text
+    assert commands(text)[0][1]["file"] == "<U+001B>[31m<U+009B><U+202E><U+D800><U+0000>a\nb.py"
+
+
 def test_gitlab(report):
     report.prefix = "sub/"
     entries = json.loads(as_annotations.gitlab(report))

@@ -44,7 +44,7 @@ RUN = {
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
-    report = replace(samples.sample(), run=RUN, language=language)
+    report = replace(samples.sample(samples.NAMES_BELOW_SRC), run=RUN, language=language)
     text = as_json.render(report)
     jsonschema.validate(json.loads(text), SCHEMA)
     assert as_json.load(text).run == RUN

@@ -1,37 +1,56 @@
 """Results by content: an SQLite file in the user's cache folder, used by the main process only.
 
 A key covers everything a result depends on (the file's path and bytes, the configuration, the project's facts, the
-converter's own source and the Python that runs it), so an entry never has to be invalidated. A damaged or unwritable
-cache is dropped or ignored with a log line; it can never change a result.
+converter's own source and the Python that runs it), so an entry never has to be invalidated. An entry is data
+(`codec.py`) behind a checksum of it and its key: one that is damaged, or was made for another key, is as good as none, and is
+replaced by what the run finds. Nothing about the cache can change a result or end a run; what is wrong is a log line.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import errno
 import hashlib
 import logging
 import os
-import pickle
 import sqlite3
 import sys
 from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import tf2npu
+from tf2npu.files.private_file import NotPrivate, make_private
+from tf2npu.project import codec
 from tf2npu.rules import plugins
 
 log = logging.getLogger(__name__)
 _MAX_BYTES = 512 << 20  # beyond this the entries that were used longest ago go
 _FLUSH_BYTES = 8 << 20
+_LOCK_SECONDS = 2  # how long another conversion may keep the file; its transactions take less than a tenth of that
+_DIGEST_BYTES = 16  # against accidents: who can write the file could write a digest as well
+_COLUMNS = ["key", "value", "run"]
+_LAST_RUN = 1 << 62  # a larger number of a run is damage
 _SCHEMA = "CREATE TABLE IF NOT EXISTS results (key BLOB PRIMARY KEY, value BLOB, run INTEGER) WITHOUT ROWID"
+_T = TypeVar("_T")
 
 
 def default_folder() -> Path:
-    """XDG_CACHE_HOME/tf2npu, else ~/.cache/tf2npu."""
+    """XDG_CACHE_HOME/tf2npu, else ~/.cache/tf2npu.
+
+    Raises: OSError where neither is a place.
+    """
     base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "tf2npu"
+    if os.path.isabs(base):
+        return Path(base) / "tf2npu"
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        raise FileNotFoundError(errno.ENOENT, f"{error} Set XDG_CACHE_HOME") from None
+    if not home.is_absolute():
+        raise FileNotFoundError(errno.ENOENT, f"HOME is {home}, which is no absolute path: set XDG_CACHE_HOME")
+    return home / ".cache" / "tf2npu"
 
 
 def fingerprint(*parts: Any) -> bytes:
@@ -87,38 +106,51 @@ def _libcst_place() -> tuple[str, int]:
 
 
 class Cache:
-    """Pickled results by key. Only this user's own cache folder is read: pickles of others are never loaded."""
+    """Results by key. It is used only where nobody but this user can have written it."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._base = tool_fingerprint()
-        self._path = (folder or default_folder()) / "results.sqlite"
         self._new: list[tuple[bytes, bytes, int]] = []
         self._used: list[tuple[int, bytes]] = []
         self._pending_bytes = 0
+        self._n_damaged = 0
         self._run = 0  # number of this run; an entry carries that of the last run that used it
-        self._db = self._open()
+        self._path = Path()
+        self._db = self._open(folder)
 
     def key(self, *parts: Any) -> bytes:
         return fingerprint(self._base, *parts)
 
-    def get(self, key: bytes) -> Any | None:
-        """The stored result, or None."""
+    def get(self, key: bytes, kind: type[_T]) -> _T | None:
+        """The stored result, or None; `kind` is its type."""
         if self._db is None:
             return None
         try:
             row = self._db.execute("SELECT value FROM results WHERE key = ?", (key,)).fetchone()
-            if row is None:
-                return None
-            self._used.append((self._run, key))
-            return pickle.loads(row[0])
-        except (sqlite3.Error, pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError) as error:
-            log.warning("cache entry ignored: %s", error)
+        except sqlite3.Error as error:
+            self._give_up(error)
             return None
+        if row is None:
+            return None
+        try:
+            found = codec.decode(_checked(key, row[0]), kind)
+        except codec.NotData as error:
+            self._n_damaged += 1
+            if self._n_damaged == 1:
+                log.warning("cache %r: an entry is damaged (%s); it and others like it are made anew", str(self._path), error)
+            return None
+        self._used.append((self._run, key))
+        return found
 
     def put(self, key: bytes, value: Any) -> None:
-        blob = pickle.dumps(value, 5)
-        self._new.append((key, blob, self._run))
-        self._pending_bytes += len(blob)
+        """Store a result; one that has no form as data is not stored."""
+        try:
+            data = codec.encode(value)
+        except codec.NotData as error:
+            log.info("not stored in the cache: %s", error)
+            return
+        self._new.append((key, _digest(key, data) + data, self._run))
+        self._pending_bytes += len(data)
         if self._pending_bytes > _FLUSH_BYTES:
             self._flush()
 
@@ -134,7 +166,7 @@ class Cache:
                 self._db.execute("VACUUM")
             self._db.close()
         except (sqlite3.Error, OSError) as error:
-            log.warning("cache not tidied: %s", error)
+            self._give_up(error)
 
     def _flush(self) -> None:
         """One short transaction, so that two conversions at a time do not wait for each other."""
@@ -144,26 +176,76 @@ class Cache:
                 self._db.executemany("UPDATE results SET run = ? WHERE key = ?", self._used)
                 self._db.commit()
             except sqlite3.Error as error:
-                log.warning("cache not used any further: %s", error)
-                self._db = None
+                self._give_up(error)
         self._new, self._used, self._pending_bytes = [], [], 0
 
-    def _open(self) -> sqlite3.Connection | None:
+    def _give_up(self, error: Exception) -> None:
+        """Go on without a cache. A damaged file goes, so that the next run has one again; a locked or full one stays."""
+        log.warning("cache %r is not used any further: %s", str(self._path), error)
+        db, self._db = self._db, None
+        try:
+            if db is not None:
+                db.close()
+            if _is_damage(error):
+                self._path.unlink(missing_ok=True)
+        except (sqlite3.Error, OSError) as second:
+            log.warning("cache %r: %s", str(self._path), second)
+
+    def _open(self, folder: Path | None) -> sqlite3.Connection | None:
         """The database, made anew once if it is damaged; None (and a log line) where none can be had."""
-        for last_try in (False, True):
+        try:
+            self._path = (folder or default_folder()) / "results.sqlite"
             try:
                 return self._connect()
-            except (sqlite3.Error, OSError) as error:
-                log.warning("cache %s: %s", self._path, error)
-                if last_try or not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
-                    return None
+            except sqlite3.Error as error:
+                if not _is_damage(error):
+                    raise
+                log.warning("cache %r is damaged and made anew: %s", str(self._path), error)
                 self._path.unlink(missing_ok=True)
+                return self._connect()
+        except NotPrivate as error:
+            log.warning("the cache is not used: %s", error.strerror)
+        except (sqlite3.Error, OSError) as error:
+            log.warning("the cache is not used: %s", error)
         return None
 
     def _connect(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        db = sqlite3.connect(self._path, timeout=2)
-        db.execute("PRAGMA synchronous = OFF")
-        db.execute(_SCHEMA)
-        self._run = 1 + (db.execute("SELECT max(run) FROM results").fetchone()[0] or 0)
+        make_private(self._path)
+        db = sqlite3.connect(self._path, timeout=_LOCK_SECONDS)
+        try:
+            db.text_factory = bytes  # a text in the place of a value is damage, whatever its encoding
+            db.execute("PRAGMA synchronous = OFF")
+            db.execute(_SCHEMA)
+            if [row[1].decode() for row in db.execute("PRAGMA table_info(results)")] != _COLUMNS:
+                raise sqlite3.DatabaseError("its table is not that of a cache")
+            last = db.execute("SELECT max(run) FROM results").fetchone()[0] or 0
+            if not isinstance(last, int) or not 0 <= last < _LAST_RUN:
+                raise sqlite3.DatabaseError("its runs are not counted")
+        except BaseException:
+            db.close()
+            raise
+        self._run = last + 1
         return db
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether the file itself is wrong; locks, rights and full disks are OperationalErrors."""
+    return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+
+
+def _digest(key: bytes, data: bytes) -> bytes:
+    """Of the data and of what it answers, so that an entry is good for its own key only."""
+    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES, key=key[:64]).digest()
+
+
+def _checked(key: bytes, value: object) -> bytes:
+    """The data of an entry, whose digest stands before it.
+
+    Raises: NotData.
+    """
+    if not isinstance(value, bytes) or len(value) < _DIGEST_BYTES:
+        raise codec.NotData("it is no data")
+    data = value[_DIGEST_BYTES:]
+    if _digest(key, data) != value[:_DIGEST_BYTES]:
+        raise codec.NotData("its checksum is wrong")
+    return data

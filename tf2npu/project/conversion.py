@@ -12,23 +12,24 @@ from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from tf2npu import file_notes
+from tf2npu.files.bounded_read import MOST_SOURCE_BYTES
 from tf2npu.files.lock import Busy
-from tf2npu.findings import FileResult, Level, Status
+from tf2npu.findings import FileResult, Level, Seen, Status
 from tf2npu.project import workers
 from tf2npu.project.cache import Cache, fingerprint
 from tf2npu.project.excludes import BadPattern
 from tf2npu.project.in_place import InPlace
 from tf2npu.project.output import LARGE_BYTES, Output, unreadable, unrecorded
 from tf2npu.project.request import Request, UsageProblem, check_places
-from tf2npu.project.walk import SOURCE_BYTES, Entry, Kind, Tree, single, walk
+from tf2npu.project.walk import Entry, Kind, Tree, single, walk
 from tf2npu.scanner.console_scripts import is_project_settings
 
 if TYPE_CHECKING:
     from tf2npu.config import Config
     from tf2npu.convert import ProjectFacts
-    from tf2npu.scanner.facts import Seen
 
 Progress = Callable[[str, int, int], None]  # what is being done, files done, files in all
+_STORED: dict[str, type[Any]] = {"facts": bytes, "result": FileResult}  # what the cache holds of a file, by the name of the work
 
 
 @dataclass
@@ -120,7 +121,7 @@ class _Run:
             return _Known(b"", self._project().distribution)
         digests = [(e.path, hashlib.sha256(self._read(e) or b"").digest()) for e in [*self._sources, *self._settings]]
         key = self._cache.key("project", self._request.python2, digests)
-        known = self._cache.get(key)
+        known = self._cache.get(key, _Known)
         if known is None:
             project = self._project()
             known = _Known(fingerprint(project), project.distribution)
@@ -198,7 +199,7 @@ class _Run:
             stored = None
             if self._cache is not None:
                 keys[entry.path] = self._cache.key(name, entry.path, data, shared_key)
-                stored = self._cache.get(keys[entry.path])
+                stored = self._cache.get(keys[entry.path], _STORED[name])
             if stored is None:
                 misses.append(entry)
             else:
@@ -236,7 +237,7 @@ class _Run:
                 identity = info.st_ino, info.st_size, info.st_mtime_ns
                 if self._seen.setdefault(entry.path, identity) != identity:
                     raise OSError(errno.ESTALE, "it was changed while it was being converted: run again")
-                return stream.read(SOURCE_BYTES)
+                return stream.read(MOST_SOURCE_BYTES)
         except OSError as error:
             self._unread[entry.path] = error.strerror or str(error)
             return None

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tf2npu.files.bounded_read import MOST_PATTERN_BYTES, read_at_most
+from tf2npu.patterns import refused_patterns
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+log = logging.getLogger(__name__)
 _GITIGNORE = ".gitignore"
 _END_OF_FOLDER = "ps_d"  # the group by which pathspec marks the slash after a folder that a pattern fits
 
@@ -119,8 +125,10 @@ def _read(file: Path, base: str, prefix: str, name: str) -> _Patterns | None:
     if file.is_symlink() or not file.is_file():
         return None  # git does not follow links here either
     try:
-        text = file.read_bytes().decode("utf-8", "surrogateescape")
-    except OSError:
+        text = read_at_most(file, MOST_PATTERN_BYTES).decode("utf-8", "surrogateescape")
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            log.warning("%r: passed over: %s", str(file), error.strerror)
         return None  # git itself reads on without it
     name = name.replace("{", "{{").replace("}", "}}") + ": {}"
     return _Patterns(base, prefix, _spec(tuple(text.removeprefix("\ufeff").split("\n")), ""), name)
@@ -130,14 +138,12 @@ def _spec(lines: tuple[str, ...], option: str) -> GitIgnoreSpec:
     """option: what the user wrote the patterns for; "" for files, in which git passes over a bad line."""
     from pathspec import GitIgnoreSpec  # costs a hundredth of a second, and few projects need it
 
-    good: list[str] = []
+    lines = tuple(line.rstrip("\r") for line in lines)
+    refused = refused_patterns(lines)
+    if refused and option:
+        line, why = refused[0]
+        raise BadPattern(f"{option} {line}: not a pattern as in .gitignore: {why}")
+    bad = {line for line, _ in refused}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of re, about an odd set in a pattern
-        for line in lines:
-            try:
-                GitIgnoreSpec.from_lines([line.rstrip("\r")])
-                good.append(line.rstrip("\r"))
-            except ValueError as error:
-                if option:
-                    raise BadPattern(f"{option} {line}: not a pattern as in .gitignore: {error}") from None
-        return GitIgnoreSpec.from_lines(good)
+        return GitIgnoreSpec.from_lines([line for line in lines if line not in bad])

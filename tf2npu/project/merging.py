@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 
-from tf2npu.project import workers
+from tf2npu.project import codec, workers
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.project_facts import ProjectFacts
 
@@ -14,8 +13,8 @@ _BYTES_WORTH_A_PROCESS = 4 << 20
 
 
 def packed_facts(path: str, data: bytes, gather: Callable[[str, bytes], FileFacts]) -> bytes:
-    """What `gather` finds, pickled: the facts of a large project take ten times the room as objects."""
-    return pickle.dumps(gather(path, data), 5)
+    """What `gather` finds, as bytes: the facts of a large project take ten times the room as objects."""
+    return codec.encode(gather(path, data))
 
 
 def merged(packed: list[bytes]) -> ProjectFacts:
@@ -23,15 +22,11 @@ def merged(packed: list[bytes]) -> ProjectFacts:
     if sum(map(len, packed)) < _BYTES_WORTH_A_PROCESS:
         return _merge(packed)
     try:
-        facts: ProjectFacts = pickle.loads(workers.apart(_merge_and_pack, packed))
+        facts: ProjectFacts = workers.apart(_merge, packed)
     except BrokenProcessPool:  # whatever killed it, the answer is still wanted
         return _merge(packed)
     return facts
 
 
 def _merge(packed: list[bytes]) -> ProjectFacts:
-    return ProjectFacts.merge(pickle.loads(one) for one in packed)
-
-
-def _merge_and_pack(packed: list[bytes]) -> bytes:
-    return pickle.dumps(_merge(packed), 5)
+    return ProjectFacts.merge(codec.decode(one, FileFacts) for one in packed)

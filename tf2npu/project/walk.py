@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
+from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
 from tf2npu.files.directory import Directory
 from tf2npu.project.excludes import Excludes, excludes
 
 REPORT_MARKER = ".tf2npu-report"
 REPORT_FOLDER = "tf2npu-report"
-SOURCE_BYTES = 256 << 20
-"""Larger files are data whatever their name: code of this size does not exist, and it would have to be held in memory."""
 _NEVER_COPIED = (".git", "__pycache__")
 _SOURCE_SUFFIXES = frozenset({".py", ".pyw", ".ipynb"})
 Found = list[tuple[str, os.stat_result | OSError]]  # what a folder holds: name and status, or why it has none
@@ -132,9 +131,9 @@ def _entry(files: Directory, path: str, info: os.stat_result | OSError) -> Entry
 
 def _bounded(entry: Entry) -> Entry:
     """A source that is too large to be read whole is data."""
-    if entry.kind is not Kind.SOURCE or entry.size <= SOURCE_BYTES:
+    if entry.kind is not Kind.SOURCE or entry.size <= MOST_SOURCE_BYTES:
         return entry
-    return replace(entry, kind=Kind.DATA, note=f"over {SOURCE_BYTES >> 20} MB")
+    return replace(entry, kind=Kind.DATA, note=f"larger than {size_in_words(MOST_SOURCE_BYTES)}")
 
 
 def is_source(files: Directory, path: str, size: int) -> bool:

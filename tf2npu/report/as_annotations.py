@@ -16,7 +16,7 @@ from tf2npu.report.as_text import place
 from tf2npu.report.baseline import fingerprints
 from tf2npu.report.model import FileReport, Report
 from tf2npu.report.rule_facts import RuleFacts, rules_of
-from tf2npu.report.visible import visible
+from tf2npu.report.visible import ODD, visible
 
 _GITHUB = {"failed": "error", "unsupported": "error", "manual": "warning", "fixed": "notice"}
 _GITLAB = {"failed": "critical", "unsupported": "critical", "manual": "major", "fixed": "info"}
@@ -98,8 +98,11 @@ def _message(finding: Finding) -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """Escaped as the runner takes it back: the percent sign, line ends, and in properties what ends them."""
-    text = text.encode("utf-8", "backslashreplace").decode()
+    """Escaped as the runner takes it back: the percent sign, line ends, and in properties what ends them.
+
+    It takes nothing else back: other odd characters, which a terminal would obey, are made visible for good.
+    """
+    text = ODD.sub(lambda found: found.group() if found.group() in "\r\n" else visible(found.group()), text)
     for character in "%\r\n" + more:
         text = text.replace(character, f"%{ord(character):02X}")
     return text

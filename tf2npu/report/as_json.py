@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tf2npu.findings import Finding, Level, Span, Status, Verdict
+import msgspec
+
+from tf2npu.findings import Finding, Span
 from tf2npu.report.apis import numbers
 from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, Report
+from tf2npu.report.report_document import ApiEntry, FileEntry, FindingEntry, Range, ReportDocument
 
 SCHEMA_FILE = Path(__file__).parent / "report.schema.json"
+_MOST_OF_A_REASON = 120  # it may hold the wrong value
+_VERSION = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\Z")
 
 
 class NotAReport(Exception):
@@ -45,19 +51,58 @@ def lines(name: str, documents: Iterable[dict[str, Any]]) -> Iterator[str]:
     yield "\n ]"
 
 
-def load(text: str) -> Report:
+def load(data: str | bytes) -> Report:
     """The report that `render` wrote.
 
-    Raises: NotAReport for text that is no report, or one of another major version.
+    Raises: NotAReport for what is no report, is one of another major version, or holds a value that a report cannot hold.
     """
+    document = _parsed(data)
+    _check_version(document)
+    typed = _typed(document)
+    for number, file in enumerate(typed.files):
+        _check_file(f"$.files[{number}]", file)
+    return _report(typed, document.get("run"))
+
+
+def _parsed(data: str | bytes) -> dict[str, Any]:
     try:
-        document = json.loads(text)
-        version = document["schema_version"]
-        if version.split(".")[0] != SCHEMA_VERSION.split(".")[0]:
-            raise NotAReport(f"it has schema version {version}, this tf2npu reads {SCHEMA_VERSION}")
-        return _report(document)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise NotAReport(f"it is not a tf2npu report ({type(error).__name__}: {error})") from None
+        document = json.loads(data if isinstance(data, str) else data.decode("utf-8"))
+    except RecursionError:
+        raise NotAReport("it is not a tf2npu report: it is nested too deeply") from None
+    except ValueError as error:
+        raise NotAReport(f"it is not a tf2npu report: {str(error).partition(';')[0]}") from None
+    if not isinstance(document, dict):
+        raise NotAReport("it is not a tf2npu report: it is no JSON object")
+    return document
+
+
+def _typed(document: Any) -> ReportDocument:
+    try:
+        return msgspec.convert(document, ReportDocument)
+    except msgspec.ValidationError as error:
+        reason, at, where = str(error).rpartition(" - at ")
+        raise NotAReport(f"it is not a tf2npu report: {reason[:_MOST_OF_A_REASON]}{at}{where}") from None
+    except UnicodeEncodeError:  # msgspec does not look up half a character in the words of an enum; anything else says where
+        return _typed(json.loads(json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")))
+
+
+def _check_version(document: dict[str, Any]) -> None:
+    version = document.get("schema_version")
+    if not isinstance(version, str) or not _VERSION.match(version):
+        raise NotAReport("it is not a tf2npu report: `$.schema_version` is not a version such as 1.1")
+    if version.split(".")[0] != SCHEMA_VERSION.split(".")[0]:
+        raise NotAReport(f"it has schema version {version}, this tf2npu reads {SCHEMA_VERSION}")
+
+
+def _check_file(where: str, file: FileEntry) -> None:
+    """What types do not say: a path leads to a file below SRC, a range does not end before it begins."""
+    if not file.path or file.path.startswith("/") or ".." in file.path.split("/") or "\0" in file.path:
+        raise NotAReport(f"it is not a tf2npu report: `{where}.path` is no path below SRC")
+    ranges: tuple[tuple[str, Sequence[Range]], ...] = (("findings", file.findings), ("changes", file.changes))
+    for key, entries in ranges:
+        for number, entry in enumerate(entries):
+            if (entry.end_line, entry.end_column) < (entry.line, entry.column):
+                raise NotAReport(f"it is not a tf2npu report: `{where}.{key}[{number}]` ends before it begins")
 
 
 def _summary(report: Report) -> dict[str, Any]:
@@ -87,12 +132,6 @@ def _api(row: ApiRow) -> dict[str, Any]:
         "files": row.n_files,
         "places": list(row.places),
     }
-
-
-def _read_api(document: dict[str, Any]) -> ApiRow:
-    verdict, places = Verdict(document["verdict"]), tuple(document["places"])
-    n_files = int(document["files"])
-    return ApiRow(document["name"], verdict, int(document["count"]), n_files, places, document["rule"], document["note"])
 
 
 def _file(file: FileReport) -> dict[str, Any]:
@@ -131,38 +170,37 @@ def _place(span: Span) -> dict[str, int]:
     }  # fmt: skip
 
 
-def _report(document: dict[str, Any]) -> Report:
-    summary = document["summary"]
-    distributed = summary["distributed"]
+def _report(document: ReportDocument, run: dict[str, Any] | None) -> Report:
+    summary = document.summary
     return Report(
-        files=[_read_file(file) for file in document["files"]],
-        command=summary["command"],
-        mode=distributed["mode"],
-        distributions=tuple(Distribution(d["kind"], tuple(d["places"])) for d in distributed["found"]),
-        left_out=tuple(summary["left_out"]),
-        tool_version=document["tool"]["version"],
-        n_stale=summary.get("baseline", {}).get("stale", 0),
-        apis=tuple(_read_api(row) for row in document.get("apis", ())),
-        run=document.get("run"),
+        files=[_read_file(file) for file in document.files],
+        command=summary.command,
+        mode=summary.distributed.mode,
+        distributions=tuple(Distribution(d.kind, tuple(d.places)) for d in summary.distributed.found),
+        left_out=tuple(summary.left_out),
+        tool_version=document.tool.version,
+        n_stale=summary.baseline.stale,
+        apis=tuple(_read_api(row) for row in document.apis),
+        run=run,
     )
 
 
-def _read_file(document: dict[str, Any]) -> FileReport:
+def _read_file(entry: FileEntry) -> FileReport:
     return FileReport(
-        document["path"],
-        Status(document["status"]),
-        [_read_finding(finding) for finding in document["findings"]],
-        [Change(c["rule"], _read_place(c), c["new"]) for c in document.get("changes", ())],
-        document.get("source"),
-        list(document.get("cell_lines", ())),
-        {number for number, finding in enumerate(document["findings"]) if finding.get("known")},
+        entry.path,
+        entry.status,
+        [_read_finding(finding) for finding in entry.findings],
+        [Change(change.rule, change.span, change.new) for change in entry.changes],
+        entry.source,
+        entry.cell_lines,
+        {number for number, finding in enumerate(entry.findings) if finding.known},
     )
 
 
-def _read_finding(document: dict[str, Any]) -> Finding:
-    texts = {name: str(document[name]) for name in ("message", "api", "before", "after", "doc")}
-    return Finding(document["rule"], Level(document["level"]), _read_place(document), cell=document.get("cell"), **texts)
+def _read_finding(entry: FindingEntry) -> Finding:
+    texts = {name: getattr(entry, name) for name in ("message", "api", "before", "after", "doc")}
+    return Finding(entry.rule, entry.level, entry.span, cell=entry.cell, **texts)
 
 
-def _read_place(document: dict[str, Any]) -> Span:
-    return Span(*(int(document[name]) for name in ("line", "column", "end_line", "end_column")))
+def _read_api(entry: ApiEntry) -> ApiRow:
+    return ApiRow(entry.name, entry.verdict, entry.count, entry.files, tuple(entry.places), entry.rule, entry.note)

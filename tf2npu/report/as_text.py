@@ -123,17 +123,17 @@ def totals(report: Report) -> Iterator[Line]:
 
 
 def show(lines: Iterable[Line], stream: TextIO) -> None:
-    """Write the lines: coloured on a terminal, plain anywhere else."""
+    """Write the lines: coloured on a terminal, plain anywhere else, and without anything that a terminal would obey."""
     if not stream.isatty():
         for line in lines:
-            stream.write(f"{line.text}\n")
+            stream.write(f"{visible(line.text)}\n")
         return
     from rich.console import Console
     from rich.text import Text
 
     console = Console(file=stream, highlight=False)
     for line in lines:
-        console.print(Text(line.text, style=line.style), soft_wrap=True)
+        console.print(Text(visible(line.text), style=line.style), soft_wrap=True)
 
 
 def _numbers(report: Report, counts: dict[str, int]) -> str:

@@ -10,8 +10,12 @@ import hashlib
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from tf2npu.file_notes import INTERNAL, UNREADABLE
+from tf2npu.files.bounded_read import MOST_BASELINE_BYTES, read_at_most
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import put_whole
 from tf2npu.findings import Finding, Level, Status
@@ -19,6 +23,16 @@ from tf2npu.report.model import WORK_LEVELS, FileReport, Lines, Report
 
 _VERSION = 1
 _NEVER_KNOWN = (UNREADABLE.id, INTERNAL.id)  # troubles of this run, not of the project
+
+
+class _Known(msgspec.Struct):
+    fingerprint: str
+
+
+class _Document(msgspec.Struct):
+    tool: Literal["tf2npu"]
+    version: Literal[1]
+    findings: list[_Known]
 
 
 class NotABaseline(Exception):
@@ -44,12 +58,10 @@ def read(path: Path) -> set[str]:
     Raises: NotABaseline, OSError.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if document["tool"] != "tf2npu" or document["version"] != _VERSION:
-            raise NotABaseline("it is no baseline of this version of tf2npu")
-        return {str(entry["fingerprint"]) for entry in document["findings"]}
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise NotABaseline(f"it is no baseline of tf2npu ({type(error).__name__}: {error})") from None
+        document = json.loads(read_at_most(path, MOST_BASELINE_BYTES).decode("utf-8"))
+        return {entry.fingerprint for entry in msgspec.convert(document, _Document).findings}
+    except (ValueError, msgspec.ValidationError, RecursionError) as error:
+        raise NotABaseline(f"it is no baseline of this version of tf2npu ({str(error).partition(';')[0][:150]})") from None
 
 
 def render(report: Report) -> str:

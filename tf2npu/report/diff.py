@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 
 from tf2npu.findings import FileResult, Status
-from tf2npu.report.visible import visible
+from tf2npu.report.visible import ODD, visible
 
 _QUOTED = re.compile(rb'[\x00-\x1f\x7f"\\]')
+_QUOTED_WITH_ALL_BEYOND_ASCII = re.compile(rb'[\x00-\x1f\x7f-\xff"\\]')
 _LETTERS = {b"\a": b"a", b"\b": b"b", b"\t": b"t", b"\n": b"n", b"\v": b"v", b"\f": b"f", b"\r": b"r"}
 _COLOURS = ((b"+++", "1"), (b"---", "1"), (b"@@", "36"), (b"+", "32"), (b"-", "31"), (b"\\", "2"))
 
@@ -22,18 +23,18 @@ def unified(result: FileResult) -> Iterator[bytes]:
     """
     if result.status is not Status.CONVERTED or result.before == result.after:
         return
-    path = os.fsencode(result.path)
+    path = result.path
     before, after = _lines(result.before), _lines(result.after)
-    for line in difflib.diff_bytes(difflib.unified_diff, before, after, _name(b"a/" + path), _name(b"b/" + path)):
+    for line in difflib.diff_bytes(difflib.unified_diff, before, after, _name(f"a/{path}"), _name(f"b/{path}")):
         yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
 
 
-def coloured(lines: Iterator[bytes]) -> Iterator[str]:
-    """The diff for the eyes: ANSI colours, and nothing in it that a terminal would obey."""
+def for_the_eyes(lines: Iterator[bytes], has_colours: bool = True) -> Iterator[str]:
+    """The diff for a terminal: ANSI colours where they are wanted, and nothing else in it that a terminal would obey."""
     in_body = False
     for line in lines:
         in_body = in_body or line.startswith(b"@@")
-        colour = _colour(line, in_body)
+        colour = _colour(line, in_body) if has_colours else ""
         for part in line.decode("utf-8", "backslashreplace").rstrip("\n").split("\n"):
             text = visible(part.removesuffix("\r"))
             yield f"\x1b[{colour}m{text}\x1b[0m\n" if colour else f"{text}\n"
@@ -44,11 +45,13 @@ def _colour(line: bytes, in_body: bool) -> str:
     return next((colour for mark, colour in marks if line.startswith(mark)), "")
 
 
-def _name(path: bytes) -> bytes:
-    """The name as it stands in a header: quoted where a byte of it would end or garble the line."""
-    if not _QUOTED.search(path):
-        return path + (b"\t" if b" " in path else b"")  # the tab ends a name with spaces, as git writes it
-    return b'"' + _QUOTED.sub(lambda found: _escaped(found.group()), path) + b'"'
+def _name(path: str) -> bytes:
+    """The name as it stands in a header: quoted where it would end or garble the line, or have a terminal obey it."""
+    data = os.fsencode(path)
+    if not _QUOTED.search(data) and not ODD.search(path):
+        return data + (b"\t" if b" " in data else b"")  # the tab ends a name with spaces, as git writes it
+    quoted = _QUOTED_WITH_ALL_BEYOND_ASCII if ODD.search(path) else _QUOTED
+    return b'"' + quoted.sub(lambda found: _escaped(found.group()), data) + b'"'
 
 
 def _escaped(byte: bytes) -> bytes:

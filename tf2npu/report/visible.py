@@ -21,6 +21,11 @@ def code_point(character: str) -> str:
     return f"U+{ord(character):04X}"
 
 
+def visible_lines(text: str) -> str:
+    """`text` with its line ends, and each other odd character written as in `visible`."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def visible(text: str) -> str:
     """`text` on one line, with each odd character written as <U+hhhh>, h a hex digit."""
     return ODD.sub(lambda match: f"<{code_point(match.group())}>", text.replace("\r\n", " ").replace("\n", " "))

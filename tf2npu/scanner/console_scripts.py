@@ -5,20 +5,17 @@ from __future__ import annotations
 import ast
 import configparser
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from tf2npu.files.bounded_read import MOST_SETTINGS_BYTES
+from tf2npu.toml_document import NotToml, parsed
 
 Command = tuple[str, str]  # dotted module, name of the function in it
 
 _SETTINGS = frozenset({"pyproject.toml", "setup.cfg"})
-_REFERENCE = re.compile(r"[ \t]*([A-Za-z_][\w.]*)[ \t]*:[ \t]*([A-Za-z_][\w.]*)[ \t]*(?:\[[^\]]*\])?[ \t]*$")
+_REFERENCE = re.compile(r"[ \t]*([A-Za-z_][\w.]*)[ \t]*:[ \t]*([A-Za-z_][\w.]*)[ \t]*(?:\[[^\]\n]*\])?[ \t]*$")
 _LINE = re.compile(r"^[ \t]*[\w.-]+[ \t]*=" + _REFERENCE.pattern, re.MULTILINE)
 _TABLES = (
     ("project", "scripts"), ("project", "gui-scripts"), ("tool", "poetry", "scripts"), ("tool", "flit", "scripts"),
@@ -35,10 +32,11 @@ def is_project_settings(path: str) -> bool:
 
 def commands_in_settings(path: str, data: bytes) -> tuple[Command, ...]:
     """Commands that a pyproject.toml or setup.cfg installs; a file that cannot be read names none."""
-    text = data.decode("utf-8", "replace")
+    if len(data) > MOST_SETTINGS_BYTES:
+        return ()
     if PurePosixPath(path).name == "pyproject.toml":
-        return _sorted(_in_toml(text))
-    return _sorted(_in_ini(text))
+        return _sorted(_in_toml(data))
+    return _sorted(_in_ini(data.decode("utf-8", "replace")))
 
 
 def commands_in_setup_script(nodes: Iterable[ast.AST]) -> tuple[Command, ...]:
@@ -51,10 +49,10 @@ def _sorted(commands: Iterable[Command]) -> tuple[Command, ...]:
     return tuple(sorted(set(commands)))
 
 
-def _in_toml(text: str) -> Iterator[Command]:
+def _in_toml(data: bytes) -> Iterator[Command]:
     try:
-        document: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        document: Any = parsed(data)
+    except NotToml:
         return
     for names in _TABLES:
         table = document
@@ -72,7 +70,7 @@ def _in_ini(text: str) -> Iterator[Command]:
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         parser.read_string(text)
-    except configparser.Error:
+    except (configparser.Error, AttributeError):  # AttributeError: lines that go on below a name without value, before 3.13
         return
     for section in _SECTIONS:
         for key in _KEYS:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from tf2npu.findings import Seen
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
 from tf2npu.scanner.depth import DEEPEST, is_too_deep
 from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
@@ -43,15 +44,6 @@ _TRAINING_CALLS = frozenset(
 )
 _OTHER_FRAMEWORKS = frozenset({"torch", "theano", "mxnet", "paddle", "jax", "chainer"})
 _PARAMETER_SERVER = frozenset({"tensorflow.train.replica_device_setter", "tensorflow.train.Server"})
-
-
-@dataclass(frozen=True)
-class Seen:
-    """Where a kind of distribution was seen."""
-
-    path: str
-    line: int
-    api: str
 
 
 @dataclass

@@ -11,11 +11,13 @@ import builtins
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from tf2npu.scanner.syntax import chain, children
 
 Target = tuple[int, str]  # level of a relative import, dotted name; level -1: a name of the same file
-Value = tuple[str, object]  # ("const", value), ("param", name) or ("other", None)
+Constant = bool | int | float | str | None
+Value = tuple[str, Constant]  # ("const", value), ("param", name) or ("other", None)
 _METHOD_ROLES = {
     "train": "train", "evaluate": "eval", "predict": "eval", "fit": "train", "fit_generator": "train",
     "evaluate_generator": "eval", "predict_generator": "eval",
@@ -23,6 +25,7 @@ _METHOD_ROLES = {
 _OTHER_EVALUATION = re.compile(r"predict|evaluat|score|transform|infer")  # predict_proba, predict_cluster_idx, ...
 _SPEC_ROLES = {"TrainSpec": ("train", 0), "EvalSpec": ("eval", 0), "InMemoryEvaluatorHook": ("eval", 1)}
 _MAX_USES = 40
+_INTEGER_BITS = 64  # facts are stored with integers of this size
 BUILTINS = frozenset(dir(builtins))
 _LIBRARIES = frozenset({
     "absl", "argparse", "collections", "copy", "cv2", "datetime", "functools", "glob", "itertools", "json", "logging", "math",
@@ -46,7 +49,7 @@ class FunctionFact:
     """Parameters of a function and the constants they default to."""
 
     parameters: tuple[str, ...]
-    defaults: tuple[tuple[str, object], ...]
+    defaults: tuple[tuple[str, Constant], ...]
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,9 @@ class InputUse:
     """One way a function is used as input: the role, and the constants of its parameters."""
 
     role: str
-    constants: tuple[tuple[str, object], ...]
+    constants: tuple[tuple[str, Constant], ...]
 
-    def constant(self, name: str) -> object:
+    def constant(self, name: str) -> Constant:
         """Value of a parameter, or None when it is not a constant."""
         return dict(self.constants).get(name)
 
@@ -91,7 +94,7 @@ class RoleGatherer:
         names = tuple(a.arg for a in [*args, *node.args.kwonlyargs])
         pairs = list(zip(args[len(args) - len(node.args.defaults) :], node.args.defaults, strict=True))
         pairs += [(a, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None]
-        defaults = tuple((a.arg, d.value) for a, d in pairs if isinstance(d, ast.Constant))
+        defaults = tuple((a.arg, d.value) for a, d in pairs if isinstance(d, ast.Constant) and _is_followed(d.value))
         self.functions[node.name] = None if node.name in self.functions else FunctionFact(names, defaults)
 
     def _visit_calls(self, body: Iterable[ast.AST], owner: str, params: tuple[str, ...]) -> None:
@@ -206,8 +209,13 @@ def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
+def _is_followed(value: object) -> TypeGuard[Constant]:
+    """Whether a constant may tell something about a call: no role depends on bytes, complex numbers or very large ones."""
+    return value is None or isinstance(value, (str, float)) or (isinstance(value, int) and value.bit_length() < _INTEGER_BITS)
+
+
 def _value(node: ast.expr, params: tuple[str, ...]) -> Value:
-    if isinstance(node, ast.Constant) and isinstance(node.value, (bool, str, int, float, type(None))):
+    if isinstance(node, ast.Constant) and _is_followed(node.value):
         return "const", node.value
     if isinstance(node, ast.Name) and node.id in params:
         return "param", node.id
@@ -252,7 +260,7 @@ def spread_roles(
     return {key: frozenset(found) for key, found in uses.items()}
 
 
-def _bind(function: FunctionFact, call: CallFact, known: dict[str, object]) -> tuple[tuple[str, object], ...]:
+def _bind(function: FunctionFact, call: CallFact, known: dict[str, Constant]) -> tuple[tuple[str, Constant], ...]:
     """Constants of the parameters of a called function."""
     bound = dict(function.defaults)
     for key, (kind, value) in call.arguments:

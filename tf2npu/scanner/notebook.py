@@ -51,7 +51,7 @@ class Notebook:
 
     def __init__(self, data: bytes) -> None:
         read = read_notebook(data)
-        self.bom, self.json = read.bom, read.text
+        self.bom, self.json, self.n_cells = read.bom, read.text, read.n_cells
         self.cells: list[Cell] = []
         self.skipped: list[tuple[int, str]] = list(read.odd)
         self.broken: list[tuple[int, str, SourceError]] = []
@@ -102,10 +102,8 @@ class Notebook:
 
     def cell_findings(self, is_concerned: Callable[[str], bool]) -> list[Finding]:
         """A finding for each cell that was left alone; for one that does not parse, where its text may concern TensorFlow."""
-        skipped = [
-            Finding("NPU900", Level.SKIPPED, Span(1, 1, 1, 1), f"Cell {index} not converted: {reason}", cell=index)
-            for index, reason in self.skipped
-        ]
+        if not self.n_cells:
+            return [_no_cells()]
         broken = []
         for index, error in [(index, error) for index, text, error in self.broken if is_concerned(text)]:
             span = Span(error.line, error.column, error.line, error.column + 1)
@@ -113,7 +111,7 @@ class Notebook:
         if self.other_language:
             message = f"Not converted: the notebook is written in {self.other_language}."
             return [Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message)]
-        return skipped + broken
+        return _said_of_odd(self.skipped) + broken
 
     def with_edits(self, edits: list[Edit]) -> bytes:
         """The notebook with edits of `code` made in its cells; bytes outside the changed cells' sources stay."""
@@ -138,8 +136,20 @@ def why_nothing_was_seen(path: str, data: bytes) -> list[Finding]:
     except SourceError as error:
         span = Span(error.line, error.column, error.line, error.column + 1)
         return [Finding("NPU900", Level.INFO, span, f"Not converted: {error}", doc="rules.md#npu900")]
+    return _said_of_odd(read.odd) if read.n_cells else [_no_cells()]
+
+
+def _no_cells() -> Finding:
     message = "Not converted: the notebook has no cells."
-    return [] if read.n_cells else [Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message, doc="rules.md#npu900")]
+    return Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message, doc="rules.md#npu900")
+
+
+def _said_of_odd(cells: list[tuple[int, str]]) -> list[Finding]:
+    """A finding for each cell that was left alone, with the reason."""
+    return [
+        Finding("NPU900", Level.SKIPPED, Span(1, 1, 1, 1), f"Cell {index} not converted: {reason}", cell=index)
+        for index, reason in cells
+    ]
 
 
 def _edited(cell: Cell, edits: list[Edit]) -> str:

@@ -41,7 +41,14 @@ def read_notebook(data: bytes) -> NotebookText:
     """
     bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
     read = NotebookText(bom, _decoded(data[len(bom) :]))
-    content = _content(read.text)
+    try:
+        return _read(read, _content(read.text))
+    except RecursionError:
+        raise SourceError("not a readable notebook: its JSON is nested too deeply") from None
+
+
+def _read(read: NotebookText, content: dict[str, Any]) -> NotebookText:
+    """Fill in what stands in the cells."""
     cells = content["cells"]
     read.n_cells, read.language = len(cells), _language(content.get("metadata"))
     top = _members(read.text, _skip(read.text, 0))
@@ -77,17 +84,18 @@ def _content(text: str) -> dict[str, Any]:
         raise SourceError("not a readable notebook: this is a pointer of Git LFS; fetch the notebook itself with `git lfs pull`")
     try:
         content = json.loads(text)
-    except RecursionError:
-        raise SourceError("not a readable notebook: its JSON is nested too deeply") from None
     except JSONDecodeError as error:
         raise _broken(text, error) from None
+    except ValueError:  # of Python's own integers
+        raise SourceError("not a readable notebook: a number in its JSON has too many digits") from None
     if not isinstance(content, dict):
         raise SourceError("not a readable notebook: its JSON is no object with cells")
     version = content.get("nbformat", _FIRST_WITH_CELLS)
-    if "worksheets" in content or (isinstance(version, int) and version < _FIRST_WITH_CELLS):
+    is_said_older = type(version) is int and version < _FIRST_WITH_CELLS
+    if is_said_older or ("worksheets" in content and "cells" not in content):
         raise SourceError(
-            f"a notebook of format {version if 'nbformat' in content else 3}, which is older than 4: bring it to that first, "
-            "with `jupyter nbconvert --to notebook --inplace FILE`"
+            f"a notebook of format {version if is_said_older else _FIRST_WITH_CELLS - 1}, which is older than 4: bring it to "
+            "that first, with `jupyter nbconvert --to notebook --inplace FILE`"
         )
     if not isinstance(content.get("cells"), list):
         raise SourceError("not a readable notebook: it has no list of cells")

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from tf2npu.findings import Seen
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.entries import RUNNING
-from tf2npu.scanner.facts import FileFacts, Seen
+from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
 from tf2npu.scanner.names import canonical, is_framework, is_horovod, is_tensorflow
 

@@ -1,0 +1,143 @@
+"""What report.json must hold, as types: a report that fits them can be rendered in every format.
+
+report.schema.json beside this file says the same to other programs. Keys of later versions are passed over; totals are not
+read, they are counted again.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from tf2npu.findings import Level, Span, Status, Verdict
+
+Count = Annotated[int, Meta(ge=0, le=2**53)]  # what JSON readers hold exactly
+Place = Annotated[int, Meta(ge=1, le=2**31 - 1)]  # a line or column; SARIF readers keep them in 32 bits
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Range(Struct):
+    """A range of the original text; the end is exclusive."""
+
+    line: Place
+    column: Place
+    end_line: Place
+    end_column: Place
+
+    @property
+    def span(self) -> Span:
+        return Span(self.line, self.column, self.end_line, self.end_column)
+
+
+class FindingEntry(Range, kw_only=True):
+    rule: str
+    level: Level
+    api: str
+    message: str
+    before: str
+    after: str
+    doc: str
+    cell: Count | None = None
+    known: bool = False
+
+
+class ChangeEntry(Range, kw_only=True):
+    rule: str
+    new: str
+
+
+class FileEntry(Struct):
+    path: str
+    status: Status
+    findings: list[FindingEntry]
+    changes: list[ChangeEntry] = []
+    cell_lines: list[Place] = []
+    source: str | None = None
+
+
+class ApiEntry(Struct):
+    name: str
+    verdict: Verdict
+    rule: str
+    note: str
+    count: Count
+    files: Count
+    places: list[str]
+
+
+class DistributionEntry(Struct):
+    kind: Literal["horovod", "tf", "parameter-server"]
+    places: list[str]
+
+
+class Distributed(Struct):
+    mode: Literal["none", "horovod", "tf"]
+    found: list[DistributionEntry]
+
+
+class KnownCounts(Struct, frozen=True):
+    stale: Count
+
+
+class Summary(Struct):
+    command: Literal["convert", "scan"]
+    distributed: Distributed
+    left_out: list[str]
+    baseline: KnownCounts = KnownCounts(0)
+
+
+class Tool(Struct):
+    name: Literal["tf2npu"]
+    version: str
+
+
+class HostReason(Struct):
+    reason: str
+    count: Count
+    example: str
+
+
+class Fetched(Struct):
+    fetches: list[str]
+    steps: Count
+    recompilations: Count
+    device_nodes: Count
+    host_nodes: Count
+    device_share: Share
+
+
+class SessionEntry(Struct):
+    name: str
+    runs: list[Fetched]
+
+
+class OptionEntry(Struct):
+    option: str
+    effect: str
+
+
+class Run(Struct):
+    """What `tf2npu run --report` adds."""
+
+    script: str
+    exit_code: Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+    device: str
+    steps: Count
+    device_share: Share
+    recompilations: Count
+    host_nodes: list[HostReason]
+    sessions: list[SessionEntry]
+    options_without_effect: list[OptionEntry]
+    sessions_left_open: list[str]
+    sessions_on_tensorflow: list[str] = []
+    uncounted_nodes: Count = 0
+
+
+class ReportDocument(Struct):
+    schema_version: str
+    tool: Tool
+    summary: Summary
+    files: list[FileEntry]
+    apis: list[ApiEntry] = []
+    run: Run | None = None
