@@ -6,7 +6,7 @@ import os
 import pytest
 
 from tests.cli.test_convert import file_in, report_of
-from tf2npu import bounded_read
+from tf2npu.files import bounded_read
 
 DEEP = 5000
 WRONG_SETTINGS = {

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tf2npu.files.directory import Directory
 from tf2npu.ranks import lines, output, shared_folder
 from tf2npu.ranks.lines import Lines
 from tf2npu.ranks.shared_folder import PREFIX
@@ -230,6 +231,11 @@ class TestEnds:
         assert code == 0 and sorted(out.decode().splitlines()) == [table, f"[rank 1] {table}"]
 
 
+def sweep(place: Path) -> None:
+    with Directory.followed(place) as folder:
+        shared_folder._sweep(folder)
+
+
 class TestSharedFolder:
     """Other users leave what they want in such a place, under such names."""
 
@@ -239,12 +245,12 @@ class TestSharedFolder:
         (victim / "file").write_text("precious")
         place = tmp_path / "place"
         place.mkdir()
-        os.mkfifo(place / f"{PREFIX}pipe_xx1", 0o700)
-        (place / f"{PREFIX}link_xx1").symlink_to(victim)
-        (place / f"{PREFIX}file_xx1").write_text("file")
-        (place / f"{PREFIX}open_xx1").mkdir(0o755)
+        os.mkfifo(place / f"{PREFIX}00000000000000a1", 0o700)
+        (place / f"{PREFIX}00000000000000a2").symlink_to(victim)
+        (place / f"{PREFIX}00000000000000a3").write_text("file")
+        (place / f"{PREFIX}00000000000000a4").mkdir(0o755)
         (place / f"{PREFIX}killed").mkdir(0o700)  # not a name that we make
-        (place / f"{PREFIX}linkinto").symlink_to("nowhere")
+        (place / f"{PREFIX}00000000000000a5").symlink_to("nowhere")
         for path in (*place.iterdir(), victim):
             os.utime(path, (0, 0), follow_symlinks=False)
         before, begun = sorted(place.iterdir()), time.monotonic()
@@ -256,7 +262,7 @@ class TestSharedFolder:
     def test_links_in_a_folder_of_ours_lead_nowhere(self, tmp_path):
         (tmp_path / "victim").mkdir()
         (tmp_path / "victim" / "file").write_text("precious")
-        old = tmp_path / "place" / f"{PREFIX}old_old1"
+        old = tmp_path / "place" / f"{PREFIX}00000000000000a6"
         (old / "inner" / "deeper").mkdir(parents=True)
         old.chmod(0o700)
         (old / "link").symlink_to(tmp_path / "victim")
@@ -268,15 +274,15 @@ class TestSharedFolder:
         assert not list((tmp_path / "place").iterdir()) and (tmp_path / "victim" / "file").read_text() == "precious"
 
     def test_a_folder_of_another_user_stays(self, tmp_path, monkeypatch):
-        foreign = tmp_path / f"{PREFIX}foreign1"
+        foreign = tmp_path / f"{PREFIX}00000000000000a7"
         foreign.mkdir(0o700)
         os.utime(foreign, (0, 0))
         other = os.geteuid() + 1
         with monkeypatch.context() as patched:
             patched.setattr(os, "geteuid", lambda: other)
-            shared_folder._sweep(tmp_path)
+            sweep(tmp_path)
         assert foreign.exists()
-        shared_folder._sweep(tmp_path)
+        sweep(tmp_path)
         assert not foreign.exists()
 
     @pytest.mark.parametrize("umask", [0o000, 0o077, 0o777])
@@ -290,13 +296,13 @@ class TestSharedFolder:
             os.umask(before)
 
     def test_a_place_in_memory_that_is_full_of_names(self, tmp_path, monkeypatch):
-        def full(prefix, dir):
-            if str(dir) == shared_folder.IN_MEMORY:
+        def full(folder, path, mode):
+            if folder.path == Path(shared_folder.IN_MEMORY):
                 raise OSError("no inode is left")
-            return make(prefix=prefix, dir=dir)
+            make(folder, path, mode)
 
-        make = shared_folder.tempfile.mkdtemp
-        monkeypatch.setattr(shared_folder.tempfile, "mkdtemp", full)
+        make = Directory.new_folder
+        monkeypatch.setattr(Directory, "new_folder", full)
         monkeypatch.setattr(shared_folder.tempfile, "tempdir", str(tmp_path))
         with shared_folder.shared_folder() as made:
             assert made.parent == tmp_path
