@@ -9,6 +9,9 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
+
+from tf2npu.files.directory import Directory
 
 KB, MB = 1 << 10, 1 << 20
 MOST_SETTINGS_BYTES = 1 * MB  # pyproject.toml, setup.cfg: the largest known ones have some hundred KB
@@ -19,17 +22,27 @@ MOST_SOURCE_BYTES = 128 * MB  # the largest that is read at all; of these only n
 
 
 def read_at_most(path: Path, most: int) -> bytes:
-    """The bytes of a regular file.
+    """The bytes of a regular file that the user named; links are followed.
 
     Raises: OSError, also for a file of more than `most` bytes and for one that is no regular file.
     """
     with open(path, "rb", opener=_open_without_waiting) as stream:
-        info = os.fstat(stream.fileno())
-        if not stat.S_ISREG(info.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
-        data = stream.read(most + 1) if info.st_size <= most else b""
+        return _bounded(stream, most, str(path))
+
+
+def read_in(folder: Directory, path: str, most: int) -> bytes:
+    """The bytes of a regular file below a folder; links are not followed.  Raises: OSError, as above."""
+    with folder.reader(path) as stream:
+        return _bounded(stream, most, str(folder.path / path))
+
+
+def _bounded(stream: BinaryIO, most: int, shown: str) -> bytes:
+    info = os.fstat(stream.fileno())
+    if not stat.S_ISREG(info.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file", shown)
+    data = stream.read(most + 1) if info.st_size <= most else b""
     if max(info.st_size, len(data)) > most:  # it may have grown since
-        raise OSError(errno.EFBIG, f"it is larger than {size_in_words(most)}, the most that is read of such a file", str(path))
+        raise OSError(errno.EFBIG, f"it is larger than {size_in_words(most)}, the most that is read of such a file", shown)
     return data
 
 

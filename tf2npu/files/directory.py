@@ -19,6 +19,8 @@ _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 """Without O_NONBLOCK the open of a named pipe would wait for somebody who writes into it."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+MOST_OPEN = 32
+"""Folders that are kept open on the way to one: trees are seldom deeper, and a process may often open 256 files only."""
 LINK = "is or lies behind a symbolic link, which is not followed"
 NO_FILE = "is no regular file"
 
@@ -30,8 +32,7 @@ class Directory:
         self.path = path
         self.owner = owner
         self._descriptor = descriptor
-        self._inner = ""  # the folder below it that was used last
-        self._inner_descriptor = descriptor
+        self._way: list[tuple[str, int]] = []  # to the folder that was used last: the open ones on it, each inside the one before
 
     @classmethod
     def given(cls, path: Path, *, make: bool = False) -> Directory:
@@ -241,28 +242,23 @@ class Directory:
         return self._folder(folder), name
 
     def _folder(self, path: str) -> int:
-        if path == self._inner:
-            return self._inner_descriptor
-        if not (self._inner and path.startswith(self._inner + "/")):
-            self._forget()
-        rest = path[len(self._inner) :].strip("/")
+        while self._way and path != self._way[-1][0] and not path.startswith(self._way[-1][0] + "/"):
+            os.close(self._way.pop()[1])
+        inner, descriptor = self._way[-1] if self._way else ("", self._descriptor)
+        rest = path[len(inner) :].strip("/")
         for part in rest.split("/") if rest else ():
             if part in ("", ".", ".."):
                 raise OSError(errno.EINVAL, "names nothing in this folder", path)
-            self._descend(part)
-        return self._inner_descriptor
-
-    def _descend(self, part: str) -> None:
-        inner = _open_folder(part, self._inner_descriptor, self.path / self._inner / part)
-        if self._inner_descriptor != self._descriptor:
-            os.close(self._inner_descriptor)
-        self._inner_descriptor = inner
-        self._inner = f"{self._inner}/{part}" if self._inner else part
+            inner = f"{inner}/{part}" if inner else part
+            descriptor = _open_folder(part, descriptor, self.path / inner)
+            self._way.append((inner, descriptor))
+            if len(self._way) > MOST_OPEN:
+                os.close(self._way.pop(0)[1])
+        return descriptor
 
     def _forget(self) -> None:
-        if self._inner_descriptor != self._descriptor:
-            os.close(self._inner_descriptor)
-        self._inner, self._inner_descriptor = "", self._descriptor
+        while self._way:
+            os.close(self._way.pop()[1])
 
     @contextmanager
     def _naming(self, path: str) -> Iterator[None]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tf2npu.files.bounded_read import MOST_PATTERN_BYTES, read_at_most
+from tf2npu.files.bounded_read import MOST_PATTERN_BYTES, read_at_most, read_in
+from tf2npu.files.directory import Directory
 from tf2npu.patterns import refused_patterns
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ class Excludes:
     reads_gitignore: bool = False
     whole: str = ""  # why everything here is left out
 
-    def inside(self, root: Path, folder: str, whole: str) -> Excludes:
+    def inside(self, root: Directory, folder: str, whole: str) -> Excludes:
         """What holds in `folder`, relative to `root`; whole: why all of it is left out, if it is."""
-        own = _gitignore(root / folder, folder, "") if self.reads_gitignore and not whole else None
+        own = _in_tree(root, f"{folder}/{_GITIGNORE}" if folder else _GITIGNORE) if self.reads_gitignore and not whole else None
         if own is None and whole == self.whole:
             return self
         return Excludes(self.given, self.ignored + ((own,) if own else ()), self.reads_gitignore, whole)
@@ -98,7 +99,7 @@ def _above(root: Path) -> Iterator[_Patterns]:
         return
     found = [_git_info(repository, root)] if (repository / ".git").is_dir() else []
     folders = [folder for folder in reversed(root.parents) if folder == repository or repository in folder.parents]
-    found += [_gitignore(folder, "", _below(folder, root)) for folder in folders]
+    found += [_read(folder / _GITIGNORE, _below(folder, root), _GITIGNORE) for folder in folders]
     present = [patterns for patterns in found if patterns is not None]
     for patterns in present:
         for end in range(1, patterns.prefix.count("/") + 1):
@@ -114,21 +115,27 @@ def _below(folder: Path, root: Path) -> str:
 
 
 def _git_info(repository: Path, root: Path) -> _Patterns | None:
-    return _read(repository / ".git" / "info" / "exclude", "", _below(repository, root), ".git/info/exclude")
+    return _read(repository / ".git" / "info" / "exclude", _below(repository, root), ".git/info/exclude")
 
 
-def _gitignore(folder: Path, base: str, prefix: str) -> _Patterns | None:
-    return _read(folder / _GITIGNORE, base, prefix, f"{base}/{_GITIGNORE}" if base else _GITIGNORE)
+def _in_tree(root: Directory, path: str) -> _Patterns | None:
+    """Of a .gitignore file of the tree itself."""
+    return _parsed(lambda: read_in(root, path, MOST_PATTERN_BYTES), path.removesuffix(_GITIGNORE).rstrip("/"), "", path)
 
 
-def _read(file: Path, base: str, prefix: str, name: str) -> _Patterns | None:
+def _read(file: Path, prefix: str, name: str) -> _Patterns | None:
+    """Of a file above the tree."""
     if file.is_symlink() or not file.is_file():
         return None  # git does not follow links here either
+    return _parsed(lambda: read_at_most(file, MOST_PATTERN_BYTES), "", prefix, name)
+
+
+def _parsed(read: Callable[[], bytes], base: str, prefix: str, name: str) -> _Patterns | None:
     try:
-        text = read_at_most(file, MOST_PATTERN_BYTES).decode("utf-8", "surrogateescape")
+        text = read().decode("utf-8", "surrogateescape")
     except OSError as error:
         if error.errno == errno.EFBIG:
-            log.warning("%r: passed over: %s", str(file), error.strerror)
+            log.warning("%r: passed over: %s", error.filename, error.strerror)
         return None  # git itself reads on without it
     name = name.replace("{", "{{").replace("}", "}}") + ": {}"
     return _Patterns(base, prefix, _spec(tuple(text.removeprefix("\ufeff").split("\n")), ""), name)

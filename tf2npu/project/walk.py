@@ -81,7 +81,7 @@ def walk(root: Path, patterns: tuple[str, ...] = (), respect_gitignore: bool = F
             tree.left_out.append(f"{folder.path}/ ({reason})")
             continue
         tree.entries += [folder] if folder.path else []
-        here = outer.inside(tree.root, folder.path, outer.reason(folder.path, True) if folder.path else "")
+        here = outer.inside(tree.files, folder.path, outer.reason(folder.path, True) if folder.path else "")
         pending += [(below, here) for below in _take(found, folder.path, here, tree)]
     tree.entries.sort(key=lambda e: e.path)
     tree.left_out.sort()
