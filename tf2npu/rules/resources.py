@@ -82,7 +82,7 @@ def is_unit_test(script: Script) -> bool:
 
 
 def deciding_references(script: Script) -> list[int]:
-    """Offsets, in their order, of names whose uses decide how other code is converted: what a script starts, and dicts given as `**name`."""
+    """Offsets, sorted, of names whose uses decide how other code is converted: what a script starts, dicts given as `**name`."""
     if "deciding references" not in script.memo:
         stars = [arg.value for call, _ in script.walked.calls for arg in call.args if arg.star == "**"]
         spread = {value.value for value in stars if isinstance(value, cst.Name)}

@@ -6,6 +6,7 @@ Gathered once a file, so that a file of very many sessions does not read its tex
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +37,7 @@ class SessionUses:
     def __init__(self, script: Script) -> None:
         self.script = script
         self._closed: dict[str, _Holders] = {}
+        self._answers: dict[tuple[str, str], bool] = {}
 
     @cached_property
     def closes_default(self) -> bool:
@@ -58,17 +60,17 @@ class SessionUses:
 
     def is_attribute_in_with(self, name: str) -> bool:
         """Whether a with statement or an exit stack closes this attribute of an object."""
-        dots = self._places(f".{name}")
-        return any(self._in_with.holds(dot, dot) and not self._goes_on(dot + 1 + len(name)) for dot in dots)
+        length = 1 + len(name)
+        return self._anywhere("with", f".{name}", lambda dot: self._in_with.holds(dot, dot) and not self._goes_on(dot + length))
 
     def is_handed_on(self, target: str) -> bool:
         """Whether what is written so is returned, used in a with statement or given to an exit stack."""
-        return any(self._is_handed_on_at(start, start + len(target)) for start in self._places(target))
+        return self._anywhere("handed on", target, lambda start: self._is_handed_on_at(start, start + len(target)))
 
     def is_closed_or_handed_on(self, target: str) -> bool:
         """The same, or its close method is used."""
-        ends = [(start, start + len(target)) for start in self._places(target)]
-        return any(self._is_closed_at(*place) or self._is_handed_on_at(*place) for place in ends)
+        is_closed = self._anywhere("closed", target, lambda start: self._is_closed_at(start, start + len(target)))
+        return is_closed or self.is_handed_on(target)
 
     def is_attribute_closed(self, name: str, owner: Scope | None) -> bool:
         """Whether the attribute of a class, or of one that is derived from it or its base, is closed somewhere."""
@@ -100,6 +102,12 @@ class SessionUses:
         for match in _WORD.finditer(self.script.text):
             found.setdefault(match[0], []).append(match.start())
         return found
+
+    def _anywhere(self, question: str, target: str, is_so_at: Callable[[int], bool]) -> bool:
+        """Whether something holds for one of the places at which a target is written; asked once for all that are written so."""
+        if (question, target) not in self._answers:
+            self._answers[question, target] = any(map(is_so_at, self._places(target)))
+        return self._answers[question, target]
 
     def _places(self, target: str) -> list[int]:
         """Where what is assigned to stands in the text, told by that of its words which is seldom used."""

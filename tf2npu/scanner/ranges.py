@@ -20,8 +20,12 @@ class Covering:
 
     def holds(self, start: int, end: int) -> bool:
         """Whether one range starts no later and ends no sooner."""
-        last = bisect.bisect_right(self._starts, start) - 1
-        return last >= 0 and end <= self._reach[last]
+        return end <= self.reach(start)
+
+    def reach(self, offset: int) -> int:
+        """How far the ranges go that start up to here; -1 where there is none."""
+        last = bisect.bisect_right(self._starts, offset) - 1
+        return self._reach[last] if last >= 0 else -1
 
 
 class Disjoint(Generic[T]):
