@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tf2npu.project.glob_regex import bounded
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -39,7 +41,7 @@ class _Patterns:
 def _fits(pattern: Any, path: str) -> bool:
     """Whether a pattern fits the path itself, and not only a folder above it: those had their own turn."""
     found = None
-    for found in pattern.regex.finditer(path):  # noqa: B007  the last one counts
+    for found in bounded(pattern.regex).finditer(path):  # noqa: B007  the last one counts
         pass
     return found is not None and (found.groupdict().get(_END_OF_FOLDER) is None or found.end(_END_OF_FOLDER) == len(path))
 
