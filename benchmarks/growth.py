@@ -43,7 +43,7 @@ def _functions(n: int) -> str:
 
 
 def _classes(n: int) -> str:
-    made = "class C{0}(object):\n    def __init__(self):\n        self.s = tf.Session()\n    def run(self):\n        return self.s.run(1)\n"
+    made = "class C{}(object):\n    def start(self):\n        self.s = tf.Session()\n    def run(self):\n        self.s.run(1)\n"
     return IMPORT + "".join(made.format(i) for i in range(n))
 
 
