@@ -291,11 +291,12 @@ def _uses_by_name(script: Script) -> dict[tuple[int, str], list[cst.Call]]:
     """Calls of methods that tell what becomes of a dataset, by the function they are in and the names they have to do with."""
     memo = script.memo
     if "uses of datasets" not in memo:
-        memo["uses of datasets"] = found = {}
+        found: dict[tuple[int, str], list[cst.Call]] = {}
         for node, scope in script.walked.calls:
             if isinstance(node.func, cst.Attribute):
                 for name in _names_of_use(script, node, node.func):
                     found.setdefault((id(scope.function), name), []).append(node)
+        memo["uses of datasets"] = found
     uses: dict[tuple[int, str], list[cst.Call]] = memo["uses of datasets"]
     return uses
 
