@@ -6,6 +6,7 @@ Nothing that user code can hold makes these functions raise; what cannot be conv
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 from functools import lru_cache
 
@@ -29,6 +30,7 @@ from tf2npu.scanner.names import NPU_INIT
 from tf2npu.scanner.newer_python import refused_by_newer_python
 from tf2npu.scanner.notebook import Notebook, why_nothing_was_seen
 from tf2npu.scanner.project_facts import ProjectFacts
+from tf2npu.scanner.ranges import Covering
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
@@ -128,6 +130,7 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
         return _converted(script)
     finally:
         script.walked.release()
+        script.memo.clear()  # what rules keep there may refer to the script
 
 
 def _converted(script: Script) -> Outcome:
@@ -156,7 +159,8 @@ def _converted(script: Script) -> Outcome:
     fixes += _unused_pragmas(script)
     voided = {id(f) for f in [*composition.absorbed, *composition.refused, *_gone(fixes, kept)]}
     said = [f for f in fixes if id(f) not in voided] + ([import_fix] if import_fix else [])
-    findings = [_with_after(script, finding, fix, kept) for fix in said for finding in fix.findings]
+    sites = _Sites(kept)
+    findings = [finding for fix in said for finding in _with_after(script, fix, sites)]
     findings += [_refused(script, fix, _SAME_TEXT) for fix in composition.refused]
     findings += [_refused(script, fix, dropping[id(fix)]) for fix in dropped]
     return Outcome(after, edits, _sorted(findings), asker.uses.result())
@@ -178,10 +182,8 @@ def _unused_pragmas(script: Script) -> list[Fix]:
 
 def _gone(fixes: list[Fix], kept: list[Fix]) -> list[Fix]:
     """Remarks about code that another fix takes out."""
-    replaced = [(c.start, c.end, fix) for fix in kept for c in fix.changes if c.replaces]
-    remarks = [f for f in fixes if not f.changes]
-    about = [f for f in remarks if f.site[0] < f.site[1]]
-    return [f for f in about if any(a <= f.site[0] and f.site[1] <= b and fix is not f for a, b, fix in replaced)]
+    replaced = Covering((c.start, c.end) for fix in kept for c in fix.changes if c.replaces)
+    return [f for f in fixes if not f.changes and f.site[0] < f.site[1] and replaced.holds(*f.site)]
 
 
 def _check_output(script: Script, after: str) -> None:
@@ -207,14 +209,31 @@ def _would_not_parse(reason: str, line: int, column: int) -> SourceError:
     )
 
 
-def _with_after(script: Script, finding: Finding, fix: Fix, kept: list[Fix]) -> Finding:
-    """The finding with the text of its site after this fix and those inside its site."""
-    if finding.level is not Level.FIXED:
-        return _with_doc(script, finding)
+class _Sites:
+    """Fixes by where their sites start, in the order in which they were made."""
+
+    def __init__(self, fixes: list[Fix]) -> None:
+        wide = [(fix.site[0], number, fix) for number, fix in enumerate(fixes) if fix.site[0] < fix.site[1]]
+        self.in_order = sorted(wide, key=lambda entry: entry[:2])
+        self.starts = [start for start, _, _ in self.in_order]
+
+    def inside(self, start: int, end: int) -> list[Fix]:
+        """Those whose sites lie in a range."""
+        candidates = self.in_order[bisect.bisect_left(self.starts, start) : bisect.bisect_left(self.starts, end)]
+        found = [(number, fix) for _, number, fix in candidates if fix.site[1] <= end]
+        return [fix for _, fix in sorted(found, key=lambda entry: entry[0])]
+
+
+def _with_after(script: Script, fix: Fix, sites: _Sites) -> list[Finding]:
+    """The findings of a fix; of what is changed with the text of its site after this fix and those inside its site."""
+    findings = [_with_doc(script, finding) for finding in fix.findings]
+    if not any(finding.level is Level.FIXED for finding in fix.findings):
+        return findings
     start, end = fix.site
-    inside = [f for f in kept if start <= f.site[0] and f.site[1] <= end and f is not fix and f.site[0] < f.site[1]]
+    inside = [f for f in sites.inside(start, end) if f is not fix]
     after = spliced_range(script.text, to_edits([fix, *inside]), start, end)
-    return dataclasses.replace(_with_doc(script, finding), after=after)
+    were_fixed = [finding.level is Level.FIXED for finding in fix.findings]
+    return [dataclasses.replace(f, after=after) if fixed else f for f, fixed in zip(findings, were_fixed, strict=True)]
 
 
 def _with_doc(script: Script, finding: Finding) -> Finding:

@@ -107,7 +107,7 @@ class _Builder:
 
     def _may_overlap(self) -> bool:
         """Not where a step may be dead."""
-        return not (self._is_order_meant() or self.parts.has_branches)
+        return not (self._is_order_meant() or self.program.has_branches)
 
     def _order(self) -> list[HostCall | Node]:
         """Host calls and device nodes by segments; sources are no steps, yet what waits for one waits for its controls."""
@@ -168,14 +168,14 @@ class _Builder:
         Its place in the order has been kept until here: what waits for it comes behind what it waits for.
         """
         is_plain = node.op == "Identity" and not self._derefs(node) and not self._may_be_dead(node)
-        if self.loop is None or not is_plain or self.parts.has_branches:
+        if self.loop is None or not is_plain or self.program.has_branches:
             return False
         self.slots[Value(node.name)] = self._slot(node.inputs[0])
         return True
 
     def _make_tokens(self) -> None:
         """A slot for every node that others wait for and that may not run."""
-        if not self.parts.has_branches:
+        if not self.program.has_branches:
             return
         for name in {name for node in self.graph for name in node.controls}:
             if self._may_be_dead(self.graph[name]):
@@ -198,7 +198,7 @@ class _Builder:
         )  # fmt: skip
 
     def _may_see_dead(self, node: Node) -> bool:
-        return self.parts.has_branches and (not self.parts.is_decided or node.op in MERGES or self._may_be_dead(node))
+        return self.program.has_branches and (not self.parts.is_decided or node.op in MERGES or self._may_be_dead(node))
 
     def _ins(self, values: Iterable[Value]) -> tuple[int, ...]:
         return tuple(self._slot(value) for value in values)

@@ -17,6 +17,8 @@ from npu_runtime.graph.ir import Value
 from npu_runtime.interrupts import current as current_interrupts
 from npu_runtime.passes.lift_loops import Loop
 
+_Steps = list[tuple[Callable[[list[Any]], None], Task]]
+
 
 class LoopRunner:
     """Callable with the values that enter; returns those that leave.
@@ -44,14 +46,15 @@ class LoopRunner:
         for position, slot in (*self._constants, *self._variables):
             slots[slot] = inputs[position]
         self.flops = 0.0
-        self._run(self._test, slots)
+        test, body = self._test.steps(), self._body.steps()  # how they are run does not change while the loop runs
+        self._run(self._test, test, slots)
         watch = current()
         while is_true(slots[self._condition]):
             if watch is not None:
                 watch.check()
-            self._run(self._body, slots)
+            self._run(self._body, body, slots)
             self._carry(slots)
-            self._run(self._test, slots)
+            self._run(self._test, test, slots)
         return tuple(slots[slot] for slot in self._results)
 
     def _carry(self, slots: list[Any]) -> None:
@@ -62,8 +65,8 @@ class LoopRunner:
         for (slot, _), value in zip(self._moves, carried, strict=True):
             slots[slot] = value
 
-    def _run(self, part: _Part, slots: list[Any]) -> None:
-        part.run(slots)
+    def _run(self, part: _Part, steps: _Steps, slots: list[Any]) -> None:
+        _run_steps(steps, slots)
         self.flops += part.flops
         for loop in part.loops:
             self.flops += loop.flops
@@ -77,23 +80,28 @@ class _Part:
         self.flops = sum(step.flops for step in steps if not isinstance(step.function, LoopRunner))
         self._steps = steps
         self._plain = run_step_with_branches if has_branches else run_step
-        self._prepared: list[tuple[Callable[[list[Any]], None], Task]] = [
+        self._prepared: _Steps = [
             (partial(run_step_with_branches, step.function, step) if step.may_see_dead else prepared(step.function, step), step)
             for step in steps
         ]
 
-    def run(self, slots: list[Any]) -> None:
-        """Raises: DeviceError with the node where it happened."""
-        run_one, steps = tracked(self._plain), self._prepared
+    def steps(self) -> _Steps:
+        """The steps with how they are to be run now: searched for NaN, or with what overflows cut, or as fast as can be."""
+        run_one = tracked(self._plain)
         if run_one is not self._plain or float_status.saturates():
-            steps = [(partial(run_one, step.function, step), step) for step in self._steps]
-        interrupts = current_interrupts()
-        for run, step in steps:
-            try:
-                run(slots)
-            except DeviceError as error:
-                raise error.at(step.node, step.op) from error.__cause__
-            except FAILURES as error:
-                raise told(error, [slots[i] for i in step.ins]).at(step.node, step.op) from error
-            if interrupts.pending:
-                interrupts.deliver()
+            return [(partial(run_one, step.function, step), step) for step in self._steps]
+        return self._prepared
+
+
+def _run_steps(steps: _Steps, slots: list[Any]) -> None:
+    """Raises: DeviceError with the node where it happened."""
+    interrupts = current_interrupts()
+    for run, step in steps:
+        try:
+            run(slots)
+        except DeviceError as error:
+            raise error.at(step.node, step.op) from error.__cause__
+        except FAILURES as error:
+            raise told(error, [slots[i] for i in step.ins]).at(step.node, step.op) from error
+        if interrupts.pending:
+            interrupts.deliver()

@@ -203,6 +203,14 @@ def elementwise(
     return register
 
 
+def _of_scalars(ufunc: Callable[..., Any], dtype: Any, *inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """What a loop counts and asks: an array without dimensions, and not the number that a ufunc would make."""
+    if out is None:
+        out = np.empty((), dtype)
+    ufunc(*inputs, out)
+    return out
+
+
 def _small(
     body: Body, may_differ: bool, inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
 ) -> Callable[..., Any] | None:
@@ -216,6 +224,8 @@ def _small(
         return None
     if isinstance(body, OneUfunc) and size <= SMALL_STREAM and (is_planned or (shape and dtype == np.float32)):
         return body.ufunc
+    if isinstance(body, OneUfunc) and not shape:
+        return partial(_of_scalars, body.ufunc, dtype)
     if size > SMALL or not shape:
         return None
 

@@ -7,7 +7,7 @@ gives collectives streams of their own and attaches what the AI CPU and the runt
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,14 +102,14 @@ def find_subgraphs(order: Sequence[str], engines: Mapping[str, str], sources: Ma
 
 class _Clusters:
     """Sets of nodes and what each needs, as bits: bit n of `_before` says that set n must come first, of `_direct` that it is
-    read from."""
+    read from, of `_readers` that set n reads from it."""
 
     def __init__(self) -> None:
         self._of: dict[str, int] = {}
         self._members: dict[int, list[str]] = {}
         self._before: dict[int, int] = {}
         self._direct: dict[int, int] = {}
-        self._needed_by_others: set[int] = set()
+        self._readers: dict[int, int] = {}
 
     def add(self, name: str, sources: Sequence[str]) -> None:
         """A set of one new node, which reads from nodes that are there."""
@@ -119,8 +119,8 @@ class _Clusters:
         for needed in {self._of[source] for source in sources}:
             direct |= 1 << needed
             before |= self._before[needed]
-            self._needed_by_others.add(needed)
-        self._direct[number], self._before[number] = direct, before | direct
+            self._readers[needed] |= 1 << number
+        self._direct[number], self._before[number], self._readers[number] = direct, before | direct, 0
 
     def join(self, name: str, source: str) -> None:
         """Make one set of two, unless a third lies on a way from one to the other."""
@@ -129,40 +129,42 @@ class _Clusters:
             return
         kept, gone = min(one, other), max(one, other)
         both = 1 << kept | 1 << gone
-        before = (self._before[kept] | self._before.pop(gone)) & ~both
-        is_new = before != self._before[kept] or gone in self._needed_by_others
-        self._before[kept] = before
-        self._direct[kept] = (self._direct[kept] | self._direct.pop(gone)) & ~both
-        if is_new:
-            self._tell_others(kept, gone)
+        for number in _bits(self._readers[gone]):
+            self._direct[number] = (self._direct[number] & ~both) | 1 << kept
+        for number in _bits(self._direct[gone]):
+            self._readers[number] = (self._readers[number] & ~both) | 1 << kept
+        for of in (self._before, self._direct, self._readers):
+            of[kept] = (of[kept] | of.pop(gone)) & ~both
+        self._tell_those_behind(kept, both)
         moved = self._members.pop(gone)
         self._members[kept] += moved
         self._of.update(dict.fromkeys(moved, kept))
 
-    def _tell_others(self, kept: int, gone: int) -> None:
-        both = 1 << kept | 1 << gone
-        for number, before in self._before.items():
-            if number != kept and before & both:
-                self._before[number] = (before & ~both) | self._before[kept] | 1 << kept
-                if self._direct[number] & both:
-                    self._direct[number] = (self._direct[number] & ~both) | 1 << kept
-        if gone in self._needed_by_others:
-            self._needed_by_others.add(kept)
+    def _tell_those_behind(self, kept: int, both: int) -> None:
+        """What comes before a set that has grown comes before all that come behind it."""
+        new = self._before[kept] | 1 << kept
+        waiting = self._readers[kept]
+        while waiting:
+            number = waiting.bit_length() - 1
+            waiting ^= 1 << number
+            before = (self._before[number] & ~both) | new
+            if before != self._before[number]:
+                self._before[number] = before
+                waiting |= self._readers[number]
 
     def _has_way(self, start: int, end: int) -> bool:
-        """Whether one gets from `start` to `end` by way of a third set, which then is read from by `end`."""
-        if not self._before[end] >> start & 1:
-            return False
-        rest = self._direct[end] & ~(1 << start)
-        while rest:
-            number = rest.bit_length() - 1
-            if self._before[number] >> start & 1:
-                return True
-            rest ^= 1 << number
-        return False
+        """Whether one gets from `start` to `end` by way of a third set, which then reads from `start`."""
+        return self._readers[start] & self._before[end] != 0
 
     def members(self) -> list[list[str]]:
         return [self._members[number] for number in sorted(self._members)]
+
+
+def _bits(bits: int) -> Iterator[int]:
+    while bits:
+        number = bits.bit_length() - 1
+        bits ^= 1 << number
+        yield number
 
 
 def find_events(order: Sequence[str], streams: Mapping[str, int], sources: Mapping[str, frozenset[str]]) -> list[Event]:

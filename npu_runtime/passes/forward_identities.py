@@ -14,14 +14,13 @@ def forward_identities(graph: Graph) -> int:
     It stays where it is asked for, where the host reads it under its name, and where it shows a variable. One that waits for
     others goes where an update or a sum alone reads it: most other nodes that wait are not fused with their neighbours.
     """
-    conditional = conditional_nodes(graph)
-    kept = graph.kept() | graph.seen_by_host()
+    staying = conditional_nodes(graph) | graph.kept() | graph.seen_by_host()
     in_its_place = _in_its_place(graph)
     forwarded: dict[str, Value] = {}
     for node in list(graph):
         may_go = not node.controls or node.name in in_its_place
-        if node.op == "Identity" and may_go and node.name not in kept | conditional and only_computes(graph, node):
-            forwarded[node.name] = node.inputs[0]
+        if node.op == "Identity" and may_go and node.name not in staying and only_computes(graph, node):
+            forwarded[node.name] = _source(node.inputs[0], forwarded)
             if node.controls:
                 in_its_place[node.name].controls += node.controls
     for node in graph:

@@ -108,13 +108,14 @@ class _Fusion:
         is_update = root.op in UPDATES
         inputs = [v for node in members for v in node.inputs if v.node not in inside]
         inputs = list(dict.fromkeys([*root.inputs[:1], *inputs] if is_update else inputs))
+        numbers = {value: number for number, value in enumerate(inputs)}
         steps: list[Draft] = []
         last: dict[str, int] = {}
         for node in members:
             body = UPDATES[node.op] if node.op in UPDATES else body_of(node.op, node.attrs)
             if body is None:
                 continue
-            operands = tuple(~last[v.node] if v.node in last else inputs.index(v) for v in node.inputs)
+            operands = tuple(~last[v.node] if v.node in last else numbers[v] for v in node.inputs)
             steps += steps_of(body, operands, node.outputs[0].dtype, len(steps), node.op == "AddN")
             last[node.name] = len(steps) - 1
         flops = sum(node_work(self.graph, node) for node in members)

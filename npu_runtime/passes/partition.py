@@ -261,7 +261,7 @@ def split_prologue(graph: Graph, parts: Partition) -> tuple[Graph, Graph] | None
     every shape is known beforehand.  Source: batches of tf.data have an unknown first extent unless the tail is dropped.
     """
     first = {name for call in parts.calls if call.time == 0 and not call.liveness for name in call.nodes}
-    sources = _handles_of(graph, first)
+    early = first | _handles_of(graph, first)
     kept = _in_both(graph, first)
     crossing = _crossing(graph, first, kept)
     if all(graph.spec(value).is_complete or graph.spec(value).dtype == "string" for value in crossing):
@@ -270,7 +270,7 @@ def split_prologue(graph: Graph, parts: Partition) -> tuple[Graph, Graph] | None
     main = Graph(fetches=list(graph.fetches), targets=[name for name in graph.targets if name not in first])
     replaced = {value: Value(f"^host/{value}") for value in crossing}
     for node in graph:
-        if node.name in first | sources or node.op == FEED or is_free_constant(node):
+        if node.name in early or node.op == FEED or is_free_constant(node):
             prologue.add(node)
         if node.name not in first or node.name in kept:
             main.add(_without(graph, node, first, replaced))
@@ -321,8 +321,9 @@ def _crossing(graph: Graph, inside: set[str], kept: set[str]) -> list[Value]:
     """Values made inside that somebody outside reads, in graph order."""
     outside = [node for node in graph if node.name not in inside]
     read = {v for node in outside for i, v in enumerate(node.inputs) if v.node not in kept and not _is_resolved(graph, node, i)}
+    wanted = read | set(graph.fetches)
     made = [Value(node.name, i) for node in graph if node.name in inside for i in range(len(node.outputs))]
-    return [value for value in made if value in read | set(graph.fetches)]
+    return [value for value in made if value in wanted]
 
 
 def _is_resolved(graph: Graph, node: Node, position: int) -> bool:

@@ -105,3 +105,42 @@ def test_a_gitignore_that_cannot_be_read_is_passed_over(tmp_path):
     (tmp_path / ".gitignore").mkdir()
     (tmp_path / "a" / ".gitignore").symlink_to("nowhere")
     assert ignored_by_us(tmp_path) == set()
+
+
+LONG = "a" * 200 + ".py"
+
+
+@pytest.mark.parametrize(
+    ("line", "left_out"),
+    [
+        ("*a" * 40 + "*b", ""),
+        ("*a" * 40 + "*", "top deep"),
+        ("a" + "**" * 30 + "b", ""),
+        ("**/a/" * 40 + "b", ""),
+        ("**/a/" * 40 + "*.py", "deep"),
+        ("**/a/*a*a*" + "/**/a" * 40, ""),
+        ("*[!b]*" * 20, "top deep"),
+    ],
+)
+def test_stars_are_not_tried_again_and_again(tmp_path, line, left_out):
+    """With pathspec's own expressions, and with some of these for git itself, that takes longer than anybody waits."""
+    deep = "a/" * 60
+    (tmp_path / deep).mkdir(parents=True)
+    for folder in ("", deep):
+        (tmp_path / folder / LONG).write_text("x = 1\n")
+    (tmp_path / ".gitignore").write_text(line + "\n")
+    places = {"top": LONG, "deep": deep + LONG}
+    assert ignored_by_us(tmp_path) == {places[name] for name in left_out.split()}
+
+
+@pytest.mark.parametrize("line", ["*a*b*", "a*[!b]*c", "**/x*y*/**/*.p?", "?*a*", "*.py*a", "a/**/b/**/c*d*e", "[!a]*[!b]*"])
+def test_several_stars_fit_what_they_fit_for_git(tmp_path, line):
+    root = repository(tmp_path)
+    folders = ("", "a", "ab", "x1y2", "x1y2/q/r", "a/b", "a/z/b/z", "b")
+    for folder in folders:
+        (root / folder).mkdir(parents=True, exist_ok=True)
+        for name in ("ab.py", "axc.py", "b.py", "m.pyx.py", "cdxe.py", "ab", "q.pyaa.pyw"):
+            (root / folder / name).with_suffix("").with_suffix(".py").write_text("x = 1\n")
+            (root / folder / f"{name}.py").write_text("x = 1\n")
+    (root / ".gitignore").write_text(line + "\n")
+    assert ignored_by_us(root) == ignored_by_git(root, root)

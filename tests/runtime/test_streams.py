@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import combinations
 from typing import Any
 
@@ -16,7 +17,7 @@ from npu_runtime.device.engines import AI_CPU, COLLECTIVE, CORE, LOCAL, RUNTIME,
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.assign_streams import StreamPlan, assign_streams
+from npu_runtime.passes.assign_streams import StreamPlan, assign_streams, find_subgraphs
 from npu_runtime.session import run_log
 from tests.runtime.device import device_of, device_session
 
@@ -202,3 +203,28 @@ def test_the_run_log_tells_engines_and_streams() -> None:
     assert record.streams == {"nodes": {AI_CPU: 1, CORE: 1, LOCAL: 3}, "subgraphs": 2, "streams": 1, "events": 0}
     log = "\n".join(run_log().summary())
     assert "nodes by engine: AI CPU 1, AI Core 1, local 3; 2 subgraphs, 1 stream, 0 events" in log
+
+
+def test_a_sum_of_many_terms_is_cut_in_time_that_grows_with_it():
+    assert _work_of_a_sum(400) < 2.2 * _work_of_a_sum(200)
+
+
+def _work_of_a_sum(n: int) -> int:
+    """Lines of Python that run."""
+    names = [f"n{number}" for number in range(n)]
+    engines = dict.fromkeys([*names, "sum"], VECTOR)
+    sources = {**dict.fromkeys(names, frozenset()), "sum": frozenset(names)}
+    count = 0
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        assert len(find_subgraphs([*names, "sum"], engines, sources)) == 1
+    finally:
+        sys.settrace(before)
+    return count

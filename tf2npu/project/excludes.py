@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tf2npu.files.bounded_read import MOST_PATTERN_BYTES, read_at_most, read_in
 from tf2npu.files.directory import Directory
 from tf2npu.patterns import refused_patterns
+from tf2npu.project.glob_regex import bounded
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -46,7 +47,7 @@ class _Patterns:
 def _fits(pattern: Any, path: str) -> bool:
     """Whether a pattern fits the path itself, and not only a folder above it: those had their own turn."""
     found = None
-    for found in pattern.regex.finditer(path):  # noqa: B007  the last one counts
+    for found in bounded(pattern.regex).finditer(path):  # noqa: B007  the last one counts
         pass
     return found is not None and (found.groupdict().get(_END_OF_FOLDER) is None or found.end(_END_OF_FOLDER) == len(path))
 

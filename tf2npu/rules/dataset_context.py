@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import libcst as cst
 
+from tf2npu.rules.assignments import assignments_of
 from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
 
 _MODES = "tensorflow.estimator.ModeKeys."
 _TRAINING_CALLS = frozenset({"minimize", "apply_gradients", "create_train_op"})
 _NOT_TRAINING = re.compile(r"eval|test|val|infer|pred|dev", re.IGNORECASE)
 _FED_BY = {"train": "train", "evaluate": "eval", "predict": "eval"}
+_ITERATORS = frozenset({"make_one_shot_iterator", "make_initializable_iterator"})
+_KERAS_METHODS = frozenset({"fit", "evaluate", "predict"})
+_MAKERS = frozenset({"from_structure", "make_initializer"})
+_WORD = re.compile(r"\w+")
 _ENDLESS_KEEPING = frozenset(
     {"map", "shuffle", "prefetch", "cache", "filter", "batch", "with_options", "apply", "padded_batch", "enumerate"}
 )
@@ -106,26 +113,7 @@ def _assigned_before(call: Call, name: cst.Name) -> Any:
     block: Any = walked.parents.get(id(line)) if line is not None else None
     if line is None or not isinstance(block, (cst.IndentedBlock, cst.Module)):
         return None
-    for statement in reversed(block.body[: list(block.body).index(line)]):
-        value = _assigns(statement, name.value)
-        if value is not None:
-            return value
-        if not isinstance(statement, cst.SimpleStatementLine) and re.search(
-            rf"\b{re.escape(name.value)}\s*=[^=]", call.source(statement)
-        ):
-            return None
-    return None
-
-
-def _assigns(statement: Any, name: str) -> Any:
-    if not isinstance(statement, cst.SimpleStatementLine):
-        return None
-    for small in statement.body:
-        if isinstance(small, cst.Assign) and len(small.targets) == 1:
-            target = small.targets[0].target
-            if isinstance(target, cst.Name) and target.value == name:
-                return small.value
-    return None
+    return assignments_of(call.script, block).last_above(line, name.value)
 
 
 def _is_endless(call: Call, receiver: Any) -> bool:
@@ -213,16 +201,31 @@ def _told_by(call: Call, test: cst.BaseExpression, holds: bool, conditions: tupl
 
 def _of_closure(call: Call, scope: Scope) -> Context | None:
     """A function that is given to train, evaluate or predict where it is defined; several may share its name."""
-    node: Any = scope.node
-    roles: set[str] = set()
-    for use, where in call.script.walked.calls:
-        method = use.func.attr.value if isinstance(use.func, cst.Attribute) else ""
-        if method not in _FED_BY or where.function is not (scope.parent.function if scope.parent else None):
-            continue
-        given = [a.value for n, a in enumerate(use.args) if (a.keyword.value == "input_fn" if a.keyword else n == 0)]
-        if any(isinstance(v, cst.Name) and any(b.node is node for b in where.lookup(v.value)) for v in given):
-            roles.add(_FED_BY[method])
-    return Context(roles.pop()) if len(roles) == 1 else None
+    function = scope.parent.function if scope.parent else None
+    roles = _fed_functions(call.script).get((id(scope.node), id(function)), set())
+    return Context(next(iter(roles))) if len(roles) == 1 else None
+
+
+def _fed_functions(script: Script) -> dict[tuple[int, int], set[str]]:
+    """What functions feed that are given to train, evaluate or predict, by their nodes and the function that does it."""
+    if "fed functions" not in script.memo:
+        found: dict[tuple[int, int], set[str]] = {}
+        given = {use for node, where in script.walked.calls for use in _given(node, where)}
+        for name, method, where in given:
+            for binding in where.lookup(name):
+                found.setdefault((id(binding.node), id(where.function)), set()).add(_FED_BY[method])
+        script.memo["fed functions"] = found
+    known: dict[tuple[int, int], set[str]] = script.memo["fed functions"]
+    return known
+
+
+def _given(use: cst.Call, where: Scope) -> Iterator[tuple[str, str, Scope]]:
+    """Names given as `input_fn` to a method that trains or evaluates, the method, and the scope."""
+    method = use.func.attr.value if isinstance(use.func, cst.Attribute) else ""
+    for n, arg in enumerate(use.args) if method in _FED_BY else ():
+        is_input = arg.keyword.value == "input_fn" if arg.keyword else n == 0
+        if is_input and isinstance(arg.value, cst.Name):
+            yield arg.value.value, method, where
 
 
 def _of_function(call: Call, scope: Scope) -> Context | None:
@@ -272,14 +275,42 @@ def _of_variable(call: Call) -> Context:
     names = _holders(call)
     if not names:
         return Context("unknown")
-    roles = set()
-    for node, scope in call.script.walked.calls:
-        if scope.function is not call.scope.function or not isinstance(node.func, cst.Attribute):
-            continue
-        roles |= _roles_of_use(call, node, names)
+    function, uses = id(call.scope.function), _uses_by_name(call.script)
+    known: dict[tuple[int, frozenset[str]], set[str]] = call.script.memo.setdefault("roles of datasets", {})
+    key = (function, frozenset(names))
+    if key not in known:
+        nodes = [node for name in sorted(names) for node in uses.get((function, name), ())]
+        known[key] = {role for node in nodes for role in _roles_of_use(call, node, names)}
+    roles = known[key]
     if roles == {"train"} and not any(_NOT_TRAINING.search(name) for name in names):
         return Context("train")
     return Context("eval") if roles == {"eval"} else Context("unknown")
+
+
+def _uses_by_name(script: Script) -> dict[tuple[int, str], list[cst.Call]]:
+    """Calls of methods that tell what becomes of a dataset, by the function they are in and the names they have to do with."""
+    memo = script.memo
+    if "uses of datasets" not in memo:
+        found: dict[tuple[int, str], list[cst.Call]] = {}
+        for node, scope in script.walked.calls:
+            if isinstance(node.func, cst.Attribute):
+                for name in _names_of_use(script, node, node.func):
+                    found.setdefault((id(scope.function), name), []).append(node)
+        memo["uses of datasets"] = found
+    uses: dict[tuple[int, str], list[cst.Call]] = memo["uses of datasets"]
+    return uses
+
+
+def _names_of_use(script: Script, node: cst.Call, func: cst.Attribute) -> set[str]:
+    method = func.attr.value
+    if method in _MAKERS:
+        return set(_WORD.findall(script.tree.source(node)))
+    fed = [arg.value for arg in node.args if arg.keyword is not None and arg.keyword.value == "validation_data"]
+    if method in _ITERATORS:
+        fed.append(func.value)
+    elif method in _KERAS_METHODS and node.args:
+        fed.append(node.args[0].value)
+    return {name for name in map(_first_name, fed) if name}
 
 
 def _holders(call: Call) -> set[str]:
@@ -300,20 +331,25 @@ def _roles_of_use(call: Call, node: cst.Call, names: set[str]) -> set[str]:
     method = node.func.attr.value
     first = node.args[0].value if node.args else None
     base = node.func.value
-    if method in ("make_one_shot_iterator", "make_initializable_iterator") and _is_one_of(base, names):
+    if method in _ITERATORS and _is_one_of(base, names):
         return {"train"} if _file_trains(call) else {"unknown"}
-    if method in ("fit", "evaluate", "predict") and first is not None and _is_one_of(first, names):
+    if method in _KERAS_METHODS and first is not None and _is_one_of(first, names):
         return {"train" if method == "fit" else "eval"}
     validation = [a.value for a in node.args if a.keyword is not None and a.keyword.value == "validation_data"]
     if validation and _is_one_of(validation[0], names):
         return {"eval"}
-    return {"unknown"} if method in ("from_structure", "make_initializer") and _mentions(call, node, names) else set()
+    return {"unknown"} if method in _MAKERS and _mentions(call, node, names) else set()
 
 
 def _is_one_of(node: Any, names: set[str]) -> bool:
+    return _first_name(node) in names
+
+
+def _first_name(node: Any) -> str:
+    """The name that a chain of method calls starts with, "" for anything else."""
     while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         node = node.func.value
-    return isinstance(node, cst.Name) and node.value in names
+    return node.value if isinstance(node, cst.Name) else ""
 
 
 def _mentions(call: Call, node: cst.Call, names: set[str]) -> bool:
@@ -322,6 +358,9 @@ def _mentions(call: Call, node: cst.Call, names: set[str]) -> bool:
 
 def _file_trains(call: Call) -> bool:
     """Whether this file builds a train op and batches nothing else."""
-    methods = [n.func.attr.value for n, _ in call.script.walked.calls if isinstance(n.func, cst.Attribute)]
-    batches = sum(m in ("batch", "padded_batch", "map_and_batch") for m in methods)
-    return batches == 1 and any(m in _TRAINING_CALLS for m in methods)
+    memo = call.script.memo
+    if "trains with one batch" not in memo:
+        methods = [n.func.attr.value for n, _ in call.script.walked.calls if isinstance(n.func, cst.Attribute)]
+        batches = sum(m in ("batch", "padded_batch", "map_and_batch") for m in methods)
+        memo["trains with one batch"] = batches == 1 and any(m in _TRAINING_CALLS for m in methods)
+    return bool(memo["trains with one batch"])

@@ -111,10 +111,17 @@ def _loops_around(site: Site, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         if isinstance(ancestor, _FUNCTIONS):
             return
         if isinstance(ancestor, _LOOPS) and below is not getattr(ancestor, "iter", None):
-            if _NEW_GRAPH.search(site.source(ancestor)):
+            if _has_new_graph(site, ancestor):
                 return
             yield ancestor
         below = ancestor
+
+
+def _has_new_graph(site: Site, loop: cst.CSTNode) -> bool:
+    known: dict[int, bool] = site.script.memo.setdefault("loops with a new graph", {})
+    if id(loop) not in known:
+        known[id(loop)] = _NEW_GRAPH.search(site.source(loop)) is not None
+    return known[id(loop)]
 
 
 def _makers(call: Call, node: cst.CSTNode, scope: Scope) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from pathlib import PurePosixPath
 
@@ -81,12 +82,12 @@ def is_unit_test(script: Script) -> bool:
 
 
 def deciding_references(script: Script) -> list[int]:
-    """Offsets of names whose uses decide how other code is converted: what a script starts, and dicts given as `**name`."""
+    """Offsets, sorted, of names whose uses decide how other code is converted: what a script starts, dicts given as `**name`."""
     if "deciding references" not in script.memo:
         stars = [arg.value for call, _ in script.walked.calls for arg in call.args if arg.star == "**"]
         spread = {value.value for value in stars if isinstance(value, cst.Name)}
         decide = [node for node, scope in script.walked.references if _decides(script, node, scope, spread)]
-        script.memo["deciding references"] = [script.tree.span(node)[0] for node in decide]
+        script.memo["deciding references"] = sorted(script.tree.span(node)[0] for node in decide)
     found: list[int] = script.memo["deciding references"]
     return found
 
@@ -98,8 +99,11 @@ def needed_elsewhere(script: Script, start: int, end: int, new: str = "", beside
     """
     if ":=" in script.text[start:end] and ":=" not in new:
         return "name"
-    is_needed = any(start <= at < end and at != besides for at in deciding_references(script))
-    return "decides" if is_needed else ""
+    places = deciding_references(script)
+    n_inside = bisect.bisect_left(places, end) - bisect.bisect_left(places, start)
+    if n_inside > 0 and start <= besides < end:  # more than one of them may start there
+        n_inside -= bisect.bisect_right(places, besides) - bisect.bisect_left(places, besides)
+    return "decides" if n_inside > 0 else ""
 
 
 def _decides(script: Script, node: cst.BaseExpression, scope: Scope, spread: set[str]) -> bool:

@@ -76,10 +76,11 @@ def _ours_and_others(bindings: list[Binding]) -> tuple[Binding, Binding] | None:
 
     A variable of that name is no second source of the same thing: it hides TensorFlow's on purpose.
     """
-    imports = [b for b in bindings if b.kind == "import"]
-    ours = [b for b in imports if b.level == 0 and is_framework(b.target)]
-    others = [b for b in imports if b not in ours]
-    return (ours[0], others[0]) if ours and others else None
+    first: dict[bool, Binding] = {}
+    for binding in bindings:
+        if binding.kind == "import":
+            first.setdefault(binding.level == 0 and is_framework(binding.target), binding)
+    return (first[True], first[False]) if len(first) == 2 else None
 
 
 def _line(script: Script, binding: Binding) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.resources import is_unit_test
-from tf2npu.scanner.script import Script
+from tf2npu.rules.session_uses import session_uses
 from tf2npu.scanner.sites import Call
 
 SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
@@ -72,27 +71,23 @@ def why_open(call: Call) -> str:
         return f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement."
     if isinstance(parent, cst.Return):
         return _given_by_a_function(call)
-    is_closed = re.search(r"get_session\(\)\.close|get_default_session\(\)\.close|clear_session\(\)", call.script.text)
     if isinstance(parent, cst.Expr):
-        return "" if is_closed else _UNNAMED
+        return "" if session_uses(call.script).closes_default else _UNNAMED
     if isinstance(parent, cst.Attribute):
         return "" if parent.attr.value in ("close", "__enter__") else _UNNAMED
     user: Any = parents.get(id(parent)) if isinstance(parent, cst.Arg) else None
     is_keras = isinstance(user, cst.Call) and call.resolve(user.func) in _SET_SESSION
-    return _UNNAMED if is_keras and not is_closed else ""
+    return _UNNAMED if is_keras and not session_uses(call.script).closes_default else ""
 
 
 def _open_target(call: Call, assign: cst.Assign) -> str:
     """What a session is assigned to, unless that is closed, used in a with statement or handed on."""
     if len(assign.targets) != 1:
         return ""
-    target = call.source(assign.targets[0].target)
-    text = call.script.text
-    name = re.escape(target)
-    seen_to = rf"\b(?:return|yield|with) {name}(?![\w.(\[])|(?:enter_context|closing)\({name}\)"
+    target, uses = call.source(assign.targets[0].target), session_uses(call.script)
     if target.startswith("self.") and target.count(".") == 1:
-        return "" if re.search(seen_to, text) or _is_attribute_closed(call, target[len("self.") :]) else target
-    is_closed = re.search(rf"\b{name}\.close\b|{seen_to}", text) or (
+        return "" if uses.is_handed_on(target) or _is_attribute_closed(call, target[len("self.") :]) else target
+    is_closed = uses.is_closed_or_handed_on(target) or (
         call.scope.kind == "module" and call.script.project.has_importer(call.script.path, lambda facts: target in facts.closed)
     )
     return "" if is_closed else target
@@ -100,49 +95,30 @@ def _open_target(call: Call, assign: cst.Assign) -> str:
 
 def _is_attribute_closed(call: Call, name: str) -> bool:
     """Whether a method, or whoever has the object that holds the session, closes it; also in a file that imports this one."""
-    script = call.script
-    owner = call.scope.enclosing_class
-    numbers = [n for n, (_, _, own) in enumerate(script.walked.classes) if own is owner]
-    for node, scope in script.walked.references:
-        held: Any = node.value if isinstance(node, cst.Attribute) and node.attr.value == "close" else None
-        if isinstance(held, cst.Attribute) and held.attr.value == name:
-            holder = script.name_of(held.value, scope)
-            if holder is None or not holder.startswith("user:") or _is_one_of(script, holder, numbers):
-                return True
-    in_with = rf"(?:\bwith |enter_context\(|closing\()[\w.\[\]]+\.{re.escape(name)}(?![\w.(\[])"
-    return re.search(in_with, script.text) is not None or script.project.has_importer(
-        script.path, lambda facts: name in facts.closed
-    )
-
-
-def _is_one_of(script: Script, holder: str, numbers: list[int]) -> bool:
-    """Whether an object is of a class of this file, given by its numbers, or of one that is derived from it or its base."""
-    number = int(holder[5:].removesuffix("()"))
-    related = {number} | {n for n in numbers if _derives(script, n, number)}
-    return any(n in related or _derives(script, number, n) for n in numbers)
-
-
-def _derives(script: Script, number: int, other: int) -> bool:
-    seen = [number]
-    for n in seen:
-        node, outer, _ = script.walked.classes[n]
-        for arg in node.bases:
-            base = script.name_of(arg.value, outer) or ""
-            if base.startswith("user:") and int(base[5:]) not in seen:
-                seen.append(int(base[5:]))
-    return other in seen
+    script, uses = call.script, session_uses(call.script)
+    if uses.is_attribute_closed(name, call.scope.enclosing_class) or uses.is_attribute_in_with(name):
+        return True
+    return script.project.has_importer(script.path, lambda facts: name in facts.closed)
 
 
 def _given_by_a_function(call: Call) -> str:
     function = call.scope.function
     if function is None or not isinstance(function.node, cst.FunctionDef):
         return ""
-    name, walked = function.node.name.value, call.script.walked
-    for node, _ in walked.calls:
-        is_user = name == (node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", ""))
-        assign = walked.parents.get(id(node))
-        target = _open_target(call, assign) if is_user and isinstance(assign, cst.Assign) else ""
+    name, known = function.node.name.value, call.script.memo.setdefault("sessions given by functions", {})
+    key = (name, id(call.scope.enclosing_class))
+    if key not in known:
+        known[key] = _open_where_used(call, name)
+    return str(known[key])
+
+
+def _open_where_used(call: Call, name: str) -> str:
+    """What there is to say of the session that a function of this name gives, by the first place that leaves it open."""
+    script = call.script
+    for node in session_uses(script).calls_by_name.get(name, ()):
+        assign = script.walked.parents.get(id(node))
+        target = _open_target(call, assign) if isinstance(assign, cst.Assign) else ""
         if target:
-            line = call.script.span(*call.script.tree.span(node)).line
+            line = script.span(*script.tree.span(node)).line
             return f"Nothing closes the session that {name} gives in line {line}: call {target}.close(), or use a with statement."
     return ""

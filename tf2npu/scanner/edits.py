@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from tf2npu.findings import Edit, Finding
+from tf2npu.scanner.ranges import Covering, Disjoint
 
 _NEWLINE = re.compile(r"(?:\r\n|\r|\n)(?=[^\r\n])")  # with something on the line behind it
 
@@ -46,6 +48,9 @@ class Fix:
     otherwise: Callable[[list[tuple[int, int]]], list[Finding]] = lambda left: []  # what to say of those that stay, if any does
 
 
+_Replacing = tuple[Fix, Change]  # a change that replaces text, and whose it is
+
+
 @dataclass
 class Composition:
     """Result of putting fixes together: what is done, what a larger fix made void, and what contradicts another fix."""
@@ -60,26 +65,31 @@ def select_compatible(fixes: list[Fix]) -> Composition:
     kept: list[Fix] = []
     absorbed: list[Fix] = []
     refused: list[Fix] = []
-    taken: list[tuple[int, int, Fix]] = []
+    taken: Disjoint[_Replacing] = Disjoint()
     for fix in sorted(fixes, key=_widest_first):
         relation = _relation(fix, taken)
         (absorbed if relation == "inside" else refused if relation == "conflict" else kept).append(fix)
         if relation == "free":
-            taken.extend((c.start, c.end, fix) for c in fix.changes if c.replaces)
+            for change in fix.changes:
+                if change.replaces:
+                    taken.add(change.start, change.end, (fix, change))
     order = {id(fix): number for number, fix in enumerate(fixes)}
     kept.sort(key=lambda fix: order[id(fix)])
-    return Composition([fix for fix in kept if _has_its_way(fix, kept)], absorbed, refused)
+    return Composition([fix for fix in kept if _has_its_way(fix, taken)], absorbed, refused)
 
 
-def _has_its_way(fix: Fix, kept: list[Fix]) -> bool:
+def _has_its_way(fix: Fix, taken: Disjoint[_Replacing]) -> bool:
     """Whether all that has to go does; where it does not, the fix only says so."""
-    if not fix.must_go:
-        return True
-    others = [change for other in kept if other is not fix for change in other.changes if change.replaces]
-    left = [(first, last) for first, last, name in fix.must_go if not any(_takes(c, first, last, name) for c in others)]
+    left = [(first, last) for first, last, name in fix.must_go if not _goes(fix, first, last, name, taken)]
     if left:
         fix.changes, fix.symbols, fix.findings = [], [], fix.otherwise(left)
     return not left
+
+
+def _goes(fix: Fix, first: int, last: int, name: str, taken: Disjoint[_Replacing]) -> bool:
+    """Whether another fix takes the range; not one that did not have its way itself, which has lost its changes."""
+    around = [owner for _, _, owner in taken.around(first, last)]
+    return any(other is not fix and other.changes and _takes(change, first, last, name) for other, change in around)
 
 
 def _takes(change: Change, first: int, last: int, name: str) -> bool:
@@ -92,10 +102,10 @@ def _widest_first(fix: Fix) -> tuple[int, int]:
     return (-max(widths, default=0), min((c.start for c in fix.changes), default=0))
 
 
-def _relation(fix: Fix, taken: list[tuple[int, int, Fix]]) -> str:
+def _relation(fix: Fix, taken: Disjoint[_Replacing]) -> str:
     relation = "free"
     for change in fix.changes:
-        for start, end, owner in taken if not change.is_indent else ():
+        for start, end, (owner, _) in taken.around(change.start, change.end) if not change.is_indent else ():
             if _encloses(start, end, change) or _wraps_what_goes(fix, change, owner, start, end):
                 return "inside"
             if _crosses(start, end, change):
@@ -126,17 +136,18 @@ def _crosses(start: int, end: int, change: Change) -> bool:
 def to_edits(fixes: list[Fix]) -> list[Edit]:
     """Non-overlapping edits in source order; insertions that meet at one place are joined, inner ones nearest the code."""
     pieces: list[tuple[tuple[int, ...], int, int, str, str]] = []
-    replaced = [(c.start, c.end) for fix in fixes for c in fix.changes if c.replaces]
+    replaced = Covering((c.start, c.end) for fix in fixes for c in fix.changes if c.replaces)
     bracket = next((n for n, fix in enumerate(fixes) if any(c.is_indent for c in fix.changes)), len(fixes))
+    indents = _Indents(fixes[bracket].changes) if bracket < len(fixes) else None
     arguments: set[int] = set()
     for number, fix in enumerate(fixes):
         for change in fix.changes:
             if change.is_argument and change.start in arguments:
                 change = _behind_another(change)
             arguments |= {change.start} if change.is_argument else set()
-            if number != bracket < len(fixes):
-                change = _indented(change, fixes[bracket].changes, number < bracket)
-            if not (change.is_indent and any(start <= change.start < end for start, end in replaced)):
+            if indents is not None and number != bracket:
+                change = indents.applied_to(change, number < bracket)
+            if not (change.is_indent and replaced.holds(change.start, change.start + 1)):
                 pieces.extend(_pieces(change, fix.rule, number))
     pieces.sort(key=lambda piece: piece[0])
     edits: list[Edit] = []
@@ -155,18 +166,29 @@ def _behind_another(change: Change) -> Change:
     return replace(change, new=comma + change.new.removeprefix(","))
 
 
-def _indented(change: Change, bracket: list[Change], is_before: bool) -> Change:
-    """A change with its lines further in, where it stands among lines that a bracket around them indents."""
-    lines, last = [c for c in bracket if c.is_indent], max(c.start for c in bracket)
-    is_insertion, step = change.start == change.end, lines[0].new
-    if change.closing is not None or (is_insertion and is_before and change.start == lines[0].start):
-        return change  # around other text, or before the bracket
-    starts_line = is_insertion and any(c.start == change.start for c in lines)
-    lies_between = is_insertion and lines[0].start < change.start <= last
-    if not (starts_line or lies_between or any(change.start < c.start < change.end for c in lines)):
-        return change
-    new = _NEWLINE.sub(lambda m: m[0] + step, change.new)
-    return replace(change, new=step + new if starts_line else new)
+class _Indents:
+    """The lines that a bracket around them indents, which other fixes add lines among."""
+
+    def __init__(self, bracket: Iterable[Change]) -> None:
+        changes = list(bracket)
+        lines = [c for c in changes if c.is_indent]
+        self.first, self.last, self.step = lines[0].start, max(c.start for c in changes), lines[0].new
+        self.starts = sorted(c.start for c in lines)
+
+    def applied_to(self, change: Change, is_before: bool) -> Change:
+        """A change with its lines further in, where it stands among those lines. is_before: of a fix before the bracket."""
+        is_insertion = change.start == change.end
+        if change.closing is not None or (is_insertion and is_before and change.start == self.first):
+            return change  # around other text, or before the bracket
+        at = bisect.bisect_left(self.starts, change.start)
+        starts_line = is_insertion and self.starts[at : at + 1] == [change.start]
+        lies_between = is_insertion and self.first < change.start <= self.last
+        within = bisect.bisect_right(self.starts, change.start)
+        holds_start = within < len(self.starts) and self.starts[within] < change.end
+        if not (starts_line or lies_between or holds_start):
+            return change
+        new = _NEWLINE.sub(lambda m: m[0] + self.step, change.new)
+        return replace(change, new=self.step + new if starts_line else new)
 
 
 def _pieces(change: Change, rule: str, number: int) -> list[tuple[tuple[int, ...], int, int, str, str]]:

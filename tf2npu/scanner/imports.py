@@ -52,8 +52,10 @@ def _is_imported(script: Script, symbol: str, scope: Scope, first_use: int) -> b
     if any(script.tree.span(node)[0] < first_use for node in script.imports_of(symbol)):
         return True
     module, _, name = symbol.rpartition(":")
+    if not module:
+        return False
     own = [node for node, at in script.walked.imports if at.function is not None and scope.is_inside(at.function)]
-    return bool(module) and any(_gives(node, module, name) for node in own)
+    return any(_gives(node, module, name) for node in own)
 
 
 def _gives(node: cst.Import | cst.ImportFrom, module: str, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import json
 import re
@@ -55,10 +56,14 @@ class Notebook:
         self.cells: list[Cell] = []
         self.skipped: list[tuple[int, str]] = list(read.odd)
         self.broken: list[tuple[int, str, SourceError]] = []
-        self.code = ""
+        self._code: list[str] = []
+        self._length = 0
         self.other_language = read.language if read.language.lower() not in _LANGUAGES else ""
         for index, start, end, text in read.sources if not self.other_language else ():
             self._add(index, start, end, text)
+        self.code = "".join(self._code)
+        self._offsets = [cell.offset for cell in self.cells]
+        self._line_starts = [0] + [m.end() for m in re.finditer("\n", self.code)]
 
     def _add(self, index: int, start: int, end: int, text: str) -> None:
         magic = _CELL_MAGIC.match(text)
@@ -69,11 +74,15 @@ class Notebook:
         python = _blank_magics(text) if has_magics and not python_parses(text) else text
         if not python_parses(python):  # much faster than our own parser, which may take what this Python does not
             if _INDENTED.match(python) and not _IMPORTS.search(python) and python_parses(_BLOCK + python):
-                self.code += _BLOCK
+                self._write(_BLOCK)
             elif not self._is_taken(index, text, python):
                 return
-        self.cells.append(Cell(index, start, end, text, len(self.code)))
-        self.code += python if python.endswith("\n") else python + "\n"
+        self.cells.append(Cell(index, start, end, text, self._length))
+        self._write(python if python.endswith("\n") else python + "\n")
+
+    def _write(self, code: str) -> None:
+        self._code.append(code)
+        self._length += len(code)
 
     def _is_taken(self, index: int, text: str, python: str) -> bool:
         """Whether our own parser takes a cell that this Python does not; the cell is noted where it does not."""
@@ -84,8 +93,9 @@ class Notebook:
             return False
         return True
 
-    def _cell_at(self, offset: int) -> Cell:
-        return next(cell for cell in reversed(self.cells) if cell.offset <= offset)
+    def _number_at(self, offset: int) -> int:
+        """The position in `cells` of the one that holds an offset of `code`."""
+        return bisect.bisect_right(self._offsets, offset) - 1
 
     def relocate(self, finding: Finding) -> Finding:
         """The finding with its span counted inside its cell."""
@@ -96,9 +106,8 @@ class Notebook:
 
     def place(self, line: int) -> tuple[int, int]:
         """The number of the cell that a line of `code` is in, and that line's number there."""
-        starts = [0] + [m.end() for m in re.finditer("\n", self.code)]
-        cell = self._cell_at(starts[line - 1])
-        return cell.index, line - self.code.count("\n", 0, cell.offset)
+        cell = self.cells[self._number_at(self._line_starts[line - 1])]
+        return cell.index, line - bisect.bisect_right(self._line_starts, cell.offset) + 1
 
     def cell_findings(self, is_concerned: Callable[[str], bool]) -> list[Finding]:
         """A finding for each cell that was left alone; for one that does not parse, where its text may concern TensorFlow."""
@@ -115,14 +124,16 @@ class Notebook:
 
     def with_edits(self, edits: list[Edit]) -> bytes:
         """The notebook with edits of `code` made in its cells; bytes outside the changed cells' sources stay."""
+        own: dict[int, list[Edit]] = {}
+        for edit in edits:
+            own.setdefault(self._number_at(edit.start), []).append(edit)
         parts: list[str] = []
         position = 0
-        for cell in self.cells:
-            own = [e for e in edits if self._cell_at(e.start) is cell]
-            if own:
-                parts.append(self.json[position : cell.start])
-                parts.append(_rewrite(self.json[cell.start : cell.end], cell.text, _edited(cell, own)))
-                position = cell.end
+        for number in sorted(own):
+            cell = self.cells[number]
+            parts.append(self.json[position : cell.start])
+            parts.append(_rewrite(self.json[cell.start : cell.end], cell.text, _edited(cell, own[number])))
+            position = cell.end
         parts.append(self.json[position:])
         return self.bom + "".join(parts).encode("utf-8")
 

@@ -32,6 +32,8 @@ class Pragmas:
 
     def __init__(self, text: str, is_in_string: Callable[[int], bool]) -> None:
         self.all: list[Pragma] = []
+        self._wide: list[Pragma] = []  # of several lines
+        self._by_line: dict[int, list[Pragma]] = {}
         if "tf2npu:" in text:
             self._read(text, is_in_string)
 
@@ -53,13 +55,21 @@ class Pragmas:
                     self.all.append(pragma)
                     open_blocks += [pragma] if kind == "off" else []
             offset += len(line) + (len(lines[2 * number - 1]) if 2 * number - 1 < len(lines) else 0)
+        still_open = set(map(id, open_blocks))
         for pragma in self.all:
-            if pragma in open_blocks or pragma.is_for_file:
+            if id(pragma) in still_open or pragma.is_for_file:
                 pragma.first_line, pragma.last_line = (1 if pragma.is_for_file else pragma.first_line), number
+            if pragma.first_line == pragma.last_line:
+                self._by_line.setdefault(pragma.first_line, []).append(pragma)
+            else:
+                self._wide.append(pragma)
 
     def ignores(self, rule: str, first_line: int, last_line: int) -> bool:
         """Whether a pragma on a line of the site names this rule, a prefix of it, or every rule; notes that it was of use."""
-        hits = [p for p in self.all if p.first_line <= last_line and first_line <= p.last_line and _names(p, rule)]
+        near = [p for p in self._wide if p.first_line <= last_line and first_line <= p.last_line]
+        lines = range(first_line, last_line + 1) if last_line - first_line < len(self._by_line) else self._by_line
+        near += [p for line in lines if first_line <= line <= last_line for p in self._by_line.get(line, ())]
+        hits = [p for p in near if _names(p, rule)]
         for pragma in hits:
             pragma.is_used = True
         return bool(hits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from tf2npu.scanner.input_roles import BUILTINS, Target, target_of
@@ -36,8 +37,7 @@ class ReturnGatherer:
     def gather(self, module: ast.Module) -> dict[str, Given]:
         """Functions that return one followed object, whichever way they are left."""
         functions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
-        names = [node.name for node in functions]
-        self.local = {name for name in names if names.count(name) == 1}
+        self.local = {name for name, times in Counter(node.name for node in functions).items() if times == 1}
         found = {node.name: self._function(node) for node in functions if node.name in self.local}
         return {name: given for name, given in found.items() if given is not None}
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import libcst as cst
@@ -14,11 +16,12 @@ from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework
 from tf2npu.scanner.pragmas import Pragmas
 from tf2npu.scanner.project_facts import ProjectFacts
+from tf2npu.scanner.ranges import Covering
 from tf2npu.scanner.resolve import Resolver
 from tf2npu.scanner.scopes import Binding, Scope
 from tf2npu.scanner.source import LineIndex
 from tf2npu.scanner.tree import Tree
-from tf2npu.scanner.walk import Walked, walk
+from tf2npu.scanner.walk import Walked, root_name, walk
 
 _TRAINING_METHODS = ("Estimator().train", "Model().fit", "Sequential().fit", "Model().fit_generator", "Classifier().train")
 
@@ -37,7 +40,6 @@ class Script:
         self.walked: Walked = walk(tree.module)
         self.resolver = Resolver(self.walked, path, project)
         self.module_scope = self.walked.module_scope
-        self._string_spans: list[tuple[int, int]] | None = None
         self.pragmas = Pragmas(tree.text, self._is_in_string)
         self.memo: dict[str, Any] = {}  # analyses that several rules share, by name
         self._inner = {name for scope in self.walked.scope_of.values() if scope.kind != "module" for name in scope.names}
@@ -55,7 +57,26 @@ class Script:
 
     def calls_in(self, start: int, end: int) -> Iterator[tuple[cst.Call, Scope]]:
         """Calls that begin from `start` up to `end`, with the scopes they are in."""
-        return ((call, scope) for call, scope in self.walked.calls if start <= self.tree.span(call)[0] < end)
+        first, behind = (bisect.bisect_left(self._calls_by_start, (offset, -1)) for offset in (start, end))
+        return (self.walked.calls[number] for number in sorted(n for _, n in self._calls_by_start[first:behind]))
+
+    @cached_property
+    def _calls_by_start(self) -> list[tuple[int, int]]:
+        """Where each call begins, in the order of the text, with its number."""
+        return sorted((self.tree.span(call)[0], number) for number, (call, _) in enumerate(self.walked.calls))
+
+    def references_to(self, name: str) -> list[tuple[cst.BaseExpression, Scope]]:
+        """Uses of a name by itself or at the start of a chain of attributes, with the scopes they are in."""
+        return self._references_by_name.get(name, [])
+
+    @cached_property
+    def _references_by_name(self) -> dict[str, list[tuple[cst.BaseExpression, Scope]]]:
+        found: dict[str, list[tuple[cst.BaseExpression, Scope]]] = {}
+        for node, scope in self.walked.references:
+            start = root_name(node)
+            if start:
+                found.setdefault(start, []).append((node, scope))
+        return found
 
     def name_of(self, node: cst.BaseExpression, scope: Scope) -> str | None:
         """Qualified name of an expression, or None when it is not certain."""
@@ -104,14 +125,11 @@ class Script:
         """Comments in a range of the text."""
         if "#" not in self.text[start:end]:
             return []
-        if self._string_spans is None:
-            self._string_spans = sorted(self._without_parentheses(node) for node in self._strings())
-        strings = [(a, b) for a, b in self._string_spans if a < end and start < b]
         found, position = [], start
         while (position := self.text.find("#", position, end)) >= 0:
-            inside = [b for a, b in strings if a <= position < b]
-            if inside:
-                position = max(inside)
+            behind = self._strings_of_text.reach(position)
+            if behind > position:
+                position = behind
                 continue
             line_end = min(self.lines.line_end(position), end)
             found.append(self.text[position:line_end].rstrip())
@@ -119,7 +137,11 @@ class Script:
         return found
 
     def _is_in_string(self, offset: int) -> bool:
-        return any(a <= offset < b for a, b in map(self._without_parentheses, self._strings()))
+        return self._strings_of_text.reach(offset) > offset
+
+    @cached_property
+    def _strings_of_text(self) -> Covering:
+        return Covering(self._without_parentheses(node) for node in self._strings())
 
     def _strings(self) -> list[Any]:
         """String literals; of those written one behind another, each, as there may be comments in between."""

@@ -12,7 +12,6 @@ from tf2npu.scanner.edits import Change, Fix
 from tf2npu.scanner.names import NPU_INIT
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
-from tf2npu.scanner.walk import dotted_name
 
 _ATOMS = (
     cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float, cst.SimpleString, cst.FormattedString,
@@ -240,8 +239,7 @@ class Call(Site):
 
     def _is_used_here_only(self, name: str) -> bool:
         owner, walked = self.scope.lookup_scope(name), self.script.walked
-        uses = [n for n, s in walked.references if isinstance(n, (cst.Name, cst.Attribute)) and s.lookup_scope(name) is owner
-                and dotted_name(n).split(".")[0] == name]  # fmt: skip
+        uses = [node for node, scope in self.script.references_to(name) if scope.lookup_scope(name) is owner]
         parents = [walked.parents.get(id(use)) for use in uses]
         return len(parents) == 1 and isinstance(parents[0], cst.Arg) and parents[0].star == "**"
 

@@ -7,6 +7,7 @@ LibCST's own position provider does the same with line/column arithmetic at seve
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import threading
 import warnings
@@ -28,6 +29,11 @@ _NOTHING: AbstractContextManager[None] = nullcontext()
 # Enough for a sum of some ten thousand terms; only used after a first attempt ran out of stack.
 _DEEP_STACK_BYTES = 512 * 1024 * 1024
 _DEEP_RECURSION_LIMIT = 200_000
+# What LibCST nests where Python's own tree is flat or its statements are short. Its parser is machine code, which crashes
+# when the stack ends: a stack of 8 MB holds some 9,000 `elif`, and the large one a quarter of a million.
+_NESTING = re.compile(r"\b(?:elif|and|or)\b")
+_MOST_NESTED, _MOST_NESTED_DEEP = 2_000, 200_000
+_here = threading.local()  # is_deep: whether this thread has the large stack
 _MOST_COMMAS = 500_000  # a list of 2.4 million numbers in 5 MB of source took LibCST 10 GB
 
 
@@ -84,6 +90,7 @@ def parse(text: str, is_python: bool = False) -> Tree:
     if "\0" in text:
         at = text.index("\0")
         raise SourceError("source code cannot hold a null byte", text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+    _require_stack(text)
     try:
         with _unchecked() if is_python else _NOTHING:
             module = cst.parse_module(text)
@@ -105,6 +112,17 @@ def parse(text: str, is_python: bool = False) -> Tree:
     if not tree.is_faithful:
         raise SourceError("the parser does not give this file back unchanged, so it is left alone")
     return tree
+
+
+def _require_stack(text: str) -> None:
+    """Raises: RecursionError, so that it is done on the large stack, where the parser could run out of this one."""
+    if text.count("elif") + text.count("and") + text.count("or") <= _MOST_NESTED:
+        return  # an upper limit, which takes no time
+    nested = sum(1 for _ in _NESTING.finditer(text))
+    if nested > _MOST_NESTED_DEEP:
+        raise TooDeepError("an expression or block is nested too deeply to be converted")
+    if nested > _MOST_NESTED and not getattr(_here, "is_deep", False):
+        raise RecursionError
 
 
 @contextmanager
@@ -162,6 +180,7 @@ def _run_in_deep_thread(function: Callable[[], T]) -> T:
     outcome: list[tuple[bool, Any]] = []
 
     def target() -> None:
+        _here.is_deep = True
         try:
             outcome.append((True, function()))
         except BaseException as error:  # handed to the caller below

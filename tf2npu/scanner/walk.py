@@ -367,3 +367,10 @@ def dotted_name(node: Any) -> str:
         return ""
     parts.append(node.value)
     return ".".join(reversed(parts))
+
+
+def root_name(node: Any) -> str:
+    """`a` of a Name or Attribute chain `a.b.c`; an empty text for anything else."""
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return node.value if isinstance(node, cst.Name) else ""
