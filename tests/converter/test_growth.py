@@ -15,7 +15,6 @@ from tf2npu import convert_source
 from tf2npu.findings import Status
 
 NESTED = {
-    "parentheses",
     "terms of a sum",
     "attributes of a chain",
     "calls of a chain",
