@@ -30,7 +30,7 @@ PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").glob("*.html")))
 _NOT_SAID = {
     "Example", "same", "compile", "startswith", "endswith", "removeprefix", "removesuffix", "split", "partition", "rpartition",
     "getattr", "isinstance", "join", "frozenset", "match", "search", "sub", "replace", "log", "warning", "RuntimeError",
-    "TypeError", "ValueError",
+    "TypeError", "ValueError", "setdefault",
 }  # fmt: skip
 _NOT_SAID_KEYWORDS = {"source", "examples", "matches", "id", "on", "names"}
 _DATA = {"tensorflow2_names.py"}  # lists of names, in which a text is one that ends as a sentence does

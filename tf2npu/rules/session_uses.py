@@ -65,7 +65,7 @@ class SessionUses:
 
     def is_handed_on(self, target: str) -> bool:
         """Whether what is written so is returned, used in a with statement or given to an exit stack."""
-        return self._anywhere("handed on", target, lambda start: self._is_handed_on_at(start, start + len(target)))
+        return self._anywhere("handed_on", target, lambda start: self._is_handed_on_at(start, start + len(target)))
 
     def is_closed_or_handed_on(self, target: str) -> bool:
         """The same, or its close method is used."""
