@@ -233,10 +233,10 @@ def _tell(report: Report, report_folder: Path | None, formats: list[str], *, str
     """Write the report and show the short form, with the command to rerun as the user would type it."""
     lines = list(localized_lines(as_text.brief(localized(report, report.language)), report.language))
     lines[0] = as_text.Line(_with_places(lines[0].text, *rerun), lines[0].style)
+    as_text.show(lines, stream)  # first: files are converted, also where the report cannot be written
     if report_folder is not None and folder.has_files(formats):
         _write_report(report, report_folder, formats, jobs=jobs)
-        lines.append(as_text.Line(f"report: {_shown_report(report_folder, formats)}"))
-    as_text.show(lines, stream)
+        as_text.show([as_text.Line(f"report: {_shown_report(report_folder, formats)}")], stream)
     if "github" in formats:
         stream.write(folder.text_of(report, "github"))
 

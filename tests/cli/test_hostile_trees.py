@@ -9,11 +9,13 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from benchmarks.planted_trees import snapshot
+from tf2npu.project.mirror import Mirror
 
 ODD_NAME = "$(touch PWNED).py"
 
@@ -246,3 +248,92 @@ class TestOddFiles:
         assert tool("convert", "repo", "out", "--force").code == 0
         assert [path.read_text() for path in (box / "out").glob("*.tf2npu-backup")] == ["mine\n"]
         assert list((box / "out").glob("*.tf2npu-new")) == []
+
+
+class TestFoundByReview:
+    """Defects that an adversarial review reproduced."""
+
+    @pytest.mark.parametrize("source", ["repo/lib/pkg", "repo/lib/pkg/mine.py"])
+    def test_in_place_does_not_go_through_a_link_on_the_way(self, tool, box, unchanged, session_source, source):
+        (box / "victim" / "pkg").mkdir()
+        (box / "victim" / "pkg" / "mine.py").write_text(session_source)
+        link(box / "repo" / "lib", box / "victim")
+        unchanged()
+        done = tool("convert", source, "--in-place", "--report", "rep")
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert "is or lies behind a symbolic link" in done.err
+
+    def test_the_mode_of_a_folder_is_not_given_to_a_file_in_its_place(self, tool, box, unchanged, monkeypatch):
+        (box / "repo" / "sub").mkdir(0o777)
+        (box / "repo" / "sub").chmod(0o777)
+        (box / "victim" / "secret").write_text("precious")
+        (box / "victim" / "secret").chmod(0o600)
+        unchanged("out")
+        real = Mirror.finish
+
+        def meanwhile(mirror):
+            (box / "out" / "sub").rmdir()
+            os.link(box / "victim" / "secret", box / "out" / "sub")
+            real(mirror)
+
+        monkeypatch.setattr(Mirror, "finish", meanwhile)
+        assert tool("convert", "repo", "out").code == 0
+
+    def test_a_link_to_a_script_gets_the_new_name(self, tool, box, unchanged):
+        link(box / "repo" / "cur.py", box / "repo" / "train.py")
+        unchanged("new", "rep")
+        assert tool("convert", "repo/cur.py", "new/npu.py", "--report", "rep", "--force").code == 0
+        assert [path.name for path in (box / "new").iterdir()] == ["npu.py"]
+
+    def test_a_file_of_the_source_may_be_called_as_a_new_version(self, tool, box):
+        (box / "repo" / "train.py.tf2npu-new").write_text("data")
+        for _ in range(2):
+            assert tool("convert", "repo", "out").code == 0
+            assert (box / "out" / "train.py.tf2npu-new").read_text() == "data"
+
+    def test_one_that_cannot_be_removed_stays_and_is_named(self, tool, box, failing):
+        assert tool("convert", "repo", "out").code == 0
+        (box / "repo" / "train.py").unlink()
+        mend = failing("remove", "train.py", 13)
+        done = tool("convert", "repo", "out")
+        assert done.code == 1 and "train.py" in done.out
+        mend()
+        assert tool("convert", "repo", "out").code == 0
+        assert not (box / "out" / "train.py").exists()
+
+    def test_one_that_cannot_be_restored_does_not_keep_the_others(self, tool, box, session_source, failing):
+        assert tool("convert", "repo", "--in-place", "--report", "rep").code == 0
+        mend = failing("rename", "train.py", 1, argument=1)
+        done = tool("undo", "repo")
+        assert done.code == 1 and "train.py: kept as it is: it cannot be restored: Operation not permitted" in done.out
+        assert (box / "repo" / ODD_NAME).read_text() == session_source
+        mend()
+        assert tool("undo", "repo").code == 0
+        assert (box / "repo" / "train.py").read_text() == session_source
+
+    @pytest.mark.parametrize("text", [
+        "[" * 200_000, '{"files": {"a": 5}}', '{"files": ["\\ud800", "../../x"], "digest": 1}', "\0", '["a"]',
+        '{"path": "a", "before": 1, "after": 2, "original": 5, "mode": "x"}',
+    ])  # fmt: skip
+    def test_damaged_records_are_none(self, tool, box, text):
+        for _ in range(2):
+            assert tool("convert", "repo", "out").code in (0, 1, 2)
+            assert tool("convert", "repo", "--in-place", "--report", "rep").code in (0, 1, 2)
+            records = [path for path in Path(os.environ["XDG_STATE_HOME"]).rglob("*") if path.is_file()]
+            assert len(records) >= 3
+            for record in records:
+                record.write_text(text + "\n")
+        assert tool("undo", "repo").code in (0, 1, 2)
+        assert tool("scan", "repo", "--report", "rep", "--force").code == 0
+
+    def test_workers_end_with_a_killed_process(self, tool, box, session_source):
+        """They held the lock of the report for ever."""
+        for number in range(300):
+            (box / "repo" / f"m{number}.py").write_text(session_source)
+        words = [sys.executable, "-m", "tf2npu", "scan", "repo", "--report", "rep", "--jobs", "2"]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and not list((box / "rep").glob("files/*.html")):
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        assert tool("scan", "repo", "--report", "rep").code == 0

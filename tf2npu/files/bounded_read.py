@@ -40,7 +40,7 @@ def _bounded(stream: BinaryIO, most: int, shown: str) -> bytes:
     info = os.fstat(stream.fileno())
     if not stat.S_ISREG(info.st_mode):
         raise OSError(errno.EINVAL, "it is no regular file", shown)
-    data = stream.read(most + 1) if info.st_size <= most else b""
+    data = (stream.read(most + 1) or b"") if info.st_size <= most else b""  # None where nothing is to be had now
     if max(info.st_size, len(data)) > most:  # it may have grown since
         raise OSError(errno.EFBIG, f"it is larger than {size_in_words(most)}, the most that is read of such a file", shown)
     return data

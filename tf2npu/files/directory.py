@@ -19,8 +19,8 @@ _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 """Without O_NONBLOCK the open of a named pipe would wait for somebody who writes into it."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-MOST_OPEN = 32
-"""Folders that are kept open on the way to one: trees are seldom deeper, and a process may often open 256 files only."""
+MOST_OPEN = 16
+"""Folders that are kept open on the way to one: trees are seldom deeper, and a process may be allowed 64 files only."""
 LINK = "is or lies behind a symbolic link, which is not followed"
 NO_FILE = "is no regular file"
 
@@ -150,8 +150,8 @@ class Directory:
         folder, name = self._parent(path)
         with self._naming(path):
             os.mkdir(name, mode, dir_fd=folder)
-            if self.owner is not None:
-                os.chown(name, *self.owner, dir_fd=folder, follow_symlinks=False)
+        if self.owner is not None:
+            os.fchown(self._folder(path), *self.owner)
 
     def new_file(self, path: str, mode: int = 0o666) -> BinaryIO:
         """A file that was not there before, open to be written; the umask takes from its mode.  Raises: OSError."""
@@ -181,14 +181,9 @@ class Directory:
             os.symlink(target, name, dir_fd=folder)
 
     def set_mode(self, path: str, mode: int) -> None:
-        """Set the mode of a regular file or a folder."""
-        folder, name = self._parent(path) if path else (self._descriptor, ".")
+        """Set the mode of a folder; of nothing else, as a file may have other names elsewhere."""
         with self._naming(path):
-            descriptor = os.open(name, _READ, dir_fd=folder)
-        try:
-            os.fchmod(descriptor, mode)
-        finally:
-            os.close(descriptor)
+            os.fchmod(self._folder(path), mode)
 
     # Moving and removing
 

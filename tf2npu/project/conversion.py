@@ -248,7 +248,7 @@ class _Run:
             return self._open_in_place()
         if request.out is None:
             return Output(self._tree, None, request.data, {})
-        rename = {request.source.name: request.out_name} if request.out_name else {}
+        rename = {request.source.resolve().name: request.out_name} if request.out_name else {}
         folder = request.out_folder
         assert folder is not None
         try:

@@ -16,7 +16,16 @@ from tf2npu.files.directory import Directory
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.project.output import Output
 from tf2npu.project.signature import signature_of, signature_of_bytes, size_of
-from tf2npu.project.undo_log import Replaced, UndoRun, clear_drafts, copy_whole, exclusive, keep_owner, run_to_write
+from tf2npu.project.undo_log import (
+    Replaced,
+    UndoRun,
+    clear_drafts,
+    copy_attributes,
+    copy_whole,
+    exclusive,
+    keep_owner,
+    run_to_write,
+)
 from tf2npu.project.walk import Entry, Kind, Tree
 
 
@@ -104,7 +113,7 @@ class InPlace(Output):
             if info.st_nlink > 1:
                 message = "has further names (hard links): they keep the old text, only this one has the new"
                 staged.result.findings.append(file_notes.LINK.finding(Level.INFO, message))
-            self._draft(staged, place, info, entry.mode)
+            self._draft(staged, place, info, entry)
             files.rename(place, entry.path)
             files.sync(entry.path.rpartition("/")[0])
         except OSError as error:
@@ -112,13 +121,15 @@ class InPlace(Output):
                 files.remove(place)
             _fail(staged.result, error)
 
-    def _draft(self, staged: _Staged, place: str, old: os.stat_result, mode: int) -> None:
+    def _draft(self, staged: _Staged, place: str, old: os.stat_result, entry: Replaced) -> None:
         """The new text beside the old one, with its owner and mode, and on disk."""
         with self._state.reader(staged.text) as text, self._tree.files.new_file(place, 0o600) as stream:
             draft.copy(text, stream)
             stream.flush()
+            with self._tree.files.reader(entry.path) as original:
+                copy_attributes(original.fileno(), stream.fileno())
             keep_owner(old, stream.fileno())
-            os.fchmod(stream.fileno(), mode)
+            os.fchmod(stream.fileno(), entry.mode)
             os.fsync(stream.fileno())
 
 

@@ -19,6 +19,7 @@ from tf2npu.files.state import NoState, tree_state
 from tf2npu.project.signature import is_inside
 
 log = logging.getLogger(__name__)
+_NO_RECORD = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 _FILE, _JOURNAL = "manifest.json", "journal"
 
 
@@ -126,7 +127,7 @@ class Manifest:
                 else:
                     path, signature = document
                     yield str(path), str(signature)
-            except (ValueError, TypeError, KeyError):
+            except _NO_RECORD:
                 continue
 
 
@@ -142,7 +143,7 @@ def _in_file(state: Directory) -> list[tuple[str, str]]:
     try:
         files = json.loads(_read(state, _FILE))["files"]
         return [(str(path), str(signature)) for path, signatures in files.items() for signature in list(signatures)]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except _NO_RECORD:
         return []  # no manifest, or a damaged one: nothing in OUT counts as written by us
 
 

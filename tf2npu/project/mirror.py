@@ -15,12 +15,18 @@ from pathlib import PurePosixPath
 from tf2npu.files import draft
 from tf2npu.files.directory import Directory
 from tf2npu.project.manifest import Manifest
-from tf2npu.project.signature import FOLDER, signature_of, signature_of_bytes, signature_of_link, signature_of_stream
+from tf2npu.project.signature import (
+    FOLDER,
+    LONGEST_NAME_BYTES,
+    signature_of,
+    signature_of_bytes,
+    signature_of_link,
+    signature_of_stream,
+    size_of,
+)
 
 NEW_SUFFIX = ".tf2npu-new"
 BACKUP_SUFFIX = ".tf2npu-backup"
-LONGEST_NAME_BYTES = 255
-"""NAME_MAX of the usual file systems."""
 Create = Callable[[str], None]  # builds an entry at the given path, where nothing stands
 
 
@@ -79,7 +85,7 @@ class Mirror:
             def create(place: str) -> None:
                 original.seek(0)
                 with self.out.new_file(place, 0o600) as stream:
-                    draft.copy(original, stream)
+                    draft.copy(original, stream, size_of(signature))
                     os.fchmod(stream.fileno(), mode)
 
             return self._place(path, signature, create, mode)
@@ -106,14 +112,15 @@ class Mirror:
         known = [] if self._adding else self.manifest.known()
         gone = [p for p in known if p.removesuffix(NEW_SUFFIX) not in planned]
         # What is inside a folder comes before the folder.
-        return sorted(p for p in sorted(gone, reverse=True) if self._stands_in_real_folders(p) and not self._remove(p))
+        return sorted(p for p in sorted(gone, reverse=True) if self._stands_in_real_folders(p) and not self._is_removed(p))
 
     def finish(self) -> None:
         """Set the modes of the folders, deepest first, and store the manifest."""
         for folder, mode in sorted(self._modes, reverse=True):
             info = self.out.lstat(folder)
             if info is not None and info.st_mode & 0o777 != mode:
-                self.out.set_mode(folder, mode)
+                with suppress(OSError):  # somebody else's, or gone: what is in it is ours all the same
+                    self.out.set_mode(folder, mode)
         self.manifest.close()
 
     def _place(self, path: str, signature: str, create: Create, mode: int | None) -> Placed:
@@ -176,8 +183,14 @@ class Mirror:
     def _clear_new_version(self, path: str) -> None:
         """A settled conflict needs its NAME.tf2npu-new no more, unless somebody works in it."""
         beside = with_suffix(path, NEW_SUFFIX)
-        if self.manifest.knows(beside):
-            self._remove(beside)
+        if self.manifest.knows(beside) and beside not in self.manifest.recorded:
+            self._is_removed(beside)
+
+    def _is_removed(self, path: str) -> bool:
+        try:
+            return self._remove(path)
+        except OSError:  # it may not be read, or its folder not be written
+            return False
 
     def _remove(self, path: str) -> bool:
         """Remove an entry of ours; False where a person changed it or it is a folder that holds something."""

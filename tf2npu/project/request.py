@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tf2npu.files.directory import Directory
 from tf2npu.project.manifest import is_recorded
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def check_places(request: Request) -> None:
         raise UsageProblem(f"{source}: a symbolic link whose target does not exist")
     if not source.is_file() and not source.is_dir():
         raise UsageProblem(f"{source}: neither a file nor a folder")
+    if request.in_place:
+        _check_way(source)
     if request.in_place and source.is_symlink():
         raise UsageProblem(f"{source}: a symbolic link: to convert what it leads to, name {os.path.realpath(source)}")
     if request.out is None:
@@ -81,6 +84,14 @@ def check_places(request: Request) -> None:
         raise UsageProblem(
             f"{folder}: exists and was not written by tf2npu; give another OUT, or --force to write into it all the same"
         )
+
+
+def _check_way(source: Path) -> None:
+    """Refuse to change files behind a link that a relative path leads through: the tree may have brought it."""
+    try:
+        Directory.given(source.parent).close()
+    except OSError as error:
+        raise UsageProblem(f"{error.filename}: {error.strerror}; nothing was done") from None
 
 
 def _check_out_and_source_apart(source: Path, out: Path) -> None:
@@ -102,7 +113,7 @@ def _is_same(one: Path, other: Path) -> bool:
 def _check_single_out(request: Request) -> None:
     folder = request.out_folder
     assert folder is not None
-    target = folder / (request.out_name or request.source.name)
+    target = folder / (request.out_name or request.source.resolve().name)
     if target.resolve() == request.source.resolve():
         raise UsageProblem(f"{request.out}: OUT is SRC itself; give another OUT")
     if request.out_name and os.path.lexists(target) and not request.force and not is_recorded(folder):

@@ -12,6 +12,8 @@ from typing import BinaryIO
 from tf2npu.files.directory import Directory
 
 FOLDER = "folder"
+LONGEST_NAME_BYTES = 255
+"""NAME_MAX of the usual file systems."""
 _BLOCK_BYTES = 1 << 20
 
 
@@ -61,4 +63,6 @@ def size_of(signature: str) -> int:
 def is_inside(path: str) -> bool:
     """Whether a stored path can only be one below the folder: relative, and without a way up."""
     parts = PurePosixPath(path).parts
+    if any(len(os.fsencode(part)) > LONGEST_NAME_BYTES for part in parts):
+        return False
     return bool(parts) and not path.startswith("/") and ".." not in parts and "\0" not in path and "/".join(parts) == path

@@ -50,7 +50,10 @@ def _undo_run(root: Directory, run: UndoRun, only: str | None, force: bool) -> U
     done, draft_name = Undone(), run.announce_drafts()
     remaining = [entry for entry in run.entries if only not in (None, entry.path)]
     for entry in reversed([entry for entry in run.entries if only in (None, entry.path)]):
-        reason = _restore(root, run, entry, draft_name, force)
+        try:
+            reason = _restore(root, run, entry, draft_name, force)
+        except OSError as error:
+            reason = f"it cannot be restored: {error.strerror or error}"
         if reason:
             done.kept.append((entry.path, reason, run.state.path / run.original(entry)))
             remaining.append(entry)
@@ -75,8 +78,7 @@ def _restore(root: Directory, run: UndoRun, entry: Replaced, draft_name: str, fo
         return "its original is missing or damaged"
     place = draft.beside(entry.path, draft_name)
     try:
-        copy_whole(run.state, run.original(entry), root, place, size_of(entry.before))
-        root.set_mode(place, entry.mode)
+        copy_whole(run.state, run.original(entry), root, place, size_of(entry.before), entry.mode)
         if current not in (None, entry.after):
             root.rename(entry.path, free_name(root, entry.path))
         root.rename(place, entry.path)

@@ -24,6 +24,7 @@ from tf2npu.project.signature import is_inside
 
 _FINISHED = {"finished": True}
 _SIGNATURE = re.compile(r"sha256:[0-9a-f]{64}:[0-9]{1,19}")
+_NO_RECORD = (ValueError, TypeError, AttributeError, RecursionError)
 _UNDO = "undo"
 _PRIVATE = 0o700
 
@@ -118,7 +119,7 @@ class UndoRun:
         except OSError:
             return
         for line in lines:
-            with contextlib.suppress(ValueError, TypeError):  # a cut line: nothing was replaced for it
+            with contextlib.suppress(*_NO_RECORD):  # a kill cut the line: nothing was replaced for it
                 document = json.loads(line)
                 if isinstance(document, dict) and "draft" in document:
                     self.draft_names += [name for name in (str(document["draft"]),) if draft.is_name(name)]
@@ -196,23 +197,24 @@ def _remove_if_unused(state: Directory, root: Directory) -> None:
             remove_tree_state(root.path)
 
 
-def copy_whole(source: Directory, path: str, target: Directory, copy: str, n_bytes: int) -> None:
+def copy_whole(source: Directory, path: str, target: Directory, copy: str, n_bytes: int, mode: int | None = None) -> None:
     """Copy content, mode, times, attributes and, where the system lets us, the owner; on disk when this returns.
 
     n_bytes: the most that is copied; a file that has grown since it was looked at is not the one that is meant.
+    mode: instead of that of the source.
     """
     with source.reader(path) as original, target.new_file(copy, 0o600) as stream:
         draft.copy(original, stream, n_bytes)
         stream.flush()
         info = os.fstat(original.fileno())
-        _copy_attributes(original.fileno(), stream.fileno())
+        copy_attributes(original.fileno(), stream.fileno())
         keep_owner(info, stream.fileno())
-        os.fchmod(stream.fileno(), info.st_mode & 0o777)
+        os.fchmod(stream.fileno(), (info.st_mode if mode is None else mode) & 0o777)
         os.utime(stream.fileno(), ns=(info.st_atime_ns, info.st_mtime_ns))
         os.fsync(stream.fileno())
 
 
-def _copy_attributes(source: int, target: int) -> None:
+def copy_attributes(source: int, target: int) -> None:
     """Extended attributes, as far as both file systems have them."""
     if not hasattr(os, "listxattr"):
         return

@@ -15,6 +15,8 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
+from tf2npu.files.orphan import watch_main_process
+
 Job = tuple[str, bytes]  # path, content
 Work = Callable[..., Any]  # work(path, data, *shared), importable by name
 
@@ -99,19 +101,11 @@ def _start_worker(work: Work, shared: tuple[Any, ...]) -> None:
     global _shared_in_worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the main process's to handle
     _shared_in_worker = (work, shared)
-    threading.Thread(target=_end_with_main_process, daemon=True).start()
+    watch_main_process()
     # What came from the main process is never garbage: looking at it would make copies of its memory. Syntax trees are so
     # many objects that looking for cycles while one is built costs a tenth of the time.
     gc.freeze()
     gc.disable()
-
-
-def _end_with_main_process() -> None:
-    """A worker whose main process was killed would wait for its next files for ever: its siblings hold the queue open."""
-    main = multiprocessing.parent_process()
-    if main is not None:
-        main.join()
-        os._exit(1)
 
 
 def _run_apart() -> Any:

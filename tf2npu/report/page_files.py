@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import put_whole
+from tf2npu.files.orphan import watch_main_process
 from tf2npu.report.as_html import Pages
 from tf2npu.report.model import Report
 
@@ -42,6 +43,11 @@ def _can_fork() -> bool:
 _inherited: tuple[Pages, Directory]
 
 
+def _start_worker() -> None:
+    watch_main_process()  # a worker has the lock of the folder too
+    gc.freeze()  # what is inherited is never garbage
+
+
 def _put_inherited(chunk: range) -> list[tuple[str, bool]]:
     return _put_chunk(*_inherited, chunk)
 
@@ -51,7 +57,7 @@ def _by_processes(pages: Pages, folder: Directory, chunks: list[range], jobs: in
     _inherited = (pages, folder)
     context = multiprocessing.get_context("fork")
     try:
-        with ProcessPoolExecutor(jobs, context, gc.freeze) as pool:  # what is inherited is never garbage
+        with ProcessPoolExecutor(jobs, context, _start_worker) as pool:
             for done in pool.map(_put_inherited, chunks):
                 yield from done
     finally:

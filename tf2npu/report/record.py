@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tf2npu.files.state import NoState, tree_state
 
 log = logging.getLogger(__name__)
 _FILE = "report.json"
+_OURS = re.compile(r"(files/)?\w[\w.-]{0,200}", re.ASCII)  # names that a report gives to its files
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def _stored(folder: Path) -> Written | None:
             return None
         with state:
             document = json.loads(state.read(_FILE))
-        return Written(frozenset(map(str, document["files"])), str(document["digest"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        names = frozenset(name for name in map(str, document["files"]) if _OURS.fullmatch(name))
+        return Written(names, str(document["digest"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None  # none, or a damaged one: nothing in the folder counts as ours
