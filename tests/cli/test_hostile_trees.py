@@ -235,6 +235,15 @@ class TestOddFiles:
         assert done.code == (3 if data == "copy" else 0)
         assert ("shard.tfrecord:1:1: failed NPU001 cannot be written: No space left on device" in done.out) == (data == "copy")
 
+    @pytest.mark.parametrize("text", ["import a" + ".a" * 150_000, "import a" + ".a" * 4_000, "y = 1" + " and 1" * 10_000])
+    def test_source_that_a_parser_could_not_bear_costs_that_file_at_most(self, tool, box, text):
+        """LibCST's parser crashed, and Python's took all memory there is."""
+        (box / "repo" / "deep.py").write_text(f"import tensorflow as tf\n{text}\n")
+        done = tool("convert", "repo", "out", "--jobs", "1")
+        assert done.code == (3 if len(text) > 100_000 else 0)
+        assert "npu_config_proto" in (box / "out" / "train.py").read_text()
+        assert (box / "out" / "deep.py").read_text().endswith(f"{text}\n")
+
     @pytest.mark.parametrize("name", ["x" * 252 + ".py", "x" * 255, "\u00e9" * 126 + ".py"])
     def test_names_as_long_as_can_be(self, tool, box, session_source, name):
         (box / "repo" / name).write_text(session_source)

@@ -57,7 +57,8 @@ class Launcher:
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.folder, **more}
 
         def prepare() -> None:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a test in the background of a shell has it ignored
+            for number in (signal.SIGINT, signal.SIGHUP):  # a test in the background of a shell, or under nohup, has them ignored
+                signal.signal(number, signal.SIG_DFL)
             if before is not None:
                 before()
 

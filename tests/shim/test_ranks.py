@@ -279,7 +279,7 @@ print("to stderr", file=sys.stderr)
 
 def test_folders_of_launchers_that_were_killed_go_when_the_next_begins(tmp_path):
     with shared_folder(tmp_path) as alive, shared_folder(tmp_path) as fresh:
-        killed = tmp_path / f"{PREFIX}killed_1"
+        killed = tmp_path / f"{PREFIX}00000000000000a1"
         other = tmp_path / "tf2npu-other"
         for folder in (killed, other):
             folder.mkdir(0o700)

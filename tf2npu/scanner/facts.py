@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from tf2npu.findings import Seen
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
-from tf2npu.scanner.depth import DEEPEST, is_too_deep
+from tf2npu.scanner.depth import DEEPEST, LONGEST_NAME, is_too_deep, longest_name
 from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.entries import TopLevel, has_arguments
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
@@ -126,6 +126,8 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
         text = decode(data).text
     except SourceError:
         return FileFacts(path)
+    if text.count(".") > LONGEST_NAME < longest_name(text):
+        return _line_facts(path, text, True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

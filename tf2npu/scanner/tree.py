@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import libcst as cst
 
+from tf2npu.scanner.depth import LONGEST_NAME, longest_name
 from tf2npu.scanner.emit import record
 from tf2npu.scanner.except_blanks import give_back_blanks
 from tf2npu.scanner.line_map import LineMap, line_map, plainly_indented
@@ -116,10 +117,11 @@ def parse(text: str, is_python: bool = False) -> Tree:
 
 def _require_stack(text: str) -> None:
     """Raises: RecursionError, so that it is done on the large stack, where the parser could run out of this one."""
-    if text.count("elif") + text.count("and") + text.count("or") <= _MOST_NESTED:
+    if text.count("elif") + text.count("and") + text.count("or") <= _MOST_NESTED >= text.count("."):
         return  # an upper limit, which takes no time
-    nested = sum(1 for _ in _NESTING.finditer(text))
-    if nested > _MOST_NESTED_DEEP:
+    chain = longest_name(text)
+    nested = max(chain, sum(1 for _ in _NESTING.finditer(text)))
+    if nested > _MOST_NESTED_DEEP or chain > LONGEST_NAME:
         raise TooDeepError("an expression or block is nested too deeply to be converted")
     if nested > _MOST_NESTED and not getattr(_here, "is_deep", False):
         raise RecursionError
