@@ -25,9 +25,9 @@ _LONGEST_BEFORE = 16  # characters that tell what stands in front of a name
 
 def session_uses(script: Script) -> SessionUses:
     """What a file does with its sessions, gathered where it is first asked for."""
-    if "session uses" not in script.memo:
-        script.memo["session uses"] = SessionUses(script)
-    found: SessionUses = script.memo["session uses"]
+    if "session_uses" not in script.memo:
+        script.memo["session_uses"] = SessionUses(script)
+    found: SessionUses = script.memo["session_uses"]
     return found
 
 
@@ -65,7 +65,7 @@ class SessionUses:
 
     def is_handed_on(self, target: str) -> bool:
         """Whether what is written so is returned, used in a with statement or given to an exit stack."""
-        return self._anywhere("handed on", target, lambda start: self._is_handed_on_at(start, start + len(target)))
+        return self._anywhere("handed_on", target, lambda start: self._is_handed_on_at(start, start + len(target)))
 
     def is_closed_or_handed_on(self, target: str) -> bool:
         """The same, or its close method is used."""
