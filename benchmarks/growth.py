@@ -108,7 +108,7 @@ def _ignored(root: Path, n: int) -> None:
 
 
 PROJECTS: dict[str, tuple[Callable[[Path, int], None], int]] = {
-    "files": (_many_files, 200),
+    "files": (_many_files, 400),
     "findings of a report": (_many_findings, 1_000),
     "changes of a line, told": (_one_line, 1_000),
     "cells of a notebook, told": (_one_notebook, 1_500),
