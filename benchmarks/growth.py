@@ -92,6 +92,14 @@ def _many_findings(root: Path, n: int) -> None:
     (root / "main.py").write_text(IMPORT + "".join(f"x{i} = tf.contrib.foo.bar{i}(tf.py_func(f{i}))\n" for i in range(n)))
 
 
+def _one_line(root: Path, n: int) -> None:
+    (root / "main.py").write_text(SOURCES["statements of one line"][0](n))
+
+
+def _one_notebook(root: Path, n: int) -> None:
+    (root / "main.ipynb").write_text(_notebook(n))
+
+
 def _ignored(root: Path, n: int) -> None:
     """Patterns of many stars against names as long as they may be."""
     (root / ".gitignore").write_text("".join(f"{'*a' * (20 + k)}*b\n" for k in range(10)))
@@ -100,8 +108,10 @@ def _ignored(root: Path, n: int) -> None:
 
 
 PROJECTS: dict[str, tuple[Callable[[Path, int], None], int]] = {
-    "files": (_many_files, 200),
+    "files": (_many_files, 400),
     "findings of a report": (_many_findings, 1_000),
+    "changes of a line, told": (_one_line, 1_000),
+    "cells of a notebook, told": (_one_notebook, 1_500),
     "names for .gitignore": (_ignored, 2_000),
 }
 
@@ -185,7 +195,7 @@ def _both(seconds: Callable[[int], float], n: int, repeats: int) -> tuple[float,
 
 def _report(kind: str, name: str, n: int, seconds: tuple[float, float], beside: str = "") -> float:
     exponent = math.log2(seconds[1] / seconds[0])
-    click.echo(f"{kind} {name:24} {n:8,} {seconds[0]:6.2f} s  {2 * n:8,} {seconds[1]:6.2f} s  exponent {exponent:5.2f}{beside}")
+    click.echo(f"{kind} {name:26} {n:8,} {seconds[0]:6.2f} s  {2 * n:8,} {seconds[1]:6.2f} s  exponent {exponent:5.2f}{beside}")
     return exponent
 
 

@@ -17,6 +17,7 @@ from tf2npu.report.as_json import lines
 from tf2npu.report.baseline import fingerprints
 from tf2npu.report.model import Change, FileReport, Report
 from tf2npu.report.rule_facts import RuleFacts, rules_of
+from tf2npu.report.touching import Touching
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Level.UNSUPPORTED: "error", Level.MANUAL: "warning"}
@@ -59,16 +60,24 @@ def _rule(rule: RuleFacts) -> dict[str, Any]:
 
 def _results(file: FileReport, index: dict[str, int]) -> Iterator[dict[str, Any]]:
     unexplained = _unexplained(file)
+    changes: dict[str, list[Change]] = {}
+    for change in file.changes:
+        changes.setdefault(change.rule, []).append(change)
+    by_rule = {rule: Touching([(change.span, change) for change in own]) for rule, own in changes.items()}
     for number, (finding, fingerprint) in enumerate(zip(file.findings, fingerprints(file), strict=True)):
-        document = _result(file, finding, index, unexplained)
+        document = _result(file, finding, index)
+        if finding.level is Level.FIXED and finding.cell is None and finding.rule in by_rule:
+            own = by_rule[finding.rule].touching(finding.span)
+            if own:  # with those that no finding explains
+                document["fixes"] = [_fix(file, finding, sorted([*own, *unexplained], key=lambda c: c.span))]
         document["partialFingerprints"] = {"tf2npu/v1": fingerprint}
         if number in file.known:
             document["suppressions"] = [{"kind": "external", "justification": "known: in the baseline"}]
         yield document
 
 
-def _result(file: FileReport, finding: Finding, index: dict[str, int], unexplained: list[Change]) -> dict[str, Any]:
-    document: dict[str, Any] = {
+def _result(file: FileReport, finding: Finding, index: dict[str, int]) -> dict[str, Any]:
+    return {
         "ruleId": finding.rule,
         "ruleIndex": index[finding.rule],
         "level": _LEVELS.get(finding.level, "note"),
@@ -76,11 +85,6 @@ def _result(file: FileReport, finding: Finding, index: dict[str, int], unexplain
         "locations": [_finding_location(file, finding)],
         "properties": {"tf2npu/level": finding.level.value, "tf2npu/api": finding.api},
     }
-    if finding.level is Level.FIXED and finding.cell is None:
-        changes = _changes_for(file, finding, unexplained)
-        if changes:
-            document["fixes"] = [_fix(file, finding, changes)]
-    return document
 
 
 def _finding_location(file: FileReport, finding: Finding) -> dict[str, Any]:
@@ -94,26 +98,14 @@ def _finding_location(file: FileReport, finding: Finding) -> dict[str, Any]:
     return location
 
 
-def _changes_for(file: FileReport, finding: Finding, unexplained: list[Change]) -> list[Change]:
-    """The changes that a finding stands for: those of its rule that touch its place, with those that no finding explains."""
-    own = [c for c in file.changes if c.rule == finding.rule and _touch(c.span, finding.span)]
-    return sorted([*own, *unexplained], key=lambda c: c.span) if own else []
-
-
 def _unexplained(file: FileReport) -> list[Change]:
     """Changes of a file that no finding stands for: the imports that others need."""
-    explained: dict[str, set[Span]] = {}
+    spans: dict[str, set[Span]] = {}
     for finding in file.findings:
         if finding.level is Level.FIXED:
-            explained.setdefault(finding.rule, set()).add(finding.span)
-    return [c for c in file.changes if not any(_touch(c.span, span) for span in explained.get(c.rule, ()))]
-
-
-def _touch(one: Span, other: Span) -> bool:
-    return (one.line, one.column) <= (other.end_line, other.end_column) and (other.line, other.column) <= (
-        one.end_line,
-        one.end_column,
-    )
+            spans.setdefault(finding.rule, set()).add(finding.span)
+    explained = {rule: Touching([(span, span) for span in own]) for rule, own in spans.items()}
+    return [c for c in file.changes if c.rule not in explained or not explained[c.rule].touching(c.span)]
 
 
 def _fix(file: FileReport, finding: Finding, changes: list[Change]) -> dict[str, Any]:

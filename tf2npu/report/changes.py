@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import json
 from typing import Any
@@ -18,7 +19,7 @@ def changes_of(result: FileResult) -> tuple[str, list[Change]]:
     """
     if result.path.lower().endswith(".ipynb"):
         before, after = script_of_notebook(result.before), script_of_notebook(result.after)
-        return before, changes_by_line(before, after) if result.status is Status.CONVERTED else []
+        return before, _changes_by_cell(result.before, result.after) if result.status is Status.CONVERTED else []
     before, after = text_of(result.before), text_of(result.after)
     if not result.edits or result.before == result.after:
         return before, []
@@ -70,6 +71,20 @@ def changes_by_line(before: str, after: str) -> list[Change]:
         for tag, i1, i2, j1, j2 in matcher.get_opcodes()
         if tag != "equal"
     ]
+
+
+def _changes_by_cell(before: bytes, after: bytes) -> list[Change]:
+    """Whole changed lines of a notebook, whose cells are compared one by one, as a conversion neither adds nor takes out any."""
+    found: list[Change] = []
+    line = 0
+    for index, (old, new) in enumerate(zip(_cells(before), _cells(after), strict=True)):
+        text, converted = _cell_text(index, old), _cell_text(index, new)
+        for change in changes_by_line(text, converted) if text != converted else ():
+            span = change.span
+            moved = Span(span.line + line, span.column, span.end_line + line, span.end_column)
+            found.append(dataclasses.replace(change, span=moved))
+        line += len(Lines(text))
+    return found
 
 
 def script_of_notebook(data: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import html
 import itertools
 import re
@@ -15,6 +16,7 @@ from tf2npu.report.highlight import Piece, highlight, highlight_ranges
 from tf2npu.report.language import Catalogue
 from tf2npu.report.model import FileReport
 from tf2npu.report.visible import ODD, code_point
+from tf2npu.scanner.ranges import Covering
 
 _CONTEXT = 3  # unchanged rows kept in sight around what matters
 _WORTH_FOLDING = 8
@@ -164,8 +166,9 @@ def line_html(pieces: list[Piece], marks: list[tuple[int, int]], tag: str) -> st
     if not marks:
         return "".join(_piece(name, text) for name, text in pieces)
     shown, at = [], 0
+    marked, borders = Covering(marks), sorted({border for mark in marks for border in mark})
     for name, text in pieces:
-        for is_marked, part in _cut(text, at, marks):
+        for is_marked, part in _cut(text, at, marked, borders):
             span = _piece(name, part)
             shown.append(f"<{tag}>{span}</{tag}>" if is_marked else span)
         at += len(text)
@@ -176,11 +179,9 @@ def _piece(name: str, text: str) -> str:
     return f'<span class="{name}">{_seen(text)}</span>' if name else _seen(text)
 
 
-def _cut(text: str, start: int, marks: list[tuple[int, int]]) -> Iterator[tuple[bool, str]]:
+def _cut(text: str, start: int, marked: Covering, borders: list[int]) -> Iterator[tuple[bool, str]]:
     """`text`, which begins at column `start`, cut at the borders of the marks."""
-    borders = {0, len(text)}
-    for low, high in marks:
-        borders |= {min(max(low - start, 0), len(text)), min(max(high - start, 0), len(text))}
-    ordered = sorted(borders)
-    for low, high in itertools.pairwise(ordered):
-        yield any(m[0] <= start + low < m[1] for m in marks), text[low:high]
+    end = start + len(text)
+    within = borders[bisect.bisect_right(borders, start) : bisect.bisect_left(borders, end)]
+    for low, high in itertools.pairwise([start, *within, end] if text else []):
+        yield marked.holds(low, low + 1), text[low - start : high - start]

@@ -15,7 +15,7 @@ _MAY_ASSIGN = re.compile(r"\b(\w+)(?=\s*=[^=])")
 
 def assignments_of(script: Script, block: Any) -> Assignments:
     """The assignments of a block, gathered where they are first asked for."""
-    known: dict[int, Assignments] = script.memo.setdefault("assignments of blocks", {})
+    known: dict[int, Assignments] = script.memo.setdefault("assignments_of_blocks", {})
     if id(block) not in known:
         known[id(block)] = Assignments(script, block)
     return known[id(block)]

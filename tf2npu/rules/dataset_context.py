@@ -208,14 +208,14 @@ def _of_closure(call: Call, scope: Scope) -> Context | None:
 
 def _fed_functions(script: Script) -> dict[tuple[int, int], set[str]]:
     """What functions feed that are given to train, evaluate or predict, by their nodes and the function that does it."""
-    if "fed functions" not in script.memo:
+    if "fed_functions" not in script.memo:
         found: dict[tuple[int, int], set[str]] = {}
         given = {use for node, where in script.walked.calls for use in _given(node, where)}
         for name, method, where in given:
             for binding in where.lookup(name):
                 found.setdefault((id(binding.node), id(where.function)), set()).add(_FED_BY[method])
-        script.memo["fed functions"] = found
-    known: dict[tuple[int, int], set[str]] = script.memo["fed functions"]
+        script.memo["fed_functions"] = found
+    known: dict[tuple[int, int], set[str]] = script.memo["fed_functions"]
     return known
 
 
@@ -276,7 +276,7 @@ def _of_variable(call: Call) -> Context:
     if not names:
         return Context("unknown")
     function, uses = id(call.scope.function), _uses_by_name(call.script)
-    known: dict[tuple[int, frozenset[str]], set[str]] = call.script.memo.setdefault("roles of datasets", {})
+    known: dict[tuple[int, frozenset[str]], set[str]] = call.script.memo.setdefault("roles_of_datasets", {})
     key = (function, frozenset(names))
     if key not in known:
         nodes = [node for name in sorted(names) for node in uses.get((function, name), ())]
@@ -290,14 +290,14 @@ def _of_variable(call: Call) -> Context:
 def _uses_by_name(script: Script) -> dict[tuple[int, str], list[cst.Call]]:
     """Calls of methods that tell what becomes of a dataset, by the function they are in and the names they have to do with."""
     memo = script.memo
-    if "uses of datasets" not in memo:
+    if "uses_of_datasets" not in memo:
         found: dict[tuple[int, str], list[cst.Call]] = {}
         for node, scope in script.walked.calls:
             if isinstance(node.func, cst.Attribute):
                 for name in _names_of_use(script, node, node.func):
                     found.setdefault((id(scope.function), name), []).append(node)
-        memo["uses of datasets"] = found
-    uses: dict[tuple[int, str], list[cst.Call]] = memo["uses of datasets"]
+        memo["uses_of_datasets"] = found
+    uses: dict[tuple[int, str], list[cst.Call]] = memo["uses_of_datasets"]
     return uses
 
 
@@ -359,8 +359,8 @@ def _mentions(call: Call, node: cst.Call, names: set[str]) -> bool:
 def _file_trains(call: Call) -> bool:
     """Whether this file builds a train op and batches nothing else."""
     memo = call.script.memo
-    if "trains with one batch" not in memo:
+    if "trains_with_one_batch" not in memo:
         methods = [n.func.attr.value for n, _ in call.script.walked.calls if isinstance(n.func, cst.Attribute)]
         batches = sum(m in ("batch", "padded_batch", "map_and_batch") for m in methods)
-        memo["trains with one batch"] = batches == 1 and any(m in _TRAINING_CALLS for m in methods)
-    return bool(memo["trains with one batch"])
+        memo["trains_with_one_batch"] = batches == 1 and any(m in _TRAINING_CALLS for m in methods)
+    return bool(memo["trains_with_one_batch"])

@@ -118,7 +118,7 @@ def _loops_around(site: Site, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def _has_new_graph(site: Site, loop: cst.CSTNode) -> bool:
-    known: dict[int, bool] = site.script.memo.setdefault("loops with a new graph", {})
+    known: dict[int, bool] = site.script.memo.setdefault("loops_with_new_graph", {})
     if id(loop) not in known:
         known[id(loop)] = _NEW_GRAPH.search(site.source(loop)) is not None
     return known[id(loop)]

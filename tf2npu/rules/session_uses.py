@@ -25,9 +25,9 @@ _LONGEST_BEFORE = 16  # characters that tell what stands in front of a name
 
 def session_uses(script: Script) -> SessionUses:
     """What a file does with its sessions, gathered where it is first asked for."""
-    if "session uses" not in script.memo:
-        script.memo["session uses"] = SessionUses(script)
-    found: SessionUses = script.memo["session uses"]
+    if "session_uses" not in script.memo:
+        script.memo["session_uses"] = SessionUses(script)
+    found: SessionUses = script.memo["session_uses"]
     return found
 
 

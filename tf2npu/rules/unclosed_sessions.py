@@ -105,7 +105,7 @@ def _given_by_a_function(call: Call) -> str:
     function = call.scope.function
     if function is None or not isinstance(function.node, cst.FunctionDef):
         return ""
-    name, known = function.node.name.value, call.script.memo.setdefault("sessions given by functions", {})
+    name, known = function.node.name.value, call.script.memo.setdefault("sessions_given", {})
     key = (name, id(call.scope.enclosing_class))
     if key not in known:
         known[key] = _open_where_used(call, name)
