@@ -238,10 +238,8 @@ def test_the_package_can_be_run_as_a_module(project, tmp_path):
 def test_options_in_the_environment_that_are_none_are_one_line(tool, project, monkeypatch, text):
     monkeypatch.setenv("TF2NPU_OPTIONS", text)
     script = project / "train.py"
-    runs = (
-        (("run", "--soc", "Ascend910A", script), ("run", script)) if find_spec("tensorflow") else ()
-    )  # else it is refused before
-    for words in (("devices",), ("doctor", "--script", script), *runs):
+    on_device = (("devices",), ("run", "--soc", "Ascend910A", script), ("run", script)) if find_spec("tensorflow") else ()
+    for words in (("doctor", "--script", script), *on_device):
         done = tool(*words)
         assert (done.code, done.err.count("\n"), done.out == "" or words[0] == "doctor") == (2, 1, True), done.err
         assert "TF2NPU_OPTIONS" in done.err and len(done.err) < 200
