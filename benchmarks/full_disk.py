@@ -115,10 +115,7 @@ def main() -> None:
         tally = run(asked.trials, asked.seed, Path(name).resolve())
     seen = ", ".join(f"{count} {what}" for what, count in sorted(tally.moments.items()))
     print(f"conversions without room in {time.perf_counter() - began:.0f} s: {seen}")
-    print(f"faults: {len(tally.faults)}")
-    for fault in tally.faults[:20]:
-        print(" ", fault)
-    sys.exit(1 if tally.faults else 0)
+    kills.end(tally.faults)
 
 
 if __name__ == "__main__":

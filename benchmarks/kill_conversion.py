@@ -25,6 +25,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 import tf2npu.convert  # noqa: F401  imported before forking
 from tf2npu import cli
@@ -289,6 +290,14 @@ def run_each_write(folder: Path, data: str) -> Tally:
     return tally
 
 
+def end(faults: list[str]) -> NoReturn:
+    """Say what went wrong, and exit with 1 where anything did."""
+    print(f"faults: {len(faults)}")
+    for fault in faults[:20]:
+        print(" ", fault)
+    sys.exit(1 if faults else 0)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--kills", type=int, default=200)
@@ -303,10 +312,7 @@ def main() -> None:
     seen = ", ".join(f"{count} {what}" for what, count in sorted(tally.moments.items()))
     n_files = N_FILES_OF_EACH if asked.each_write else N_FILES
     print(f"kills of conversions of {n_files} files in {time.perf_counter() - began:.0f} s: {seen}")
-    print(f"faults: {len(tally.faults)}")
-    for fault in tally.faults[:20]:
-        print(" ", fault)
-    sys.exit(1 if tally.faults else 0)
+    end(tally.faults)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import tf2npu.convert  # noqa: F401  imported before forking
+from benchmarks.kill_conversion import end
 from tf2npu import cli
 from tf2npu.files.directory import Directory
 
@@ -321,10 +322,7 @@ def main() -> None:
     print(f"{sum(codes.values())} plantings in {time.perf_counter() - began:.0f} s: {seen}")
     for tally in tallies:
         print("  " + ", ".join(f"{count} {kind}" for kind, count in sorted(tally.planted.items())))
-    print(f"faults: {len(faults)}")
-    for fault in faults[:20]:
-        print(" ", fault)
-    sys.exit(1 if faults else 0)
+    end(faults)
 
 
 if __name__ == "__main__":

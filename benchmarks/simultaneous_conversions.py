@@ -14,7 +14,6 @@ import argparse
 import os
 import random
 import shutil
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -106,10 +105,7 @@ def main() -> None:
             run_pair(kinds[number % len(kinds)], chance.choice((0.0, chance.uniform(0, 0.5))), cache, tally)
     seen = ", ".join(f"{count} with {one} and {two}" for (one, two), count in sorted(tally.codes.items()))
     print(f"{asked.pairs} pairs of conversions in {time.perf_counter() - began:.0f} s, exit codes: {seen}")
-    print(f"faults: {len(tally.faults)}")
-    for fault in tally.faults[:20]:
-        print(" ", fault)
-    sys.exit(1 if tally.faults else 0)
+    kills.end(tally.faults)
 
 
 if __name__ == "__main__":

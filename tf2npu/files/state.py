@@ -37,10 +37,9 @@ def state_folder() -> Path:
 def tree_state(tree: Path, *, make: bool = False) -> Directory | None:
     """What is known of the folder `tree`; None where nothing is, unless it is to be made.  Raises: NoState."""
     real = Path(os.path.realpath(tree))
-    name = f"{_TREES}/{hashlib.sha256(os.fsencode(real)).hexdigest()[:32]}"
     try:
         with _opened(real, make) as state:
-            known = state.inside(name, make=make, mode=_PRIVATE)
+            known = state.inside(_name_of(real), make=make, mode=_PRIVATE)
             if make and known.lstat("path") is None:
                 with known.new_file("path", 0o600) as stream:  # for people who look for the record of a folder
                     stream.write(os.fsencode(real) + b"\n")
@@ -59,7 +58,12 @@ def remove_tree_state(tree: Path) -> None:
     """Forget a folder of which nothing is to be known any more."""
     real = Path(os.path.realpath(tree))
     with _opened(real, make=False) as state:
-        state.remove_tree(f"{_TREES}/{hashlib.sha256(os.fsencode(real)).hexdigest()[:32]}")
+        state.remove_tree(_name_of(real))
+
+
+def _name_of(real: Path) -> str:
+    """Where the record of a folder with this real path is, in the state folder."""
+    return f"{_TREES}/{hashlib.sha256(os.fsencode(real)).hexdigest()[:32]}"
 
 
 def new_log(prefix: str, data: bytes, folder: Path | None = None) -> Path:
