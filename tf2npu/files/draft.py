@@ -33,37 +33,40 @@ def beside(path: str, name: str) -> str:
 
 
 @contextmanager
+def discarding(folder: Directory, draft: str) -> Iterator[None]:
+    """Leave no draft behind where the block that makes and moves it fails."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            folder.remove(draft)
+        raise
+
+
+@contextmanager
 def replacing(folder: Directory, path: str, mode: int | None = None) -> Iterator[BinaryIO]:
     """Write a file whole or not at all: at any moment it is the old one or the new one.
 
     mode: of the new file, else what the umask leaves of 0o666.  Raises: OSError, and leaves no draft behind.
     """
     draft = beside(path, new_name())
-    try:
+    with discarding(folder, draft):
         with folder.new_file(draft, 0o666 if mode is None else 0o600) as stream:
             yield stream
             if mode is not None:
                 os.fchmod(stream.fileno(), mode)
         folder.rename(draft, path)
-    except BaseException:
-        with suppress(OSError):
-            folder.remove(draft)
-        raise
 
 
 def put_whole(folder: Directory, path: str, pieces: Iterable[str]) -> bool:
     """Put a text into a file as `replacing` does; True when it held something else before."""
     draft = beside(path, new_name())
-    try:
+    with discarding(folder, draft):
         with folder.new_file(draft) as stream:
             for piece in pieces:
                 stream.write(piece.encode("utf-8", "backslashreplace"))
         is_new = not _same(folder, path, draft)
         folder.rename(draft, path)
-    except BaseException:
-        with suppress(OSError):
-            folder.remove(draft)
-        raise
     return is_new
 
 

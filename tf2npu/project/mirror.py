@@ -158,14 +158,13 @@ class Mirror:
         self.manifest.announce(path, signature)
         place = draft.beside(path, self.manifest.draft_name)
         try:
-            create(place)
-            if replaces == FOLDER:
-                self.out.remove_folder(path)  # ours, and emptied by remove_gone: a file takes the place of a folder
-            self.out.rename(place, path)
+            with draft.discarding(self.out, place):
+                create(place)
+                if replaces == FOLDER:
+                    self.out.remove_folder(path)  # ours, and emptied by remove_gone: a file takes the place of a folder
+                self.out.rename(place, path)
         except BaseException:
             self.manifest.take_back(path)
-            with suppress(OSError):
-                self.out.remove(place)
             raise
 
     def _write_beside(self, path: str, signature: str, create: Create) -> str:

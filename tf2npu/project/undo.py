@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -77,15 +76,11 @@ def _restore(root: Directory, run: UndoRun, entry: Replaced, draft_name: str, fo
     if signature_of(run.state, run.original(entry), (entry.before,)) != entry.before:
         return "its original is missing or damaged"
     place = draft.beside(entry.path, draft_name)
-    try:
+    with draft.discarding(root, place):
         copy_whole(run.state, run.original(entry), root, place, size_of(entry.before), entry.mode)
         if current not in (None, entry.after):
             root.rename(entry.path, free_name(root, entry.path))
         root.rename(place, entry.path)
-    except BaseException:
-        with suppress(OSError):
-            root.remove(place)
-        raise
     root.sync(entry.path.rpartition("/")[0])
     return ""
 
