@@ -145,10 +145,22 @@ def _shorten(kind: Any, short: Callable[[Any, Any], None], is_expression: bool =
     kind._codegen = codegen
 
 
+def _codegen(self: Any, state: Any, **kwargs: Any) -> None:
+    """As LibCST's own, but it calls no bound method with `**`: Python 3.12 and later do that on the C stack, which they bound."""
+    state.before_codegen(self)
+    if kwargs:
+        type(self)._codegen_impl(self, state, **kwargs)
+    else:
+        self._codegen_impl(state)
+    state.after_codegen(self)
+
+
 def _parenthesize(self: Any, state: Any) -> Any:
     return _NOTHING if type(state) is Recorder and not self.lpar else _with_parentheses(self, state)
 
 
+_NODES: Any = cst.CSTNode
+_NODES._codegen = _codegen
 _PARENTHESIZED: Any = _BaseParenthesizedNode
 _with_parentheses = _PARENTHESIZED._parenthesize
 _PARENTHESIZED._parenthesize = _parenthesize
