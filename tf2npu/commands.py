@@ -52,9 +52,11 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
         _show_diffs(done.results)
     report = _report(done, "convert" if writes else "scan", known, src, language)
     stream = sys.stderr if diff else sys.stdout
-    _tell(report, report_folder, formats, stream=stream, rerun=(src, out), jobs=request.jobs)
-    if in_place and report.statuses()["converted"]:
-        click.echo(f"`tf2npu undo {visible(shlex.quote(str(src)))}` puts the files back")
+    try:
+        _tell(report, report_folder, formats, stream=stream, rerun=(src, out), jobs=request.jobs, force=force)
+    finally:  # the report may be what cannot be written
+        if in_place and report.statuses()["converted"]:
+            click.echo(f"`tf2npu undo {visible(shlex.quote(str(src)))}` puts the files back")
     return _finished(done, exit_code(report, check=check))
 
 
@@ -80,7 +82,7 @@ def scan(src: Path, **options) -> int:
     known = Baseline.asked(options)
     done = _converted(request)
     report = _report(done, "scan", known, src, language)
-    _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None), jobs=request.jobs)
+    _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None), jobs=request.jobs, force=force)
     return _finished(done, exit_code(report))
 
 
@@ -99,8 +101,9 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
         click.echo(folder.text_of(report, formats[0]), nl=False)
     else:
         target = target or file.parent
-        _check_report_folder(target, formats, target == file.parent)
-        _write_report(report, target, formats, keep=True)
+        force = target == file.parent and folder.is_marked(target)
+        _check_report_folder(target, formats, force)
+        _write_report(report, target, formats, keep=True, force=force)
         click.echo(f"report: {visible(str(target))}")
     return 0
 
@@ -229,13 +232,13 @@ def _check_report_folder(report_folder: Path | None, formats: list[str], force: 
         raise Refusal(str(error)) from None
 
 
-def _tell(report: Report, report_folder: Path | None, formats: list[str], *, stream, rerun, jobs: int) -> None:
+def _tell(report: Report, report_folder: Path | None, formats: list[str], *, stream, rerun, **options: Any) -> None:
     """Write the report and show the short form, with the command to rerun as the user would type it."""
     lines = list(localized_lines(as_text.brief(localized(report, report.language)), report.language))
     lines[0] = as_text.Line(_with_places(lines[0].text, *rerun), lines[0].style)
     as_text.show(lines, stream)  # first: files are converted, also where the report cannot be written
     if report_folder is not None and folder.has_files(formats):
-        _write_report(report, report_folder, formats, jobs=jobs)
+        _write_report(report, report_folder, formats, **options)
         as_text.show([as_text.Line(f"report: {_shown_report(report_folder, formats)}")], stream)
     if "github" in formats:
         stream.write(folder.text_of(report, "github"))
@@ -246,8 +249,8 @@ def _write_report(report: Report, target: Path, formats: list[str], **options: A
         folder.write(report, target, formats, **options)
     except OSError as error:
         raise Refusal(f"{target}: the report cannot be written: {error.strerror or error}") from None
-    except Busy as busy:
-        raise Refusal(f"{busy}; the report is not written") from None
+    except (Busy, folder.ForeignFile) as error:
+        raise Refusal(f"{error}; the report is not written") from None
 
 
 def _with_places(headline: str, src: Path, out: Path | None) -> str:
@@ -315,5 +318,5 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
         sys.stdout.buffer.write(result.after or data)
         sys.stdout.buffer.flush()
     _check_report_folder(options["report_folder"], options["formats"], options["force"])
-    _tell(report, options["report_folder"], options["formats"], stream=sys.stderr, rerun=(STDIN, None), jobs=1)
+    _tell(report, options["report_folder"], options["formats"], stream=sys.stderr, rerun=(STDIN, None), force=options["force"])
     return exit_code(report, check=check)

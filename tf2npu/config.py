@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from tf2npu.files.above import is_trusted
 from tf2npu.files.bounded_read import MOST_SETTINGS_BYTES, read_at_most
 from tf2npu.patterns import why_no_pattern
 from tf2npu.toml_document import NotToml, parsed
@@ -136,9 +137,12 @@ def load_config(start: Path, **overrides: Any) -> Config:
 
 
 def _nearest_pyproject(start: Path) -> Path | None:
-    folder = start.absolute()
-    candidates = [folder, *folder.parents] if folder.is_dir() else list(folder.parents)
-    return next((path for path in (candidate / "pyproject.toml" for candidate in candidates) if os.path.isfile(path)), None)
+    folder = start.absolute() if start.is_dir() else start.absolute().parent
+    own = folder / "pyproject.toml"
+    if os.path.isfile(own):
+        return own
+    above = (candidate / "pyproject.toml" for candidate in folder.parents)
+    return next((path for path in above if os.path.isfile(path) and is_trusted(path, folder)), None)
 
 
 def _read_table(path: Path) -> dict[str, Any]:

@@ -65,6 +65,6 @@ def _merge(place: Path, script: str, exit_code: int, hooks: ModuleType) -> None:
         document[kind] = [_short(line) for line in document[kind]]
     report.run = {"script": script, "exit_code": exit_code, **document}
     formats = [name for name, file in _FILES.items() if (place / file).is_file()]
-    folder.write(report, place, [*formats, "json"], keep=True)
+    folder.write(report, place, [*formats, "json"], keep=True, force=True)  # the user named this report
     main_file = place / ("index.html" if "html" in formats else "report.json")
     print(f"tf2npu run: the run is in {visible(str(main_file))}", file=sys.stderr)

@@ -1,5 +1,6 @@
 """`tf2npu convert` from outside: what it writes, says and returns."""
 
+import errno
 import json
 import os
 import subprocess
@@ -354,3 +355,22 @@ def test_help_loads_no_parser_and_no_renderer():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
+
+
+def test_a_report_does_not_replace_a_page_of_the_project(tool, project, tmp_path):
+    (project / "index.html").write_text("the project's own")
+    done = tool("convert", project, tmp_path / "out", "--report", tmp_path / "out")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "index.html: exists" in done.err and "the report is not written" in done.err
+    assert (tmp_path / "out" / "index.html").read_text() == "the project's own"
+
+
+def test_how_to_undo_is_said_where_the_report_cannot_be_written(tool, project, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tf2npu.report.folder.write", full)
+    done = tool("convert", project, "--in-place", "--report", tmp_path / "rep")
+    assert done.code == 2
+    assert "No space left" in done.err
+    assert "tf2npu undo" in done.out

@@ -1,6 +1,7 @@
 """scan, rules, report, run and doctor from outside."""
 
 import json
+import shutil
 import subprocess
 import sys
 import types
@@ -54,6 +55,28 @@ class TestScan:
         assert done.code == 2
         assert "index.html" in done.err
         assert [p.name for p in (tmp_path / "site").iterdir()] == ["index.html"]
+
+    def test_a_page_that_was_made_by_hand_since_is_kept(self, tool, project, tmp_path):
+        site = tmp_path / "site"
+        tool("scan", project, "--report", site, "--format", "json")
+        (site / "index.html").write_text("mine")
+        (tmp_path / "elsewhere").mkdir()
+        (site / "report.json").rename(tmp_path / "elsewhere" / "report.json")
+        (tmp_path / "elsewhere" / "index.html").write_text("mine")
+        for command in (
+            ("scan", project, "--report", site), ("report", tmp_path / "elsewhere" / "report.json", "--format", "html"),
+        ):  # fmt: skip
+            done = tool(*command)
+            assert (done.code, done.err.count("\n")) == (2, 1)
+            assert "index.html" in done.err
+        assert {path.read_text() for path in tmp_path.glob("*/index.html")} == {"mine"}
+
+    def test_a_report_that_came_from_elsewhere_is_rendered_where_it_lies(self, tool, project, tmp_path):
+        tool("scan", project, "--report", tmp_path / "rep")
+        shutil.copytree(tmp_path / "rep", tmp_path / "copy")
+        (tmp_path / "copy" / "index.html").write_text("")
+        assert tool("report", tmp_path / "copy" / "report.json", "--format", "html").code == 0
+        assert (tmp_path / "copy" / "index.html").read_bytes() == (tmp_path / "rep" / "index.html").read_bytes()
 
     def test_stale_pages_go_when_a_report_is_written_again(self, tool, project, tmp_path):
         tool("scan", project, "--report", tmp_path / "rep")

@@ -87,6 +87,35 @@ def test_modes_are_those_of_the_source_whatever_the_umask(project, tmp_path, oth
     assert all(path.stat().st_mode & 0o022 == 0 for path in state.rglob("*"))
 
 
+def converts(tool, project, tmp_path):
+    """Whether a scan finds something to convert."""
+    return " converted," in tool("scan", project, "--report", tmp_path / "rep").out
+
+
+class TestWhatLiesAbove:
+    """As in /tmp, where everybody can put it."""
+
+    def test_settings_of_somebody_else_do_not_count(self, tool, project, tmp_path, needs_root, caplog):
+        settings = tmp_path / "pyproject.toml"
+        settings.write_text("[tool.tf2npu]\nexclude = ['*']\n")
+        assert not converts(tool, project, tmp_path)
+        os.chown(settings, NOBODY, NOBODY)
+        assert converts(tool, project, tmp_path)
+        assert f"{str(settings)!r}: passed over" in caplog.text
+        caplog.clear()
+        os.chown(project, NOBODY, NOBODY)  # their settings, their tree
+        assert not converts(tool, project, tmp_path)
+        assert "passed over" not in caplog.text
+
+    def test_nor_do_their_patterns(self, tool, project, tmp_path, needs_root, caplog):
+        (tmp_path / ".git" / "info").mkdir(parents=True)
+        (tmp_path / ".git" / "info" / "exclude").write_text("*.py\n")
+        assert not converts(tool, project, tmp_path)
+        os.chown(tmp_path / ".git", NOBODY, NOBODY)
+        assert converts(tool, project, tmp_path)
+        assert ".git': passed over" in caplog.text
+
+
 class TestNoHome:
     @pytest.mark.parametrize("home", ["/proc/no-home", "/dev/null", ""])
     def test_a_conversion_works_and_says_what_is_not_remembered(self, project, tmp_path, other_tools, home):

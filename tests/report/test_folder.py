@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tf2npu.convert import convert_source
-from tf2npu.report import folder
+from tf2npu.report import folder, record
 from tf2npu.report.build import build
 from tf2npu.report.model import Report
 
@@ -54,3 +55,23 @@ def test_pages_are_the_same_whatever_number_of_processes_writes_them(tmp_path: P
                 for n in (1, 2))  # fmt: skip
     assert one == two
     assert len(one) == 90 + 3  # index, report.json and the list of what is there
+
+
+def test_a_page_of_somebody_else_stays_also_where_a_report_is_known(tmp_path: Path, report: Report) -> None:
+    folder.write(report, tmp_path, ["json"])
+    (tmp_path / "index.html").write_text("mine")
+    for put in (folder.check, partial(folder.write, report)):
+        with pytest.raises(folder.ForeignFile, match=r"index\.html: exists"):
+            put(tmp_path, ["html", "json"])
+    assert (tmp_path / "index.html").read_text() == "mine"
+    folder.write(report, tmp_path, ["html", "json"], force=True)
+    folder.write(report, tmp_path, ["html", "json"])  # now it is ours
+    assert (tmp_path / "index.html").read_text() != "mine"
+
+
+def test_a_report_broken_off_is_taken_up(tmp_path: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = record.store
+    monkeypatch.setattr(record, "store", lambda place, written: None if written.digest else store(place, written))
+    folder.write(report, tmp_path, ["html", "json"])  # killed before it could note that it was done
+    monkeypatch.undo()
+    folder.write(report, tmp_path, ["html", "json"])

@@ -44,7 +44,9 @@ def take(folder: Directory, patience_seconds: float = 0.0) -> None:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):  # some network file systems lock no folders
                 return log.warning("%s: cannot be locked (%s): let no second tf2npu work there", folder.path, error.strerror)
         if time.monotonic() >= deadline:
-            raise Busy(f"{folder.path}: another tf2npu is at work there; wait until it is done") from None
+            raise Busy(
+                f"{folder.path}: another tf2npu is at work there; wait until it is done (`fuser` names who holds the folder)"
+            ) from None
         time.sleep(_LOOK_SECONDS)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tf2npu.files.above import is_trusted
 from tf2npu.files.bounded_read import MOST_PATTERN_BYTES, read_at_most, read_in
 from tf2npu.files.directory import Directory
 from tf2npu.patterns import refused_patterns
@@ -97,6 +98,8 @@ def _above(root: Path) -> Iterator[_Patterns]:
     """The .gitignore files of the folders above the root; none where they leave out the root itself, which was asked for."""
     repository = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
     if repository is None:
+        return
+    if repository != root and not is_trusted(repository / ".git", root):
         return
     found = [_git_info(repository, root)] if (repository / ".git").is_dir() else []
     folders = [folder for folder in reversed(root.parents) if folder == repository or repository in folder.parents]

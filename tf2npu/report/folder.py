@@ -102,30 +102,43 @@ def check(folder: Path, formats: list[str], *, force: bool = False) -> None:
         return
     try:
         with Directory.given(folder) as place:
-            if not force and not record.is_known(folder):
+            if not force:
                 _check_names(place, formats)
     except OSError as error:
         raise ForeignFile(f"{folder}: {error.strerror or error}; give another --report folder") from None
 
 
+def is_marked(folder: Path) -> bool:
+    """Whether a folder is a report, be it one that was made on another computer."""
+    try:
+        with Directory.followed(folder) as place:
+            return _is_file(place, MARKER)
+    except OSError:
+        return False
+
+
 def _check_names(place: Directory, formats: list[str]) -> None:
+    """The names of pages hold a hash, so that a file of somebody else's has none of them."""
+    ours = record.load(place.path).names | ({MARKER} if record.is_known(place.path) else set())
     for name in (MARKER, *filter(None, map(_first_file, formats))):
-        if place.lstat(name) is not None:
+        if name not in ours and place.lstat(name) is not None:
             raise ForeignFile(
-                f"{place.path / name}: exists and is no report of tf2npu's that is known here; "
-                "give another --report folder, or --force to overwrite it"
+                f"{place.path / name}: exists and is no report of tf2npu's that is known here; move it away, "
+                "or give another --report folder (convert and scan overwrite it with --force)"
             )
 
 
-def write(report: Report, folder: Path, formats: list[str], *, keep: bool = False, jobs: int = 1) -> None:
+def write(report: Report, folder: Path, formats: list[str], *, force: bool = False, keep: bool = False, jobs: int = 1) -> None:
     """Write the report in each format and remove what an earlier one left there; with `keep` only its stale pages.
 
-    jobs: processes that render pages.
+    force: also over files of somebody else.  jobs: processes that render pages.
 
     A report that is there already, and whole, is left as it is: rendering costs more than finding out.
-    Raises: OSError; Busy where another process has not written its report after a minute.
+    Raises: OSError; ForeignFile; Busy where another process has not written its report after a minute.
     """
     with Directory.given(folder, make=True) as place, exclusive(place, patience_seconds=PATIENCE_SECONDS):
+        if not force:
+            _check_names(place, formats)  # a conversion may have put its files there since it was checked
         earlier = record.load(folder)
         digest = _digest(report, formats)
         if digest != earlier.digest or not all(_is_file(place, name) for name in (*earlier.names, MARKER)):
@@ -133,7 +146,8 @@ def write(report: Report, folder: Path, formats: list[str], *, keep: bool = Fals
 
 
 def _write(report: Report, place: Directory, formats: list[str], earlier: Written, digest: str, keep: bool, jobs: int) -> None:
-    record.store(place.path, Written(earlier.names))  # from here on the folder is ours, also after a kill
+    names = earlier.names.union(filter(None, map(_first_file, formats)))
+    record.store(place.path, Written(names))  # from here on the folder is ours, also after a kill
     sweep(place)
     sweep(place, _PAGES)
     put_whole(place, MARKER, [_MARKER_TEXT])
