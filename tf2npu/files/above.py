@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 def is_trusted(path: Path, tree: Path) -> bool:
     """Whether a file or folder above a tree counts: git's rule for repositories of somebody else's (`safe.directory`).
 
-    It must belong to this user, to root, or to whoever the tree belongs to. What is another's is passed over, and the log says so.
+    It must belong to this user, to root, or to the owner of the tree. What is another's is passed over, and the log says so.
     """
     if not hasattr(os, "geteuid"):
         return True
