@@ -9,8 +9,11 @@ from pathlib import Path
 
 import click
 
+from tf2npu.files.directory import real_path
 from tf2npu.files.lock import Busy
+from tf2npu.files.state import NoState
 from tf2npu.project.undo import Undone, undo
+from tf2npu.project.undo_log import has_state
 from tf2npu.refusal import Refusal
 from tf2npu.report import as_text
 from tf2npu.report.visible import visible
@@ -18,11 +21,12 @@ from tf2npu.report.visible import visible
 
 def run(src: Path, *, force: bool) -> int:
     """Undo the last in-place conversion; returns the exit code: 1 where a file was left as it is."""
-    root, only = (src.resolve(), None) if src.is_dir() else (src.resolve().parent, src.resolve().name)
-    if not root.is_dir():
+    is_folder = os.path.isdir(src)
+    place = real_path(src) if is_folder else real_path(src.parent) / src.name
+    if not is_folder and not os.path.isdir(place.parent):
         raise Refusal(f"{src}: no such file or folder")
     try:
-        done = undo(root, only=only, force=force)
+        done = undo(place, force=force) if is_folder else _undo_file(place, force)
     except Busy as busy:
         raise Refusal(str(busy)) from None
     except OSError as error:
@@ -30,10 +34,34 @@ def run(src: Path, *, force: bool) -> int:
     if done is None and not os.path.lexists(src):
         raise Refusal(f"{src}: no such file or folder")
     if done is None:
-        click.echo(f"nothing to undo in {visible(str(src))}")
+        click.echo(f"nothing to undo in {visible(str(src))}{_elsewhere(place) if is_folder else ''}")
         return 0
     as_text.show(_told(done), sys.stdout)
     return 1 if done.kept else 0
+
+
+def _undo_file(place: Path, force: bool) -> Undone | None:
+    """Undo the conversion of one file, which was that of its folder or of one above."""
+    done = undo(place.parent, only=place.name, force=force)
+    for root in place.parent.parents:
+        if done is not None:
+            break
+        if _is_converted(root):
+            done = undo(root, only=place.relative_to(root).as_posix(), force=force)
+    return done
+
+
+def _elsewhere(folder: Path) -> str:
+    """Which folder above a folder was converted."""
+    root = next((root for root in folder.parents if _is_converted(root)), None)
+    return f"; {visible(str(root))} was converted as a whole: undo that, or single files of it" if root is not None else ""
+
+
+def _is_converted(root: Path) -> bool:
+    try:
+        return has_state(root)
+    except NoState:
+        return False
 
 
 def _told(done: Undone) -> Iterator[as_text.Line]:

@@ -148,6 +148,20 @@ class TestUndo:
         assert "npu" in (here / "crlf.py").read_text()
         assert tool("undo", here).out.startswith("1 file restored")
 
+    def test_a_file_deep_in_the_tree(self, tool, here):
+        before = (here / "train.py").read_bytes()
+        (here / "pkg" / "deep.py").write_bytes(before)
+        tool("convert", here, "--in-place")
+        assert (here / "pkg" / "deep.py").read_bytes() != before
+        assert f"{here} was converted as a whole" in tool("undo", here / "pkg").out
+        assert tool("undo", here / "pkg" / "deep.py").out.startswith("1 file restored")
+        assert (here / "pkg" / "deep.py").read_bytes() == before
+
+    def test_a_link_to_itself(self, tool, here):
+        (here / "loop").symlink_to("loop")
+        for command in (("undo", here / "loop"), ("scan", here / "loop"), ("convert", here / "loop", "--in-place")):
+            assert "internal error" not in tool(*command).err
+
     def test_conversions_are_undone_one_at_a_time(self, tool, here, session_source):
         first = everything(here)
         tool("convert", here, "--in-place")

@@ -25,6 +25,11 @@ LINK = "is or lies behind a symbolic link, which is not followed"
 NO_FILE = "is no regular file"
 
 
+def real_path(path: Path) -> Path:
+    """A path without links, made absolute; a link that leads to itself stays, where `Path.resolve` raises RuntimeError."""
+    return Path(os.path.realpath(path))
+
+
 class Directory:
     """An open folder. path: where it was, for messages.  owner: (user, group) that what is made in it is given to."""
 
@@ -59,7 +64,7 @@ class Directory:
     @classmethod
     def followed(cls, path: Path) -> Directory:
         """A folder that a user named to be read: links of its own path are followed.  Raises: OSError."""
-        resolved = path.resolve()
+        resolved = real_path(path)
         return cls(os.open(resolved, _FOLDER), resolved)
 
     def __enter__(self) -> Directory:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tf2npu import file_notes
 from tf2npu.files.bounded_read import MOST_SOURCE_BYTES
+from tf2npu.files.directory import real_path
 from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult, Level, Seen, Status
 from tf2npu.project import workers
@@ -68,7 +69,7 @@ def _tree(request: Request) -> Tree:
     """What is to be converted; a file that was named itself is, whatever is excluded."""
     try:
         if request.is_single_file:
-            return single(request.source.resolve())
+            return single(real_path(request.source))
         return walk(request.source, request.config.exclude, request.config.respect_gitignore)
     except BadPattern as error:
         raise UsageProblem(str(error)) from None
@@ -248,7 +249,7 @@ class _Run:
             return self._open_in_place()
         if request.out is None:
             return Output(self._tree, None, request.data, {})
-        rename = {request.source.resolve().name: request.out_name} if request.out_name else {}
+        rename = {real_path(request.source).name: request.out_name} if request.out_name else {}
         folder = request.out_folder
         assert folder is not None
         try:

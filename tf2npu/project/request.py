@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tf2npu.files.directory import Directory
+from tf2npu.files.directory import Directory, real_path
 from tf2npu.project.manifest import is_recorded
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def check_places(request: Request) -> None:
     if request.is_single_file:
         _check_single_out(request)
     else:
-        _check_out_and_source_apart(source.resolve(), request.out)
+        _check_out_and_source_apart(real_path(source), request.out)
     folder = request.out_folder
     assert folder is not None
     if folder.exists() and not folder.is_dir():
@@ -95,7 +95,7 @@ def _check_way(source: Path) -> None:
 
 
 def _check_out_and_source_apart(source: Path, out: Path) -> None:
-    resolved = out.resolve()
+    resolved = real_path(out)
     if any(_is_same(folder, source) for folder in (resolved, *resolved.parents)):
         raise UsageProblem(f"{out}: OUT is inside SRC; give a folder outside of {source.name}/")
     if any(_is_same(folder, resolved) for folder in source.parents):
@@ -113,8 +113,8 @@ def _is_same(one: Path, other: Path) -> bool:
 def _check_single_out(request: Request) -> None:
     folder = request.out_folder
     assert folder is not None
-    target = folder / (request.out_name or request.source.resolve().name)
-    if target.resolve() == request.source.resolve():
+    target = folder / (request.out_name or real_path(request.source).name)
+    if real_path(target) == real_path(request.source):
         raise UsageProblem(f"{request.out}: OUT is SRC itself; give another OUT")
     if request.out_name and os.path.lexists(target) and not request.force and not is_recorded(folder):
         raise UsageProblem(f"{target}: exists and was not written by tf2npu; give another OUT, or --force (backs it up)")
