@@ -230,6 +230,7 @@ def main(argv: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a file name may hold what the terminal cannot show
+    _require_current_folder()
     try:
         cli.main(argv, prog_name="tf2npu", standalone_mode=False)
     except click.ClickException as error:
@@ -250,3 +251,12 @@ def main(argv: list[str] | None = None) -> None:
 
         click.echo(crash_log.one_line(error), err=True)
         sys.exit(EXIT_INTERNAL)
+
+
+def _require_current_folder() -> None:
+    """End with one line where another process has removed the folder that relative paths start from."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        click.echo(f"tf2npu: the current folder cannot be used ({error.strerror}): change to one that is there", err=True)
+        sys.exit(EXIT_USAGE)

@@ -316,3 +316,12 @@ def test_odd_names_and_suffixes(tool, project, tmp_path, session_source):
         assert "npu_config_proto" in (tmp_path / "out" / name).read_text(), name
     assert tree(project).keys() == tree(tmp_path / "out").keys()
     assert all("\x1b" not in line and "\u202e" not in line for line in done.out.split("\n"))
+
+
+def test_a_current_folder_that_is_gone(tool, project, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    done = tool("scan", project, "--report", tmp_path / "rep")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "change to one that is there" in done.err
