@@ -1,5 +1,9 @@
 # make demo    convert the four examples, train them on the simulated device, say where the report is
 # make test    all checks (about twenty minutes on two cores)
+# make quick   lint, and the tests that belong to the files that differ from main (a minute for one rule or kernel)
+# make regen   everything that is generated: the API table and its pages, docs/generated, the picture of the packages
+# make new-rule NAME=frozen_graphs [ID=NPU970] [TOPIC=session]     a rule to fill in, and what else it needs
+# make new-kernel OP=Roll TOPIC=array                              a kernel to fill in, and what else it needs
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
@@ -15,7 +19,7 @@ STAMP = $(VENV)/.installed
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test lint ruff mypy imports unit shim converter-suite acceptance graphs suites soak precision few-graphs kernels bench spreads fuzz clean
+.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-suite acceptance graphs suites soak precision few-graphs kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -30,6 +34,21 @@ demo: $(STAMP)
 test: $(STAMP)
 	@$(MAKE) --no-print-directory --keep-going lint unit shim few-graphs converter-suite
 	@echo "all green"
+
+quick: $(STAMP)
+	$(PYTHON) tools/quick.py
+
+regen: $(STAMP)
+	$(PYTHON) tools/build_api_table.py
+	$(PYTHON) tools/build_not_simulated.py
+	$(PYTHON) tools/draw_packages.py
+	$(PYTHON) docs/generate.py
+
+new-rule: $(STAMP)
+	$(PYTHON) tools/new_rule.py $(NAME) $(if $(ID),--id $(ID)) $(if $(TOPIC),--topic $(TOPIC))
+
+new-kernel: $(STAMP)
+	$(PYTHON) tools/new_kernel.py $(OP) $(if $(TOPIC),--topic $(TOPIC))
 
 lint: ruff mypy imports
 

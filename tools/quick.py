@@ -1,0 +1,126 @@
+"""Lint, and the tests that belong to what changed: `make quick`, or `python tools/quick.py [--since COMMIT] [--list]`.
+
+What changed is what differs from where the branch left `main`, with what is not committed. Tests belong to a file when they
+are that file, have its name, import it, or run the examples and cases of the rules and kernels that it declares. `make test`
+runs all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"])
+ALWAYS = ("tests/test_layers.py", "tests/test_packaging.py", "tests/test_generated_docs.py")
+OF_RULES = ("tests/converter/test_rule_examples.py", "tests/report/test_language.py")
+OF_KERNELS = ("tests/kernels/test_oracle.py", "tests/kernels/test_contract.py", "tests/kernels/test_op_coverage.py")
+KERNELS = ("npu_runtime/kernels/", "tests/kernels/cases/")
+ALONE = "tests/shim"  # importing npu_bridge changes the meaning of `import tensorflow` for all of a process
+GATES = frozenset({"test_layers", "test_packaging", "test_generated_docs", "test_standards"})
+
+
+def changed(since: str | None) -> list[Path]:
+    """Files of the tree that differ from a commit, relative to the root; those that are gone left out."""
+    base = since or _git("merge-base", "HEAD", "main").strip()
+    names = {*_git("diff", "--name-only", base).splitlines(), *_git("ls-files", "-o", "--exclude-standard").splitlines()}
+    return [Path(name) for name in sorted(names) if (ROOT / name).is_file()]
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def module_of(path: Path) -> str:
+    """Dotted name of a source file, as tests import it; "" for other files."""
+    if path.suffix != ".py":
+        return ""
+    parts = path.with_suffix("").parts
+    parts = parts[1:] if parts[:2] in (("tf2npu", "npu_bridge"), ("tf2npu", "hccl")) else parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def tests_of(paths: Iterable[Path]) -> set[str]:
+    """Test files that are among the paths, have the name of one, or import one; relative to the root."""
+    modules = {module: path for path in paths if (module := module_of(path))}
+    stems = {f"test_{path.stem}" for path in modules.values()}
+    found = set(ALWAYS)
+    for test in sorted((ROOT / "tests").rglob("test_*.py")):
+        name = test.relative_to(ROOT)
+        if (
+            name in modules.values()
+            or test.stem in stems
+            or (test.stem not in GATES and not modules.keys().isdisjoint(_imports(test)))
+        ):
+            found.add(name.as_posix())
+    return found
+
+
+def _imports(test: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(test.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def selections(paths: list[Path]) -> list[list[str]]:
+    """Arguments of pytest, one list for each run."""
+    tests, runs = tests_of(paths), []
+    modules = {module_of(path) for path in paths}
+    if names := _rules(modules):
+        runs.append([*OF_RULES, "-k", " or ".join([*sorted(names), "language"])])
+    if ops := _ops(paths):
+        runs.append([*OF_KERNELS, "-k", " or ".join(sorted(ops))])
+    runs.append(sorted(test for test in tests if not test.startswith(ALONE)))
+    runs.append(sorted(test for test in tests if test.startswith(ALONE)))
+    return [run for run in runs if run]
+
+
+def _rules(modules: set[str]) -> set[str]:
+    if not any(module.startswith("tf2npu.rules") for module in modules):
+        return set()
+    from tf2npu.rules import rule_parts
+
+    return {part.id for part in rule_parts() if part.check.__module__ in modules}
+
+
+def _ops(paths: list[Path]) -> set[str]:
+    """Ops that the files of kernels or of their cases name."""
+    named = [path for path in paths if path.suffix == ".py" and path.as_posix().startswith(KERNELS)]
+    if not named:
+        return set()
+    from npu_runtime.kernels.base import all_kernels
+
+    nodes = (node for path in named for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))))
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return texts & all_kernels().keys()
+
+
+def main() -> int:
+    """Run what belongs to the changes; the exit code is 1 when anything fails."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--since", metavar="COMMIT", help="what to compare with; by default where the branch left main")
+    options.add_argument("--list", action="store_true", help="say what would be run, and run nothing")
+    asked = options.parse_args()
+    sys.path.insert(0, str(ROOT))
+    paths = changed(asked.since)
+    programs = [[str(Path(sys.executable).parent / name), *rest] for name, *rest in LINT]
+    commands = programs + [[sys.executable, "-m", "pytest", "-q", *run] for run in selections(paths)]
+    print(f"{len(paths)} files changed", flush=True)
+    failed = []
+    for command in commands:
+        print("+", *command[2 if command[0] == sys.executable else 0 :], flush=True)
+        if not asked.list and subprocess.run(command, cwd=ROOT, check=False).returncode not in (0, 5):  # 5: no test of that name
+            failed.append(command)
+    print(f"{len(failed)} of {len(commands)} failed" if failed else "all green; `make test` runs the rest")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
