@@ -1,0 +1,1 @@
+"""What a node costs: floating-point operations and bytes."""

@@ -1,0 +1,1 @@
+"""The simulated chip: engines, memory, element types of its ops, variables."""

@@ -1,0 +1,1 @@
+"""Programs and how they run: steps, loops, threads, memory."""

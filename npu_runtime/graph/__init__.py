@@ -1,0 +1,1 @@
+"""The graph: nodes, specs of values, text form and verifier."""

@@ -1,0 +1,1 @@
+"""The migration report as HTML, JSON, SARIF, text and annotations."""
