@@ -11,6 +11,8 @@ import click
 import tf2npu
 
 EXIT_LEFT, EXIT_USAGE, EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
+"""Exit codes: something is left for a person, the command was wrong (click's own), a file could not be converted, a defect of
+ours (EX_SOFTWARE of sysexits.h), ended by SIGINT (as shells report it)."""
 
 
 class FilledPath(click.Path):

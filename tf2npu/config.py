@@ -19,11 +19,13 @@ DISTRIBUTED_MODES = ("none", "auto", "horovod", "tf")
 IMPORT_STYLES = ("explicit", "star")
 ADAPTERS = ("current", "2021")
 TENSORFLOWS = ("1.15",)
-OLDEST_PYTHON = (3, 5)  # what inserted code needs at least: keyword arguments behind *args, no f-strings
+OLDEST_PYTHON = (3, 5)
+"""The oldest Python that converted scripts run on: inserted code has keyword arguments behind *args and no f-strings."""
 SEVERITIES = ("unsupported", "manual", "info")
 _PYTHON = re.compile(r"3\.\d{1,2}$")
 _RULE_ID = re.compile(r"NPU(?:\d{0,3}|X\d{0,4})$")  # NPUX are rules of plug-ins
-_MOST_NAME_BYTES = 4096  # of a path, on every system there is
+_MOST_NAME_BYTES = 4096
+"""The longest path in bytes: PATH_MAX of Linux, and more than macOS has."""
 _SHOWN = reprlib.Repr()  # of a wrong value: a line, whatever it is
 _SHOWN.maxstring = _SHOWN.maxother = 100
 _CONSOLE_ENTRY = re.compile(r"\w+(?:\.\w+)*(?::\w+(?:\.\w+)*)?$")

@@ -35,6 +35,7 @@ _FIXERS = (
     "repr", "standarderror", "sys_exc", "throw", "tuple_params", "types", "unicode", "urllib", "xrange", "xreadlines", "zip",
 )  # fmt: skip
 _MOST_NAMED = 10
+"""The most places that one message names: more are not read."""
 _TAB_WORDS = {"inconsistent", "tabs"}  # of Python's own message
 
 

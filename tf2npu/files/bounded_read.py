@@ -14,6 +14,7 @@ from typing import BinaryIO
 from tf2npu.files.directory import Directory
 
 KB, MB = 1 << 10, 1 << 20
+"""Bytes of a kibibyte and of a mebibyte."""
 MOST_SETTINGS_BYTES = 1 * MB  # pyproject.toml, setup.cfg: the largest known ones have some hundred KB
 MOST_PATTERN_BYTES = 1 * MB  # .gitignore, likewise; each line is a regular expression that every path is held against
 MOST_BASELINE_BYTES = 64 * MB  # some 200 bytes a finding: room for 300,000

@@ -20,7 +20,8 @@ _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 MOST_OPEN = 16
-"""Folders that are kept open on the way to one: trees are seldom deeper, and a process may be allowed 64 files only."""
+"""The most folders that are kept open on the way to one. Trees are seldom deeper, and a process may be allowed 64 files only.
+"""
 LINK = "is or lies behind a symbolic link, which is not followed"
 NO_FILE = "is no regular file"
 

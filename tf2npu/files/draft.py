@@ -13,7 +13,7 @@ from tf2npu.files.directory import Directory
 
 _NAME = re.compile(r"\.tf2npu-draft-[0-9a-f]{16}")
 _BLOCK_BYTES = 1 << 20
-"""A copy holds so much in memory; larger blocks are no faster."""
+"""Bytes that a copy holds in memory at a time. Larger blocks are no faster."""
 
 
 def new_name() -> str:

@@ -12,7 +12,7 @@ from tf2npu.files.directory import Directory
 
 log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.05
-"""Between two tries to get a lock."""
+"""Seconds between two tries to get a lock: short beside a conversion, long beside a try."""
 
 
 class Busy(Exception):

@@ -8,8 +8,10 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-_FOLDER_MODE, _FILE_MODE = 0o700, 0o600  # whatever the umask says
+_FOLDER_MODE, _FILE_MODE = 0o700, 0o600
+"""Modes of what only this user may read and write, whatever the umask says."""
 _OTHERS_MAY_WRITE = 0o022
+"""Mode bits that let the group or everybody write."""
 
 
 class NotPrivate(OSError):

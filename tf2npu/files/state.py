@@ -17,6 +17,7 @@ from tf2npu.files.directory import Directory
 
 _TREES = "trees"
 _PRIVATE = 0o700
+"""Mode of folders that only this user may enter."""
 
 
 class NoState(OSError):

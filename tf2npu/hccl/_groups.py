@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable
 
 WORLD = "hccl_world_group"
-MAX_NAME = 127  # characters
+MAX_NAME = 127
+"""The most characters of a group's name. Source: the vendor's documentation of create_group."""
 _groups: dict[str, list[int]] = {}
 _is_up = False
 # Set by npu_bridge: what to do about a call that comes before the first session, which a host refuses.

@@ -18,7 +18,8 @@ from tensorflow.python.training import basic_session_run_hooks, monitored_sessio
 from npu_runtime.device import float_status
 
 PATIENCE = 20
-"""Runs in a row."""
+"""Runs in a row that overflowed and left the global step where it was, after which the loss scale is looked at. Looking is one
+more fetch, so it is not done in every run."""
 
 _GOES_ON = ("npu_loss_scale_goes_on",)  # a key that is no text stays out of exported graphs
 _STUCK = (

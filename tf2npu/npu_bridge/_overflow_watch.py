@@ -11,7 +11,8 @@ from npu_bridge._log import log
 
 from npu_runtime.device import float_status
 
-_FIRST_WARNING = 20  # steps in a row; the next ones come after ten times as many each
+_FIRST_WARNING = 20
+"""Steps in a row with an overflow, after which a run is warned. The next warnings come after ten times as many each."""
 _TOLD = (
     "each of the last %d steps had a result too large for 16 bits, first of %s; a loss-scale optimizer skips such steps, so "
     "neither variables nor the global step move, and a fixed scale never gets out of it. Lower the loss scale, keep such nodes "

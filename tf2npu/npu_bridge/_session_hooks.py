@@ -39,7 +39,7 @@ LOG_VARIABLE = "TF2NPU_LOG"
 """Set to "full" for a line on every program after the totals, to "debug" for the options of every session too."""
 
 SHOWN_PLACES = 5
-"""How many lines of the script a line of the log names."""
+"""The most lines of the script that one line of the log names: more are not read."""
 
 _DEVICE = "_npu_device_session"
 _REQUESTS = "_npu_requests"

@@ -26,12 +26,17 @@ from tf2npu.project import codec
 from tf2npu.rules import plugins
 
 log = logging.getLogger(__name__)
-_MAX_BYTES = 512 << 20  # beyond this the entries that were used longest ago go
+_MAX_BYTES = 512 << 20
+"""Bytes that the cache may hold. Beyond this the entries that were used longest ago go."""
 _FLUSH_BYTES = 8 << 20
-_LOCK_SECONDS = 2  # how long another conversion may keep the file; its transactions take less than a tenth of that
-_DIGEST_BYTES = 16  # against accidents: who can write the file could write a digest as well
+"""Bytes of new entries that wait in memory for one transaction: it costs as much for one as for thousands."""
+_LOCK_SECONDS = 2
+"""Seconds to wait for another conversion that has the file. Its transactions take less than a tenth of that."""
+_DIGEST_BYTES = 16
+"""Bytes of the checksum of an entry. It guards against accidents: who can write the file could write a checksum as well."""
 _COLUMNS = ["key", "value", "run"]
-_LAST_RUN = 1 << 62  # a larger number of a run is damage
+_LAST_RUN = 1 << 62
+"""The largest number of a run. A larger one is damage, and SQLite's integers end at twice that."""
 _SCHEMA = "CREATE TABLE IF NOT EXISTS results (key BLOB PRIMARY KEY, value BLOB, run INTEGER) WITHOUT ROWID"
 _T = TypeVar("_T")
 

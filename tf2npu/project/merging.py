@@ -10,6 +10,7 @@ from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.project_facts import ProjectFacts
 
 _BYTES_WORTH_A_PROCESS = 4 << 20
+"""Bytes of facts from which on merging them is worth a process of its own."""
 
 
 def packed_facts(path: str, data: bytes, gather: Callable[[str, bytes], FileFacts]) -> bytes:

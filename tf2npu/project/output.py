@@ -16,6 +16,7 @@ from tf2npu.project.mirror import Mirror, Placed, Put
 from tf2npu.project.walk import Entry, Kind, Tree
 
 LARGE_BYTES = 10 << 20
+"""Bytes from which on a file is large: data is linked or left out unless `--data copy`, and a source is not converted."""
 
 
 class Output:

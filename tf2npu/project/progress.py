@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 _SECONDS_BETWEEN_LINES = 5.0
+"""Seconds between two lines of progress where there is no terminal: a log of an hour has 720."""
 
 
 class Bar:

@@ -13,8 +13,9 @@ from tf2npu.files.directory import Directory
 
 FOLDER = "folder"
 LONGEST_NAME_BYTES = 255
-"""NAME_MAX of the usual file systems."""
+"""The most bytes of a name in a folder: NAME_MAX of the usual file systems."""
 _BLOCK_BYTES = 1 << 20
+"""Bytes that are hashed at a time. Larger blocks are no faster."""
 
 
 def signature_of_bytes(data: bytes) -> str:

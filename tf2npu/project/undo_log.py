@@ -27,6 +27,7 @@ _SIGNATURE = re.compile(r"sha256:[0-9a-f]{64}:[0-9]{1,19}")
 _NO_RECORD = (ValueError, TypeError, AttributeError, RecursionError)
 _UNDO = "undo"
 _PRIVATE = 0o700
+"""Mode of folders that only this user may enter."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,9 @@ Job = tuple[str, bytes]  # path, content
 Work = Callable[..., Any]  # work(path, data, *shared), importable by name
 
 _CHUNK_BYTES = 64 << 10
-_BYTES_WORTH_A_WORKER = 150 << 10  # below this a further process costs more than it saves
+"""Bytes of source that a worker takes at a time: small, so that no worker is left with a long rest at the end."""
+_BYTES_WORTH_A_WORKER = 150 << 10
+"""Bytes of source from which on a further process saves more than it costs to start."""
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from tf2npu.ranks.rank_table import rank_table
 from tf2npu.ranks.shared_folder import shared_folder
 
 LOOK_SECONDS = 0.05
-"""Between two looks at which ranks have ended."""
+"""Seconds between two looks at which ranks have ended."""
 GRACE_SECONDS = 10.0
-"""For ranks to say and save what they have to, before they are told to end, and again before they are killed."""
+"""Seconds for ranks to say and save what they have to, before they are told to end, and again before they are killed."""
 CANNOT_START = 2
-"""Exit code, as of a wrong command: no rank has begun."""
+"""Exit code where no rank has begun: that of a wrong command."""
 ALONE = (
     "the ranks called no collective operation: each has worked for itself; tf2npu convert --distributed makes them train together"
 )

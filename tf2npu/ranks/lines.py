@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 LONGEST_LINE_BYTES = 1 << 20
-"""A longer line is printed in parts of this size, each a line: nobody's memory fills while it waits for an end."""
+"""Bytes of the longest line that is kept whole. A longer one is printed in parts, so that memory does not fill while it waits
+for an end."""
 _CONTINUED = (0x80, 0xC0)
-"""Bits of a byte that goes on with a character in UTF-8, and which of its bits say so."""
+"""The bits of a byte that goes on with a character in UTF-8, and the mask of the bits that say so."""
 
 
 class Lines:

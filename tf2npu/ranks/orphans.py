@@ -8,7 +8,7 @@ import signal
 import sys
 
 PR_SET_PDEATHSIG = 1
-"""Linux sends a process this signal when its parent ends.  Source: linux/prctl.h."""
+"""The request of prctl by which Linux sends a process a signal when its parent ends.  Source: linux/prctl.h."""
 
 
 def end_with(launcher: int) -> None:

@@ -21,9 +21,9 @@ from typing import IO, TextIO
 from tf2npu.ranks.lines import Lines
 
 CHUNK_BYTES = 1 << 16
-"""Of one read: what a pipe holds on Linux."""
+"""Bytes of one read: what a pipe holds on Linux."""
 CHILDREN_SECONDS = 0.5
-"""How long the end of a run waits for pipes that children of ranks keep open: for their last words, not for theirs to end."""
+"""Seconds that the end of a run waits for pipes that children of ranks keep open: for their last words, not for their end."""
 
 
 @dataclass(eq=False)

@@ -19,12 +19,12 @@ from tf2npu.files.directory import Directory
 IN_MEMORY = "/dev/shm"
 """Where Linux keeps files in memory."""
 ENOUGH_BYTES = 2 << 30
-"""Free there, or arrays go elsewhere: containers have 64 MB unless told otherwise."""
+"""Free bytes of /dev/shm below which arrays go elsewhere. Containers have 64 MB unless told otherwise."""
 PREFIX = "tf2npu-ranks-"
 OWN_MODE = 0o700
-"""Of the folder, whatever the umask: it keeps other users from the socket and the arrays."""
+"""Mode of the folder, whatever the umask: it keeps other users from the socket and the arrays."""
 FRESH_SECONDS = 60.0
-"""A folder that is younger may be about to be locked by who has made it."""
+"""Seconds for which a folder may still be about to be locked by the process that has made it."""
 _NAME = re.compile(re.escape(PREFIX) + "[0-9a-f]{16}")
 """Whatever is called otherwise is not ours."""
 

@@ -9,6 +9,7 @@ from tf2npu.findings import ApiUse, Verdict
 from tf2npu.report.model import ApiRow, Report
 
 _MOST_PLACES = 10
+"""The most places that a row of the API table names: more are not read."""
 
 
 def add_up(uses: Mapping[str, Sequence[ApiUse]]) -> tuple[ApiRow, ...]:

@@ -32,7 +32,9 @@ from tf2npu.rules.places import other_places
 
 _TEMPLATES = Path(__file__).parent / "htmlfiles"
 _OPEN_GROUPS_UP_TO = 25
-_MANY = 5  # places of a file about which one message is said once
+"""Rows up to which a group of findings is unfolded: what a screen or two hold."""
+_MANY = 5
+"""Places of a file from which on one message about all of them is said once."""
 
 
 @dataclass(frozen=True)

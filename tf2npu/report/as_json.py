@@ -16,7 +16,8 @@ from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, Fi
 from tf2npu.report.report_document import ApiEntry, FileEntry, FindingEntry, Range, ReportDocument
 
 SCHEMA_FILE = Path(__file__).parent / "report.schema.json"
-_MOST_OF_A_REASON = 120  # it may hold the wrong value
+_MOST_OF_A_REASON = 120
+"""Characters of a reason that are shown: it may hold the wrong value, of any length."""
 _VERSION = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\Z")
 
 

@@ -22,6 +22,7 @@ from tf2npu.findings import Finding, Level, Status
 from tf2npu.report.model import WORK_LEVELS, FileReport, Lines, Report
 
 _VERSION = 1
+"""Version of the format of baseline files, which a reader checks."""
 _NEVER_KNOWN = (UNREADABLE.id, INTERNAL.id)  # troubles of this run, not of the project
 
 

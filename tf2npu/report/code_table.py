@@ -18,9 +18,12 @@ from tf2npu.report.model import FileReport
 from tf2npu.report.visible import ODD, code_point
 from tf2npu.scanner.ranges import Covering
 
-_CONTEXT = 3  # unchanged rows kept in sight around what matters
+_CONTEXT = 3
+"""Unchanged rows that are kept in sight around what matters, as diff does."""
 _WORTH_FOLDING = 8
-_MOST_FOLDED = 20_000  # rows: behind a fold too, a browser has to lay them out, and a page of a million takes 130 MB
+"""Rows from which on a stretch is folded: a fold of fewer hides less than it takes."""
+_MOST_FOLDED = 20_000
+"""Rows that a fold may hold. A browser has to lay them out behind a fold too, and a page of a million takes 130 MB."""
 _QUOTED = re.compile(r"`([^`\n]+)`")
 
 

@@ -20,7 +20,8 @@ FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit")
 MARKER = ".tf2npu-report"  # tells a walk that a folder is a report
 _MARKER_TEXT = "This folder is a report of tf2npu: conversions leave it out.\n"
 PATIENCE_SECONDS = 60.0
-"""A report of thousands of pages takes less, and who waits has a conversion behind it that would be lost."""
+"""Seconds to wait for another process that writes a report there. One of thousands of pages takes less, and who waits would
+lose a conversion."""
 _PAGES = "files"
 
 _PACKAGE = Path(__file__).parent.parent

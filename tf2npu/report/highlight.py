@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from tf2npu.report.model import Lines
 
 Piece = tuple[str, str]  # class ("" for plain text), text
-_MAX_CHARACTERS = 1_000_000  # a longer file is shown without colours
+_MAX_CHARACTERS = 1_000_000
+"""Characters of the longest file that is shown in colours. Pygments takes seconds for more."""
 _CLASSES = (
     ("Comment", "c"), ("Literal.String", "s"), ("Literal.Number", "m"), ("Keyword", "k"), ("Operator.Word", "k"),
     ("Name.Builtin", "b"), ("Name.Decorator", "d"), ("Name.Function", "f"), ("Name.Class", "f"),

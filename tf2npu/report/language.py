@@ -19,6 +19,7 @@ _FOLDER = Path(__file__).parent / "locale"
 _SLOT = re.compile(r"\{(\d*)\}")
 _BORDER = re.compile(r"(?<=[.:;)])\s+|(?<=[:;)])(?=\S)|(?=, )")  # where one text of a message can end and the next begin
 _LEAST_LETTERS = 3
+"""Letters that a template needs to be looked for: one of fewer would fit any message."""
 
 
 class Catalogue:

@@ -15,7 +15,9 @@ from tf2npu.report.as_html import Pages
 from tf2npu.report.model import Report
 
 _PAGES_WORTH_A_PROCESS = 40
+"""Pages from which on rendering them is worth another process."""
 _CHUNK = 16
+"""Pages that a process takes at a time."""
 
 
 def put(report: Report, folder: Directory, jobs: int) -> Iterator[tuple[str, bool]]:

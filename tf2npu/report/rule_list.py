@@ -13,7 +13,7 @@ from tf2npu.rules import Example, Rule, all_rules
 
 FORMATS = ("text", "json", "md")
 MOST_MATCHES = 60
-"""Names that a person is shown of what a rule looks for."""
+"""The most names that a person is shown of what a rule looks for."""
 _WHOLE_FILE = "the file as a whole"
 
 

@@ -8,8 +8,11 @@ from hccl import _groups
 from hccl._groups import WORLD
 
 MAX_PARTS = 8
+"""The most parts that gradients are split into. Source: the vendor's documentation of set_split_strategy_by_idx."""
 MAX_INDEX = 2**32 - 1
-DEFAULT_PERCENT = (96.54, 3.46)  # share of the gradient bytes in each part without a call
+"""The largest index of a gradient: it is an unsigned number of 32 bits."""
+DEFAULT_PERCENT = (96.54, 3.46)
+"""Shares of the gradients' bytes in each part, in per cent, where a script sets none. Source: the vendor's documentation."""
 _by_index: dict[str, list[int]] = {}
 _by_size: dict[str, list[float]] = {}
 

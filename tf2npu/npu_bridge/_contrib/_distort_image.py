@@ -11,7 +11,9 @@ import tensorflow as tf
 
 __all__ = ["adjust_hsv_in_yiq", "random_hsv_in_yiq"]
 _TO_YIQ = ((0.299, 0.587, 0.114), (0.596, -0.274, -0.322), (0.211, -0.523, 0.312))
+"""Weights of red, green and blue in luma and the two chroma values of NTSC's YIQ, a row each."""
 _TO_RGB = ((1.0, 0.95617069, 0.62143257), (1.0, -0.2726886, -0.64681324), (1.0, -1.103744, 1.70062309))
+"""The inverse of _TO_YIQ to the digits that TensorFlow's kernel has."""
 
 
 def adjust_hsv_in_yiq(

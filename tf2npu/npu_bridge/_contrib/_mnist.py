@@ -19,7 +19,8 @@ __all__ = [
     "read_data_sets",
 ]  # fmt: skip
 DEFAULT_SOURCE_URL = ""
-_IMAGES, _LABELS = 2051, 2049  # first numbers of the two kinds of file
+_IMAGES, _LABELS = 2051, 2049
+"""The first number of a file of images and of one of labels. Source: the description of the MNIST files."""
 
 
 class Datasets(NamedTuple):

@@ -8,7 +8,9 @@ from typing import Any
 import tensorflow as tf
 
 NUM_CLASSES = 10
+"""The ten digits."""
 IMAGE_SIZE = 28
+"""Pixels of a side of an MNIST image."""
 IMAGE_PIXELS = IMAGE_SIZE * IMAGE_SIZE
 
 

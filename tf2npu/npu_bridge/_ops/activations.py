@@ -9,7 +9,9 @@ from npu_bridge._ops import composite
 
 _C = math.sqrt(2.0 / math.pi)
 _CUBIC = 0.044715
+"""The coefficient of the cube in GELU's approximation by tanh. Source: Hendrycks and Gimpel, arXiv 1606.08415."""
 _FAST = 1.702
+"""The factor of x in GELU's approximation by the logistic function. Source: Hendrycks and Gimpel, arXiv 1606.08415."""
 
 
 def gelu(features: tf.Tensor, name: str | None = None) -> tf.Tensor:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import tensorflow as tf
 from npu_bridge._ops.composite import mark
 
-CAPACITY = 64  # values that may wait in a channel before the device has to
+CAPACITY = 64
+"""Values that may wait in a channel before the device has to. Chosen, not measured."""
 
 
 def initialize_system(name: str | None = None) -> tf.Operation:

@@ -6,6 +6,7 @@ import tensorflow as tf
 from npu_bridge._ops import composite
 
 N_WORDS = 8
+"""Elements of the status tensor. Source: NPUAllocFloatStatus of the vendor's op definitions."""
 
 
 def npu_alloc_float_status(name: str | None = None) -> tf.Tensor:

@@ -18,6 +18,7 @@ from npu_bridge.hccl import _several_ranks
 REDUCTIONS = ("min", "max", "prod", "sum")
 DTYPES = (tf.int8, tf.int16, tf.int32, tf.int64, tf.float16, tf.float32, tf.bfloat16)
 _MAX_FUSION_ID = 0x7FFFFFFF
+"""The largest fusion_id: a signed number of 32 bits."""
 
 
 def _check_fusion(fusion: int, fusion_id: int, allowed: Sequence[int]) -> None:

@@ -6,7 +6,8 @@ import abc
 
 import tensorflow as tf
 
-MAX_SCALE = 3.4e38  # just below the largest fp32 number
+MAX_SCALE = 3.4e38
+"""The largest loss scale: just below the largest fp32 number."""
 
 
 class LossScaleManager(abc.ABC):
