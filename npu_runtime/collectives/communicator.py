@@ -17,7 +17,7 @@ from npu_runtime.collectives.mailing import Inbox, Outbox
 from npu_runtime.errors import FailedPrecondition
 
 LOOK_SECONDS = 0.1
-"""How long a waiting rank does not look at what its process was asked meanwhile."""
+"""Seconds after which a waiting rank looks at what its process was asked meanwhile."""
 
 
 class Communicator:

@@ -22,18 +22,19 @@ import numpy as np
 SOCKET = "coordinator"
 """Its name in the run's folder."""
 LONGEST_NAME = 104
-"""Bytes of a socket's name, with the zero behind it.  Source: sun_path of sys/un.h, 108 on Linux and 104 on macOS."""
+"""Bytes of the longest name of a socket, with the zero behind it.  Source: sun_path of sys/un.h, 108 on Linux and 104 on
+macOS."""
 KEY_BYTES = 32
-"""Of the key that a rank shows first."""
+"""Bytes of the key that a rank shows first: nobody guesses 256 bits."""
 HELLO_SECONDS = 10.0
-"""For a connection to show the key; ranks do at once."""
+"""Seconds for a connection to show the key. Ranks do so at once."""
 LONGEST_HEADER_BYTES = 1 << 20
-"""A header names a group's ranks or some arrays; a longer one is none."""
+"""Bytes of the longest header. It names a group's ranks or some arrays; a longer one is no header."""
 _READ_BYTES = 1 << 16
-"""Of the first read of a message: all of it, but for large arrays without room in memory."""
+"""Bytes of the first read of a message: all of it, unless it carries large arrays."""
 _LENGTHS = struct.Struct("<IQ")
 _PADDING_BYTES = 16
-"""Headers end at a multiple of it, so that the numbers behind them lie as numpy likes them."""
+"""Headers end at a multiple of so many bytes, so that the numbers behind them are aligned as numpy likes them."""
 _CREDENTIALS = struct.Struct("3i")
 """Process, user and group.  Source: struct ucred of sys/socket.h."""
 _WELCOME = b"+"

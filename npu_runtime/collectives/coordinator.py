@@ -18,11 +18,11 @@ from npu_runtime.collectives.mailing import Inbox, Outbox
 from npu_runtime.collectives.meeting import Meeting
 
 DEFAULT_SECONDS = 1800.0
-"""How long a call waits for the other ranks.  Source: the default of HCCL_EXEC_TIMEOUT in HCCL's documentation."""
+"""Seconds that a call waits for the other ranks.  Source: the default of HCCL_EXEC_TIMEOUT in HCCL's documentation."""
 MOST_UNKNOWN = 256
-"""Connections that have not shown the key yet; one more, and the oldest goes.  Ranks show it at once."""
+"""The most connections that have not shown the key yet. When one more comes, the oldest goes; ranks show the key at once."""
 RETRY_SECONDS = 0.1
-"""Before the next connection is taken when there was no descriptor or thread for one."""
+"""Seconds before the next connection is taken, when there was no descriptor or thread for one."""
 
 
 class Coordinator:

@@ -15,6 +15,7 @@ _FLUSH = 0x8040
 _MXCSR_OFFSET = 28
 """Where glibc's fenv_t keeps MXCSR on x86-64.  Source: glibc sysdeps/x86/fpu/bits/fenv.h."""
 _FENV_BYTES = 32
+"""Bytes of glibc's fenv_t on x86-64.  Source: glibc sysdeps/x86/fpu/bits/fenv.h."""
 
 
 def _libm() -> ctypes.CDLL | None:

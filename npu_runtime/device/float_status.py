@@ -15,6 +15,7 @@ import numpy as np
 
 LARGEST = np.float16(65504.0)
 N_STATUS_WORDS = 8
+"""Elements of the status tensor.  Source: NPUAllocFloatStatus of the vendor's op definitions."""
 
 asked: bool | None = None
 """Whether this process asked for saturation mode (True) or infinity mode (False); None leaves it to each session."""

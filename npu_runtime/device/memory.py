@@ -11,7 +11,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.errors import ResourceExhausted
 
 _ALIGNMENT_BYTES = 64
-"""A line of the cache, and the widest vector of a processor: numpy takes twice as long to store across two lines."""
+"""Bytes of a cache line and of a processor's widest vector: numpy takes twice as long to store across two lines."""
 
 
 def allocate(n_bytes: int) -> np.ndarray:

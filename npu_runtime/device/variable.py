@@ -11,7 +11,8 @@ import numpy as np
 from npu_runtime.device.memory import allocate_array
 from npu_runtime.errors import FailedPrecondition, InvalidArgument
 
-_OWN_REFERENCES = 2  # the array's attribute itself and getrefcount's argument
+_OWN_REFERENCES = 2
+"""References that are always counted: the array's attribute itself, and getrefcount's argument."""
 
 _numbers = itertools.count()
 

@@ -11,14 +11,17 @@ from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.partition import HostCall
 
 LAUNCH_SECONDS = 4e-6
-"""What a step takes beside its arithmetic."""
+"""Seconds that a step takes beside its arithmetic."""
 CUBE_FLOPS_PER_SECOND = 150e9
+"""Floating-point operations a second of matrix products and convolutions."""
 VECTOR_BYTES_PER_SECOND = 8e9
+"""Bytes a second that element-wise steps read and write."""
 VECTOR_FLOPS_PER_SECOND = 6.5e9
+"""Floating-point operations a second of element-wise steps."""
 RANDOM_PER_SECOND = 0.12e9
-"""Random numbers drawn."""
+"""Random numbers drawn a second."""
 SPARSE_SHARE = 1 / 16
-"""Of a table, the rows that a step changes: how many there are is seldom known before."""
+"""The share of a table's rows that a step is taken to change: how many there are is seldom known before."""
 
 
 def seconds_of(graph: Graph, item: Item) -> float:

@@ -17,11 +17,12 @@ from npu_runtime.interrupts import current as current_interrupts
 from npu_runtime.passes.placement import Key
 
 LOOK_SECONDS = 1e-3
-"""Between two looks at whether the steps have ended; none of them tells, as nobody waits in nearly all runs."""
+"""Seconds between two looks at whether the steps have ended. None of them tells, as nobody waits in nearly all runs."""
 MOST_SECONDS = 600.0
-"""After which a step that is waited for is taken to wait for something that only comes behind it."""
+"""Seconds after which a step that is waited for is taken to wait for something that only comes behind it."""
 MOST_SECONDS_INSIDE = 1.0
-"""The same on a thread of TensorFlow's: what runs there is part of a host call, and most likely of the step that it waits for."""
+"""Seconds of the same on a thread of TensorFlow's: what runs there is part of a host call, and most likely of the step that it
+waits for."""
 
 
 class InFlight:

@@ -21,6 +21,7 @@ from npu_runtime.passes.lift_loops import WHILE
 
 Run = Callable[[Callable[..., Any], "Task | HostStep", "list[Any]"], None]
 MOST_ORIGINS = 3
+"""The most nodes that a message names as origins: the first ones tell."""
 
 
 @dataclass

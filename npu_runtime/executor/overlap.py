@@ -23,11 +23,11 @@ from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.partition import HostCall
 
 LEAST_SECONDS = 150e-6
-"""A step that takes less is not worth a worker's time to begin and to end."""
+"""Seconds of the shortest step that is worth a worker's time to begin and to end."""
 MOST_BEHIND_SECONDS = 2e-3
-"""With so much before it the worker is given nothing more: what waits there needs memory and could as well be shared out."""
+"""Seconds of waiting steps beyond which the worker is given nothing more: they hold memory and could as well be shared out."""
 SPARE = 0.3
-"""The part of the estimate that a step may take longer before somebody has to wait for it."""
+"""The share of its estimate that a step may take longer before another one has to wait for it."""
 
 
 @dataclass

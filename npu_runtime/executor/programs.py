@@ -20,21 +20,23 @@ Shapes = tuple[tuple[int, ...], ...]
 Extents = tuple[tuple[int | None, ...], ...]
 """Shapes in which None stands for any extent."""
 MOST_STEPS = 200_000
-"""Of all programs of a request together: a step takes some 6 KB, and sentences of every length would else fill the memory."""
+"""The most steps of all programs of a request together. A step takes some 6 KB, and sentences of every length would else fill
+the memory."""
 FEW_SHAPES = 3
-"""So many shapes, of whole and last batches of training and evaluation, get programs of their own."""
+"""The number of shapes that get programs of their own without being counted: whole and last batches of training and
+evaluation."""
 REPAYS_COMPILING = 32
-"""Steps of a shape after which it gets one too, at most: fewer where they take long beside compiling."""
+"""The most steps of a shape after which it gets a program too. Fewer do where they take long beside compiling."""
 COMPILING_SECONDS, STEP_SECONDS, FLOPS_PER_SECOND = 2.3e-4, 1e-5, 1e11
-"""About, on the machine of docs/benchmarks.md: what compiling takes for a step of a program, what running it takes beside its
-arithmetic, and how fast that is."""
+"""Seconds that compiling takes for a step of a program, seconds that running it takes beside its arithmetic, and operations a
+second. About, on the machine of docs/benchmarks.md."""
 SAVED = 0.15
-"""What a program of exact shapes saves of a step."""
+"""The share of a step's time that a program of exact shapes saves."""
 LARGER = 1.25
-"""Times as many elements of a feed as in any program of exact shapes before: those get one too, as only then the step's memory is
-known, and refused if it is more than the chip has."""
+"""A feed of so many times the elements of any before gets a program of exact shapes: only then the step's memory is known, and
+refused if it is more than the chip has."""
 MOST_SHAPES = 100_000
-"""Whose steps are counted, some 200 bytes each."""
+"""The most shapes whose steps are counted, at some 200 bytes each."""
 
 
 class Programs:

@@ -16,7 +16,7 @@ from npu_runtime.kernels.shapes import broadcast_pair
 from npu_runtime.passes.placement import MERGES
 
 LARGE = 1 << 14
-"""Elements from which on new memory costs more than to ask whether it is needed."""
+"""Elements from which on new memory costs more than asking whether it is needed."""
 SLOT_ONLY = 3
 """References that `getrefcount` counts to what one slot holds: its own argument and the local name that is asked for too."""
 

@@ -22,13 +22,13 @@ Bound = list[tuple[Callable[..., Any], "Task | HostStep", Ready]]
 """Each step with its function, and the whole of it made ready for a run in which nothing is looked at."""
 
 REPEATS = 3
-"""Runs of each kind; the shortest time of them counts."""
+"""Runs of each kind. The shortest time of them counts."""
 LONGEST_ALONE = 3e-3
-"""Seconds of a step that surely gains from more threads."""
+"""Seconds from which on a step surely gains from more threads, and is not tried on one."""
 LONGEST_RUN = 0.1
-"""Seconds of a run that is tried: in a longer one short steps hardly count, and trials do."""
+"""Seconds of the longest run that is tried. In a longer one short steps hardly count, and trials do."""
 WORTH_SHARING = 0.95
-"""What sharing must bring the time of a step down to, as it takes processor time from others."""
+"""The share of its time that a step on all threads may still take to be worth it, as it takes processor time from others."""
 
 
 @dataclass(frozen=True)

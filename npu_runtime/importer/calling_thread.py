@@ -15,11 +15,12 @@ from npu_runtime.search import Search
 Call = Callable[..., Any]
 
 MOST_NODES = 32
-"""Of a call that is tried so: TensorFlow runs what becomes ready within the call that made it so, node within node."""
+"""The most nodes of a call that runs on the calling thread. TensorFlow then runs what becomes ready inside of the call that
+made it so, node within node."""
 SURELY_SHORT = 3e-4
 """Seconds of a call that several threads could hardly make shorter."""
 REPEATS = 3
-"""Calls of each kind; the shortest time of them counts."""
+"""Calls of each kind. The shortest time of them counts."""
 _WAIT_FOR_OTHERS = ("Stage", "Unstage", "MapStage", "MapUnstage", "OrderedMap", "RecordInput")
 """Beginnings of the names of ops that hold their thread until another one has done its part."""
 _ANYTHING = frozenset({

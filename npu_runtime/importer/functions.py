@@ -24,7 +24,8 @@ from npu_runtime.passes.placement import HANDLES, NOT_LOWERED, reason_for_host
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 MAX_DEPTH = 32
-"""Deeper calls are recursive functions; they run on the host."""
+"""The most calls of functions inside of each other that are inlined. Deeper ones are recursive functions, and run on the host.
+"""
 
 ImportOperation = Callable[[Any], Node]
 _LOWERINGS: dict[str, Callable[[Expansion], None]] = {

@@ -29,7 +29,7 @@ HOST_CALL_OBSERVERS: list[Callable[[Any], None]] = []
 """Called with the RunMetadata of every host call made by a callable that was built while the list was not empty."""
 
 MOST_TIMEOUTS = 8
-"""Callables of one host call that are kept, for runs with other timeouts."""
+"""The most callables of one host call that are kept for runs with other timeouts."""
 
 HOST_SIDE_MARK = "_npu_host_side"
 """Attribute of sessions that must stay on the host although every new session is given the NPU entry."""

@@ -14,10 +14,12 @@ import numpy as np
 from npu_runtime.kernels.philox import Make, Stream, fill
 
 MOST_CALLS = 64
+"""The most calls whose numbers are made together."""
 MOST_BLOCKS = 2048
-"""Of all calls that are made together."""
+"""The most blocks of four numbers of all calls that are made together."""
 GROWTH = 4
-"""Times as many calls as the last time: a node that runs once, as an initialiser does, makes nothing for later."""
+"""How many times as many calls are made as the last time. A node that runs once, as an initialiser does, makes nothing for
+later."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from npu_runtime.kernels.shapes import broadcast, merge
 from npu_runtime.kernels.tiles import SMALL, OneUfunc, choose, elementwise, filled, keep_where, run_tiled, widened
 
 BOTH = (0, 1)
+"""Inputs whose buffer the result may take over."""
 _PLAIN: dict[str, np.ufunc] = {"Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply}
 for _op, _ufunc in _PLAIN.items():
     elementwise(_op, dtypes=dt.NUMBERS, shape=broadcast, inplace=BOTH)(OneUfunc(_ufunc))

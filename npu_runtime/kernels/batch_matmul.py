@@ -29,7 +29,7 @@ from npu_runtime.kernels.shapes import broadcast_pair
 
 _BYTES = frozenset({"int8", "uint8"})
 BATCH_ROWS, BATCH_COLUMNS = 32, 128
-"""Fewest rows and most columns of one of a batch of products that is cut so that BLAS packs nothing."""
+"""The fewest rows and the most columns of one of a batch of products that is cut so that BLAS packs nothing."""
 
 
 def multiply_batch(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> np.ndarray:

@@ -15,9 +15,10 @@ from npu_runtime.kernels.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis
 
 _PIXELS = 1 << 16
-"""Of a piece."""
+"""Pixels of one piece of the search, which a thread takes at a time."""
 FIRST_CHANNELS = 4
-"""Behind a ReLU half of a channel's elements are zero: a sixteenth of the pixels is left to look at as a whole."""
+"""Channels that are looked at first. Behind a ReLU half of a channel's elements are zero, so a sixteenth of the pixels is left
+to look at as a whole."""
 
 
 def blank_windows(x: np.ndarray, rows: Axis, cols: Axis) -> np.ndarray | None:

@@ -17,10 +17,11 @@ from npu_runtime.kernels.philox import Stream, reserve
 from npu_runtime.kernels.random import State
 
 WORDS_PER_CANDIDATE = 2048
-"""What a call reserves.  Source: TensorFlow core/kernels/candidate_sampler_ops.cc."""
+"""Random words that a call reserves for each candidate.  Source: TensorFlow core/kernels/candidate_sampler_ops.cc."""
 FEWEST_BLOCKS = 16
-"""Of random words made at once; each makes two candidates."""
+"""The fewest blocks of random words that are made at once. Each makes two candidates."""
 _WORD_BITS = (1 << 64) - 1
+"""The mask of an unsigned number of 64 bits, as which TensorFlow counts."""
 Sample = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 

@@ -18,8 +18,10 @@ from npu_runtime.kernels.tiles import OneUfunc, choose, elementwise, filled, res
 
 BOOL = np.dtype(bool)
 FEW, FEW_BY_ROWS = 1024, 16384
-"""Elements up to which `np.where`, one call that branches, is faster than bits; where a condition holds for a row of them."""
+"""Elements up to which `np.where`, one call that branches, is faster than bits; and where a condition holds for a row of them.
+"""
 FEWEST_A_CONDITION = 16
+"""Elements that each condition decides about, from which on rows are chosen as a whole."""
 FREE: dict[str, frozenset[str]] = {}
 """For ops without a type attribute."""
 

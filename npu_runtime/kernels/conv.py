@@ -29,7 +29,7 @@ DIRECT = (unpadded, im2col)
 FILTERED = (line_winograd, column_winograd, winograd)
 """Ways whose sums hold more than the window."""
 FINISHED = 1 << 17
-"""Elements that an epilogue is applied to at once where it has to come last."""
+"""Elements that an epilogue is applied to at once, where it has to come last."""
 
 
 def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> Algorithm:

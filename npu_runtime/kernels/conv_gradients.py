@@ -25,7 +25,8 @@ from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.windows import Axis, Layout, check_rank, phases, refuse_ranks
 
 MANY_POSITIONS = 8192
-"""From here on the gradient of a 1x1 filter is a sum of products over parts of the batch; else one product, cut in columns."""
+"""Positions from which on the gradient of a 1x1 filter is a sum of products over parts of the batch. With fewer it is one
+product, cut in columns."""
 
 
 def fold_whole_axes(dx: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> tuple[np.ndarray, np.ndarray, Axis, Axis]:

@@ -19,7 +19,7 @@ from npu_runtime.kernels.shapes import constant_ints
 
 Array = np.ndarray
 BLOCK_ELEMENTS = 1 << 16
-"""Of crops made at a time, so that their corners stay in a core's cache."""
+"""Elements of crops made at a time, so that their corners stay in a core's cache."""
 IMAGE_TYPES = {"T": dt.NUMBERS - {"bfloat16"}}
 
 

@@ -21,7 +21,7 @@ from npu_runtime.kernels.windows import Axis, Layout, check_rank
 
 Array = np.ndarray
 BAND_ELEMENTS = 1 << 16
-"""Pixels of a channel read for the rows done at a time: they and their sums stay in a core's cache."""
+"""Pixels of a channel that are read for the rows done at a time: they and their sums stay in a core's cache."""
 
 
 def _layout(strides: Sequence[int], rates: Sequence[int], padding: str) -> Layout:

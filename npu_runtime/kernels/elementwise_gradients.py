@@ -21,6 +21,7 @@ from npu_runtime.kernels.shapes import merge
 from npu_runtime.kernels.tiles import Body, choose, elementwise, filled, keep_where, result_buffer, run_tiled, widened
 
 BOTH = (0, 1)
+"""Inputs whose buffer the result may take over."""
 
 
 def _same_shape(a: Spec, b: Spec, **attrs: object) -> Shape:

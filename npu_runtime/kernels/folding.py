@@ -8,17 +8,18 @@ from npu_runtime.kernels.columns import column_sums
 from npu_runtime.kernels.parallel import Body, parallel_ranges
 
 BLOCK = 128
-"""Values combined one after the other; partial results are reduced again. Keeps a sum's error near that of a pairwise one."""
+"""Values that are combined one after the other; partial results are reduced again. This keeps a sum's error near that of a
+pairwise one."""
 WIDE = 512
-"""numpy adds whole rows: shorter ones than this are joined to rows of about this length first."""
+"""Elements of the rows that numpy adds as a whole. Shorter ones are joined to rows of about this length first."""
 WIDEST = 4096
-"""The same for the extremes of many rows: numpy's maximum takes twice the time for rows of 512."""
+"""Elements of the same for the extremes of many rows: numpy's maximum takes twice the time for rows of 512."""
 SHORT = 32
-"""Rows for which numpy spends more time on the call than on the elements."""
+"""Elements of rows for which numpy spends more time on the call than on the elements."""
 PIECE = 1 << 15
 """Elements of a long row that are added up in fp32 before the sums of the pieces are."""
 GRAIN = 1 << 18
-"""Elements of one piece of work: less takes no longer than waking a worker and waiting for it."""
+"""Elements of one piece of work. Fewer take no longer than waking a worker and waiting for it."""
 
 
 def fold(ufunc: np.ufunc, x: np.ndarray, out: np.ndarray) -> None:

@@ -21,7 +21,7 @@ from npu_runtime.kernels.tiles import TILE, Body
 from npu_runtime.kernels.windows import Layout
 
 LINE_ELEMENTS = 8192
-"""Of a line to which the bias is added."""
+"""Elements of a line that the bias is added to."""
 
 
 def _in_tiles(body: Body) -> Callable[[np.ndarray], None]:

@@ -17,20 +17,22 @@ from npu_runtime.kernels.unpacked import SMALL_PRODUCT, cut_rows, way_unpacked
 from npu_runtime.kernels.windows import Axis
 
 BLOCK_BYTES = 4 << 20
-"""Of the laid-out windows of one block: more repays packing the filter and needs fewer calls, less stays in cache."""
+"""Bytes of the laid-out windows of one block. More repay packing the filter and need fewer calls; less stay in cache."""
 LEAST_BLOCKS = 2
-"""More of small images would share the work better, but their calls of numpy are so short that threads wait for Python's lock."""
+"""Blocks that small images are cut into. More would share the work better, but their calls of numpy are so short that threads
+wait for Python's lock."""
 MIN_POSITIONS = 196
+"""The fewest positions of a block."""
 FEWEST_SUMMED = 512
 """Positions that one product of a filter's gradient sums over, where there are that many: then adding it up costs little."""
 MOST_PARTS = 8
-"""Sums of a filter's gradient that are formed side by side."""
+"""The most sums of a filter's gradient that are formed side by side."""
 FEWEST_TURNED = 96
-"""Positions that a product sums over which BLAS does not pack, as it is written and added to others."""
+"""The fewest positions that a product sums over which BLAS does not pack, as it is written and added to others."""
 TURNED_BYTES = 1 << 19
-"""Of such products that are added up together."""
+"""Bytes of such products that are added up together."""
 SHORT_RUN = 8
-"""Where fewer elements of a window lie together, as in a picture of one channel, windows are laid out tap by tap."""
+"""Elements of a window that lie together, below which windows are laid out tap by tap, as in a picture of one channel."""
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,11 @@ Array = np.ndarray
 FLOAT32 = frozenset({"float32"})
 ZERO, ONE, TWO, THREE, SIX = (np.float32(n) for n in (0, 1, 2, 3, 6))
 LINE_ELEMENTS = 1 << 10
-"""Added up side by side to the sum of an image's channels."""
+"""Elements that are added up side by side to the sum of an image's channels."""
 BLOCK_ELEMENTS = 1 << 15
-"""Done at a time, that all steps find them in a core's cache."""
+"""Elements done at a time, so that all steps find them in a core's cache."""
 BLOCK_PIXELS = 1 << 14
+"""Pixels done at a time, so that all steps find them in a core's cache."""
 FAR = np.float32(3e38)
 Colours = tuple[Array, Array, Array]
 

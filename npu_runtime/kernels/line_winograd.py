@@ -37,19 +37,20 @@ from npu_runtime.kernels.parallel import scratch
 from npu_runtime.kernels.windows import Axis
 
 BLOCK_BYTES = 3 << 20
-"""Of the transformed lines and products of one block."""
+"""Bytes of the transformed lines and products of one block."""
 SHORTEST_RUN = 8
-"""Elements of a window in one line: with fewer, windows of all lines are faster."""
+"""Elements of a window in one line, below which windows of all lines are faster."""
 PACKED = 30_000
 """Elements of a point's filters from which on BLAS packs them for every product: few rows at a time hardly repay it."""
 FEWEST_STACKED = 16
-"""Rows of a product that BLAS does not pack; below, it is better packed."""
+"""The fewest rows of a product that BLAS does not pack. Fewer are better packed."""
 FEWEST_SUMMED = 64
-"""Positions that such a product of a filter's gradient sums over, as it is written and added to the others."""
+"""The fewest positions that such a product of a filter's gradient sums over, as it is written and added to the others."""
 MOST_WHOLE = 4096
-"""Elements of a point's filters whose gradient takes whole windows; above, one tap at a time: longer and fewer sums."""
+"""Elements of a point's filters up to which their gradient takes whole windows. Larger ones take one tap at a time: longer and
+fewer sums."""
 START_NS = 30_000
-"""Of one block: what the calls of numpy take beside their work."""
+"""Nanoseconds that the calls of numpy for one block take beside their work."""
 
 
 @dataclass(frozen=True)

@@ -41,17 +41,18 @@ ROWS = 1024
 """Rows of a product that one thread computes at a time: each piece packs the other operand once more, so that two pieces are
 the fastest for two threads; but where there are more threads they want a piece each."""
 COLUMNS = 768
-"""Columns at a time where a product is wide, for the same reasons."""
+"""Columns that one thread computes at a time where a product is wide, for the same reasons."""
 LEAST_BY_THREADS = 512
-"""Rows or columns at a time at least, where each thread gets one piece."""
+"""The fewest rows or columns at a time, where each thread gets one piece."""
 FINISHED = 1 << 19
-"""Elements of such a piece at most where an epilogue follows, which wants them in cache."""
+"""The most elements of such a piece where an epilogue follows, which wants them in cache."""
 STACKED_ROWS = 4096
-"""The same where the other operand is not packed, as the rows are multiplied in smaller pieces."""
+"""Rows at a time where the other operand is not packed, as the rows are multiplied in smaller pieces."""
 FEWEST_STACKED = 128
-"""Rows of one such product that repay its start."""
+"""The fewest rows of one such product that repay its start."""
 NARROW, FEWEST_NARROW, MANY_ROWS = 96, 32, 512
-"""Fewer rows do where they have no more than so many columns and there are many products of them."""
+"""Fewer rows repay it where they have at most so many columns: the columns, the rows of one product, the rows of all of them.
+"""
 FEW_ROWS, FEW_ROWS_BY_COLUMNS = (range(4, 81), range(4, 65)) if IS_AMD else (range(4, 25), range(4, 41))
 """Of a product that is multiplied by pieces of the other operand, as packing that takes longer than multiplying it; of one
 whose columns are contiguous."""
@@ -64,18 +65,18 @@ FEW_COLUMNS, SOME_COLUMNS, FEW_TURNED = 64, 32, 16
 COLUMNS_BY_FEW = 1280
 """Columns at a time then: pieces side by side share the pages of memory that their rows are in."""
 MOST_STACKS = 8
-"""Pieces that a stack of products is cut into: after each of them a thread may have to wait for the other."""
+"""The most pieces that a stack of products is cut into: after each of them a thread may have to wait for the other."""
 WIDE_COLUMNS = range(64, 1025)
 """Columns of one such product where the other operand is small and has few rows: the narrowest and the widest."""
 FEWEST_WIDE = 512
-"""Columns of a product that is cut so."""
+"""The fewest columns of a product that is cut so."""
 TALL = 4
-"""So many times as many rows as columns are cut between the threads where the columns are multiplied in panels, which then every
-thread lays out."""
+"""A product of so many times as many rows as columns is cut between the threads by its rows, where columns are multiplied in
+panels, which then every thread lays out."""
 FAR_APART = 256
 """Rows whose length is a multiple of this many elements drive each other out of the nearest cache when they are read down."""
 LINE_ELEMENTS = 16
-"""Of a cache line: so much longer, they do not."""
+"""Elements of a cache line. Rows that are so much longer do not drive each other out."""
 SERIAL_FLOPS = 2e7
 """A product smaller than this, 0.2 ms of one thread, takes less time than waking a worker and waiting for it, where the steps
 around it are as short: as in the body of a loop."""

@@ -39,16 +39,17 @@ from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
 
 NORMALIZED_PRODUCT = "_NormalizedProduct"
 BLOCK_ELEMENTS = 1 << 19
-"""Of the wide result, which a thread computes and finishes while they are in cache."""
+"""Elements of the wide result that a thread computes and finishes while they are in cache."""
 SUMMED = 2048
 """Pixels whose covariance is one product, in fp32."""
 PRODUCT_COLUMNS = 32
-"""The covariance and the gradient's share of it take 4 C^2 operations a pixel, passes over the wide result about as long as
-so many times 4 K."""
+"""The covariance and the gradient's share of it take 4 C^2 operations a pixel, passes over the wide result about as long as so
+many times 4 K."""
 FEWEST_PIXELS, FEWEST_ELEMENTS = 8, 1 << 18
-"""So many times the channels of x; and of the wide result, in all."""
+"""The fewest pixels, as a multiple of the channels of x, and the fewest elements of the wide result."""
 LEAST_SHARE = 0.01
-"""Of the variance that a column would have if no channels of x were correlated: less is lost in the rounding of sums."""
+"""The least share of the variance that a column would have if no channels of x were correlated. With less, too much is lost in
+the rounding of sums."""
 
 
 def is_worth_it(x: Sequence[int], filters: int) -> bool:

@@ -44,7 +44,8 @@ _HALF_PI = _hex("0x1.921fb54442d18p0")
 _QUADRANT_SCALE = _hex("0x1.45f306dc9c883p+23")  # 2^24 * 2 / pi
 _TWO_PI = 2.0 * np.pi
 CHUNK = 16384
-"""Blocks turned into normals at once: of fewer, calls of numpy are so short that threads wait for Python's lock."""
+"""Blocks of four numbers turned into normals at once. With fewer, calls of numpy are so short that threads wait for Python's
+lock."""
 _MANTISSA, _ONE_BITS = (np.broadcast_to(np.uint32(bits), 4 * TILE) for bits in (0x7FFFFF, 0x3F800000))
 _ONE = np.broadcast_to(np.float32(1), 4 * TILE)
 N_MANTISSAS = 1 << 23

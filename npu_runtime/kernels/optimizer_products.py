@@ -18,6 +18,7 @@ from npu_runtime.kernels.update import DENSE
 
 APPLY_PRODUCT = "_ApplyProduct"
 N_FACTORS = 2
+"""Factors of one product."""
 
 
 def _shape(var: Spec, *inputs: Spec, update: str, settings: Mapping[str, Any], transpose_a: bool, transpose_b: bool) -> Any:

@@ -17,7 +17,7 @@ from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.tiles import NARROW
 
 GRAIN = 1 << 15
-"""Elements of one piece of work."""
+"""Elements of one piece of work that a thread takes."""
 TYPES = {"T": dt.ALL, "Tpaddings": dt.INDICES}
 
 

@@ -28,6 +28,7 @@ from npu_runtime.device.memory import allocate
 
 Body = Callable[[int, int], object]
 MAX_THREADS = 16
+"""The most threads of one process. Kernels were measured on two cores; what more than these bring is not known."""
 
 
 def hold_blas_at_one_thread() -> None:

@@ -18,13 +18,18 @@ import numpy as np
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 
 _WORD = 0xFFFFFFFF
+"""The mask of an unsigned number of 32 bits."""
 _LOW = (1 << 64) - 1
+"""The mask of an unsigned number of 64 bits."""
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
+"""The multipliers of Philox 4x32.  Source: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3 (2011)."""
 _WEYL = 0x9E3779B9, 0xBB67AE85
+"""What a round adds to the key of Philox 4x32: the golden ratio, and the square root of 3 less 1, as fractions of 2^32.
+Source: as above."""
 TILE = 65536
-"""Blocks of four numbers computed at once: with fewer, two threads wait for each other between the calls of numpy."""
+"""Blocks of four numbers computed at once. With fewer, two threads wait for each other between the calls of numpy."""
 SERIAL = 6144
-"""Up to here one thread is faster than two."""
+"""Blocks of four numbers up to which one thread is faster than two."""
 RESERVED_PER_OUTPUT = 256
 """Blocks that TensorFlow skips for each output of a call, whatever the distribution really takes."""
 

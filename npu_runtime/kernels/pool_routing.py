@@ -22,9 +22,10 @@ from npu_runtime.kernels.windows import Axis
 Slices = tuple[slice, slice, slice]
 ALL = slice(None)
 NO_TAP = -1
+"""The index that stands for no input of a window."""
 LEAST_POSITIVE = float(np.finfo(np.float32).tiny)
 BAND_ELEMENTS = 1 << 19
-"""Inputs that one step works on: of fewer, Python's share is too large, more do not stay in the cache."""
+"""Inputs that one step works on. Of fewer, Python's share is too large; more do not stay in the cache."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ Finish = Callable[[np.ndarray, int, int], Any]
 BAND_ELEMENTS = 131072
 """Inputs that one step of a pool works on: they stay in the L2 cache from the rows' pass to the columns'."""
 BLOCK_ELEMENTS = 1 << 19
-"""The same of whole images that are small: so short are the calls of numpy then that fewer of them count for more."""
+"""Inputs of the same for whole images that are small: so short are the calls of numpy then that fewer of them count for more.
+"""
 
 
 def lowest(dtype: np.dtype) -> Any:

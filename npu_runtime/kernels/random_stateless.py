@@ -33,7 +33,9 @@ INTEGERS_BY_SEED = {"dtype": dt.INDICES, **SEED}
 FLOATS_BY_KEY = {"dtype": dt.FLOATS, "Tshape": dt.INDICES}
 INTEGERS_BY_KEY = {"dtype": dt.INDICES, "Tshape": dt.INDICES}
 SCRAMBLING_KEY = 0x02461E293EC8F720
+"""The key by which TensorFlow scrambles a seed.  Source: TensorFlow core/kernels/stateless_random_ops.cc."""
 PHILOX, THREEFRY, AUTO = 1, 2, 3
+"""Numbers of the generators.  Source: tf.random.Algorithm."""
 
 
 def from_seed(seed: np.ndarray) -> Stream:

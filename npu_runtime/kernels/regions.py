@@ -27,12 +27,14 @@ from npu_runtime.kernels.tiles import BODIES, SMALL, Body, choose, run_tiled
 REGION = "_ElementwiseRegion"
 UPDATE_REGION = "_UpdateRegion"
 REGION_BYTES = 1 << 22
-"""Of a tile's result and the values between the nodes: in the L3 cache, as what a call costs counts for more than the way."""
+"""Bytes of a tile's result and of the values between the nodes. They stay in the L3 cache, as what a call costs counts for
+more than the way there."""
 TILES = 16384, 1 << 18
-"""Least and most elements of a tile: of small ones Python's share is too large."""
+"""The least and the most elements of a tile: of small ones Python's share is too large."""
 SMALL_STEPS = 3 * SMALL
 """Up to so many results of single nodes, some 200 us of one thread, a second one gains nothing."""
 MAX_INPUTS = 24
+"""The most inputs of a region, each of which has to stay in cache."""
 
 _WITH_ATTRIBUTES: dict[str, Callable[[Mapping[str, Any]], Body]] = {
     "AddN": lambda attrs: _add,

@@ -19,7 +19,7 @@ from npu_runtime.kernels.resize import _checked_size, _original_shape, _resized_
 
 Array = np.ndarray
 TABLE = 1024
-"""Steps between two pixels that TensorFlow's cubic weights are tabulated at."""
+"""Steps between two pixels at which TensorFlow's cubic weights are tabulated."""
 TINY = 1000 * np.finfo(np.float32).tiny
 
 

@@ -26,6 +26,7 @@ _TO_MAGIC = np.uint32(13 << 23)
 _LAST_EXPONENT = np.uint32(0x47000000)
 """2^15: numbers of a larger exponent are too large, those of this one may be."""
 _FEW = 2048
+"""Elements below which numpy's own conversion is faster."""
 _TOO_LARGE = np.float32(65520)
 """From here on the nearest number would be 65536, which fp16 has not."""
 

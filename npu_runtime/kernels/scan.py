@@ -13,7 +13,7 @@ from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.tiles import NARROW
 
 WIDE_STEP = 256
-"""Elements of one step of a scan from which a call for each step takes less time than numpy's loop over elements."""
+"""Elements of one step of a scan from which on a call for each step takes less time than numpy's loop over elements."""
 STEP_GRAIN = 4096
 """Elements of one call: threads that make shorter ones wait for each other."""
 TYPES = {"T": dt.NUMBERS, "Tidx": dt.INDICES}

@@ -19,10 +19,12 @@ from npu_runtime.kernels.precision import store, wide_buffer, widen
 from npu_runtime.kernels.shapes import broadcast_pair, same_as
 
 BLOCK_ELEMENTS = 1 << 18
+"""Elements of a block of rows that a thread finishes while they are in cache."""
 SAFE = -5.0, 60.0
-"""Between which the largest logit of a block allows exponentials as they are: neither they nor their sums overflow."""
+"""The limits of the largest logit of a block between which exponentials are taken as they are: neither they nor their sums
+overflow."""
 LEAST_SUM = 1e-3
-"""Of a row that was not shifted: what vanishes beside it is less than 1e-34 of it."""
+"""The least sum of a row that was not shifted: what vanishes beside it is less than 1e-34 of it."""
 SHORT = 1024
 """Classes up to which the maximum of each row takes a good part of the time."""
 

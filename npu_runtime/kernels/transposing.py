@@ -7,13 +7,14 @@ import numpy as np
 from npu_runtime.kernels.parallel import parallel_ranges, scratch
 
 SMALL = 1 << 15
+"""Elements that one thread copies faster than two."""
 SMALL_LINES = 196608
 """Elements that one thread copies faster than two, where whole lines stay as they are."""
 NARROW, IN_CACHE = 16, 1 << 18
 """Matrices of so few rows or columns, or of fewer elements, are left to numpy's own copy: their lines stay in the second cache,
 without a call for each block. Up to 256x256 it is 1.5 to 20 times as fast on an EPYC; blocks win from 512x512 and 48x65536."""
 BLOCK_ROWS, BLOCK_COLUMNS = 64, 128
-"""Of the target, in one block: its 32 KB stay in the L1 cache until every cache line is used up."""
+"""Rows and columns of the target in one block: its 32 KB stay in the L1 cache until every cache line is used up."""
 
 
 def transpose_into(out: np.ndarray, view: np.ndarray) -> None:

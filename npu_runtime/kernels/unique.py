@@ -19,7 +19,7 @@ Array = np.ndarray
 FEW = 64
 """Entries of which a dictionary tells the different ones sooner than a table."""
 LARGEST_TABLE = 1 << 24
-"""Entries of a table of all integers between the least and the greatest that are tried before sorting: 64 MB."""
+"""Entries of the largest table of all integers between the least and the greatest, 64 MB, that is tried before sorting."""
 WITH_INDEX = {"T": dt.ALL, "out_idx": dt.INDICES}
 
 

@@ -26,19 +26,19 @@ WIDTH = 64
 LANES = 16
 """Elements of a vector."""
 ROWS = 6
-"""Pieces have a multiple of so many rows: those of the micro kernel."""
+"""Rows of the micro kernel: pieces have a multiple of so many."""
 LONGEST = 1302
 """Elements that one product sums up, which leaves twelve rows for a piece."""
 SUMMED_ROWS = 2048
-"""At a time where more is summed up than that, so that sums stay in cache."""
+"""Rows at a time where more is summed up than that, so that sums stay in cache."""
 PANEL_BYTES = 3 << 18
-"""Of panels side by side: they stay in the second cache while all rows pass by them."""
+"""Bytes of panels side by side: they stay in the second cache while all rows pass by them."""
 FEWEST_ROWS, FEWEST_INNER = 48, 24
-"""Of a product that repays laying out panels, and the fewest elements that it sums up."""
+"""The fewest rows of a product that repays laying out panels, and the fewest elements that it sums up."""
 FEWEST_TURNED = 3000
-"""Of a product that repays turning a matrix around first, whose columns are contiguous."""
+"""The fewest rows of a product that repays turning a matrix around first, whose columns are contiguous."""
 LINES_APART = 2048
-"""Columns that are read down through rows which are a multiple of so many bytes long drive each other out of the caches."""
+"""Bytes: columns that are read down through rows of a multiple of this length drive each other out of the caches."""
 
 
 def way_unpacked(a: np.ndarray, b: np.ndarray) -> Callable[..., object] | None:

@@ -20,16 +20,17 @@ from npu_runtime.kernels.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows import Axis, Span, spans
 
 MOST_INSIDE = 0.9
-"""Share of the taps that lie inside the image: with more there is too little to be saved."""
+"""The largest share of the taps that may lie inside the image: with more there is too little to be saved."""
 CHUNK_POSITIONS = 768
 """Outputs of a chunk of images, which repay packing the filter."""
 MOST_CHUNKS = 8
+"""The most chunks that a batch is cut into."""
 FEWEST_POSITIONS = 32
-"""That one small product sums over."""
+"""The fewest positions that one small product sums over."""
 LARGE_FILTER = 1 << 17
-"""Elements whose copies both threads make."""
+"""Elements of a filter whose copies both threads make."""
 START_NS = 6000
-"""Of one row of the filter over one chunk: what the calls of numpy take beside their work."""
+"""Nanoseconds that the calls of numpy for one row of the filter over one chunk take beside their work."""
 
 
 def share_inside(axis: Axis) -> float:

@@ -36,25 +36,26 @@ from npu_runtime.kernels.windows import Axis
 
 AREA = SIZE * SIZE
 BLOCK_BYTES = 8 << 20
-"""Of the transformed inputs and products of one block: more repays packing the filters, less stays in cache."""
+"""Bytes of the transformed inputs and products of one block: more repay packing the filters, less stay in cache."""
 FEWEST_STACKED = 64
-"""Tiles of a product that BLAS does not pack: with fewer, packing pays."""
+"""The fewest tiles of a product that BLAS does not pack. With fewer, packing pays."""
 FEWEST_SUMMED = 64
-"""The same of a product of a filter's gradient, which is written and added to others."""
+"""The fewest tiles of a product of a filter's gradient that BLAS does not pack: it is written and added to others."""
 MOST_PARTS = 4
-"""Sums of a filter's gradient that are formed side by side then."""
+"""The most sums of a filter's gradient that are formed side by side then."""
 MIN_TILES = 128
-"""Of a block that repays packing all filters for it alone."""
+"""Tiles of a block that repays packing all filters for it alone."""
 PACKED = 30_000
 """Elements of a point's filters from which on BLAS packs them."""
 START_NS = 100_000
-"""Of one block: what the calls of numpy take beside their work, and packing the filters."""
+"""Nanoseconds that the calls of numpy for one block take beside their work, with packing the filters."""
 FEWEST_BY_PANELS = 192
 """Tiles from which on filters are laid out in panels for their products."""
 PRODUCT_BYTES = 1 << 20
-"""Of the products of some points that are added to their sums."""
+"""Bytes of the products of some points that are added to their sums at a time."""
 CHUNK_TILES = 512
-"""Of blocks that are multiplied together: enough to repay packing the filters, or adding to the sums of all products."""
+"""Tiles of the blocks that are multiplied together: enough to repay packing the filters, or adding to the sums of all
+products."""
 
 
 def is_possible(x: np.ndarray, rows: Axis, cols: Axis) -> bool:

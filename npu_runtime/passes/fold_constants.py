@@ -26,9 +26,10 @@ from npu_runtime.passes.variable_writers import shows_variable
 
 ARRAY_SIZE = "TensorArraySizeV3"
 MOST_ZEROS = 1 << 14
-"""Elements of a tensor of zeros that is kept: in a loop, making it anew takes as long as a small kernel."""
+"""Elements of the largest tensor of zeros that is kept: in a loop, making it anew takes as long as a small kernel."""
 MAX_ELEMENTS = 1 << 20
-"""Larger results are computed in every run: keeping them would cost memory for a value that is cheap to make."""
+"""Elements of the largest result that is kept. Larger ones are computed in every run: they would cost memory for a value that
+is cheap to make."""
 
 
 @graph_pass(provides=("shapes", "constants"))

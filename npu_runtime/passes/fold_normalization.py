@@ -20,7 +20,7 @@ from npu_runtime.passes.variable_writers import Writers, shows_variable
 FORWARD = ("FusedBatchNormV3", NORMALIZED_ACTIVATION)
 BACKWARD = ("FusedBatchNormGradV3", NORMALIZED_ACTIVATION_GRADIENT)
 VARIANCE, SPREAD, MEAN = 4, 6, 7
-"""Outputs of the product that its gradient reads."""
+"""Numbers of the product's outputs that its gradient reads."""
 READ = "ReadVariableOp"
 CONVOLVED = ("strides", "padding", "data_format", "dilations")
 """Attributes that a convolution and its gradients share."""

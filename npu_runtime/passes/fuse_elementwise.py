@@ -23,7 +23,7 @@ from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.variable_writers import Writers, shows_variable
 
 SMALLEST = 32768
-"""Elements of a value from which keeping it in cache repays the region's own bookkeeping."""
+"""Elements of a value from which on keeping it in cache repays the region's own bookkeeping."""
 UPDATES: dict[str, Body | None] = {"Assign": None, "AssignAdd": OneUfunc(np.add), "AssignSub": OneUfunc(np.subtract)}
 """What an update does with the variable and the value; None: the value is what it is set to."""
 _TYPES = frozenset({"float32", "bool"})

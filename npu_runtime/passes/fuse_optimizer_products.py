@@ -15,7 +15,8 @@ from npu_runtime.passes.fuse_elementwise import SMALLEST
 from npu_runtime.passes.variable_writers import shows_variable
 
 MOST_SUMMED = 16
-"""Products that an element of a gradient is the sum of: of more, making it takes far longer than writing and reading it."""
+"""The most products that an element of a gradient is the sum of: making one of more takes far longer than writing and reading
+it."""
 
 
 @graph_pass(requires=("shapes",))

@@ -18,9 +18,9 @@ from npu_runtime.passes.lift_loops import WHILE, Loop
 from npu_runtime.passes.placement import HANDLES
 
 MOST_ROUNDS = 4
-"""Tries of an iteration: a variable may change its shape because another one has, and loops of many such are rare."""
+"""The most tries of an iteration: a variable may change its shape because another one has, and loops of many such are rare."""
 MANY = 2
-"""Writers, where nobody can tell how many there are."""
+"""The number of writers that stands for any number, where nobody can tell how many there are."""
 _WRITTEN = {"StackPushV2": 1, "TensorArrayWriteV3": 2, "TensorArrayScatterV3": 2}
 """By op: which input is put on a stack or into an array, which is the first one."""
 _ONLY_READING = frozenset({

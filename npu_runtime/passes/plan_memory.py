@@ -12,10 +12,11 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 
 ALIGNMENT_BYTES = 64
-"""A cache line and an AVX-512 register; the 910's unified buffer wants 32."""
+"""Bytes of a cache line and of an AVX-512 register. The 910's unified buffer wants 32."""
 FOREVER = 1 << 60
+"""The number of a step behind all others."""
 N_LARGEST = 6
-"""Values named when the device's memory is too small."""
+"""Values that are named when the device's memory is too small."""
 
 
 @dataclass
