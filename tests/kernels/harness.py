@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 
 from npu_runtime import dtypes as dt
 from npu_runtime.device.variable import Variable
@@ -137,3 +140,30 @@ def call_small(one: Case, inputs: list[Any], outputs: list[np.ndarray], is_plann
     made = list(result) if isinstance(result, tuple) else [result]
     assert not out or all(value is buffer for value, buffer in zip(made, buffers, strict=True))
     return made
+
+
+def each_op(check: Callable[..., None]) -> Callable[..., None]:
+    """Makes a check of one case a test for each op, of all its cases: pytest takes longer for a test than most cases take.
+
+    What fails is named by the ids of its cases; the traceback is that of the first.
+    """
+    cases = all_cases()
+    of_op: dict[str, list[tuple[str, Case]]] = {}
+    for name, one in zip(case_ids(cases), cases, strict=True):
+        of_op.setdefault(one.op, []).append((name, one))
+
+    def test(op: str, **others: Any) -> None:
+        failed: dict[str, Exception] = {}
+        for name, one in of_op[op]:
+            try:
+                check(one, **others)
+            except Exception as error:
+                failed[name] = error
+        if failed:
+            raise AssertionError(f"{len(failed)} of {len(of_op[op])} cases: {', '.join(failed)}") from next(iter(failed.values()))
+
+    of_check = inspect.signature(check).parameters.values()
+    parameters = [one.replace(name="op") if one.name == "one" else one for one in of_check]
+    test.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    test.__name__, test.__doc__ = check.__name__, check.__doc__
+    return pytest.mark.parametrize("op", sorted(of_op))(test)

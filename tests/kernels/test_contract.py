@@ -11,19 +11,18 @@ from tensorflow.python.framework import op_def_registry
 from npu_runtime.device.variable import Variable
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import ALWAYS_IGNORED, all_kernels
-from tests.kernels.harness import Case, all_cases, call, call_small, case_ids, kernel_of, spec_of
+from tests.kernels.harness import Case, all_cases, call, call_small, each_op, kernel_of, spec_of
 
 CASES = all_cases()
 TESTED_IN_GRAPHS = ("Stack", "TensorArray", "TensorList", "EmptyTensorList", "Optional")
 """Their inputs are handles that only a graph can make: test_loops.py and test_tensor_lists.py of tests/runtime run them."""
-each_case = pytest.mark.parametrize("one", CASES, ids=case_ids(CASES))
 
 
 def outputs_of(one: Case, inputs: list[Any], **extra: Any) -> list[Any]:
     return [v.read() if isinstance(v, Variable) else v for v in call(one, inputs, **extra)]
 
 
-@each_case
+@each_op
 def test_shape_is_the_real_shape(one: Case) -> None:
     actual = [v.shape for v in outputs_of(one, one.flat())]
     inferred = kernel_of(one).infer(one.specs(), one.attrs)
@@ -32,7 +31,7 @@ def test_shape_is_the_real_shape(one: Case) -> None:
         assert shape is None or (len(shape) == len(real) and all(m in (None, n) for m, n in zip(shape, real, strict=True)))
 
 
-@each_case
+@each_op
 def test_shape_copes_with_the_unknown(one: Case) -> None:
     actual = [v.shape for v in outputs_of(one, one.flat())]
     specs = one.specs()
@@ -41,7 +40,7 @@ def test_shape_copes_with_the_unknown(one: Case) -> None:
             assert shape is None or (len(shape) == len(real) and all(m in (None, n) for m, n in zip(shape, real, strict=True)))
 
 
-@each_case
+@each_op
 def test_inputs_stay(one: Case) -> None:
     inputs = one.flat()
     call(one, inputs)
@@ -50,7 +49,7 @@ def test_inputs_stay(one: Case) -> None:
             assert after.tobytes() == before.tobytes()  # numpy does not find a NaN of bfloat16 equal to itself
 
 
-@each_case
+@each_op
 def test_out_is_filled_and_returned(one: Case) -> None:
     if not kernel_of(one).takes_out:
         return
@@ -62,7 +61,7 @@ def test_out_is_filled_and_returned(one: Case) -> None:
         np.testing.assert_array_equal(value, expected)
 
 
-@each_case
+@each_op
 def test_inplace_is_exact(one: Case) -> None:
     plain = outputs_of(one, one.flat())
     for index in kernel_of(one).inplace:
@@ -74,7 +73,7 @@ def test_inplace_is_exact(one: Case) -> None:
 
 
 @pytest.mark.parametrize("is_planned", [False, True])
-@each_case
+@each_op
 def test_the_function_for_a_shape_gives_the_same_bits(one: Case, is_planned: bool) -> None:
     plain = outputs_of(one, one.flat())
     inputs = one.flat()
@@ -85,7 +84,7 @@ def test_the_function_for_a_shape_gives_the_same_bits(one: Case, is_planned: boo
         np.testing.assert_array_equal(after, before)
 
 
-@each_case
+@each_op
 def test_the_function_for_a_shape_may_write_over_an_input(one: Case) -> None:
     plain = outputs_of(one, one.flat())
     function = kernel_of(one).function_for(one.specs(), [spec_of(v) for v in plain], one.attrs, True)
@@ -107,7 +106,7 @@ def assert_same_bits(value: np.ndarray, expected: np.ndarray) -> None:
     assert (value.dtype, value.shape, value.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
 
 
-@each_case
+@each_op
 def test_strided_equals_contiguous(one: Case) -> None:
     inputs = [v if isinstance(v, Variable) else _strided(v) for v in one.flat()]
     for value, expected in zip(outputs_of(one, inputs), outputs_of(one, one.flat()), strict=True):
@@ -126,7 +125,7 @@ def _strided(value: np.ndarray) -> np.ndarray:
     return wide[..., ::2]
 
 
-@each_case
+@each_op
 def test_work_is_counted(one: Case) -> None:
     outputs = [spec_of(v) for v in outputs_of(one, one.flat())]
     assert kernel_of(one).work(one.specs(), outputs, one.attrs) >= 0.0
