@@ -8,8 +8,8 @@
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
 # make bench   step times of the examples and of ten models of full size, device against TensorFlow; overhead and memory
-# make acceptance CORPORA="--bert DIR ... --sdists"   graphs, kernels, fuzz, soak, suites and precision (half an hour), then the
-#              converter over public code that is brought; exit 77 where it is absent
+# make acceptance CORPORA="--bert DIR ... --sdists"   graphs, kernels, fuzz, soak, suites, precision, faults and the converter on every
+#              Python (an hour and a half), then over public code that is brought; exit 77 where it is absent
 # make suites  the tests inside tf_slim's wheel, on the device and on TensorFlow (10 to 25 minutes)
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
 
@@ -19,7 +19,7 @@ STAMP = $(VENV)/.installed
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-suite acceptance graphs suites soak precision few-graphs kernels bench spreads fuzz clean
+.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-suite acceptance graphs suites soak precision faults converter-everywhere few-graphs kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -72,7 +72,7 @@ shim: $(STAMP)
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) $(CONVERTER_TESTS)
 
-acceptance: $(STAMP) graphs kernels fuzz soak suites precision
+acceptance: $(STAMP) graphs kernels fuzz soak suites precision faults converter-everywhere
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
 # Twenty-one training graphs, step by step beside TensorFlow.
@@ -81,6 +81,18 @@ graphs: $(STAMP)
 
 kernels: $(STAMP)
 	TF2NPU_GENERATED_CASES=6000 $(PYTHON) -m pytest tests/kernels/test_generated.py
+
+# A kill before each change of a file, full disks, two conversions at once, and hostile entries at every path.
+faults: $(STAMP)
+	$(PYTHON) -m benchmarks.kill_conversion --each-write
+	$(PYTHON) -m benchmarks.kill_conversion --kills 200
+	$(PYTHON) -m benchmarks.full_disk --trials 200
+	$(PYTHON) -m benchmarks.simultaneous_conversions --pairs 40
+	$(PYTHON) -m benchmarks.planted_trees --plantings 2000 --runs 60
+
+# The converter's tests on every Python that it runs on; make test takes the oldest and the newest.
+converter-everywhere: $(STAMP)
+	VERSIONS="3.10 3.11 3.12 3.13" .ci/converter_suite $(PYTHON) $(CONVERTER_TESTS)
 
 # Tests that others wrote, in an environment of their own.
 suites: $(STAMP)

@@ -269,15 +269,18 @@ def run(kills: int, seed: int, folder: Path) -> Tally:
     return tally
 
 
-def run_each_write(folder: Path, data: str) -> Tally:
-    """Kill each kind of conversion in front of each of its changes of files; in place, followed by a rerun and by an undo."""
+def run_each_write(folder: Path, data: str, every: int) -> Tally:
+    """Kill each kind of conversion in front of its changes of files; in place, followed by a rerun and by an undo.
+
+    every: only in front of each so-manieth, where another kind of conversion starts with another one.
+    """
     tally, cache = Tally(), folder / "cache"
     cache.mkdir()
-    for trial in trials(folder, cache, N_FILES_OF_EACH, folder):
+    for number_of_trial, trial in enumerate(trials(folder, cache, N_FILES_OF_EACH, folder)):
         if data and "data:" in trial.name and not trial.name.endswith(data):
             continue
         for after in (0, 1) if "--in-place" in trial.words else (1,):
-            number, was_killed = 0, True
+            number, was_killed = number_of_trial % every, True
             while was_killed:
                 restore(trial)
                 words = trial.with_options("--jobs", "1", "--no-cache")
@@ -286,7 +289,7 @@ def run_each_write(folder: Path, data: str) -> Tally:
                 check_killed(trial, number, tally)
                 check_after(trial, number, after, cache, tally)
                 tally.moments["killed" if was_killed else "done"] += 1
-                number += 1
+                number += every
     return tally
 
 
@@ -303,12 +306,13 @@ def main() -> None:
     options.add_argument("--kills", type=int, default=200)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--each-write", action="store_true", help="in front of each change of a file instead")
+    options.add_argument("--every", type=int, default=1, metavar="N", help="with --each-write: in front of every Nth change")
     options.add_argument("--data", choices=DATA, help="with --each-write: only this way of --data")
     asked = options.parse_args()
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        tally = run_each_write(folder, asked.data) if asked.each_write else run(asked.kills, asked.seed, folder)
+        tally = run_each_write(folder, asked.data, asked.every) if asked.each_write else run(asked.kills, asked.seed, folder)
     seen = ", ".join(f"{count} {what}" for what, count in sorted(tally.moments.items()))
     n_files = N_FILES_OF_EACH if asked.each_write else N_FILES
     print(f"kills of conversions of {n_files} files in {time.perf_counter() - began:.0f} s: {seen}")
