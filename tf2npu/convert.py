@@ -16,12 +16,12 @@ from tf2npu.api_support.uses import ApiUses
 from tf2npu.config import Config
 from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.rules import Rule, rule_parts
-from tf2npu.rules.adapter_2021 import within_adapter
-from tf2npu.rules.left_alone import DIALECT, said_about_dialect, why_left_alone
-from tf2npu.rules.listed_apis import said_of_apis
-from tf2npu.rules.old_library import mentions_old_library
-from tf2npu.rules.places import said_once
-from tf2npu.rules.resources import needed_elsewhere
+from tf2npu.rules.engine.adapter_2021 import within_adapter
+from tf2npu.rules.engine.files_left_alone import DIALECT, said_about_dialect, why_left_alone
+from tf2npu.rules.engine.listed_apis import said_of_apis
+from tf2npu.rules.engine.reached_files import mentions_old_library
+from tf2npu.rules.engine.repeated_findings import said_once
+from tf2npu.rules.facts.relied_on_code import needed_elsewhere
 from tf2npu.scanner.dialect import dialect_of
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
 from tf2npu.scanner.facts import FileFacts, gather_facts, mentions_relevant_module

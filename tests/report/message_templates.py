@@ -18,8 +18,9 @@ from tf2npu.report.language import catalogue
 from tf2npu.rules import all_rules
 
 PACKAGE = Path(__file__).parents[2] / "tf2npu"
+RULES = tuple(sorted((PACKAGE / "rules").rglob("*.py")))
 FINDINGS = (
-    *sorted((PACKAGE / "rules").glob("*.py")), PACKAGE / "convert.py", PACKAGE / "file_notes.py", PACKAGE / "python2.py",
+    *RULES, PACKAGE / "convert.py", PACKAGE / "file_notes.py", PACKAGE / "python2.py",
     *(PACKAGE / "scanner" / f"{n}.py" for n in ("source", "tree", "notebook", "notebook_json", "python2", "pragmas", "edits")),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
 )  # fmt: skip

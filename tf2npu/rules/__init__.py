@@ -1,4 +1,4 @@
-"""The rules, a file a topic, and those of plug-ins; the first look at them registers all."""
+"""The rules, in a folder for each topic, and those of plug-ins; the first look at them registers all."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def rule_parts() -> tuple[Rule, ...]:
 @lru_cache(maxsize=1)
 def plugin_problems() -> tuple[str, ...]:
     """One sentence for each plug-in that cannot be used; its rules are left out."""
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
-        importlib.import_module(f"{__name__}.{module}")
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):  # sorted by name
+        importlib.import_module(module.name)
     problems = plugins.load()
     if problems and multiprocessing.parent_process() is None:  # said once, not by every worker
         for problem in problems:
