@@ -19,9 +19,10 @@ from tf2npu.rules import all_rules
 
 PACKAGE = Path(__file__).parents[2] / "tf2npu"
 RULES = tuple(sorted((PACKAGE / "rules").rglob("*.py")))
+_SCANNER = ("source", "tree", "notebook", "notebook_json", "python2", "pragmas", "edits", "output_check")
 FINDINGS = (
-    *RULES, PACKAGE / "convert.py", PACKAGE / "file_notes.py", PACKAGE / "python2.py",
-    *(PACKAGE / "scanner" / f"{n}.py" for n in ("source", "tree", "notebook", "notebook_json", "python2", "pragmas", "edits")),
+    *RULES, PACKAGE / "convert.py", PACKAGE / "rule_calls.py", PACKAGE / "file_notes.py", PACKAGE / "python2.py",
+    *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
 )  # fmt: skip
 _RENDERERS = ("model", "as_text", "as_html", "as_annotations", "apis", "code_table")

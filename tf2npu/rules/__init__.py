@@ -13,7 +13,7 @@ from tf2npu.rules import plugins
 from tf2npu.rules.base import Example, Rule, registered
 
 log = logging.getLogger(__name__)
-__all__ = ["Example", "Rule", "all_rules", "plugin_problems", "rule_parts"]
+__all__ = ["Example", "Rule", "all_rules", "load_rules", "plugin_problems", "rule_parts"]
 
 
 @lru_cache(maxsize=1)
@@ -44,6 +44,11 @@ def plugin_problems() -> tuple[str, ...]:
     return problems
 
 
-def _load() -> dict[str, list[Rule]]:
+def load_rules() -> None:
+    """Have every rule and every hook registered."""
     plugin_problems()
+
+
+def _load() -> dict[str, list[Rule]]:
+    load_rules()
     return registered()

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 
 from tf2npu.findings import Finding, Level
+from tf2npu.rules import hooks
 from tf2npu.rules.facts.session_config_2021 import CONFIG_ENTRY
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
@@ -56,6 +57,7 @@ _INSTEAD = {
 }
 
 
+@hooks.after_rule
 def within_adapter(site: Site) -> Fix:
     """The fix of a site as the target's adapter allows it."""
     fix = site.fix

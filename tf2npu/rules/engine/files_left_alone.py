@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from tf2npu.findings import Finding, Level, Span
+from tf2npu.findings import Edit, Finding, Level, Span
+from tf2npu.rules import hooks
 from tf2npu.scanner.dialect import dialect_of, is_either
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
 
-DIALECT = "NPU903"
+_DIALECT = "NPU903"
 
 
-def why_left_alone(script: Script) -> Finding | None:
+@hooks.keeps_file
+def findings_of_kept_file(script: Script, fixes: list[Fix]) -> list[Finding] | None:
+    """What is said of a file that stays as it is; None when the file is converted.
+
+    A file for TensorFlow 2 gets the findings of the detectors as well. A file of which only another file tells that it is for
+    TensorFlow 2 is not mentioned when there is no work in it.
+    """
+    left_alone = _why_left_alone(script)
+    if left_alone is None:
+        return None
+    if dialect_of(script).told_by and not any(_is_work(fix) for fix in fixes):
+        return []
+    detected = [f for fix in fixes if fix.rule.startswith("NPU9") and not fix.changes for f in fix.findings]
+    return [left_alone, *(f for f in detected if left_alone.rule == _DIALECT)]
+
+
+def _is_work(fix: Fix) -> bool:
+    """Whether there is something to change or to do."""
+    return bool(fix.changes) or any(f.level in (Level.MANUAL, Level.UNSUPPORTED) for f in fix.findings)
+
+
+def _why_left_alone(script: Script) -> Finding | None:
     """Why a file is not converted although it could be read: a comment asks for it, or it is written for TensorFlow 2."""
     pragma = script.pragmas.whole_file
     if pragma is not None:
@@ -22,7 +44,7 @@ def why_left_alone(script: Script) -> Finding | None:
             f"{dialect.told_by}, which {dialect.relation}, is a script for TensorFlow 2. Scripts for the TensorFlow 2 adapter "
             "(npu_device) are not converted yet; the file stays as it is."
         )
-        return Finding(DIALECT, Level.UNSUPPORTED, Span(1, 1, 1, 1), message)
+        return Finding(_DIALECT, Level.UNSUPPORTED, Span(1, 1, 1, 1), message)
     if dialect.kind != "2" or dialect.sign is None:
         return None
     start, end = script.tree.span(dialect.sign)
@@ -31,11 +53,14 @@ def why_left_alone(script: Script) -> Finding | None:
         "TensorFlow 2 adapter (npu_device) are not converted yet; the file stays as it is."
     )
     span, before = script.span(start, end), script.text[start:end]
-    return Finding(DIALECT, Level.UNSUPPORTED, span, message, before=before)
+    return Finding(_DIALECT, Level.UNSUPPORTED, span, message, before=before)
 
 
-def said_about_dialect(script: Script) -> list[Fix]:
+@hooks.after_edits
+def said_about_dialect(script: Script, edits: list[Edit]) -> list[Fix]:
     """What a user of TensorFlow 2 has to know about a script that was converted as one for TensorFlow 1."""
+    if not edits:
+        return []
     dialect = dialect_of(script)
     not_yet = "Scripts for the TensorFlow 2 adapter (npu_device) are not converted yet."
     if dialect.kind == "1 on 2":
@@ -49,4 +74,4 @@ def said_about_dialect(script: Script) -> list[Fix]:
         span = Span(1, 1, 1, 1)
     else:
         return []
-    return [Fix(DIALECT, findings=[Finding(DIALECT, Level.INFO, span, message)])]
+    return [Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, span, message)])]

@@ -11,6 +11,7 @@ import libcst as cst
 from tf2npu.api_support.table import Api, shown
 from tf2npu.api_support.uses import ApiUses, Place
 from tf2npu.findings import Level, Verdict
+from tf2npu.rules import hooks
 from tf2npu.rules.base import Example, registered, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline
 from tf2npu.rules.facts.uncalled_references import passed_on
@@ -46,6 +47,7 @@ def api_to_look_at(site: Any) -> None:
     """Reports, once a file, the APIs that the support table calls manual and that no rule handles."""
 
 
+@hooks.after_rules
 def said_of_apis(script: Script, uses: ApiUses, fixes: list[Fix]) -> list[Fix]:
     """Findings about the APIs with the verdict manual that no rule speaks of; `fixes`: what the rules did and said."""
     if not script.config.is_enabled(_ID):

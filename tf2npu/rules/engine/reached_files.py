@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tf2npu.rules import hooks
 from tf2npu.rules.facts.old_libraries import PYTHON2_VALUES
 
 # What a file must hold for one of these rules to have anything to say, so that others need not be parsed.
@@ -22,6 +23,7 @@ _HINTS = re.compile(
 )
 
 
+@hooks.before_file
 def mentions_old_library(data: bytes) -> bool:
     """Whether a file could hold a name that is gone; a quick look at its bytes."""
     return _HINTS.search(data) is not None

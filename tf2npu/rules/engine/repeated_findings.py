@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from tf2npu.findings import Finding, Level
+from tf2npu.rules import hooks
+from tf2npu.rules.base import registered
 
 _TAIL = " This is one of {} such places in the file; the others: {}."
 _TOLD = re.compile(_TAIL.removesuffix(".").format(r"\d+", r"(?P<others>(?:cell \d+:)?\d+(?:, (?:cell \d+:)?\d+)*)") + r"\.$")
 _MOST = 20  # places that a message names
 
 
-def said_once(findings: list[Finding], rules: frozenset[str]) -> list[Finding]:
+@hooks.summary
+def said_once(findings: list[Finding]) -> list[Finding]:
     """Findings of a file, sorted, with those that say the same told at the first of them, which names the places of the others.
 
-    Remarks of level info are told once whatever rule they come from. What a person has to do is so only for `rules`: with the
-    others each place is to be looked at by itself.
+    Remarks of level info are told once whatever rule they come from. What a person has to do is so only for rules that are
+    declared with `once=True`: with the others each place is to be looked at by itself.
     """
+    rules = _told_once()
     alike: dict[object, list[Finding]] = {}
     for number, finding in enumerate(findings):
         is_work = finding.level in (Level.MANUAL, Level.UNSUPPORTED)
@@ -25,6 +30,12 @@ def said_once(findings: list[Finding], rules: frozenset[str]) -> list[Finding]:
         key = (finding.rule, finding.level, finding.message) if is_once else number
         alike.setdefault(key, []).append(finding)
     return [replace(first, message=first.message + _also_at(first, others)) for first, *others in alike.values()]
+
+
+@lru_cache(maxsize=1)
+def _told_once() -> frozenset[str]:
+    """Rules whose work, where it is the same at several places of a file, is told at the first."""
+    return frozenset(part.id for parts in registered().values() for part in parts if part.once)
 
 
 def _also_at(first: Finding, others: list[Finding]) -> str:
