@@ -2,7 +2,8 @@
 
 By the syntax tree: all string literals of the modules that say something, but for documentation, examples, names and code.
 
-    python -m tests.report.message_templates      prints those that have no text in Chinese yet, as JSON to be filled in
+    python -m tests.report.message_templates            prints the lines that are missing in the Chinese catalogue
+    python -m tests.report.message_templates --write    adds them to it, with empty texts to be filled in
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tf2npu.file_notes import FILE_NOTES
-from tf2npu.report.language import catalogue
+from tf2npu.report.language import Catalogue, texts_of_template
 from tf2npu.rules import all_rules
 
 PACKAGE = Path(__file__).parents[2] / "tf2npu"
+CATALOGUE = PACKAGE / "report" / "locale" / "zh.json"
 RULES = tuple(sorted((PACKAGE / "rules").rglob("*.py")))
 _SCANNER = ("source", "tree", "notebook", "notebook_json", "python2", "pragmas", "edits", "output_check")
 FINDINGS = (
@@ -108,11 +111,38 @@ def facts() -> list[str]:
     return found + [text for note in FILE_NOTES for text in (note.title, note.why)]
 
 
+def page_texts() -> list[str]:
+    """What the pages of the HTML report say."""
+    return [text for page in PAGES for text in texts_of_template(page.read_text(encoding="utf-8"))]
+
+
+def missing_texts() -> dict[str, str]:
+    """Each English text that has none in Chinese, and the place where it stands."""
+    known = read()
+    found = {text: place for text, place in templates((*FINDINGS, *REPORT)).items() if not known.get(text)}
+    texts = Catalogue(known)
+    for text in (*facts(), *page_texts()):
+        if not texts.has(text):
+            found.setdefault(text, "what a rule or a page says about itself")
+    return found
+
+
+def read() -> dict[str, str]:
+    """The Chinese text for each English one."""
+    return dict(json.loads(CATALOGUE.read_text(encoding="utf-8")))
+
+
+def with_empty_lines(known: dict[str, str], missing: Iterable[str]) -> str:
+    """The catalogue with an empty text for each one that is missing, in the order of the English texts."""
+    texts = dict(sorted({**dict.fromkeys(missing, ""), **known}.items()))
+    return json.dumps(texts, indent=1, ensure_ascii=False) + "\n"
+
+
 def main() -> None:
-    known = json.loads((PACKAGE / "report" / "locale" / "zh.json").read_text(encoding="utf-8"))
-    missing = {text: "" for text in templates((*FINDINGS, *REPORT)) if text not in known}
-    missing |= {text: "" for text in facts() if catalogue("zh")._find(text) is None}
-    print(json.dumps(missing, indent=1, ensure_ascii=False))
+    missing = missing_texts()
+    if "--write" in sys.argv[1:]:
+        CATALOGUE.write_text(with_empty_lines(read(), missing), encoding="utf-8")
+    print("".join(f' {json.dumps(text, ensure_ascii=False)}: "",   {place}\n' for text, place in missing.items()), end="")
 
 
 if __name__ == "__main__":
