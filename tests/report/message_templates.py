@@ -133,8 +133,9 @@ def read() -> dict[str, str]:
 
 
 def with_empty_lines(known: dict[str, str], missing: Iterable[str]) -> str:
-    """The catalogue with an empty text for each one that is missing, in the order of the English texts."""
-    texts = dict(sorted({**dict.fromkeys(missing, ""), **known}.items()))
+    """The catalogue with an empty text for each one that is missing, and no other empty ones, sorted."""
+    written = {english: text for english, text in known.items() if text}
+    texts = dict(sorted({**dict.fromkeys(missing, ""), **written}.items()))
     return json.dumps(texts, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -38,7 +38,7 @@ def test_every_text_has_one_in_chinese():
 
 def test_an_empty_text_is_one_that_is_missing():
     assert Catalogue({"Write it.": ""}).text("Write it.") == "Write it."
-    lines = with_empty_lines({"b": "B", "d": "D"}, ["c", "a"])
+    lines = with_empty_lines({"b": "B", "d": "D", "e": "", "c": ""}, ["c", "a"])
     assert json.loads(lines) == {"a": "", "b": "B", "c": "", "d": "D"}
     assert with_empty_lines(ZH, []) == CATALOGUE.read_text(encoding="utf-8"), "sorted, a line for each text"
 
