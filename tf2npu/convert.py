@@ -130,7 +130,7 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
         return _converted(script)
     finally:
         script.walked.release()
-        script.memo.clear()  # what rules keep there may refer to the script
+        script.answers.clear()  # they may refer to the script
 
 
 def _converted(script: Script) -> Outcome:

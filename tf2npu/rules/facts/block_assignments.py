@@ -9,16 +9,23 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 
 _MAY_ASSIGN = re.compile(r"\b(\w+)(?=\s*=[^=])")
 
 
 def assignments_of(script: Script, block: Any) -> Assignments:
     """The assignments of a block, gathered where they are first asked for."""
-    known: dict[int, Assignments] = script.memo.setdefault("assignments_of_blocks", {})
+    known = _by_block(script)
     if id(block) not in known:
         known[id(block)] = Assignments(script, block)
     return known[id(block)]
+
+
+@fact
+def _by_block(script: Script) -> dict[int, Assignments]:
+    """The assignments of blocks, by their ids; filled where they are asked for."""
+    return {}
 
 
 class Assignments:

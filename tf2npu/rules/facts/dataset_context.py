@@ -12,6 +12,7 @@ import libcst as cst
 from tf2npu.rules.facts.block_assignments import assignments_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call
 
 _MODES = "tensorflow.estimator.ModeKeys."
@@ -206,17 +207,15 @@ def _of_closure(call: Call, scope: Scope) -> Context | None:
     return Context(next(iter(roles))) if len(roles) == 1 else None
 
 
+@fact
 def _fed_functions(script: Script) -> dict[tuple[int, int], set[str]]:
     """What functions feed that are given to train, evaluate or predict, by their nodes and the function that does it."""
-    if "fed_functions" not in script.memo:
-        found: dict[tuple[int, int], set[str]] = {}
-        given = {use for node, where in script.walked.calls for use in _given(node, where)}
-        for name, method, where in given:
-            for binding in where.lookup(name):
-                found.setdefault((id(binding.node), id(where.function)), set()).add(_FED_BY[method])
-        script.memo["fed_functions"] = found
-    known: dict[tuple[int, int], set[str]] = script.memo["fed_functions"]
-    return known
+    found: dict[tuple[int, int], set[str]] = {}
+    given = {use for node, where in script.walked.calls for use in _given(node, where)}
+    for name, method, where in given:
+        for binding in where.lookup(name):
+            found.setdefault((id(binding.node), id(where.function)), set()).add(_FED_BY[method])
+    return found
 
 
 def _given(use: cst.Call, where: Scope) -> Iterator[tuple[str, str, Scope]]:
@@ -276,7 +275,7 @@ def _of_variable(call: Call) -> Context:
     if not names:
         return Context("unknown")
     function, uses = id(call.scope.function), _uses_by_name(call.script)
-    known: dict[tuple[int, frozenset[str]], set[str]] = call.script.memo.setdefault("roles_of_datasets", {})
+    known = _roles_by_names(call.script)
     key = (function, frozenset(names))
     if key not in known:
         nodes = [node for name in sorted(names) for node in uses.get((function, name), ())]
@@ -287,18 +286,21 @@ def _of_variable(call: Call) -> Context:
     return Context("eval") if roles == {"eval"} else Context("unknown")
 
 
+@fact
+def _roles_by_names(script: Script) -> dict[tuple[int, frozenset[str]], set[str]]:
+    """What datasets are used for, by the function and the names that hold them; filled where it is asked for."""
+    return {}
+
+
+@fact
 def _uses_by_name(script: Script) -> dict[tuple[int, str], list[cst.Call]]:
     """Calls of methods that tell what becomes of a dataset, by the function they are in and the names they have to do with."""
-    memo = script.memo
-    if "uses_of_datasets" not in memo:
-        found: dict[tuple[int, str], list[cst.Call]] = {}
-        for node, scope in script.walked.calls:
-            if isinstance(node.func, cst.Attribute):
-                for name in _names_of_use(script, node, node.func):
-                    found.setdefault((id(scope.function), name), []).append(node)
-        memo["uses_of_datasets"] = found
-    uses: dict[tuple[int, str], list[cst.Call]] = memo["uses_of_datasets"]
-    return uses
+    found: dict[tuple[int, str], list[cst.Call]] = {}
+    for node, scope in script.walked.calls:
+        if isinstance(node.func, cst.Attribute):
+            for name in _names_of_use(script, node, node.func):
+                found.setdefault((id(scope.function), name), []).append(node)
+    return found
 
 
 def _names_of_use(script: Script, node: cst.Call, func: cst.Attribute) -> set[str]:
@@ -332,7 +334,7 @@ def _roles_of_use(call: Call, node: cst.Call, names: set[str]) -> set[str]:
     first = node.args[0].value if node.args else None
     base = node.func.value
     if method in _ITERATORS and _is_one_of(base, names):
-        return {"train"} if _file_trains(call) else {"unknown"}
+        return {"train"} if _file_trains(call.script) else {"unknown"}
     if method in _KERAS_METHODS and first is not None and _is_one_of(first, names):
         return {"train" if method == "fit" else "eval"}
     validation = [a.value for a in node.args if a.keyword is not None and a.keyword.value == "validation_data"]
@@ -356,11 +358,9 @@ def _mentions(call: Call, node: cst.Call, names: set[str]) -> bool:
     return any(re.search(rf"\b{re.escape(name)}\b", call.source(node)) for name in names)
 
 
-def _file_trains(call: Call) -> bool:
+@fact
+def _file_trains(script: Script) -> bool:
     """Whether this file builds a train op and batches nothing else."""
-    memo = call.script.memo
-    if "trains_with_one_batch" not in memo:
-        methods = [n.func.attr.value for n, _ in call.script.walked.calls if isinstance(n.func, cst.Attribute)]
-        batches = sum(m in ("batch", "padded_batch", "map_and_batch") for m in methods)
-        memo["trains_with_one_batch"] = batches == 1 and any(m in _TRAINING_CALLS for m in methods)
-    return bool(memo["trains_with_one_batch"])
+    methods = [n.func.attr.value for n, _ in script.walked.calls if isinstance(n.func, cst.Attribute)]
+    batches = sum(m in ("batch", "padded_batch", "map_and_batch") for m in methods)
+    return batches == 1 and any(m in _TRAINING_CALLS for m in methods)

@@ -11,6 +11,7 @@ from tf2npu.rules.facts.reaching_definition import last_given
 from tf2npu.rules.facts.relied_on_code import needed_elsewhere
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call, parameter_of
 
 ESTIMATOR = "tensorflow.estimator.Estimator"
@@ -70,14 +71,9 @@ class EstimatorPlan:
     wrapped: set[int] = field(default_factory=set)  # RunConfig calls that an Estimator gets, wrapped where it is made
 
 
+@fact
 def estimator_plan(script: Script) -> EstimatorPlan:
-    """The plan of a file; made once."""
-    if "estimator_plan" not in script.memo:
-        script.memo["estimator_plan"] = _make(script)
-    return script.memo["estimator_plan"]
-
-
-def _make(script: Script) -> EstimatorPlan:
+    """The plan of a file."""
     plan = EstimatorPlan()
     for node, scope in script.walked.calls:
         name = script.name_of(node.func, scope) or ""
@@ -157,18 +153,17 @@ def _origins_of_name(script: Script, node: cst.Name, scope: Scope, depth: int) -
     return _joined(found)
 
 
+@fact
 def _told_by_block(script: Script) -> set[tuple[int, str]]:
     """Names of configs that are bound several times, where for each Estimator its block tells which one it gets."""
-    if "configs_told_by_block" not in script.memo:
-        uses: dict[tuple[int, str], bool] = {}
-        for node, scope in script.walked.calls:
-            position = {ESTIMATOR: CONFIG_POSITION, **WRAPPED}.get(script.name_of(node.func, scope) or "")
-            config = Call(script, "NPU201", node, scope).value("config", position) if position is not None else None
-            if isinstance(config, cst.Name) and len(scope.lookup(config.value)) > 1:
-                key = (id(scope), config.value)
-                uses[key] = uses.get(key, True) and last_given(script, config, scope) is not None
-        script.memo["configs_told_by_block"] = {key for key, is_told in uses.items() if is_told}
-    return script.memo["configs_told_by_block"]
+    uses: dict[tuple[int, str], bool] = {}
+    for node, scope in script.walked.calls:
+        position = {ESTIMATOR: CONFIG_POSITION, **WRAPPED}.get(script.name_of(node.func, scope) or "")
+        config = Call(script, "NPU201", node, scope).value("config", position) if position is not None else None
+        if isinstance(config, cst.Name) and len(scope.lookup(config.value)) > 1:
+            key = (id(scope), config.value)
+            uses[key] = uses.get(key, True) and last_given(script, config, scope) is not None
+    return {key for key, is_told in uses.items() if is_told}
 
 
 def _function(script: Script, node: cst.Call, scope: Scope) -> Scope | None:

@@ -10,6 +10,7 @@ import libcst as cst
 
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Site
 
 _TAKES_FUNCTION = frozenset({
@@ -46,15 +47,9 @@ def _is_input_function(script: Script, scope: Scope) -> bool:
     return isinstance(node, cst.FunctionDef) and bool(script.project.input_uses.get((script.path, node.name.value)))
 
 
+@fact
 def pipeline_functions(script: Script) -> dict[int, Scope]:
     """Scopes of functions and lambdas that run in a pipeline, by id."""
-    if "pipeline_functions" not in script.memo:
-        script.memo["pipeline_functions"] = _find(script)
-    found: dict[int, Scope] = script.memo["pipeline_functions"]
-    return found
-
-
-def _find(script: Script) -> dict[int, Scope]:
     found: dict[int, Scope] = {}
     todo: list[Scope] = []
     for call, scope in script.walked.calls:

@@ -10,6 +10,7 @@ from tf2npu.rules.facts.entry_block import command_functions, entry_guard, is_gu
 from tf2npu.rules.facts.npu_start import wants_resources
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 
 _STARTS = ("horovod.tensorflow.init", "horovod.tensorflow.keras.init")
 
@@ -35,19 +36,13 @@ def starts_when_loaded(script: Script) -> bool:
     return is_alone and entry_guard(script) is None and not command_functions(script)
 
 
+@fact
 def start_when_loaded(script: Script) -> cst.Call | None:
     """The call by which an entry script starts Horovod before what its guard, or an installed command, runs.
 
     None where there is none or several. Where another file loads this one, too, the start needs a guard of its own: only the
     file that is run starts.
     """
-    if "start when loaded" not in script.memo:
-        script.memo["start when loaded"] = _start_when_loaded(script)
-    found: cst.Call | None = script.memo["start when loaded"]
-    return found
-
-
-def _start_when_loaded(script: Script) -> cst.Call | None:
     has_block = entry_guard(script) is not None or bool(command_functions(script))
     if not has_block or script.config.target.adapter == "2021":
         return None

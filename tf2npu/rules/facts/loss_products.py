@@ -18,6 +18,7 @@ import libcst as cst
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call
 from tf2npu.scanner.walk import first_key
 
@@ -77,14 +78,12 @@ def is_by_loss_scale(division: Division) -> bool:
     return _SCALE.search(_last_name(factor)) is not None and not _is_off(factor, division.scope)
 
 
+@fact
 def divisions_of_gradients(script: Script) -> list[Division]:
     """Where gradients are divided, or multiplied with a reciprocal, in source order."""
-    if "divisions of gradients" not in script.memo:
-        refs = script.walked.references if "grad" in script.text else []
-        found = [_division(script, node, scope) for node, scope in refs if _GRADIENT.search(_last_name(node))]
-        script.memo["divisions of gradients"] = [division for division in found if division is not None]
-    divisions: list[Division] = script.memo["divisions of gradients"]
-    return divisions
+    refs = script.walked.references if "grad" in script.text else []
+    found = [_division(script, node, scope) for node, scope in refs if _GRADIENT.search(_last_name(node))]
+    return [division for division in found if division is not None]
 
 
 def _division(script: Script, gradient: Any, scope: Scope) -> Division | None:

@@ -11,6 +11,8 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.scanner.python2 import VERSION_TESTS
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.walk import dotted_name
 
@@ -58,10 +60,16 @@ def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str
 
 def imported_names(site: Site) -> list[str]:
     """Dotted names that an import statement asks for; relative imports are the project's own."""
-    known: dict[int, list[str]] = site.script.memo.setdefault("imported:names", {})
+    known = _names_by_import(site.script)
     if id(site.node) not in known:
         known[id(site.node)] = _asked_for(site.node)
     return known[id(site.node)]
+
+
+@fact
+def _names_by_import(script: Script) -> dict[int, list[str]]:
+    """What import statements ask for, by their ids; filled where it is asked for."""
+    return {}
 
 
 def _asked_for(node: Any) -> list[str]:

@@ -10,6 +10,7 @@ import libcst as cst
 
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.walk import dotted_name
 
 _RANK = re.compile(
@@ -29,12 +30,10 @@ class Block:
     condition: str
 
 
+@fact
 def rank_blocks(script: Script) -> list[Block]:
     """Blocks of a file that depend on the rank; both branches of an `if` count, as each is run by some ranks."""
-    if "rank_blocks" not in script.memo:
-        script.memo["rank_blocks"] = _find(script) if _MAY_HOLD_RANKS.search(script.text) else []
-    found: list[Block] = script.memo["rank_blocks"]
-    return found
+    return _find(script) if _MAY_HOLD_RANKS.search(script.text) else []
 
 
 def mentions_rank(condition: str) -> bool:

@@ -12,20 +12,19 @@ from tf2npu.rules.facts.script_kinds import TEST_RUNNERS
 from tf2npu.scanner.facts import ESTIMATOR
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 
 _SESSION = re.compile(r"tensorflow\..*(?:Session|SessionCreator|managed_session|prepare_or_wait_for_session)$")
 _DECIDING = frozenset({*KERAS_SET, *TEST_RUNNERS, KERAS_MADE, *STARTED})
 
 
+@fact
 def deciding_references(script: Script) -> list[int]:
     """Offsets, sorted, of names whose uses decide how other code is converted: what a script starts, dicts given as `**name`."""
-    if "deciding references" not in script.memo:
-        stars = [arg.value for call, _ in script.walked.calls for arg in call.args if arg.star == "**"]
-        spread = {value.value for value in stars if isinstance(value, cst.Name)}
-        decide = [node for node, scope in script.walked.references if _decides(script, node, scope, spread)]
-        script.memo["deciding references"] = sorted(script.tree.span(node)[0] for node in decide)
-    found: list[int] = script.memo["deciding references"]
-    return found
+    stars = [arg.value for call, _ in script.walked.calls for arg in call.args if arg.star == "**"]
+    spread = {value.value for value in stars if isinstance(value, cst.Name)}
+    decide = [node for node, scope in script.walked.references if _decides(script, node, scope, spread)]
+    return sorted(script.tree.span(node)[0] for node in decide)
 
 
 def needed_elsewhere(script: Script, start: int, end: int, new: str = "", besides: int = -1) -> str:

@@ -15,6 +15,7 @@ import libcst as cst
 from tf2npu.scanner.ranges import Covering
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 
 _CLOSES_DEFAULT = re.compile(r"get_session\(\)\.close|get_default_session\(\)\.close|clear_session\(\)")
 _IN_WITH = re.compile(r"(?:\bwith |enter_context\(|closing\()(?=([\w.\[\]]+))")
@@ -23,12 +24,10 @@ _STATEMENT_BEFORE = re.compile(r"\b(?:return|yield|with) \Z")
 _LONGEST_BEFORE = 16  # characters that tell what stands in front of a name
 
 
+@fact
 def session_uses(script: Script) -> SessionUses:
     """What a file does with its sessions, gathered where it is first asked for."""
-    if "session_uses" not in script.memo:
-        script.memo["session_uses"] = SessionUses(script)
-    found: SessionUses = script.memo["session_uses"]
-    return found
+    return SessionUses(script)
 
 
 class SessionUses:

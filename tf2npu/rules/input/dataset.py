@@ -106,7 +106,7 @@ def drop_remainder(call: Call) -> None:
     wanted = _wanted(call, context)
     if not wanted:
         return call.manual(_EVALUATION if context.kind == "eval" else _UNPROVEN)
-    fed = fed_element(call)
+    fed = fed_element(call.script)
     if fed:
         return call.manual(
             f"{fed} gets what this gives and is fed as well: with drop_remainder=True it would refuse any other number of rows. "

@@ -14,6 +14,8 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.dataset_context import context_of
 from tf2npu.rules.facts.script_kinds import is_test_script
 from tf2npu.scanner.returns import DATASET
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call
 
 _TF = Config(distributed="tf")
@@ -311,13 +313,14 @@ def missing_shard(call: Call) -> None:
 
 def _is_sharded(call: Call) -> bool:
     """Whether the function, or the module, in which a dataset is made shards one already."""
-    owner = call.scope.function
-    shards = call.script.memo.get("functions that shard")
-    if shards is None:
-        named = [(n.func, s) for n, s in call.script.walked.calls if isinstance(n.func, cst.Attribute)]
-        shards = {id(s.function) for func, s in named if func.attr.value == "shard"}
-        call.script.memo["functions that shard"] = shards
-    return id(owner) in shards
+    return id(call.scope.function) in _functions_that_shard(call.script)
+
+
+@fact
+def _functions_that_shard(script: Script) -> set[int]:
+    """Ids of the functions that call a method `shard`; None's is that of the module."""
+    named = [(n.func, s) for n, s in script.walked.calls if isinstance(n.func, cst.Attribute)]
+    return {id(s.function) for func, s in named if func.attr.value == "shard"}
 
 
 def _is_outermost(call: Call) -> bool:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import libcst as cst
+
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.loss_products import Division, divisions_of_gradients, is_by_loss_scale, scale_of
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call, Site
 
 _TITLE = "Loss scaled by hand"
@@ -33,7 +37,6 @@ _ADVICE = (
     "which leaves out a step with an overflow, and take the scaling and the division of the gradients out (512 is the "
     "guide's value for ResNet-50)."
 )
-_REPORTED = "scaled_losses"
 _ADAM = "tf.train.AdamOptimizer(0.1)"
 
 
@@ -66,7 +69,7 @@ def scaled_loss(call: Call) -> None:
     scale = scale_of(call, loss) if loss is not None else None
     if scale is None:
         return
-    call.script.memo[_REPORTED] = True
+    _reported(call.script).append(call.node)
     divided = [d.line for d in divisions_of_gradients(call.script) if d.factor == scale or is_by_loss_scale(d)]
     again = f" The gradients are divided again in line {', '.join(map(str, dict.fromkeys(divided)))}." if divided else ""
     call.manual(_ADVICE + again)
@@ -104,7 +107,7 @@ def scaled_loss_of_unknown(call: Call) -> None:
 def divided_gradients(site: Site) -> None:
     """Reports gradients that are divided by a loss scale, where the scaling itself is in another file."""
     script = site.script
-    if not script.uses_tensorflow or script.memo.get(_REPORTED):
+    if not script.uses_tensorflow or _reported(script):
         return
     found: list[Division] = [d for d in divisions_of_gradients(script) if is_by_loss_scale(d)]
     if found:
@@ -114,3 +117,9 @@ def divided_gradients(site: Site) -> None:
             "NPULossScaleOptimizer(optimizer, FixedLossScaleManager(loss_scale=512)) do both, which leaves out a step with an "
             "overflow, and take both out."
         )
+
+
+@fact
+def _reported(script: Script) -> list[cst.Call]:
+    """Calls whose loss is scaled; filled while the calls of the script are looked at."""
+    return []

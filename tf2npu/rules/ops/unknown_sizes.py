@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call
 
 _SCALARS = re.compile(
@@ -72,14 +73,12 @@ def _target(call: Call) -> str:
     return call.source(target) if isinstance(target, (cst.Name, cst.Attribute)) else ""
 
 
+@fact
 def _fed_with_numbers(script: Script) -> set[str]:
     """Names that are keys of dicts beside a number, as in feed_dict={keep_prob: 0.5}."""
-    if "fed with numbers" not in script.memo:
-        parents = [(node, script.walked.parents.get(id(node))) for node, _ in script.walked.references]
-        keys = [n for n, e in parents if isinstance(e, cst.DictElement) and e.key is n and _is_number(e.value)]
-        script.memo["fed with numbers"] = {script.tree.source(key) for key in keys}
-    found: set[str] = script.memo["fed with numbers"]
-    return found
+    parents = [(node, script.walked.parents.get(id(node))) for node, _ in script.walked.references]
+    keys = [n for n, e in parents if isinstance(e, cst.DictElement) and e.key is n and _is_number(e.value)]
+    return {script.tree.source(key) for key in keys}
 
 
 def _is_number(value: Any) -> bool:

@@ -10,6 +10,8 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call, Site
 
 _TITLE = "Ops made in a loop"
@@ -118,10 +120,16 @@ def _loops_around(site: Site, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def _has_new_graph(site: Site, loop: cst.CSTNode) -> bool:
-    known: dict[int, bool] = site.script.memo.setdefault("loops_with_new_graph", {})
+    known = _loops_with_new_graph(site.script)
     if id(loop) not in known:
         known[id(loop)] = _NEW_GRAPH.search(site.source(loop)) is not None
     return known[id(loop)]
+
+
+@fact
+def _loops_with_new_graph(script: Script) -> dict[int, bool]:
+    """Whether loops make a graph of their own, by their ids; filled where it is asked for."""
+    return {}
 
 
 def _makers(call: Call, node: cst.CSTNode, scope: Scope) -> Iterator[str]:

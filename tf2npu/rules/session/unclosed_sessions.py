@@ -9,6 +9,8 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.script_kinds import is_unit_test
 from tf2npu.rules.facts.session_uses import session_uses
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call
 
 SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
@@ -105,11 +107,17 @@ def _given_by_a_function(call: Call) -> str:
     function = call.scope.function
     if function is None or not isinstance(function.node, cst.FunctionDef):
         return ""
-    name, known = function.node.name.value, call.script.memo.setdefault("sessions_given", {})
+    name, known = function.node.name.value, _said_of_functions(call.script)
     key = (name, id(call.scope.enclosing_class))
     if key not in known:
         known[key] = _open_where_used(call, name)
-    return str(known[key])
+    return known[key]
+
+
+@fact
+def _said_of_functions(script: Script) -> dict[tuple[str, int], str]:
+    """What there is to say of sessions that functions give, by their names and classes; filled where it is asked for."""
+    return {}
 
 
 def _open_where_used(call: Call, name: str) -> str:
