@@ -11,7 +11,7 @@ import click
 
 from tf2npu.files.lock import Busy
 from tf2npu.project.undo import Undone, undo
-from tf2npu.refusal import Refusal
+from tf2npu.refused_request import RefusedRequest
 from tf2npu.report import as_text
 from tf2npu.report.visible import visible
 
@@ -20,15 +20,15 @@ def run(src: Path, *, force: bool) -> int:
     """Undo the last in-place conversion; returns the exit code: 1 where a file was left as it is."""
     root, only = (src.resolve(), None) if src.is_dir() else (src.resolve().parent, src.resolve().name)
     if not root.is_dir():
-        raise Refusal(f"{src}: no such file or folder")
+        raise RefusedRequest(f"{src}: no such file or folder")
     try:
         done = undo(root, only=only, force=force)
     except Busy as busy:
-        raise Refusal(str(busy)) from None
+        raise RefusedRequest(str(busy)) from None
     except OSError as error:
-        raise Refusal(f"{error.filename or src}: {error.strerror or error}; run undo again when that is mended") from None
+        raise RefusedRequest(f"{error.filename or src}: {error.strerror or error}; run undo again when that is mended") from None
     if done is None and not os.path.lexists(src):
-        raise Refusal(f"{src}: no such file or folder")
+        raise RefusedRequest(f"{src}: no such file or folder")
     if done is None:
         click.echo(f"nothing to undo in {visible(str(src))}")
         return 0

@@ -15,16 +15,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tf2npu.file_notes import FILE_NOTES
+from tf2npu.file_findings import FILE_FINDINGS
 from tf2npu.report.language import Catalogue, texts_of_template
 from tf2npu.rules import all_rules
 
 PACKAGE = Path(__file__).parents[2] / "tf2npu"
 CATALOGUE = PACKAGE / "report" / "locale" / "zh.json"
 RULES = tuple(sorted((PACKAGE / "rules").rglob("*.py")))
-_SCANNER = ("source", "tree", "notebook", "notebook_json", "python2", "pragmas", "edits", "output_check")
+_SCANNER = ("source", "tree", "notebook", "notebook_json", "python2_constructs", "pragmas", "edits", "output_check")
 FINDINGS = (
-    *RULES, PACKAGE / "convert.py", PACKAGE / "rule_calls.py", PACKAGE / "file_notes.py", PACKAGE / "python2.py",
+    *RULES, PACKAGE / "convert.py", PACKAGE / "rule_calls.py", PACKAGE / "file_findings.py", PACKAGE / "python2.py",
     *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
 )  # fmt: skip
@@ -108,7 +108,7 @@ def _is_said(text: str) -> bool:
 def facts() -> list[str]:
     """What rules and file notes say about themselves."""
     found = [text for rule in all_rules() for text in (rule.title, rule.what, rule.why)]
-    return found + [text for note in FILE_NOTES for text in (note.title, note.why)]
+    return found + [text for note in FILE_FINDINGS for text in (note.title, note.why)]
 
 
 def page_texts() -> list[str]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tf2npu.file_notes import FILE_NOTES
+from tf2npu.file_findings import FILE_FINDINGS
 from tf2npu.report.language import catalogue, warn_of_english
 from tf2npu.report.visible import visible
 from tf2npu.rules import Example, Rule, all_rules
@@ -34,7 +34,7 @@ def _entries(prefix: str) -> list[dict[str, Any]]:
     found = [_of_rule(rule) for rule in all_rules()]
     found += [
         {"id": n.id, "title": n.title, "what": "", "why": n.why, "matches": [_WHOLE_FILE], "source": "", "examples": []}
-        for n in FILE_NOTES
+        for n in FILE_FINDINGS
     ]
     return sorted((entry for entry in found if entry["id"].startswith(prefix)), key=lambda entry: entry["id"])
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.python2 import VERSION_TESTS
+from tf2npu.scanner.python2_constructs import VERSION_TESTS
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Site

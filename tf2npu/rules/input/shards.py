@@ -13,7 +13,7 @@ from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.dataset_context import context_of
 from tf2npu.rules.facts.script_kinds import is_test_script
-from tf2npu.scanner.returns import DATASET
+from tf2npu.scanner.api_return_types import DATASET
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call

@@ -1,4 +1,4 @@
-"""What calling a known API gives: enough of TensorFlow's types to follow a dataset, session, estimator or config."""
+"""Types that known APIs return: enough of TensorFlow's types to follow a dataset, session, estimator or config."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names the Python 2 construct on a line that a Python 3 parser refused."""
+"""Constructs of Python 2 that a Python 3 parser refuses, by their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command turns a request down."""
+"""The error of a command that refuses what it is asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from tf2npu.report.visible import visible
 
 
-class Refusal(click.ClickException):
+class RefusedRequest(click.ClickException):
     """A request that cannot be carried out: one line, exit code 2."""
 
     exit_code = 2

@@ -1,4 +1,4 @@
-"""What a name must hold, told by how it is used: methods and arguments that only datasets, Estimators or models have, or Horovod.
+"""Types by usage: a name is a dataset, an Estimator, a model or Horovod by methods and arguments that only these have.
 
 Asked only where nothing else tells what a name is: a parameter, the result of an unknown function, a name of another cell.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.returns import DATASET, DATASET_METHODS
+from tf2npu.scanner.api_return_types import DATASET, DATASET_METHODS
 from tf2npu.scanner.walk import Walked, dotted_name
 
 ESTIMATOR = "tensorflow.estimator.Estimator()"

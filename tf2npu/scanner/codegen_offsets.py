@@ -1,4 +1,4 @@
-"""One emit of a LibCST tree that notes where each node starts and ends: LibCST's code generation, with short cuts.
+"""Code generation of a LibCST tree with the offsets at which each node starts and ends; LibCST's own, with short cuts.
 
 Four nodes in five are blanks, ends of lines, names, arguments and single signs. LibCST goes through three to five calls for
 each of them; here they are written by one or two, in half the time. Others who let LibCST generate code see no difference.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tf2npu.refusal import Refusal
+from tf2npu.refused_request import RefusedRequest
 from tf2npu.report import baseline
 from tf2npu.report.model import Report
 
@@ -21,19 +21,19 @@ class Baseline:
 
     @classmethod
     def asked(cls, options: dict[str, Any]) -> Baseline:
-        """Raises: Refusal for a file that is missing or no baseline."""
+        """Raises: RefusedRequest for a file that is missing or no baseline."""
         file, renews = options["baseline"], options["write_baseline"]
         if file is None and renews:
-            raise Refusal("--write-baseline needs --baseline FILE, the file to write")
+            raise RefusedRequest("--write-baseline needs --baseline FILE, the file to write")
         if file is None or renews:
             return cls(file, renews, set())
         try:
             return cls(file, renews, baseline.read(file))
         except OSError as error:
             hint = "; --write-baseline makes it" if isinstance(error, FileNotFoundError) else ""
-            raise Refusal(f"--baseline {file}: cannot be read: {error.strerror}{hint}") from None
+            raise RefusedRequest(f"--baseline {file}: cannot be read: {error.strerror}{hint}") from None
         except baseline.NotABaseline as error:
-            raise Refusal(f"--baseline {file}: {error}") from None
+            raise RefusedRequest(f"--baseline {file}: {error}") from None
 
     def apply(self, report: Report) -> None:
         """Mark what is known; with `renews` everything becomes so, and is written down."""
@@ -45,4 +45,4 @@ class Baseline:
             baseline.write(report, self.file)
             baseline.mark_known(report, baseline.read(self.file))
         except OSError as error:
-            raise Refusal(f"--baseline {self.file}: cannot be written: {error.strerror}") from None
+            raise RefusedRequest(f"--baseline {self.file}: cannot be written: {error.strerror}") from None

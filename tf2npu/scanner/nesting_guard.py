@@ -1,4 +1,4 @@
-"""How deeply source is nested, told from its tokens: the concrete syntax tree takes quadratic time in that depth."""
+"""The guard against deeply nested source, whose syntax tree would take quadratic time; the depth is read from the tokens."""
 
 from __future__ import annotations
 
