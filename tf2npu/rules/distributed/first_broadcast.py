@@ -1,4 +1,4 @@
-"""Variables of all ranks start from those of rank 0, also where no hook does it."""
+"""The first broadcast: variables of all ranks start from those of rank 0, also where no hook does it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With `--distributed tf`: optimizers that are made where nothing wraps them."""
+"""Optimizers that are made where nothing wraps them, with `--distributed tf`."""
 
 from __future__ import annotations
 

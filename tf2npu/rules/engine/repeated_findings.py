@@ -1,4 +1,4 @@
-"""What concerns many places of a file alike is said at the first, with the lines of the others."""
+"""Findings that repeat in a file: said at the first place, with the lines of the others."""
 
 from __future__ import annotations
 

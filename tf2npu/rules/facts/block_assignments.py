@@ -1,4 +1,4 @@
-"""What the statements of a block assign to names, so that the nearest assignment above a place is found without a search."""
+"""Assignments of the statements of a block, by name: the nearest one above a place is found without a search."""
 
 from __future__ import annotations
 

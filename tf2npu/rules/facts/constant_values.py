@@ -1,4 +1,4 @@
-"""Values that the source text tells: numbers and texts, through names that are bound once."""
+"""Constant values in the source text: numbers and texts, through names that are bound once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a batch feeds: a proven training pipeline, evaluation, or nobody knows."""
+"""Uses of batches: a proven training pipeline, evaluation, or unknown."""
 
 from __future__ import annotations
 

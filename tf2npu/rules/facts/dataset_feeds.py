@@ -1,4 +1,4 @@
-"""Whether something is fed in the place of what an iterator gives: other numbers of rows than a batch's may come."""
+"""Feeds in the place of what an iterator gives: their number of rows may differ from that of a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bracketing what an entry script runs: lines before it, and lines that run whatever happens."""
+"""The block that an entry script runs, with lines put before it and lines that run whatever happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which RunConfig reaches which Estimator: they are renamed together or not at all."""
+"""The plan of which RunConfig reaches which Estimator: they are renamed together or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognises a GELU by its values: the expression is evaluated at some points and compared with the two known forms."""
+"""Recognition of a GELU by its values: an expression is evaluated at some points and compared with the two known forms."""
 
 from __future__ import annotations
 

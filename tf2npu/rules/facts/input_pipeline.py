@@ -1,4 +1,4 @@
-"""Which functions of a file run inside an input pipeline, that is on the host."""
+"""Functions of a file that run inside an input pipeline, that is on the host."""
 
 from __future__ import annotations
 

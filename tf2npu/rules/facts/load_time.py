@@ -1,4 +1,4 @@
-"""What of a script runs when it is loaded, before its guard: there Horovod may be started, and its ranks be asked for."""
+"""Code that runs while a script is loaded, before its guard: Horovod may be started there, and its ranks be asked for."""
 
 from __future__ import annotations
 

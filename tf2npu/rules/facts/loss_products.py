@@ -1,4 +1,4 @@
-"""Which products are a loss times a loss scale, and where gradients are divided.
+"""Products of a loss and a loss scale, and the places where gradients are divided.
 
 A loss is multiplied for many reasons: weights of terms, sums out of means, averages over towers. What counts is a factor
 named as a loss scale, a power of two from 128 on (gradients of 16 bits need that much, and no other factor is written like

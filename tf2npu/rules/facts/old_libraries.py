@@ -1,4 +1,4 @@
-"""Names that newer versions of other libraries no longer have: what all rules about them share.
+"""Names that newer versions of other libraries no longer have: questions and reports that all rules about them share.
 
 They are reported only in files that take part: files that reach TensorFlow, or that such a file imports.
 """

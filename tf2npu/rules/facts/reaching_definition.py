@@ -1,4 +1,4 @@
-"""What a name holds at a place, where the same block tells although the name is bound elsewhere as well."""
+"""The definition of a name that reaches a place: the same block tells it, although the name is bound elsewhere as well."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file does with the sessions that it holds: which are closed, handed on or used in a with statement.
+"""Uses of the sessions that a file holds: which are closed, handed on or used in a with statement.
 
 Gathered once a file, so that a file of very many sessions does not read its text again for each of them.
 """

@@ -1,4 +1,4 @@
-"""Every rank reads its own part of the data."""
+"""Shards of a dataset: every rank reads its own part of the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking for NaN and infinity in tensors."""
+"""Checks of tensors for NaN and infinity."""
 
 from __future__ import annotations
 

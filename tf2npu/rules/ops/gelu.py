@@ -1,4 +1,4 @@
-"""GELU written out in TensorFlow ops becomes the NPU's own operator."""
+"""GELUs written out in TensorFlow ops, which become the NPU's own operator."""
 
 from __future__ import annotations
 

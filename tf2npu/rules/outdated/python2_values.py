@@ -1,4 +1,4 @@
-"""What Python 2 did with iterators, dictionaries and lists, in files that Python 3 reads, too, and fails on when they run."""
+"""Uses of iterators, dictionaries and lists as in Python 2, in files that Python 3 reads, too, and fails on when they run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions get a config with the NpuOptimizer entry."""
+"""Configs of sessions, which get the NpuOptimizer entry."""
 
 from __future__ import annotations
 
