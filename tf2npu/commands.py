@@ -12,17 +12,17 @@ from typing import Any
 
 import click
 
+from tf2npu.baseline_option import Baseline
 from tf2npu.config import Config, ConfigError, load_config
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, MOST_SOURCE_BYTES, read_at_most, size_in_words
 from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult, Seen
-from tf2npu.known import Baseline
 from tf2npu.project.conversion import Conversion, convert_project, resolve_distributed
 from tf2npu.project.progress import Bar
 from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
-from tf2npu.refusal import Refusal
+from tf2npu.refused_request import RefusedRequest
 from tf2npu.report import as_json, as_text, folder, rule_list
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
@@ -62,19 +62,19 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
 
 def _check_where_to_write(src: Path, out: Path | None, in_place: bool, writes: bool) -> None:
     if in_place and out is not None:
-        raise Refusal("--in-place converts SRC itself: OUT must be absent")
+        raise RefusedRequest("--in-place converts SRC itself: OUT must be absent")
     if in_place and src == STDIN:
-        raise Refusal("--in-place needs a file or a folder: the result of SRC - goes to stdout")
+        raise RefusedRequest("--in-place needs a file or a folder: the result of SRC - goes to stdout")
     if in_place and not writes:
-        raise Refusal("--in-place writes, --diff, --dry-run and --check do not: choose one")
+        raise RefusedRequest("--in-place writes, --diff, --dry-run and --check do not: choose one")
     if out is None and writes and not in_place and src != STDIN:
-        raise Refusal("OUT is missing: name a folder to write to, or use --in-place, --diff, --dry-run or --check")
+        raise RefusedRequest("OUT is missing: name a folder to write to, or use --in-place, --diff, --dry-run or --check")
 
 
 def scan(src: Path, **options) -> int:
     """`tf2npu scan`; returns the exit code."""
     if src == STDIN:
-        raise Refusal("scan reads files and folders; for one file on stdin use `tf2npu convert - --dry-run`")
+        raise RefusedRequest("scan reads files and folders; for one file on stdin use `tf2npu convert - --dry-run`")
     report_folder, language = options.pop("report_folder") or Path(REPORT_FOLDER), options.pop("language")
     formats, force = options["formats"], options["force"]
     request = _request(src, None, data="link", **options)
@@ -91,9 +91,9 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
     try:
         report = as_json.load(read_at_most(file, MOST_REPORT_BYTES))
     except OSError as error:
-        raise Refusal(f"{file}: cannot be read: {error.strerror or error}") from None
+        raise RefusedRequest(f"{file}: cannot be read: {error.strerror or error}") from None
     except as_json.NotAReport as error:
-        raise Refusal(f"{file}: {error}") from None
+        raise RefusedRequest(f"{file}: {error}") from None
     report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
     if target is None and formats == ["text"]:
         as_text.show(localized_lines(as_text.full(localized(report, language)), language), sys.stdout)
@@ -111,13 +111,13 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
 def run(words: list[str], *, module: str | None, pairs: tuple[str, ...], report: Path | None, **options) -> int:
     """`tf2npu run`; returns the script's exit code."""
     if module is None and not words:
-        raise Refusal("name a SCRIPT, or a module with -m MODULE")
+        raise RefusedRequest("name a SCRIPT, or a module with -m MODULE")
     settings = dict(_key_and_value(pair) for pair in pairs)
     from tf2npu.doctor import why_not_run
 
     reason = why_not_run()
     if reason:
-        raise Refusal(reason)
+        raise RefusedRequest(reason)
     script = None if module is not None else words.pop(0)
     from tf2npu.launch import run_script
 
@@ -127,14 +127,14 @@ def run(words: list[str], *, module: str | None, pairs: tuple[str, ...], report:
 def _key_and_value(pair: str) -> tuple[str, Any]:
     key, equals, value = pair.partition("=")
     if not equals or not key:
-        raise Refusal(f"--option {pair}: write KEY=VALUE")
+        raise RefusedRequest(f"--option {pair}: write KEY=VALUE")
     reason = why_unknown(key)
     if reason:
-        raise Refusal(f"--option {pair}: {reason}")
+        raise RefusedRequest(f"--option {pair}: {reason}")
     try:
         return key, of_text(key, value)
     except ValueError as error:
-        raise Refusal(f"--option {pair}: {error}") from None
+        raise RefusedRequest(f"--option {pair}: {error}") from None
 
 
 def _request(
@@ -170,12 +170,12 @@ def _config(
     try:
         config = load_config(start, distributed=distributed, main=main, select=select, ignore=ignore, unsafe_fixes=unsafe)
     except ConfigError as error:
-        raise Refusal(str(error)) from None
+        raise RefusedRequest(str(error)) from None
     config = replace(config, exclude=(*config.exclude, *exclude))
     if no_gitignore:
         config = replace(config, respect_gitignore=False)
     if config.main is not None and src.is_dir() and not os.path.isfile(src / config.main):
-        raise Refusal(f"--main {config.main}: no such file in {src}")
+        raise RefusedRequest(f"--main {config.main}: no such file in {src}")
     if plugins.installed():
         plugin_problems()  # said on stderr also where every result comes from the cache
     _check_ids(config)
@@ -183,10 +183,10 @@ def _config(
 
 
 def _check_ids(config: Config) -> None:
-    """Raises: Refusal for ids that pick no rule, with which nothing would be looked for, or what is unwanted would stay."""
+    """Raises: RefusedRequest for ids that pick no rule: nothing would be looked for, or what is unwanted would stay."""
     unknown = [name for name in sorted(config.select | config.ignore) if not rule_list.entries(name, "en")]
     if unknown:
-        raise Refusal(f"no rule has the id {unknown[0]}; `tf2npu rules` lists them")
+        raise RefusedRequest(f"no rule has the id {unknown[0]}; `tf2npu rules` lists them")
 
 
 def _converted(request: Request) -> Conversion:
@@ -194,7 +194,7 @@ def _converted(request: Request) -> Conversion:
         try:
             return convert_project(request, bar.show)
         except UsageProblem as problem:
-            raise Refusal(str(problem)) from None
+            raise RefusedRequest(str(problem)) from None
 
 
 def _report(done: Conversion, command: str, known: Baseline, src: Path, language: str) -> Report:
@@ -229,7 +229,7 @@ def _check_report_folder(report_folder: Path | None, formats: list[str], force: 
     try:
         folder.check(report_folder, formats, force=force)
     except folder.ForeignFile as error:
-        raise Refusal(str(error)) from None
+        raise RefusedRequest(str(error)) from None
 
 
 def _tell(report: Report, report_folder: Path | None, formats: list[str], *, stream, rerun, **options: Any) -> None:
@@ -248,9 +248,9 @@ def _write_report(report: Report, target: Path, formats: list[str], **options: A
     try:
         folder.write(report, target, formats, **options)
     except OSError as error:
-        raise Refusal(f"{target}: the report cannot be written: {error.strerror or error}") from None
+        raise RefusedRequest(f"{target}: the report cannot be written: {error.strerror or error}") from None
     except (Busy, folder.ForeignFile) as error:
-        raise Refusal(f"{error}; the report is not written") from None
+        raise RefusedRequest(f"{error}; the report is not written") from None
 
 
 def _with_places(headline: str, src: Path, out: Path | None) -> str:
@@ -290,19 +290,19 @@ def _finished(done: Conversion, code: int) -> int:
 def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, **options) -> int:
     """SRC is "-": the converted text on stdout, what is to be said on stderr."""
     if out is not None:
-        raise Refusal("with SRC - the result goes to stdout: OUT must be absent")
+        raise RefusedRequest("with SRC - the result goes to stdout: OUT must be absent")
     from tf2npu import convert, python2
     from tf2npu.convert import ProjectFacts
 
     work = python2 if options["python2"] else convert
     data = sys.stdin.buffer.read(MOST_SOURCE_BYTES + 1)
     if len(data) > MOST_SOURCE_BYTES:
-        raise Refusal(f"stdin: more than {size_in_words(MOST_SOURCE_BYTES)}, the most that is read of a source")
+        raise RefusedRequest(f"stdin: more than {size_in_words(MOST_SOURCE_BYTES)}, the most that is read of a source")
     project = ProjectFacts.merge([work.gather_facts("<stdin>", data)])
     try:
         config = resolve_distributed(_config(Path.cwd(), **options), project.distribution_kinds)
     except UsageProblem as problem:
-        raise Refusal(str(problem)) from None
+        raise RefusedRequest(str(problem)) from None
     result = work.convert_file("<stdin>", data, config, project)
     report = build(
         [result],

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import tf2npu
-from tf2npu.refusal import Refusal
+from tf2npu.refused_request import RefusedRequest
 from tf2npu.session_options import launcher_options
 
 _PACKAGES = ("libcst", "tensorflow-cpu", "tensorflow", "numpy", "scipy", "tf_slim")
@@ -33,7 +33,7 @@ def lines() -> list[str]:
 def script_lines(script: Path) -> list[str]:
     """What `tf2npu doctor --script` adds.
 
-    Raises: Refusal when the script cannot be read.
+    Raises: RefusedRequest when the script cannot be read.
     """
     from tf2npu import script_check
 
@@ -41,19 +41,19 @@ def script_lines(script: Path) -> list[str]:
     try:
         return ["", *script_check.lines(script, options)]
     except OSError as error:
-        raise Refusal(f"{script}: cannot be read: {error.strerror}") from None
+        raise RefusedRequest(f"{script}: cannot be read: {error.strerror}") from None
     except (SyntaxError, UnicodeDecodeError, ValueError, RecursionError, MemoryError) as error:
-        raise Refusal(f"{script}: Python cannot read it: {error}") from None
+        raise RefusedRequest(f"{script}: Python cannot read it: {error}") from None
 
 
 def device_lines() -> list[str]:
     """What `tf2npu devices` shows.
 
-    Raises: Refusal where there is nothing to simulate them with, or no chip of the wanted name.
+    Raises: RefusedRequest where there is nothing to simulate them with, or no chip of the wanted name.
     """
     reason = why_not_run()
     if reason:
-        raise Refusal(reason)
+        raise RefusedRequest(reason)
     from tf2npu import devices
 
     _launcher_options()
@@ -62,14 +62,14 @@ def device_lines() -> list[str]:
     except Exception as error:
         if type(error).__name__ != "InvalidArgument":
             raise
-        raise Refusal(str(error)) from None
+        raise RefusedRequest(str(error)) from None
 
 
 def _launcher_options() -> dict[str, Any]:
     try:
         return launcher_options(os.environ)
     except ValueError as error:
-        raise Refusal(str(error)) from None
+        raise RefusedRequest(str(error)) from None
 
 
 def why_not_run() -> str:

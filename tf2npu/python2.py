@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tf2npu import convert, file_notes
+from tf2npu import convert, file_findings
 from tf2npu.config import Config
 from tf2npu.convert import FileFacts, ProjectFacts
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.scanner.console_scripts import is_project_settings
-from tf2npu.scanner.python2 import GONE_BUILTINS, VERSION_TESTS, explain_python2
+from tf2npu.scanner.python2_constructs import GONE_BUILTINS, VERSION_TESTS, explain_python2
 from tf2npu.scanner.source import LineIndex, SourceError, decode
 
 # Left out: `import` (would make siblings relative, which breaks scripts that are started), `exec` (in Python 3 it sets no
@@ -64,7 +64,7 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     if modern.refusal:
         for n, finding in enumerate(result.findings):
             result.findings[n] = dataclasses.replace(finding, message=finding.message.removesuffix(convert.OR_PYTHON2))
-        result.findings.append(file_notes.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this file: {modern.refusal}"))
+        result.findings.append(file_findings.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this file: {modern.refusal}"))
         return result
     return _of_original(result, data, modern)
 
@@ -236,7 +236,7 @@ def _fixed(modern: Modern, blocks: list[Any]) -> Iterator[Finding]:
             message = f"Python 2 brought to Python 3: {what}." if what else "Python 2 brought to Python 3."
             last = max(end, start + 1)
             span = Span(start + 1, 1, last, max(1, len(before[last - 1].rstrip("\r\n")) + 1) if last <= len(before) else 1)
-            finding = file_notes.PYTHON2.finding(Level.FIXED, message)
+            finding = file_findings.PYTHON2.finding(Level.FIXED, message)
             yield dataclasses.replace(finding, span=span, before=old.rstrip("\r\n"), after=new.rstrip("\r\n"))
 
 
@@ -256,7 +256,7 @@ def _divisions(modern: Modern, blocks: list[Any]) -> list[Finding]:
         f"Divisions (lines: {named}): Python 2 rounds a quotient of two whole numbers down, Python 3 does not. Write // where "
         "whole numbers are meant."
     )
-    finding = file_notes.PYTHON2.finding(Level.MANUAL, message)
+    finding = file_findings.PYTHON2.finding(Level.MANUAL, message)
     return [dataclasses.replace(finding, span=Span(lines[0], 1, lines[0], 1))]
 
 
@@ -300,5 +300,5 @@ def _line_edits(before: str, after: str) -> list[Edit]:
     old, new = _lines(before), _lines(after)
     starts = [0, *itertools.accumulate(map(len, old))]
     opcodes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    rule = file_notes.PYTHON2.id
+    rule = file_findings.PYTHON2.id
     return [Edit(starts[i1], starts[i2], "".join(new[j1:j2]), rule) for tag, i1, i2, j1, j2 in opcodes if tag != "equal"]

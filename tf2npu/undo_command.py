@@ -14,7 +14,7 @@ from tf2npu.files.lock import Busy
 from tf2npu.files.state import NoState
 from tf2npu.project.undo import Undone, undo
 from tf2npu.project.undo_log import has_state
-from tf2npu.refusal import Refusal
+from tf2npu.refused_request import RefusedRequest
 from tf2npu.report import as_text
 from tf2npu.report.visible import visible
 
@@ -24,15 +24,15 @@ def run(src: Path, *, force: bool) -> int:
     is_folder = os.path.isdir(src)
     place = real_path(src) if is_folder else real_path(src.parent) / src.name
     if not is_folder and not os.path.isdir(place.parent):
-        raise Refusal(f"{src}: no such file or folder")
+        raise RefusedRequest(f"{src}: no such file or folder")
     try:
         done = undo(place, force=force) if is_folder else _undo_file(place, force)
     except Busy as busy:
-        raise Refusal(str(busy)) from None
+        raise RefusedRequest(str(busy)) from None
     except OSError as error:
-        raise Refusal(f"{error.filename or src}: {error.strerror or error}; run undo again when that is mended") from None
+        raise RefusedRequest(f"{error.filename or src}: {error.strerror or error}; run undo again when that is mended") from None
     if done is None and not os.path.lexists(src):
-        raise Refusal(f"{src}: no such file or folder")
+        raise RefusedRequest(f"{src}: no such file or folder")
     if done is None:
         click.echo(f"nothing to undo in {visible(str(src))}{_elsewhere(place) if is_folder else ''}")
         return 0

@@ -10,7 +10,7 @@ from tf2npu.config import Config, Target
 from tf2npu.convert import convert_source
 from tf2npu.findings import FileResult, Level
 from tf2npu.rules import all_rules
-from tf2npu.rules.adapter_2021 import EXPORTS
+from tf2npu.rules.engine.adapter_2021 import EXPORTS
 
 OLD = Config(target=Target(adapter="2021"))
 ENTRY = 'npu_optimizer.name = "NpuOptimizer"'

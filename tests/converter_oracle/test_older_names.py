@@ -12,7 +12,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from tf2npu.api_support.table import signatures
-from tf2npu.rules.older_tensorflow import LOSSES, OLD_NAMES
+from tf2npu.rules.outdated.older_tensorflow import LOSSES, OLD_NAMES
 
 INVENTORY = Path(__file__).parents[2] / "tools" / "api_table" / "tensorflow_1_15.tsv"
 PUBLIC = set(re.findall(r"tensorflow[\w.]*", INVENTORY.read_text(encoding="utf-8")))  # with other spellings

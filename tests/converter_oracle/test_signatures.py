@@ -12,15 +12,15 @@ import tensorflow.compat.v1 as tf
 
 from tf2npu.api_support.table import signatures
 from tf2npu.rules import rule_parts
-from tf2npu.rules.dataset import _POSITION as DATASET
-from tf2npu.rules.distribute import _HOOKS
-from tf2npu.rules.estimator import _ESTIMATOR_PARAMETERS
-from tf2npu.rules.estimator_plan import CANNED, RUN_CONFIG_PARAMETERS
-from tf2npu.rules.gelu_formula import gelu_erf, gelu_tanh
-from tf2npu.rules.horovod import _POSITIONS as HOROVOD
-from tf2npu.rules.session_config import _KEYWORD, _POSITION
-from tf2npu.rules.tensorflow2_names import TENSORFLOW_2_NAMES
-from tf2npu.rules.unwrapped_optimizers import CANNED_OPTIMIZERS
+from tf2npu.rules.distributed.horovod import _POSITIONS as HOROVOD
+from tf2npu.rules.distributed.tf_distribute import _HOOKS
+from tf2npu.rules.distributed.unwrapped_optimizers import CANNED_OPTIMIZERS
+from tf2npu.rules.estimator.estimator import _ESTIMATOR_PARAMETERS
+from tf2npu.rules.facts.estimator_plan import CANNED, RUN_CONFIG_PARAMETERS
+from tf2npu.rules.facts.gelu_formula import gelu_erf, gelu_tanh
+from tf2npu.rules.facts.tensorflow2_names import TENSORFLOW_2_NAMES
+from tf2npu.rules.input.fixed_batches import _POSITION as DATASET
+from tf2npu.rules.session.session_config import _KEYWORD, _POSITION
 
 # In 1.15, gone from the API of later versions; their signatures were read in the 1.15 sources.
 GONE = ("tensorflow.contrib.", "tensorflow.estimator.tpu.", "npu_bridge.")

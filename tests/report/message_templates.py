@@ -2,7 +2,8 @@
 
 By the syntax tree: all string literals of the modules that say something, but for documentation, examples, names and code.
 
-    python -m tests.report.message_templates      prints those that have no text in Chinese yet, as JSON to be filled in
+    python -m tests.report.message_templates            prints the lines that are missing in the Chinese catalogue
+    python -m tests.report.message_templates --write    adds them to it, with empty texts to be filled in
 """
 
 from __future__ import annotations
@@ -10,17 +11,21 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tf2npu.file_notes import FILE_NOTES
-from tf2npu.report.language import catalogue
+from tf2npu.file_findings import FILE_FINDINGS
+from tf2npu.report.language import Catalogue, texts_of_template
 from tf2npu.rules import all_rules
 
 PACKAGE = Path(__file__).parents[2] / "tf2npu"
+CATALOGUE = PACKAGE / "report" / "locale" / "zh.json"
+RULES = tuple(sorted((PACKAGE / "rules").rglob("*.py")))
+_SCANNER = ("source", "tree", "notebook", "notebook_json", "python2_constructs", "pragmas", "edits", "output_check")
 FINDINGS = (
-    *sorted((PACKAGE / "rules").glob("*.py")), PACKAGE / "convert.py", PACKAGE / "file_notes.py", PACKAGE / "python2.py",
-    *(PACKAGE / "scanner" / f"{n}.py" for n in ("source", "tree", "notebook", "notebook_json", "python2", "pragmas", "edits")),
+    *RULES, PACKAGE / "convert.py", PACKAGE / "rule_calls.py", PACKAGE / "file_findings.py", PACKAGE / "python2.py",
+    *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
 )  # fmt: skip
 _RENDERERS = ("model", "as_text", "as_html", "as_annotations", "apis", "code_table")
@@ -103,14 +108,42 @@ def _is_said(text: str) -> bool:
 def facts() -> list[str]:
     """What rules and file notes say about themselves."""
     found = [text for rule in all_rules() for text in (rule.title, rule.what, rule.why)]
-    return found + [text for note in FILE_NOTES for text in (note.title, note.why)]
+    return found + [text for note in FILE_FINDINGS for text in (note.title, note.why)]
+
+
+def page_texts() -> list[str]:
+    """What the pages of the HTML report say."""
+    return [text for page in PAGES for text in texts_of_template(page.read_text(encoding="utf-8"))]
+
+
+def missing_texts() -> dict[str, str]:
+    """Each English text that has none in Chinese, and the place where it stands."""
+    known = read()
+    found = {text: place for text, place in templates((*FINDINGS, *REPORT)).items() if not known.get(text)}
+    texts = Catalogue(known)
+    for text in (*facts(), *page_texts()):
+        if not texts.has(text):
+            found.setdefault(text, "what a rule or a page says about itself")
+    return found
+
+
+def read() -> dict[str, str]:
+    """The Chinese text for each English one."""
+    return dict(json.loads(CATALOGUE.read_text(encoding="utf-8")))
+
+
+def with_empty_lines(known: dict[str, str], missing: Iterable[str]) -> str:
+    """The catalogue with an empty text for each one that is missing, and no other empty ones, sorted."""
+    written = {english: text for english, text in known.items() if text}
+    texts = dict(sorted({**dict.fromkeys(missing, ""), **written}.items()))
+    return json.dumps(texts, indent=1, ensure_ascii=False) + "\n"
 
 
 def main() -> None:
-    known = json.loads((PACKAGE / "report" / "locale" / "zh.json").read_text(encoding="utf-8"))
-    missing = {text: "" for text in templates((*FINDINGS, *REPORT)) if text not in known}
-    missing |= {text: "" for text in facts() if catalogue("zh")._find(text) is None}
-    print(json.dumps(missing, indent=1, ensure_ascii=False))
+    missing = missing_texts()
+    if "--write" in sys.argv[1:]:
+        CATALOGUE.write_text(with_empty_lines(read(), missing), encoding="utf-8")
+    print("".join(f' {json.dumps(text, ensure_ascii=False)}: "",   {place}\n' for text, place in missing.items()), end="")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from operator import itemgetter
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
-from tf2npu import file_notes
+from tf2npu import file_findings
 from tf2npu.files.bounded_read import MOST_SOURCE_BYTES
 from tf2npu.files.directory import real_path
 from tf2npu.files.lock import Busy
@@ -288,7 +288,7 @@ class _Run:
     def _crashed(self, crash: workers.Crash) -> FileResult:
         self._crashes.append(f"{crash.path}: {crash.error}\n{crash.details}")
         message = f"internal error of tf2npu: {crash.error}; the file was copied as it is"
-        return FileResult(crash.path, Status.FAILED, [file_notes.INTERNAL.finding(Level.MANUAL, message)])
+        return FileResult(crash.path, Status.FAILED, [file_findings.INTERNAL.finding(Level.MANUAL, message)])
 
     def _too_large(self, entry: Entry) -> FileResult:
         from tf2npu.convert import mentions_relevant_module
@@ -296,7 +296,7 @@ class _Run:
         result = FileResult(entry.path, Status.COPIED)
         if mentions_relevant_module(self._read(entry) or b""):
             message = f"{entry.size / (1 << 20):.1f} MB of source that mentions TensorFlow: copied without conversion"
-            result.findings.append(file_notes.LARGE_SOURCE.finding(Level.MANUAL, message))
+            result.findings.append(file_findings.LARGE_SOURCE.finding(Level.MANUAL, message))
         return result
 
 

@@ -10,7 +10,7 @@ import os
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
-from tf2npu import file_notes
+from tf2npu import file_findings
 from tf2npu.files import draft
 from tf2npu.files.directory import Directory
 from tf2npu.findings import FileResult, Level, Status
@@ -112,7 +112,7 @@ class InPlace(Output):
                 return _disturbed(staged.result)
             if info.st_nlink > 1:
                 message = "has further names (hard links): they keep the old text, only this one has the new"
-                staged.result.findings.append(file_notes.LINK.finding(Level.INFO, message))
+                staged.result.findings.append(file_findings.LINK.finding(Level.INFO, message))
             self._draft(staged, place, info, entry)
             files.rename(place, entry.path)
             files.sync(entry.path.rpartition("/")[0])
@@ -136,10 +136,10 @@ class InPlace(Output):
 def _disturbed(result: FileResult) -> None:
     result.status = Status.CONFLICT
     message = "changed by somebody else while it was being converted: kept as it is now; run again"
-    result.findings.append(file_notes.CONFLICT.finding(Level.MANUAL, message))
+    result.findings.append(file_findings.CONFLICT.finding(Level.MANUAL, message))
 
 
 def _fail(result: FileResult, error: OSError) -> None:
     result.status = Status.FAILED
     message = f"cannot be written: {error.strerror or error}"
-    result.findings.append(file_notes.UNREADABLE.finding(Level.MANUAL, message))
+    result.findings.append(file_findings.UNREADABLE.finding(Level.MANUAL, message))

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from tf2npu import file_notes
-from tf2npu.file_notes import FileNote
+from tf2npu import file_findings
+from tf2npu.file_findings import FileFinding
 from tf2npu.files import lock
 from tf2npu.files.directory import Directory
 from tf2npu.findings import FileResult, Level, Status
@@ -51,7 +51,7 @@ class Output:
         planned = {self._rename.get(e.path, e.path) for e in self._tree.entries if not self._is_left_out(e)}
         message = "the source file is gone, but this converted file was changed by hand: kept; delete it yourself"
         kept = self._mirror.remove_gone(planned)
-        return [_noted(FileResult(path, Status.CONFLICT), file_notes.GONE, Level.MANUAL, message) for path in kept]
+        return [_noted(FileResult(path, Status.CONFLICT), file_findings.GONE, Level.MANUAL, message) for path in kept]
 
     def _is_left_out(self, entry: Entry) -> bool:
         is_skipped = entry.kind is Kind.DATA and entry.size > LARGE_BYTES and self._data == "skip"
@@ -72,7 +72,7 @@ class Output:
             return self._place_link(entry, result)
         if entry.kind is Kind.SPECIAL:
             result.status = Status.UNCHANGED
-            return _noted(result, file_notes.SPECIAL, Level.SKIPPED, f"{entry.note}: left out of the output")
+            return _noted(result, file_findings.SPECIAL, Level.SKIPPED, f"{entry.note}: left out of the output")
         if entry.kind is Kind.UNREADABLE:
             return unreadable(entry.path, entry.note)
         return self._place_data(entry, result)
@@ -88,20 +88,20 @@ class Output:
 
     def _place_data(self, entry: Entry, result: FileResult) -> FileResult:
         if entry.note:
-            _noted(result, file_notes.EXCLUDED, Level.SKIPPED, f"{entry.note}: not converted")
+            _noted(result, file_findings.EXCLUDED, Level.SKIPPED, f"{entry.note}: not converted")
         size = f"{entry.size / (1 << 20):.1f} MB of data"
         if entry.size <= LARGE_BYTES or self._data == "copy":
             return self._placed(result, lambda mirror, path: mirror.put_copy(path, self._tree.files, entry.path, entry.mode))
         if self._data == "skip":
             result.status = Status.UNCHANGED
-            return _noted(result, file_notes.LARGE_DATA, Level.SKIPPED, f"{size}: left out of the output (--data skip)")
-        _noted(result, file_notes.LARGE_DATA, Level.INFO, f"{size}: the output holds a symbolic link to the original")
+            return _noted(result, file_findings.LARGE_DATA, Level.SKIPPED, f"{size}: left out of the output (--data skip)")
+        _noted(result, file_findings.LARGE_DATA, Level.INFO, f"{size}: the output holds a symbolic link to the original")
         return self._placed(result, lambda mirror, path: mirror.put_link(path, str(self._tree.root / entry.path)))
 
     def _place_link(self, entry: Entry, result: FileResult) -> FileResult:
         target, level, message = link_in_output(self._tree.root, entry)
         if message:
-            _noted(result, file_notes.LINK, level, message)
+            _noted(result, file_findings.LINK, level, message)
         return self._placed(result, lambda mirror, path: mirror.put_link(path, target))
 
     def _placed(self, result: FileResult, put: Callable[[Mirror, str], Placed]) -> FileResult:
@@ -115,13 +115,13 @@ class Output:
             if error.filename == str(self._tree.files.path / result.path):
                 return unreadable(result.path, error.strerror or str(error))
             result.status = Status.FAILED
-            return _noted(result, file_notes.UNREADABLE, Level.MANUAL, f"cannot be written: {error.strerror or error}")
+            return _noted(result, file_findings.UNREADABLE, Level.MANUAL, f"cannot be written: {error.strerror or error}")
         return _with_outcome(result, path, placed)
 
 
 def _with_outcome(result: FileResult, path: str, placed: Placed) -> FileResult:
     if placed.put is Put.BACKED_UP:
-        return _noted(result, file_notes.CONFLICT, Level.INFO, f"changed by hand: moved to {placed.beside} (--force)")
+        return _noted(result, file_findings.CONFLICT, Level.INFO, f"changed by hand: moved to {placed.beside} (--force)")
     if placed.put is not Put.CONFLICT:
         return result
     if result.status is not Status.FAILED:
@@ -130,10 +130,10 @@ def _with_outcome(result: FileResult, path: str, placed: Placed) -> FileResult:
         message = f"changed by hand in the output: kept; the new version is {placed.beside}. Merge them, or use --force"
     else:
         message = f"not written: {placed.beside} in the output is no folder of ours. Move it away, or use --force"
-    return _noted(result, file_notes.CONFLICT, Level.MANUAL, message)
+    return _noted(result, file_findings.CONFLICT, Level.MANUAL, message)
 
 
-def _noted(result: FileResult, note: FileNote, level: Level, message: str) -> FileResult:
+def _noted(result: FileResult, note: FileFinding, level: Level, message: str) -> FileResult:
     result.findings.append(note.finding(level, message))
     return result
 
@@ -141,13 +141,13 @@ def _noted(result: FileResult, note: FileNote, level: Level, message: str) -> Fi
 def unreadable(path: str, error: str) -> FileResult:
     """The result for a file or folder that the operating system does not let us read."""
     message = f"cannot be read: {error}; not in the output"
-    return _noted(FileResult(path, Status.FAILED), file_notes.UNREADABLE, Level.MANUAL, message)
+    return _noted(FileResult(path, Status.FAILED), file_findings.UNREADABLE, Level.MANUAL, message)
 
 
 def unrecorded(error: str) -> FileResult:
     """The result for the record of the output, without which the next run goes by its journal."""
     message = f"the record of the output cannot be written: {error}; its files are whole. Run again once there is room"
-    return _noted(FileResult(".tf2npu", Status.FAILED), file_notes.UNREADABLE, Level.MANUAL, message)
+    return _noted(FileResult(".tf2npu", Status.FAILED), file_findings.UNREADABLE, Level.MANUAL, message)
 
 
 def link_in_output(root: Path, entry: Entry) -> tuple[str, Level, str]:

@@ -28,7 +28,7 @@ from tf2npu.report.language import Catalogue, catalogue, template_in
 from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Lines, Report
 from tf2npu.report.rule_facts import RuleFacts, rules_of
 from tf2npu.report.visible import visible
-from tf2npu.rules.places import other_places
+from tf2npu.rules.engine.repeated_findings import other_places
 
 _TEMPLATES = Path(__file__).parent / "htmlfiles"
 _OPEN_GROUPS_UP_TO = 25

@@ -16,8 +16,8 @@ from tf2npu.findings import Finding, Level, Span
 from tf2npu.report.as_json import lines
 from tf2npu.report.baseline import fingerprints
 from tf2npu.report.model import Change, FileReport, Report
+from tf2npu.report.overlap_index import OverlapIndex
 from tf2npu.report.rule_facts import RuleFacts, rules_of
-from tf2npu.report.touching import Touching
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Level.UNSUPPORTED: "error", Level.MANUAL: "warning"}
@@ -63,11 +63,11 @@ def _results(file: FileReport, index: dict[str, int]) -> Iterator[dict[str, Any]
     changes: dict[str, list[Change]] = {}
     for change in file.changes:
         changes.setdefault(change.rule, []).append(change)
-    by_rule = {rule: Touching([(change.span, change) for change in own]) for rule, own in changes.items()}
+    by_rule = {rule: OverlapIndex([(change.span, change) for change in own]) for rule, own in changes.items()}
     for number, (finding, fingerprint) in enumerate(zip(file.findings, fingerprints(file), strict=True)):
         document = _result(file, finding, index)
         if finding.level is Level.FIXED and finding.cell is None and finding.rule in by_rule:
-            own = by_rule[finding.rule].touching(finding.span)
+            own = by_rule[finding.rule].overlapping(finding.span)
             if own:  # with those that no finding explains
                 document["fixes"] = [_fix(file, finding, sorted([*own, *unexplained], key=lambda c: c.span))]
         document["partialFingerprints"] = {"tf2npu/v1": fingerprint}
@@ -104,8 +104,8 @@ def _unexplained(file: FileReport) -> list[Change]:
     for finding in file.findings:
         if finding.level is Level.FIXED:
             spans.setdefault(finding.rule, set()).add(finding.span)
-    explained = {rule: Touching([(span, span) for span in own]) for rule, own in spans.items()}
-    return [c for c in file.changes if c.rule not in explained or not explained[c.rule].touching(c.span)]
+    explained = {rule: OverlapIndex([(span, span) for span in own]) for rule, own in spans.items()}
+    return [c for c in file.changes if c.rule not in explained or not explained[c.rule].overlapping(c.span)]
 
 
 def _fix(file: FileReport, finding: Finding, changes: list[Change]) -> dict[str, Any]:

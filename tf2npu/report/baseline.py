@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from tf2npu.file_notes import INTERNAL, UNREADABLE
+from tf2npu.file_findings import INTERNAL, UNREADABLE
 from tf2npu.files.bounded_read import MOST_BASELINE_BYTES, read_at_most
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import put_whole

@@ -3,17 +3,20 @@
 Rules and the rest of the converter say things in English. `locale/LANG.json` maps each of their templates, with {} for what
 is put in while the program runs, to the same text in another language (there {} stands for what was put in, in order; {1}
 names it by its number). A message is matched to its template when it is shown; what was put in is translated in turn, and a
-message that is made of several texts is taken apart. What nothing fits stays English.
+message that is made of several texts is taken apart. What nothing fits stays English: a test refuses that for our own texts,
+and for a rule of a plug-in a warning says so. An empty text in the catalogue is one that is still to be written.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+log = logging.getLogger(__name__)
 LANGUAGES = ("en", "zh")
 _FOLDER = Path(__file__).parent / "locale"
 _SLOT = re.compile(r"\{(\d*)\}")
@@ -26,6 +29,7 @@ class Catalogue:
     """Texts of one language."""
 
     def __init__(self, texts: dict[str, str]) -> None:
+        texts = {template: text for template, text in texts.items() if text}
         self._exact = {template.strip(): text for template, text in texts.items() if "{}" not in template}
         with_slots = [(template, text) for template, text in texts.items() if _letters(template) >= _LEAST_LETTERS]
         self._patterns = [
@@ -38,6 +42,10 @@ class Catalogue:
     def text(self, english: str) -> str:
         """The text in this language, or the English one where there is none."""
         return self._find(english) or english
+
+    def has(self, english: str) -> bool:
+        """Whether there is a text in this language."""
+        return self._find(english) is not None
 
     def counted(self, number: int, noun: str) -> str:
         """The number with its noun in the right form."""
@@ -86,6 +94,12 @@ def catalogue(language: str) -> Catalogue:
     """The texts of a language; those of English are themselves."""
     file = _FOLDER / f"{language}.json"
     return Catalogue(json.loads(file.read_text(encoding="utf-8")) if language != "en" else {})
+
+
+@lru_cache(maxsize=64)
+def warn_of_english(rule_id: str, language: str) -> None:
+    """Say, once in a process, that a rule of a plug-in has no text in a language."""
+    log.warning("rule %s of a plug-in has no text in the language %r; what it says is shown in English", rule_id, language)
 
 
 def texts_of_template(source: str) -> Iterator[str]:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from tf2npu.report.as_text import Line
-from tf2npu.report.language import catalogue
+from tf2npu.report.language import catalogue, warn_of_english
 from tf2npu.report.model import Report
+from tf2npu.rules.plugins import PLUGIN_IDS
 
 _FINDING_LINE = re.compile(r".*:\d+:\d+: \w+ \w+ ")
 
@@ -18,6 +19,9 @@ def localized(report: Report, language: str) -> Report:
     if language == "en":
         return report
     texts = catalogue(language)
+    told = {(finding.rule, finding.message) for _, finding in report.findings() if finding.rule.startswith(PLUGIN_IDS)}
+    for rule_id in sorted({rule_id for rule_id, message in told if not texts.has(message)}):
+        warn_of_english(rule_id, language)
     files = [
         replace(file, findings=[replace(finding, message=texts.text(finding.message)) for finding in file.findings])
         for file in report.files

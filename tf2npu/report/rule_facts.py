@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tf2npu.file_notes import FILE_NOTES
+from tf2npu.file_findings import FILE_FINDINGS
 from tf2npu.report.language import catalogue
 from tf2npu.report.model import Report
 from tf2npu.rules import all_rules
@@ -21,7 +21,7 @@ class RuleFacts:
 def describe(ids: Iterable[str]) -> dict[str, RuleFacts]:
     """Facts by rule id, sorted; a rule that this version does not know has an id only."""
     known = {rule.id: RuleFacts(rule.id, rule.title, rule.why) for rule in all_rules()}
-    known |= {note.id: RuleFacts(note.id, note.title, note.why) for note in FILE_NOTES}
+    known |= {note.id: RuleFacts(note.id, note.title, note.why) for note in FILE_FINDINGS}
     return {rule_id: known.get(rule_id, RuleFacts(rule_id)) for rule_id in sorted(set(ids))}
 
 

@@ -6,28 +6,35 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tf2npu.file_notes import FILE_NOTES
-from tf2npu.report.language import catalogue
+from tf2npu.file_findings import FILE_FINDINGS
+from tf2npu.report.language import catalogue, warn_of_english
 from tf2npu.report.visible import visible
 from tf2npu.rules import Example, Rule, all_rules
+from tf2npu.rules.plugins import PLUGIN_IDS
 
 FORMATS = ("text", "json", "md")
 MOST_MATCHES = 60
 """The most names that a person is shown of what a rule looks for."""
+_SENTENCES = ("title", "what", "why")
 _WHOLE_FILE = "the file as a whole"
 
 
 def entries(prefix: str = "", language: str = "en") -> list[dict[str, Any]]:
     """What there is to say about each rule whose id starts with `prefix`, by id."""
     texts = catalogue(language)
-    return [{**entry, **{name: texts.text(entry[name]) for name in ("title", "what", "why")}} for entry in _entries(prefix)]
+    found = _entries(prefix)
+    if language != "en":
+        for entry in found:
+            if entry["id"].startswith(PLUGIN_IDS) and not all(texts.has(entry[name]) for name in _SENTENCES):
+                warn_of_english(entry["id"], language)
+    return [{**entry, **{name: texts.text(entry[name]) for name in _SENTENCES}} for entry in found]
 
 
 def _entries(prefix: str) -> list[dict[str, Any]]:
     found = [_of_rule(rule) for rule in all_rules()]
     found += [
         {"id": n.id, "title": n.title, "what": "", "why": n.why, "matches": [_WHOLE_FILE], "source": "", "examples": []}
-        for n in FILE_NOTES
+        for n in FILE_FINDINGS
     ]
     return sorted((entry for entry in found if entry["id"].startswith(prefix)), key=lambda entry: entry["id"])
 

@@ -1,4 +1,4 @@
-"""The rules, a file a topic, and those of plug-ins; the first look at them registers all."""
+"""The rules, in a folder for each topic, and those of plug-ins; the first look at them registers all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tf2npu.rules import plugins
 from tf2npu.rules.base import Example, Rule, registered
 
 log = logging.getLogger(__name__)
-__all__ = ["Example", "Rule", "all_rules", "plugin_problems", "rule_parts"]
+__all__ = ["Example", "Rule", "all_rules", "load_rules", "plugin_problems", "rule_parts"]
 
 
 @lru_cache(maxsize=1)
@@ -35,8 +35,8 @@ def rule_parts() -> tuple[Rule, ...]:
 @lru_cache(maxsize=1)
 def plugin_problems() -> tuple[str, ...]:
     """One sentence for each plug-in that cannot be used; its rules are left out."""
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
-        importlib.import_module(f"{__name__}.{module}")
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):  # sorted by name
+        importlib.import_module(module.name)
     problems = plugins.load()
     if problems and multiprocessing.parent_process() is None:  # said once, not by every worker
         for problem in problems:
@@ -44,6 +44,11 @@ def plugin_problems() -> tuple[str, ...]:
     return problems
 
 
-def _load() -> dict[str, list[Rule]]:
+def load_rules() -> None:
+    """Have every rule and every hook registered."""
     plugin_problems()
+
+
+def _load() -> dict[str, list[Rule]]:
+    load_rules()
     return registered()

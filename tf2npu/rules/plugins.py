@@ -17,7 +17,8 @@ from functools import lru_cache
 from tf2npu.rules.base import Rule, registered
 
 GROUP = "tf2npu.rules"
-_ID = re.compile(r"NPUX\d{2,4}$")
+PLUGIN_IDS = "NPUX"  # what ids of plug-in rules begin with
+_ID = re.compile(rf"{PLUGIN_IDS}\d{{2,4}}$")
 _TARGET = re.compile(r"([\w.]+)\s*(?::\s*(\w+))?\s*$")
 
 

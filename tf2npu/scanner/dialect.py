@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.scanner.dialect_names import MAY_BE_2, ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 
 _TRAINS = re.compile(r"tensorflow\.(?:distribute\.|keras\.optimizers\.|keras\.(?:Model|Sequential)\(\)\.(?:fit|compile))")
 
@@ -27,14 +28,9 @@ class Dialect:
     relation: str = ""
 
 
+@fact
 def dialect_of(script: Script) -> Dialect:
     """What a script is written for; told by names that only one of the two has."""
-    if "dialect" not in script.memo:
-        script.memo["dialect"] = _find(script)
-    return script.memo["dialect"]
-
-
-def _find(script: Script) -> Dialect:
     own = _by_own_names(script)
     importer, imported = (told.get(script.path, "") for told in (script.project.for_tensorflow2, script.project.on_tensorflow2))
     if own.kind != "1" or not (importer or imported):

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from tf2npu.scanner.api_return_types import returned
 from tf2npu.scanner.input_roles import BUILTINS, Target, target_of
-from tf2npu.scanner.returns import returned
 from tf2npu.scanner.syntax import children, walk
 
 RUNNING = frozenset({

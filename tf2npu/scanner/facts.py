@@ -11,11 +11,11 @@ from pathlib import PurePosixPath
 
 from tf2npu.findings import Seen
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
-from tf2npu.scanner.depth import DEEPEST, LONGEST_NAME, is_too_deep, longest_name
 from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.entries import TopLevel, has_arguments
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
 from tf2npu.scanner.names import canonical, is_framework, is_horovod, root_of
+from tf2npu.scanner.nesting_guard import DEEPEST, LONGEST_NAME, is_too_deep, longest_name
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.source import SourceError, decode
 from tf2npu.scanner.syntax import chain, children

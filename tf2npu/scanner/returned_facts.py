@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from tf2npu.scanner.api_return_types import returned
 from tf2npu.scanner.input_roles import BUILTINS, Target, target_of
-from tf2npu.scanner.returns import returned
 from tf2npu.scanner.syntax import chain, children
 
 Given = str | Target  # qualified name of an instance, or the function of the project whose result is handed on

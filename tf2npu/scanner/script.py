@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -41,7 +41,7 @@ class Script:
         self.resolver = Resolver(self.walked, path, project)
         self.module_scope = self.walked.module_scope
         self.pragmas = Pragmas(tree.text, self._is_in_string)
-        self.memo: dict[str, Any] = {}  # analyses that several rules share, by name
+        self.answers: dict[Callable[..., Any], Any] = {}  # kept by `fact`, by the question
         self._inner = {name for scope in self.walked.scope_of.values() if scope.kind != "module" for name in scope.names}
         self._bound = self._bound_names()
         self._locals: dict[str, str] = {}

@@ -12,6 +12,7 @@ from tf2npu.scanner.edits import Change, Fix
 from tf2npu.scanner.names import NPU_INIT
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 
 _ATOMS = (
     cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float, cst.SimpleString, cst.FormattedString,
@@ -136,7 +137,7 @@ class Site:
         block: Any = parents.get(id(line))
         if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
             return False
-        gone: set[int] = self.script.memo.setdefault("deleted statements", set())
+        gone = _deleted_statements(self.script)
         guards = [a for a in self.script.walked.ancestors(line) if isinstance(a, cst.If) and "__main__" in self.source(a.test)]
         if any(self._ends(line, guard) for guard in guards):
             return False  # another fix may put lines behind the last one of a guard
@@ -196,6 +197,12 @@ def written_out(node: Any) -> dict[str, cst.BaseExpression] | None:
         pairs_of = {arg.keyword.value: arg.value for arg in node.args if arg.keyword is not None}
         return pairs_of if len(pairs_of) == len(node.args) else None
     return None
+
+
+@fact
+def _deleted_statements(script: Script) -> set[int]:
+    """Ids of the statement lines that fixes delete; filled while rules run."""
+    return set()
 
 
 class Call(Site):

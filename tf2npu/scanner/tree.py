@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 
 import libcst as cst
 
-from tf2npu.scanner.depth import LONGEST_NAME, longest_name
-from tf2npu.scanner.emit import record
+from tf2npu.scanner.codegen_offsets import record
 from tf2npu.scanner.except_blanks import give_back_blanks
 from tf2npu.scanner.line_map import LineMap, line_map, plainly_indented
-from tf2npu.scanner.python2 import OLD_EXCEPT, explain_python2
+from tf2npu.scanner.nesting_guard import LONGEST_NAME, longest_name
+from tf2npu.scanner.python2_constructs import OLD_EXCEPT, explain_python2
 from tf2npu.scanner.source import MERGE_MARKER, UNRESOLVED, Python2Error, SourceError
 
 T = TypeVar("T")

@@ -1,0 +1,42 @@
+"""Where rules stand: each in the folder of its topic, and what several share in `facts`."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import tf2npu.rules
+from tf2npu.rules import rule_parts
+
+FOLDER = Path(tf2npu.rules.__file__).parent
+TOPICS = {"1": "session", "2": "estimator", "3": "keras", "4": "distributed", "5": "ops", "6": "input", "7": "device", "9": ""}
+OF_THE_ENGINE = {"NPU100", "NPU900", "NPU901", "NPU902", "NPU903", "NPU904"}  # engine_findings.py has them all
+MODULES = sorted(FOLDER.rglob("*.py"))
+
+
+def declares_a_rule(path: Path) -> bool:
+    decorators = [d for node in ast.parse(path.read_text()).body for d in getattr(node, "decorator_list", [])]
+    return any(isinstance(d, ast.Call) and getattr(d.func, "id", "") == "rule" for d in decorators)
+
+
+def test_every_file_of_a_topic_declares_a_rule_and_no_fact_does():
+    assert len(MODULES) >= 136
+    for path in MODULES:
+        topic = path.relative_to(FOLDER).parts[0]
+        if path.name != "__init__.py" and path.parent != FOLDER and topic != "engine":
+            assert declares_a_rule(path) == (topic != "facts"), path
+
+
+def test_the_first_digit_of_an_id_tells_the_topic():
+    parts = [part for part in rule_parts() if not part.id.startswith("NPUX") and part.id not in OF_THE_ENGINE]
+    assert len(parts) >= 176
+    for part in parts:
+        topic = part.check.__module__.split(".")[2]
+        assert topic == (TOPICS[part.id[3]] or topic), f"{part.id} stands in {topic}"
+
+
+def test_every_module_is_loaded():
+    rule_parts()
+    names = [".".join(path.relative_to(FOLDER).with_suffix("").parts) for path in MODULES if path.name != "__init__.py"]
+    assert [name for name in names if f"tf2npu.rules.{name}" not in sys.modules] == []

@@ -1,0 +1,93 @@
+"""The calls of rules: every site of a script is shown to the rules that look for it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import libcst as cst
+
+from tf2npu.api_support.uses import ApiUses
+from tf2npu.config import Config
+from tf2npu.findings import Finding, Level
+from tf2npu.rules import Rule, hooks, rule_parts
+from tf2npu.scanner.edits import Fix
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.sites import Call, Site
+
+
+class RuleCalls:
+    """Shows every site of a script to the rules that want to see it."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.table = _table(script.config)
+        self.fixes: list[Fix] = []
+        self.uses = ApiUses(script)
+
+    def ask(self) -> list[Fix]:
+        walked, script = self.script.walked, self.script
+        for call, scope in walked.calls:
+            self._call(call, scope)
+        for node, scope in walked.references:
+            parent = walked.parents.get(id(node))
+            if not (isinstance(parent, cst.Call) and parent.func is node):
+                self._reference(node, scope)
+        for target, _, scope in walked.attribute_assigns:
+            self._every("assign", Site(script, "", target, scope))
+        for function, outer, _ in walked.functions:
+            self._every("function", Site(script, "", function, outer, function.name.value))
+        for lambda_, outer, _ in walked.lambdas:
+            self._every("lambda", Site(script, "", lambda_, outer))
+        for statement, scope in walked.imports:
+            self._every("import", Site(script, "", statement, scope))
+        self._every("module", Site(script, "", script.tree.module, script.module_scope))
+        return self.fixes
+
+    def _call(self, call: cst.Call, scope: Scope) -> None:
+        name = self.script.name_of(call.func, scope)
+        self.uses.see(name, call.func, scope)
+        if name is not None:
+            for rule in self.table.get("call", {}).get(name, ()):
+                self._run(rule, Call(self.script, rule.id, call, scope, name))
+        elif isinstance(call.func, cst.Attribute) and self.script.uses_tensorflow:
+            for rule in self.table.get("unknown_method", {}).get(call.func.attr.value, ()):
+                self._run(rule, Call(self.script, rule.id, call, scope, call.func.attr.value))
+
+    def _reference(self, node: cst.BaseExpression, scope: Scope) -> None:
+        name = self.script.name_of(node, scope)
+        self.uses.see(name, node, scope)
+        if name:
+            for rule in self.table.get("reference", {}).get(name, ()):
+                self._run(rule, Site(self.script, rule.id, node, scope, name))
+
+    def _every(self, kind: str, site: Site) -> None:
+        for rule in self.table.get(kind, {}).get("", ()):
+            self._run(rule, Site(self.script, rule.id, site.node, site.scope, site.name))
+
+    def _run(self, rule: Rule, site: Site) -> None:
+        rule.check(site)
+        for hook in hooks.after_rule:
+            site.fix = hook(site)
+        fix = site.fix
+        if not fix.changes and not fix.findings and not fix.must_go:
+            return
+        span = self.script.span(*fix.site)
+        pragmas = self.script.pragmas
+        is_off = pragmas.ignores_in_file(rule.id) if rule.on == "module" else pragmas.ignores(rule.id, span.line, span.end_line)
+        if is_off:
+            message = f"{rule.id} ({rule.title}) is switched off here by a comment; the code stays as it is."
+            before = self.script.text[slice(*fix.site)]
+            fix = Fix(rule.id, findings=[Finding("NPU902", Level.SKIPPED, span, message, before=before)], site=fix.site)
+        self.fixes.append(fix)
+
+
+@lru_cache(maxsize=8)
+def _table(config: Config) -> dict[str, dict[str, tuple[Rule, ...]]]:
+    """Enabled rules by kind of site and by the name they look for; "" holds those that look at every site of the kind."""
+    table: dict[str, dict[str, list[Rule]]] = {}
+    for part in rule_parts():
+        if config.is_enabled(part.id):
+            for name in (part.matches if part.on != "module" else ()) or ("",):
+                table.setdefault(part.on, {}).setdefault(name, []).append(part)
+    return {kind: {name: tuple(rules) for name, rules in names.items()} for kind, names in table.items()}

@@ -1,0 +1,1 @@
+"""Rules about devices, XLA and libraries that belong to another accelerator."""

@@ -1,0 +1,76 @@
+"""Libraries that need a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.scanner.sites import Site
+from tf2npu.scanner.walk import dotted_name
+
+_INSTEAD = {
+    "cupy": "numpy",
+    "cupyx": "numpy or scipy",
+    "pycuda": "TensorFlow ops or numpy",
+    "pynvml": "the host's npu-smi command",
+    "py3nvml": "the host's npu-smi command",
+    "nvidia_smi": "the host's npu-smi command",
+    "GPUtil": "the host's npu-smi command",
+    "tensorrt": "a saved model converted by the vendor's ATC",
+    "cudf": "pandas",
+    "nvidia.dali": "tf.data",
+    "byteps": "Horovod, whose functions have the same names, and convert with --distributed horovod",
+    "smdistributed": "Horovod, whose functions have the same names, and convert with --distributed horovod",
+}
+_NUMBA = "numba.cuda"
+
+
+@rule(
+    id="NPU945",
+    title="Library for GPUs",
+    on="import",
+    why="An NPU host has neither CUDA nor NVIDIA's driver, so the import or the first call fails.",
+    source="TensorFlow adapter porting guide: CuPy and pynvml are not supported",
+    examples=(
+        Example.same(
+            "import tensorflow as tf\nimport cupy as cp", level="unsupported", write="import tensorflow as tf\nimport numpy as cp"
+        ),
+        Example.same("import tensorflow as tf\nfrom numba import cuda", level="unsupported"),
+        Example.same("import tensorflow as tf\nimport nvidia.dali.fn as fn", level="unsupported"),
+        Example.same(
+            "import tensorflow as tf\nimport byteps.tensorflow as bps\nbps.init()",
+            level="unsupported",
+            write="import tensorflow as tf\nimport horovod.tensorflow as bps",
+        ),
+        Example.same("import tensorflow as tf\nfrom numba import jit", note="compiles for the host"),
+        Example.same("import torch  # and not tensorflow\nimport cupy", note="nothing to do with TensorFlow"),
+        Example.same("import tensorflow as tf\nfrom .pynvml import x", note="the project's own module"),
+        Example.same("import tensorflow as tf\ntry:\n    import cupy\nexcept ImportError:\n    pass", note="does without"),
+    ),
+)
+def accelerator_library(site: Site) -> None:
+    """Reports imports of libraries that need a GPU and names what does without."""
+    script = site.script
+    if is_guarded(site) or script.path not in script.project.reaching | script.project.reached:
+        return
+    for module in _modules(site.node):
+        library = next((name for name in _INSTEAD if f"{module}.".startswith(f"{name}.")), None)
+        if library is not None and not site.script.project.defines(site.script.path, 0, library.partition(".")[0]):
+            site.unsupported(f"{library} needs a GPU: use {_INSTEAD[library]}, or import it only where a GPU is found.")
+        elif module == _NUMBA or module.startswith(f"{_NUMBA}."):
+            site.unsupported("numba.cuda needs a GPU: use numba.jit, numpy or TensorFlow ops.")
+
+
+def _modules(node: Any) -> list[str]:
+    """Modules and members that a statement imports; relative ones are the project's own."""
+    if isinstance(node, cst.Import):
+        return [dotted_name(alias.name) for alias in node.names]
+    if node.relative or node.module is None:
+        return []
+    module = dotted_name(node.module)
+    if isinstance(node.names, cst.ImportStar) or module not in ("numba", "nvidia"):
+        return [module]
+    return [f"{module}.{dotted_name(alias.name)}" for alias in node.names]

@@ -1,0 +1,101 @@
+"""Questions about the devices of the host."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.scanner.sites import Call, Site
+
+_DEVICE_LISTS = (
+    "tensorflow.python.client.device_lib.list_local_devices",
+    "tensorflow.config.experimental.list_physical_devices",
+)
+
+
+@rule(
+    id="NPU919",
+    title="Device list helper",
+    on="reference",
+    matches=_DEVICE_LISTS,
+    why="Code that counts GPUs finds none on an NPU host and may take another path.",
+    source="tf.config of TensorFlow 1.15",
+    examples=(
+        Example.same(
+            "f = tf.config.experimental.list_physical_devices", level="info", write="n_gpus = 0  # an NPU host has none"
+        ),
+        Example.same("def check_available_gpus():\n    return [1]\ng = check_available_gpus()", note="the user's own"),
+    ),
+)
+@rule(
+    id="NPU919",
+    title="Device list helper",
+    matches=_DEVICE_LISTS,
+    why="Code that counts GPUs finds none on an NPU host and may take another path.",
+    source="tf.config of TensorFlow 1.15",
+    examples=(
+        Example.same(
+            "n = len(tf.config.experimental.list_physical_devices('GPU'))", level="info", write="n = 0  # an NPU host has none"
+        ),
+        Example.same(
+            "from tensorflow.python.client import device_lib\n"
+            "gpus = [d.name for d in device_lib.list_local_devices() if d.device_type == 'GPU']",
+            level="info",
+            write="gpus = []  # an NPU host has none",
+        ),
+        Example.same("def list_local_devices():\n    return [1]\nn = len(list_local_devices())", note="the user's own"),
+    ),
+)
+def device_list(site: Site) -> None:
+    """Reports a look at the devices of the host."""
+    site.info("There is no GPU on an NPU host, so this list is shorter: check what the program does then.")
+
+
+_GPU_QUESTIONS = tuple(
+    f"tensorflow.test.{name}"
+    for name in ("is_gpu_available", "is_built_with_cuda", "is_built_with_gpu_support", "gpu_device_name")
+)
+
+
+@rule(
+    id="NPU919",
+    title="Device list helper",
+    matches=_GPU_QUESTIONS,
+    why="Code that counts GPUs finds none on an NPU host and may take another path.",
+    source="tf.test of TensorFlow 1.15",
+    examples=(
+        Example.same("if tf.test.is_gpu_available():\n    x = f(x)", level="info"),
+        Example.same("assert tf.test.is_gpu_available()", note="ends the program", level="manual", write="assert True"),
+        Example.same("def is_gpu_available():\n    return True\nok = is_gpu_available()", note="the user's own"),
+        Example.same("s = tf.test.mock.patch('x')", note="another part of tf.test"),
+    ),
+)
+def gpu_question(call: Call) -> None:
+    """Reports questions whether there is a GPU, above all where the program ends when there is none."""
+    if _ends_without(call):
+        call.manual("There is no GPU on an NPU host, so the program ends here: take this out.")
+    else:
+        answer = "this is empty" if call.name.endswith("gpu_device_name") else "this is False"
+        call.info(f"There is no GPU on an NPU host, so {answer}: check what the program does then.")
+
+
+_DENIED = re.compile(r"not\b|.*(?:==\s*(?:''|\"\"|False)|is\s+False)\s*$|.*!=\s*['\"]/")
+
+
+def _ends_without(call: Call) -> bool:
+    """Whether an assert, or an if that raises or exits, hangs on the answer."""
+    below: cst.CSTNode = call.node
+    for ancestor in call.script.walked.ancestors(call.node):
+        if isinstance(ancestor, cst.Assert):
+            return True
+        if isinstance(ancestor, cst.If):
+            block: Any = ancestor.body if _DENIED.match(call.source(ancestor.test)) else ancestor.orelse
+            is_asked = below is ancestor.test and not isinstance(block, (cst.If, type(None)))
+            return is_asked and re.search(r"\braise\b|\bexit\(", call.source(block)) is not None
+        if isinstance(ancestor, cst.BaseStatement):
+            return False
+        below = ancestor
+    return False

@@ -1,0 +1,68 @@
+"""Variables of the environment that choose GPUs, or XLA."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.constant_values import text_of
+from tf2npu.rules.facts.environment_writes import SETTERS, set_by_call, set_by_item
+from tf2npu.scanner.sites import Call, Site
+
+_TITLE = "GPU settings in the environment"
+_WHY = "CUDA's variables choose no NPU, and XLA must not compile what goes to the NPU."
+_SOURCE = "ASCEND_DEVICE_ID of the TensorFlow adapter; TF_XLA_FLAGS of TensorFlow 1.15"
+_HIDDEN = ("", "-1")
+_HEAD = "import os\nimport tensorflow as tf\n"
+
+
+@rule(
+    id="NPU955",
+    title=_TITLE,
+    matches=SETTERS,
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example.same(f"{_HEAD}os.environ.setdefault('CUDA_VISIBLE_DEVICES', '0')", level="info"),
+        Example.same(f"{_HEAD}os.environ.update(TF_XLA_FLAGS='--tf_xla_auto_jit=2')", level="manual"),
+        Example.same(f"{_HEAD}os.environ.update(OMP_NUM_THREADS='4')", note="of the host"),
+    ),
+)
+def gpu_environment_by_call(call: Call) -> None:
+    """Reports environment variables that choose GPUs or switch XLA on."""
+    for name, value in set_by_call(call):
+        _report(call, name, value)
+
+
+@rule(
+    id="NPU955",
+    title=_TITLE,
+    on="reference",
+    matches=("os.environ",),
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example.same(f"{_HEAD}os.environ['CUDA_VISIBLE_DEVICES'] = FLAGS.gpu", level="info"),
+        Example.same(f"{_HEAD}os.environ['CUDA_VISIBLE_DEVICES'] = '-1'", note="hides them", level="info"),
+        Example.same(f"{_HEAD}os.environ['TF_XLA_FLAGS'] = '--tf_xla_auto_jit=2'", level="manual",
+            write=f"{_HEAD}s = 'no XLA'"),
+        Example.same(f"{_HEAD}os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'", note="of TensorFlow"),
+        Example.same(f"{_HEAD}n = os.environ['CUDA_VISIBLE_DEVICES']", note="read"),
+    ),
+)  # fmt: skip
+def gpu_environment_by_item(site: Site) -> None:
+    """Reports environment variables that choose GPUs or switch XLA on, set as items of os.environ."""
+    for name, value in set_by_item(site):
+        _report(site, name, value)
+
+
+def _report(site: Site, name: str, value: Any) -> None:
+    text = text_of(value, site.scope)
+    if name == "CUDA_VISIBLE_DEVICES" and site.script.uses_tensorflow:
+        if text in _HIDDEN:
+            site.info("This hides GPUs, as for a run on the CPU; sessions with the NPU's config run on the NPU all the same.")
+        else:
+            site.info("This chooses GPUs and has no effect on the NPU: ASCEND_DEVICE_ID chooses the NPU.")
+    elif name == "TF_XLA_FLAGS" and re.search(r"auto_jit(?!=(?:0|-1)\b)", text or ""):
+        site.manual("Take this out: XLA must not compile what goes to the NPU.")

@@ -1,0 +1,63 @@
+"""APIs of TensorFlow 1.15 that an Ascend host has and a simulated run has not."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from tf2npu.api_support.table import not_simulated, not_simulated_part, shown
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.file_uses import uses
+from tf2npu.scanner.sites import Site
+
+_WORD = re.compile(r"\w+")
+
+
+@rule(
+    id="NPU968",
+    title="Not in a simulated run",
+    on="module",
+    matches=tuple(not_simulated()),
+    why="A simulated run is one of TensorFlow 2.15, which dropped some APIs of 1.15: it ends where the script comes to one.",
+    source="the names of TensorFlow 1.15 and of its own modules, looked up with npu_bridge (tools/build_not_simulated.py)",
+    examples=(
+        Example.same(
+            "cell = tf.contrib.rnn.GridLSTMCell(64)",
+            level="info",
+            write="cell = mine.GridLSTMCell(64)  # a copy of its code, only needed where the script is to run without an NPU",
+        ),
+        Example.same("from tensorflow.contrib.factorization import KMeans", level="info"),
+        Example.same("e = tf.estimator.BoostedTreesClassifier(columns, 1, config=npu_run_config_init())", level="info"),
+        Example.same("from tensorflow.python.distribute import all_reduce", level="info"),
+        Example.same("cell = tf.contrib.rnn.LSTMCell(64)", note="still there"),
+        Example.same(
+            "try:\n    from tensorflow.contrib import ffmpeg\nexcept ImportError:\n    ffmpeg = None",
+            note="has another way",
+        ),
+    ),
+)
+def not_in_a_simulated_run(site: Site) -> None:
+    """Says of each such API that a simulated run ends there."""
+    if not site.script.uses_tensorflow or not _is_mentioned(site.script.text):
+        return
+    for name in uses(site, not_simulated_part):
+        instead = not_simulated()[name] or "a copy of its code in the project"
+        site.info(
+            f"A simulated run ends here: TensorFlow 2.15, on which it is done, has no {shown(name)}. An Ascend host with 1.15 "
+            f"has it. To run the script without one, use {instead}."
+        )
+
+
+@lru_cache(maxsize=2)
+def _last_words(*, own_modules: bool) -> frozenset[str]:
+    """What a file must hold to use one of them, so that the names of others need not be looked at.
+
+    own_modules: with what is below `tensorflow.python`, which most files do not name.
+    """
+    names = (name for name in not_simulated() if not name.startswith("tensorflow.contrib."))
+    return frozenset(name.rpartition(".")[2] for name in names if own_modules or not name.startswith("tensorflow.python."))
+
+
+def _is_mentioned(text: str) -> bool:
+    words = set(_WORD.findall(text))
+    return "contrib" in words or not _last_words(own_modules="python" in words).isdisjoint(words)

@@ -1,0 +1,1 @@
+"""Rules about training on several devices: tf.distribute, Horovod, clusters and ranks."""

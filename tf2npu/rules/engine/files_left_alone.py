@@ -1,0 +1,77 @@
+"""Files that stay as they are: switched off by a comment, or written for TensorFlow 2."""
+
+from __future__ import annotations
+
+from tf2npu.findings import Edit, Finding, Level, Span
+from tf2npu.rules import hooks
+from tf2npu.scanner.dialect import dialect_of, is_either
+from tf2npu.scanner.edits import Fix
+from tf2npu.scanner.script import Script
+
+_DIALECT = "NPU903"
+
+
+@hooks.keeps_file
+def findings_of_kept_file(script: Script, fixes: list[Fix]) -> list[Finding] | None:
+    """What is said of a file that stays as it is; None when the file is converted.
+
+    A file for TensorFlow 2 gets the findings of the detectors as well. A file of which only another file tells that it is for
+    TensorFlow 2 is not mentioned when there is no work in it.
+    """
+    left_alone = _why_left_alone(script)
+    if left_alone is None:
+        return None
+    if dialect_of(script).told_by and not any(_is_work(fix) for fix in fixes):
+        return []
+    detected = [f for fix in fixes if fix.rule.startswith("NPU9") and not fix.changes for f in fix.findings]
+    return [left_alone, *(f for f in detected if left_alone.rule == _DIALECT)]
+
+
+def _is_work(fix: Fix) -> bool:
+    """Whether there is something to change or to do."""
+    return bool(fix.changes) or any(f.level in (Level.MANUAL, Level.UNSUPPORTED) for f in fix.findings)
+
+
+def _why_left_alone(script: Script) -> Finding | None:
+    """Why a file is not converted although it could be read: a comment asks for it, or it is written for TensorFlow 2."""
+    pragma = script.pragmas.whole_file
+    if pragma is not None:
+        message = "The file is switched off by this comment; it stays as it is."
+        return Finding("NPU902", Level.SKIPPED, script.span(pragma.start, pragma.end), message)
+    dialect = dialect_of(script)
+    if dialect.told_by:
+        message = (
+            f"{dialect.told_by}, which {dialect.relation}, is a script for TensorFlow 2. Scripts for the TensorFlow 2 adapter "
+            "(npu_device) are not converted yet; the file stays as it is."
+        )
+        return Finding(_DIALECT, Level.UNSUPPORTED, Span(1, 1, 1, 1), message)
+    if dialect.kind != "2" or dialect.sign is None:
+        return None
+    start, end = script.tree.span(dialect.sign)
+    message = (
+        f"{dialect.api.replace('tensorflow.', 'tf.', 1)} tells that this is a script for TensorFlow 2. Scripts for the "
+        "TensorFlow 2 adapter (npu_device) are not converted yet; the file stays as it is."
+    )
+    span, before = script.span(start, end), script.text[start:end]
+    return Finding(_DIALECT, Level.UNSUPPORTED, span, message, before=before)
+
+
+@hooks.after_edits
+def said_about_dialect(script: Script, edits: list[Edit]) -> list[Fix]:
+    """What a user of TensorFlow 2 has to know about a script that was converted as one for TensorFlow 1."""
+    if not edits:
+        return []
+    dialect = dialect_of(script)
+    not_yet = "Scripts for the TensorFlow 2 adapter (npu_device) are not converted yet."
+    if dialect.kind == "1 on 2":
+        message = f"TensorFlow 2 with its version 1 behaviour: converted for the adapter of TensorFlow 1.15. {not_yet}"
+        span = script.span(*script.tree.span(dialect.sign)) if dialect.sign is not None else Span(1, 1, 1, 1)
+    elif is_either(script):
+        message = (
+            "Nothing here belongs to TensorFlow 1 alone; read as TensorFlow 1.15, where it runs in a graph. Names that 1.15 does "
+            f"not have are reported where they stand. {not_yet}"
+        )
+        span = Span(1, 1, 1, 1)
+    else:
+        return []
+    return [Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, span, message)])]

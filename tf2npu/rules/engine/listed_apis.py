@@ -1,0 +1,141 @@
+"""APIs that need a person and of which no rule speaks: the support table says what to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.api_support.table import Api, shown
+from tf2npu.api_support.uses import ApiUses, Place
+from tf2npu.findings import Level, Verdict
+from tf2npu.rules import hooks
+from tf2npu.rules.base import Example, registered, rule
+from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.rules.facts.uncalled_references import passed_on
+from tf2npu.scanner.edits import Fix
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.sites import Site
+
+_ID = "NPU970"
+_MOST_LINES = 5
+_DEPRECATED = "{}: deprecated in the published list, which promises nothing for the NPU; use the official API where there is one."
+_Used = tuple[str, Api, list[Place]]
+
+
+@rule(
+    id=_ID,
+    title="API to look at",
+    on="engine",
+    why="The published list promises nothing for these APIs, or contradicts itself: whether they do on the NPU what they did "
+    "before shows only there.",
+    source="docs/api_support.md",
+    examples=(
+        Example.same(
+            "y = tf.nn.separable_conv2d(x, d, p, [1, 1, 1, 1], 'SAME')",
+            level="manual",
+            write="y = tf.nn.depthwise_conv2d(x, d, [1, 1, 1, 1], 'SAME')\ny = tf.nn.conv2d(y, p, [1, 1, 1, 1], 'VALID')",
+        ),
+        Example.same("with tf.contrib.framework.arg_scope([f], x=1):\n    f()", note="deprecated only", level="info"),
+        Example.same("y = tf.nn.conv2d(x, f, [1, 1, 1, 1], 'SAME')", note="supported"),
+        Example.same("y = nn.separable_conv2d(x, d, p)", note="not TensorFlow's"),
+    ),
+)
+def api_to_look_at(site: Any) -> None:
+    """Reports, once a file, the APIs that the support table calls manual and that no rule handles."""
+
+
+@hooks.after_rules
+def said_of_apis(script: Script, uses: ApiUses, fixes: list[Fix]) -> list[Fix]:
+    """Findings about the APIs with the verdict manual that no rule speaks of; `fixes`: what the rules did and said."""
+    if not script.config.is_enabled(_ID):
+        return []
+    told, sites = {fix.rule for fix in fixes}, [fix.site for fix in fixes]
+    work = (Level.MANUAL, Level.UNSUPPORTED)
+    begun = {fix.site[0] for fix in fixes if any(finding.level in work for finding in fix.findings)}
+    groups: dict[tuple[Level, str], list[_Used]] = {}
+    for name, api, places in uses.with_verdict(Verdict.MANUAL):
+        if api.kind == "member" and (_is_deprecated(api) or api.source.startswith("as ")):
+            continue  # its class is told
+        what = _what_to_say(api, name in _matched_names(), told)
+        left = [p for p in places if (what or _is_passed_on(script, name, p)) and not _is_settled(script, p)]
+        if api.rule:
+            left = [p for p in left if not _is_inside(script.tree.span(p[0]), sites)]
+        left = [p for p in left if script.tree.span(p[0])[0] not in begun]
+        if left:
+            groups.setdefault(what or (Level.MANUAL, _of_rule(api)), []).append((name, api, left))
+    return [_fix(script, level, what, used) for (level, what), used in groups.items()]
+
+
+def _is_inside(span: tuple[int, int], sites: list[tuple[int, int]]) -> bool:
+    return any(start <= span[0] and span[1] <= end for start, end in sites)
+
+
+def _what_to_say(api: Api, is_matched: bool, told: set[str]) -> tuple[Level, str] | None:
+    """Level and text for an API, with {} for its name; None where a rule speaks of it."""
+    if _is_deprecated(api):
+        return Level.INFO, _DEPRECATED
+    if api.rule and (is_matched or api.rule in told):
+        return None
+    return Level.MANUAL, f"{{}}: {api.note}." if api.source == "decision" or not api.rule else _of_rule(api)
+
+
+def _is_deprecated(api: Api) -> bool:
+    """Whether it is the published list, and nothing else, that has something against an API or its class."""
+    return api.note.startswith("the list calls it deprecated")
+
+
+def _of_rule(api: Api) -> str:
+    return f"{{}}: what rule {api.rule} says holds here, too, but the code is not seen in full: look at it by hand."
+
+
+@lru_cache(maxsize=1)
+def _called_names() -> frozenset[str]:
+    """Names that rules look for where they are called, and not where they are handed on."""
+    parts = [part for rule_parts in registered().values() for part in rule_parts]
+    names = {kind: {name for part in parts if part.on == kind for name in part.matches} for kind in ("call", "reference")}
+    return frozenset(names["call"] - names["reference"])
+
+
+@lru_cache(maxsize=1)
+def _matched_names() -> frozenset[str]:
+    return frozenset(name for parts in registered().values() for part in parts for name in part.matches)
+
+
+def _is_settled(script: Script, place: Place) -> bool:
+    """Whether nobody has to look at a place: a comment says so, it only asks for a class, or it is in the input pipeline."""
+    node, scope = place
+    if script.is_switched_off(_ID, node) or in_pipeline(Site(script, _ID, node, scope)):
+        return True
+    calls = (script.walked.parents.get(id(a)) for a in [node, *script.walked.ancestors(node)])
+    return any(isinstance(c, cst.Call) and getattr(c.func, "value", "") in ("isinstance", "issubclass") for c in calls)
+
+
+def _is_passed_on(script: Script, name: str, place: Place) -> bool:
+    """Whether a function that rules look for where it is called is handed on at a place, so that nobody sees the call."""
+    node, scope = place
+    parent = script.walked.parents.get(id(node))
+    is_callee = isinstance(parent, cst.Call) and parent.func is node
+    is_name = isinstance(node, (cst.Name, cst.Attribute))
+    is_sought = name in _called_names() and is_name and not is_callee
+    return is_sought and passed_on(Site(script, _ID, node, scope, name)) is not None
+
+
+def _fix(script: Script, level: Level, what: str, used: list[_Used]) -> Fix:
+    first, scope = min((place for _, _, places in used for place in places), key=lambda place: script.tree.span(place[0]))
+    site = Site(script, _ID, first, scope)
+    message = what.format(", ".join(_named(script, used)))
+    {Level.INFO: site.info, Level.MANUAL: site.manual}[level](message)
+    return site.fix
+
+
+def _named(script: Script, used: list[_Used]) -> Iterator[str]:
+    """The names with the lines where they stand, which in a notebook nobody counts; of a class without its members."""
+    classes = {api.name for _, api, _ in used if api.kind == "class"}
+    for _, api, found in sorted(used, key=lambda one: script.tree.span(one[2][0][0])):
+        if api.kind != "member" or api.name.rpartition(".")[0] not in classes:
+            lines = sorted({script.lines.position(script.tree.span(node)[0])[0] for node, _ in found})
+            places = ", ".join(map(str, lines[:_MOST_LINES])) + (", ..." if len(lines) > _MOST_LINES else "")
+            yield f"{shown(api.name)} ({places})" if not script.path.lower().endswith(".ipynb") else shown(api.name)

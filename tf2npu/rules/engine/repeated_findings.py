@@ -1,0 +1,62 @@
+"""Findings that repeat in a file: said at the first place, with the lines of the others."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+
+from tf2npu.findings import Finding, Level
+from tf2npu.rules import hooks
+from tf2npu.rules.base import registered
+
+_TAIL = " This is one of {} such places in the file; the others: {}."
+_TOLD = re.compile(_TAIL.removesuffix(".").format(r"\d+", r"(?P<others>(?:cell \d+:)?\d+(?:, (?:cell \d+:)?\d+)*)") + r"\.$")
+_MOST = 20  # places that a message names
+
+
+@hooks.summary
+def said_once(findings: list[Finding]) -> list[Finding]:
+    """Findings of a file, sorted, with those that say the same told at the first of them, which names the places of the others.
+
+    Remarks of level info are told once whatever rule they come from. What a person has to do is so only for rules that are
+    declared with `once=True`: with the others each place is to be looked at by itself.
+    """
+    rules = _told_once()
+    alike: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        is_work = finding.level in (Level.MANUAL, Level.UNSUPPORTED)
+        is_once = finding.level is Level.INFO or (is_work and finding.rule in rules)
+        key = (finding.rule, finding.level, finding.message) if is_once else number
+        alike.setdefault(key, []).append(finding)
+    return [replace(first, message=first.message + _also_at(first, others)) for first, *others in alike.values()]
+
+
+@lru_cache(maxsize=1)
+def _told_once() -> frozenset[str]:
+    """Rules whose work, where it is the same at several places of a file, is told at the first."""
+    return frozenset(part.id for parts in registered().values() for part in parts if part.once)
+
+
+def _also_at(first: Finding, others: list[Finding]) -> str:
+    """How a message goes on after what it says of the first place."""
+    places = list(dict.fromkeys(place for f in others if (place := _place(f)) != _place(first)))
+    named = ", ".join(places[:_MOST]) + (", ..." if len(places) > _MOST else "")
+    return _TAIL.format(len(places) + 1, named) if places else ""
+
+
+def other_places(message: str) -> tuple[str, list[tuple[int | None, int]]]:
+    """A message without the places that `said_once` added, and these: the cell, in a notebook, and the line of each.
+
+    A message that does not name all of them stays as it is.
+    """
+    told = _TOLD.search(message)
+    if told is None:
+        return message, []
+    places = [place.rpartition(":") for place in told["others"].split(", ")]
+    return message[: told.start()], [(int(cell.removeprefix("cell ")) if cell else None, int(line)) for cell, _, line in places]
+
+
+def _place(finding: Finding) -> str:
+    """The line; with the cell in front in a notebook, as text reports have it."""
+    return str(finding.span.line) if finding.cell is None else f"cell {finding.cell}:{finding.span.line}"

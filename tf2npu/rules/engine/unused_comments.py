@@ -1,0 +1,20 @@
+"""Comments for this program that switch nothing off."""
+
+from __future__ import annotations
+
+from tf2npu.findings import Edit, Finding, Level
+from tf2npu.rules import hooks
+from tf2npu.scanner.edits import Fix
+from tf2npu.scanner.script import Script
+
+_ID = "NPU904"
+
+
+@hooks.after_edits
+def unused_comments(script: Script, edits: list[Edit]) -> list[Fix]:
+    """What to say about comments that switch off something that does not happen there."""
+    enabled = [p for p in script.pragmas.unused if p.ids == ("NPU",) or any(script.config.is_enabled(i) for i in p.ids)]
+    message = "This comment switches nothing off: no rule has anything to say or to change there. Take it out."
+    findings = [Finding(_ID, Level.INFO, script.span(p.start, p.end), message, before=script.text[p.start : p.end])
+                for p in enabled]  # fmt: skip
+    return [Fix(_ID, findings=[finding]) for finding in findings if script.config.is_enabled(_ID)]

@@ -1,0 +1,1 @@
+"""Rules about Estimators, their configs, hooks and checkpoints."""

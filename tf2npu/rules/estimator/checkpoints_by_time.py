@@ -1,0 +1,77 @@
+"""Checkpoints that are written by the clock."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.rank_conditions import enclosing_block, mentions_rank
+from tf2npu.scanner.sites import Call
+
+_SECONDS = {
+    "tensorflow.estimator.RunConfig": "save_checkpoints_secs",
+    "tensorflow.estimator.tpu.RunConfig": "save_checkpoints_secs",
+    "npu_bridge.npu_init.NPURunConfig": "save_checkpoints_secs",
+    "tensorflow.train.CheckpointSaverHook": "save_secs",
+    "npu_bridge.npu_init.NPUCheckpointSaverHook": "save_secs",
+    "tensorflow.train.MonitoredTrainingSession": "save_checkpoint_secs",
+}
+_STEPS = {
+    "save_checkpoints_secs": "save_checkpoints_steps",
+    "save_secs": "save_steps",
+    "save_checkpoint_secs": "save_checkpoint_steps",
+}
+
+
+@rule(
+    id="NPU929",
+    title="Checkpoints by time",
+    matches=tuple(_SECONDS),
+    why="On several NPUs each process looks at its own clock: one saves while the others wait in a collective.",
+    source="TensorFlow adapter porting guide: save_checkpoints_steps in distributed training, 0 on ranks that do not save",
+    examples=(
+        Example.same(
+            "h = tf.train.CheckpointSaverHook('d', save_secs=600)",
+            level="info",
+            write="h = tf.train.CheckpointSaverHook('d', save_steps=100)",
+        ),
+        Example.same(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\nh = tf.train.CheckpointSaverHook('d', save_secs=600)",
+            level="manual",
+        ),
+        Example.same(
+            "c = make(tf.contrib.tpu.RunConfig(save_checkpoints_steps=100 if get_rank_id() == 0 else None))",
+            level="manual",
+            write="c = make(tf.contrib.tpu.RunConfig(save_checkpoints_steps=100 if get_rank_id() == 0 else 0))",
+        ),
+        Example.same("h = tf.train.CheckpointSaverHook('d', save_steps=100)", note="by steps"),
+        Example.same("h = tf.train.CheckpointSaverHook('d', save_secs=None, save_steps=100)", note="by steps"),
+    ),
+)
+def checkpoints_by_time(call: Call) -> None:
+    """Reports checkpoints by seconds, and steps of None on some ranks."""
+    keyword = _SECONDS[call.name]
+    steps = _STEPS[keyword]
+    seconds = call.value(keyword)
+    is_distributed = bool(call.script.project.distribution_kinds) or call.script.config.distributed != "none"
+    if seconds is not None and call.resolve(seconds) != "None":
+        if is_distributed:
+            call.manual(
+                f"Write {steps}=N in the place of {keyword}: ranks that save at different steps wait for each other for ever."
+            )
+        else:
+            call.info(f"On several NPUs this has to be {steps}=N: each process has its own clock.")
+    value = call.value(steps)
+    is_none = value is not None and call.resolve(value) == "None" and enclosing_block(call.script, call.node) is not None
+    if is_none or _is_none_on_some_ranks(call, value):
+        call.manual(f"A rank that saves nothing needs {steps}=0: None means TensorFlow's default of every 600 seconds.")
+
+
+def _is_none_on_some_ranks(call: Call, value: cst.BaseExpression | None) -> bool:
+    """Whether the steps are `n if rank == 0 else None`, where they are given or in the variable that is."""
+    if isinstance(value, cst.Name):
+        bindings = call.scope.lookup(value.value)
+        value = bindings[0].node if len(bindings) == 1 and bindings[0].kind == "value" else None
+    if not isinstance(value, cst.IfExp) or not mentions_rank(call.source(value.test)):
+        return False
+    return any(isinstance(part, cst.Name) and part.value == "None" for part in (value.body, value.orelse))

@@ -1,0 +1,83 @@
+"""Names that newer versions of other libraries no longer have: questions and reports that all rules about them share.
+
+They are reported only in files that take part: files that reach TensorFlow, or that such a file imports.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.scanner.python2_constructs import VERSION_TESTS
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
+from tf2npu.scanner.sites import Site
+from tf2npu.scanner.walk import dotted_name
+
+# What a file must hold for python2_values to have anything to say.
+PYTHON2_VALUES = re.compile(r"\bdef next\b|\.next\(\)|\b(?:map|filter|zip|range)\(|\.(?:has_key|iter(?:items|values|keys))\(")
+_VERSION_TESTS = (*VERSION_TESTS, "__version__")  # of Python, and of the library itself
+
+
+def takes_part(site: Site) -> bool:
+    """Whether a file is run together with TensorFlow."""
+    return site.script.uses_tensorflow or site.script.path in site.script.project.reached
+
+
+def is_guarded(site: Site) -> bool:
+    """Whether a site lies in a try statement or under a test of versions: the author knows, and has another way."""
+    below: cst.CSTNode = site.node
+    for ancestor in site.script.walked.ancestors(site.node):
+        if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)):
+            return False
+        if isinstance(ancestor, cst.Try) and ancestor.handlers:
+            return True
+        if isinstance(ancestor, cst.If) and any(word in site.source(ancestor.test) for word in _VERSION_TESTS):
+            return below is not ancestor.test
+        below = ancestor
+    return False
+
+
+def report_use(site: Site, since: str, replacement: str) -> None:
+    """Report a use through a module (`np.int`); a name that was imported by itself is reported at its import."""
+    node: Any = site.node.func if isinstance(site.node, cst.Call) else site.node
+    if isinstance(node, cst.Attribute) and takes_part(site) and not is_guarded(site):
+        site.manual(f"{site.name} is gone since {since}: write {replacement}.")
+
+
+def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str) -> None:
+    """Report `from module import name` and `import module` of what the table says is gone."""
+    project, path = site.script.project, site.script.path
+    names = [name for name in imported_names(site) if name in table and not project.defines(path, 0, name)]
+    if not names or not takes_part(site) or is_guarded(site):
+        return
+    for name in names:
+        when = since if isinstance(since, str) else since[name]
+        site.manual(f"{name} is gone since {when}: write {table[name]}.")
+
+
+def imported_names(site: Site) -> list[str]:
+    """Dotted names that an import statement asks for; relative imports are the project's own."""
+    known = _names_by_import(site.script)
+    if id(site.node) not in known:
+        known[id(site.node)] = _asked_for(site.node)
+    return known[id(site.node)]
+
+
+@fact
+def _names_by_import(script: Script) -> dict[int, list[str]]:
+    """What import statements ask for, by their ids; filled where it is asked for."""
+    return {}
+
+
+def _asked_for(node: Any) -> list[str]:
+    if isinstance(node, cst.Import):
+        return [dotted_name(alias.name) for alias in node.names]
+    if node.relative or node.module is None:
+        return []
+    module = dotted_name(node.module)
+    if isinstance(node.names, cst.ImportStar):
+        return [module]
+    return [module, *(f"{module}.{dotted_name(alias.name)}" for alias in node.names)]

@@ -1,0 +1,1 @@
+"""Rules about the input pipeline: datasets, batches, shards and queues."""

@@ -1,0 +1,63 @@
+"""Input that queue runners read with threads of their own."""
+
+from __future__ import annotations
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.constant_values import integer_of
+from tf2npu.scanner.sites import Call
+
+_REPEATED = "shuffle(n).repeat(num_epochs)"
+_BATCH = "batch(batch_size, drop_remainder=True)"
+_SHUFFLED = f"shuffle(capacity).{_BATCH}"
+_JOINED = "dataset.interleave(read, cycle_length=n_readers)"
+_INSTEAD = {
+    "string_input_producer": f"tf.data.Dataset.from_tensor_slices(files).{_REPEATED}",
+    "slice_input_producer": f"tf.data.Dataset.from_tensor_slices(tensors).{_REPEATED}",
+    "range_input_producer": f"tf.data.Dataset.range(n).{_REPEATED}",
+    "input_producer": f"tf.data.Dataset.from_tensor_slices(items).{_REPEATED}",
+    "batch": f"dataset.{_BATCH}",
+    "maybe_batch": f"dataset.filter(keep).{_BATCH}",
+    "batch_join": f"{_JOINED}.{_BATCH}",
+    "maybe_batch_join": f"{_JOINED}.filter(keep).{_BATCH}",
+    "shuffle_batch": f"dataset.{_SHUFFLED}",
+    "maybe_shuffle_batch": f"dataset.filter(keep).{_SHUFFLED}",
+    "shuffle_batch_join": f"{_JOINED}.{_SHUFFLED}",
+    "maybe_shuffle_batch_join": f"{_JOINED}.filter(keep).{_SHUFFLED}",
+    "QueueRunner": "dataset.prefetch(n)",
+}
+_STARTER = "start_queue_runners"
+# Position of num_threads, which is 1 where it is not given.  Source: signatures of TensorFlow 1.15.
+_THREADS_AT = {"batch": 2, "maybe_batch": 3, "shuffle_batch": 4, "maybe_shuffle_batch": 5}
+
+
+@rule(
+    id="NPU911",
+    title="Queue input",
+    matches=tuple(f"tensorflow.train.{name}" for name in (*_INSTEAD, _STARTER)),
+    why="Queues stay on the host; with several threads their order, and so the run, cannot be repeated on the NPU.",
+    source="TensorFlow adapter porting guide: tf.train.batch only with num_threads=1, tf.data otherwise",
+    examples=(
+        Example.same(
+            "q = tf.train.batch([a], 8, num_threads=4)",
+            level="manual",
+            write="q = tf.data.Dataset.from_tensors(a).repeat().batch(8, drop_remainder=True)",
+        ),
+        Example.same("q = tf.train.batch([a], 8)", note="one thread", level="manual"),
+        Example.same("names = tf.train.string_input_producer(files)", note="no threads to choose", level="manual"),
+        Example.same("q = ds.train.batch(8)", note="another object's method"),
+        Example.same("coord = tf.train.Coordinator()", note="stops threads of any kind"),
+    ),
+)
+def queue_input(call: Call) -> None:
+    """Reports input made with queue runners."""
+    name = call.name.removeprefix("tensorflow.train.")
+    if name == _STARTER:
+        return call.manual("It starts the threads of input queues: take it out once the input comes from tf.data.")
+    if name not in _THREADS_AT:
+        return call.manual(f"Input queues are not supported on the NPU: write {_INSTEAD[name]}.")
+    threads = call.value("num_threads", _THREADS_AT[name])
+    if threads is None and call.has_star_args:
+        return call.manual(f"Input queues work on the NPU with num_threads=1 at most; better write {_INSTEAD[name]}.")
+    if threads is None or integer_of(threads, call.scope) == 1:
+        return call.manual(f"This queue works with its one thread, but the NPU is to be fed by tf.data: write {_INSTEAD[name]}.")
+    return call.manual(f"Use num_threads=1, or better tf.data, by which the NPU is to be fed: write {_INSTEAD[name]}.")

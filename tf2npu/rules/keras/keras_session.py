@@ -1,0 +1,159 @@
+"""tf.keras: a session on the NPU for the whole run, and what concerns native Keras."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.entry_block import entry_guard
+from tf2npu.rules.facts.estimator_plan import MODEL_TO_ESTIMATOR, WRAPPED
+from tf2npu.rules.facts.npu_start import bracket_entry, wants_keras_session, wants_resources
+from tf2npu.rules.facts.wrapped_run_config import wrap_run_config
+from tf2npu.scanner.names import root_of
+from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.walk import dotted_name
+
+
+@rule(
+    id="NPU301",
+    title="Keras session",
+    on="module",
+    why="Keras makes its session behind the scenes; the one it shall use is made on the NPU and closed when the run is over.",
+    source="npu_bridge.npu_init.set_keras_session_npu_config, close_session",
+    examples=(
+        Example(
+            "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    m.fit(x, y)",
+            "m = tf.keras.Sequential()\nif __name__ == '__main__':\n"
+            "    npu_keras_sess = set_keras_session_npu_config()\n    try:\n        m.fit(x, y)\n"
+            "    finally:\n        close_session(npu_keras_sess)",
+        ),
+        Example(
+            "tf.keras.Sequential().fit(x, y)",
+            "import atexit\nnpu_keras_sess = set_keras_session_npu_config()\n"
+            "atexit.register(close_session, npu_keras_sess)\ntf.keras.Sequential().fit(x, y)",
+        ),
+        Example.same("m = tf.keras.Sequential()\nif __name__ != '__main__':\n    register(m)", note="not an entry script"),
+        Example.same("layer = tf.keras.layers.Dense(4)\nif __name__ == '__main__':\n    pass", note="layers only"),
+        Example.same(
+            "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    tf.test.main()", note="tests make sessions of their own"
+        ),
+    ),
+)
+def keras_session(site: Site) -> None:
+    """Makes the Keras session of an entry script on the NPU and closes it at the end."""
+    script = site.script
+    if not wants_keras_session(script) or wants_resources(script):
+        return  # done already, the user's own session (which the session rule puts on the NPU), or started with the resources
+    guards = [node for node, scope in script.walked.ifs if scope is script.module_scope and _is_main(node)]
+    if entry_guard(script) is None and guards:
+        return
+    bracket_entry(site, False, True)
+    if not site.fix.changes:
+        return
+    site.fixed("Keras uses a session on the NPU; it is closed when the run is over.")
+
+
+def _is_main(node: cst.If) -> bool:
+    return "__main__" in cst.Module([]).code_for_node(node.test)
+
+
+@rule(
+    id="NPU302",
+    title="Keras clear_session",
+    matches=("tensorflow.keras.backend.clear_session",),
+    why="After clear_session Keras would make a plain session of its own; npu_clear_session makes one on the NPU.",
+    source="npu_bridge.npu_init.npu_clear_session",
+    examples=(
+        Example(
+            "from tensorflow.keras.backend import clear_session\nclear_session()",
+            "from npu_bridge.npu_init import npu_clear_session\n"
+            "from tensorflow.keras.backend import clear_session\nnpu_clear_session()",
+        ),
+        Example.same("ctx.cache.clear_session()", note="another object's method"),
+        Example.same(
+            "from npu_bridge.npu_init import npu_clear_session\nimport tensorflow as tf\nnpu_clear_session()",
+            note="done already",
+        ),
+    ),
+)
+def clear_session(call: Call) -> None:
+    """Calls npu_clear_session."""
+    if call.args:
+        call.manual("clear_session takes no argument; use npu_clear_session() by hand.")
+        return
+    call.replace_callee(call.need("npu_clear_session"))
+    call.fixed("The new Keras session is on the NPU again.")
+
+
+@rule(
+    id="NPU303",
+    title="Native Keras",
+    once=True,
+    on="import",
+    why="The keras package brings its own backend and optimizers, which the NPU adapter does not know; tf.keras it does.",
+    source="TensorFlow adapter porting guide: only tf.keras is supported",
+    examples=(
+        Example.same(
+            "from keras.models import Sequential",
+            note="use tensorflow.keras",
+            level="unsupported",
+            write="from tensorflow.keras.models import Sequential",
+        ),
+        Example.same(
+            "import horovod.keras as hvd",
+            note="goes with native Keras",
+            level="unsupported",
+            write="import horovod.tensorflow.keras as hvd",
+        ),
+        Example.same("from tensorflow.keras.models import load_model", note="tf.keras"),
+    ),
+)
+def native_keras(site: Site) -> None:
+    """Reports imports of the keras package."""
+    node = site.node
+    if isinstance(node, cst.Import):
+        modules = [dotted_name(alias.name) for alias in node.names]
+    else:
+        modules = [dotted_name(node.module)] if node.module is not None and not node.relative else []
+    site.name = next(iter(modules), "")
+    if any(root_of(m) == "keras" for m in modules):
+        site.unsupported("Native Keras does not run on the NPU; import the same names from tensorflow.keras.")
+    elif any(f"{m}.".startswith("horovod.keras.") for m in modules):
+        site.unsupported(
+            "horovod.keras is for native Keras, which does not run on the NPU: import horovod.tensorflow.keras and "
+            "tensorflow.keras, and convert again."
+        )
+
+
+@rule(
+    id="NPU304",
+    title="Keras model as Estimator",
+    matches=(MODEL_TO_ESTIMATOR,),
+    why="The Estimator it gives is TensorFlow's; the NPU's brings its loop of several steps and its checkpoint hooks.",
+    source="npu_bridge.estimator.npu.keras_to_npu.model_to_npu_estimator(keras_model, ..., model_dir, checkpoint_format, config)",
+    examples=(
+        Example(
+            "e = tf.keras.estimator.model_to_estimator(model, model_dir='d')",
+            "e = tf.keras.estimator.model_to_estimator(model, model_dir='d', config=npu_run_config_init())",
+        ),
+        Example(
+            "c = tf.estimator.RunConfig()\ne = tf.keras.estimator.model_to_estimator(model, config=c)",
+            "c = tf.estimator.RunConfig()\n"
+            "e = tf.keras.estimator.model_to_estimator(model, config=npu_run_config_init(run_config=c))",
+        ),
+        Example.same(
+            "e = tf.keras.estimator.model_to_estimator(model, **kw)",
+            note="the config may be in kw",
+            level="manual",
+            write="e = keras_to_npu.model_to_npu_estimator(model, model_dir='d', config=NPURunConfig())",
+        ),
+        Example.same("e = my.model_to_estimator(model)", note="not TensorFlow's"),
+    ),
+)
+def model_to_estimator(call: Call) -> None:
+    """Wraps the config of a Keras model that becomes an Estimator, and says what the NPU has for it."""
+    wrap_run_config(call, WRAPPED[MODEL_TO_ESTIMATOR])
+    call.manual(
+        "On the NPU: keras_to_npu.model_to_npu_estimator(keras_model=model, model_dir=..., config=NPURunConfig()), both from "
+        "npu_bridge.npu_init. Without it this Estimator's sessions run on the NPU by their config, step by step."
+    )

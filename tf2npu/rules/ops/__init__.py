@@ -1,0 +1,1 @@
+"""Rules about operators, element types, shapes and loss scaling."""

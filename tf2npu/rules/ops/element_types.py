@@ -1,0 +1,82 @@
+"""Element types that the NPU does not have."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.constant_values import text_of
+from tf2npu.rules.facts.input_pipeline import in_pipeline, looks_like_input
+from tf2npu.scanner.sites import Call, Site
+
+_WHY = "The NPU computes in float32 and float16: ops on float64 or complex numbers stay on the host and cut the graph."
+_SOURCE = "TensorFlow adapter porting guide: float64, complex64, complex128 and DT_VARIANT are not supported"
+_TYPES = ("float64", "double", "complex64", "complex128")
+_MAKERS = {"to_double": "tf.cast(x, tf.float32)", "complex": "two real tensors", "to_complex64": "two real tensors"}
+# Position of the element type, where it may be given as a text.  Source: signatures of TensorFlow 1.15.
+_DTYPE_AT = {
+    "cast": 1, "placeholder": 0, "constant": 1, "zeros": 1, "ones": 1, "get_variable": 2, "Variable": 4, "convert_to_tensor": 1,
+    "placeholder_with_default": None, "random_normal": 3, "random_uniform": 3, "range": None, "zeros_like": 1, "ones_like": 1,
+    "keras.backend.set_floatx": 0,
+}  # fmt: skip
+
+
+def _advice(kind: str) -> str:
+    if kind.startswith("complex"):
+        return f"{kind} does not exist on the NPU: compute with two real float32 tensors, or leave this part to the host."
+    return f"{kind} does not exist on the NPU: write tf.float32 (and np.float32 for what is fed), or the ops stay on the host."
+
+
+def _say(site: Site, message: str) -> None:
+    """A file that prepares data runs on the host more often than not."""
+    if looks_like_input(site.script):
+        site.info(f"If this is no part of the input pipeline: {message}")
+    else:
+        site.manual(message)
+
+
+@rule(
+    id="NPU920",
+    title="float64 and complex numbers",
+    once=True,
+    on="reference",
+    matches=tuple(f"tensorflow.{kind}" for kind in _TYPES),
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example.same("x = tf.placeholder(tf.float64, [2])", level="manual", write="x = tf.placeholder(tf.float32, [2])"),
+        Example.same("x = tf.placeholder(tf.float32, [2])", note="the NPU's own type"),
+        Example.same("is_float = dtype == tf.float64", note="only compared"),
+        Example.same("d = tf.data.Dataset.range(3).map(lambda i: tf.cast(i, tf.float64))", note="the pipeline runs on the host"),
+    ),
+)
+def double_type(site: Site) -> None:
+    """Reports element types that the NPU does not have."""
+    parent = site.script.walked.parents.get(id(site.node))
+    if not in_pipeline(site) and not isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
+        _say(site, _advice(site.name.rpartition(".")[2]))
+
+
+@rule(
+    id="NPU920",
+    title="float64 and complex numbers",
+    matches=tuple(f"tensorflow.{name}" for name in (*_DTYPE_AT, *_MAKERS)),
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example.same("x = tf.cast(y, 'float64')", level="manual"),
+        Example.same("tf.keras.backend.set_floatx('float64')", level="manual"),
+        Example.same("x = tf.cast(y, 'float32')", note="the NPU's own type"),
+    ),
+)
+def double_call(call: Call) -> None:
+    """Reports calls that make float64 or complex tensors."""
+    name = call.name.removeprefix("tensorflow.")
+    if name in _MAKERS:
+        if not in_pipeline(call):
+            _say(call, f"The result does not exist on the NPU: write {_MAKERS[name]}.")
+        return
+    value = call.value("dtype" if name != "keras.backend.set_floatx" else "value", _DTYPE_AT[name])
+    kind = text_of(value, call.scope) if value is not None else None
+    if kind in _TYPES and not in_pipeline(call):
+        _say(call, _advice(kind))

@@ -1,0 +1,48 @@
+"""Checks of tensors for NaN and infinity."""
+
+from __future__ import annotations
+
+import re
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.scanner.sites import Call
+
+_OF_GRADIENTS = re.compile(r"\bgrad|loss|\bg\b|\bgv?\b", re.IGNORECASE)
+_CHECKS = (
+    "is_finite", "is_nan", "is_inf", "verify_tensor_all_finite", "check_numerics", "add_check_numerics_ops",
+    "debugging.check_numerics", "debugging.is_finite", "debugging.assert_all_finite",
+)  # fmt: skip
+
+
+@rule(
+    id="NPU936",
+    title="Looking for NaN and infinity",
+    matches=tuple(f"tensorflow.{name}" for name in _CHECKS),
+    why="NPUs in saturation mode give the largest number in the place of infinity or NaN: such a test never fires there.",
+    source="TensorFlow adapter porting guide: overflow is detected by NPULossScaleOptimizer",
+    examples=(
+        Example.same(
+            "ok = tf.reduce_all(tf.is_finite(grad))",
+            level="manual",
+            write="opt = NPULossScaleOptimizer(opt, ExponentialUpdateLossScaleManager(2**15, 2000))",
+        ),
+        Example.same("x = tf.where(tf.is_nan(x), z, x)", level="info"),
+        Example.same("import numpy as np\nimport tensorflow as tf\nok = np.isnan(v)", note="on the host"),
+        Example.same("d = d.map(lambda x: tf.where(tf.is_nan(x), 0.0, x))\n", note="in the pipeline, on the host"),
+    ),
+)
+def finite_check(call: Call) -> None:
+    """Reports tests for NaN and infinity, in gradients above all."""
+    if in_pipeline(call):
+        return
+    first = call.args[0].value if call.args else None
+    if first is not None and _OF_GRADIENTS.search(call.source(first)):
+        call.manual(
+            "Remove this test and wrap the optimizer: NPULossScaleOptimizer(opt, ExponentialUpdateLossScaleManager("
+            "init_loss_scale=2**15, incr_every_n_steps=2000)) skips steps that overflow."
+        )
+    else:
+        call.info(
+            "In saturation mode an overflow on the NPU is the largest number, not infinity or NaN: this test does not see it."
+        )

@@ -1,0 +1,224 @@
+"""GELUs written out in TensorFlow ops, which become the NPU's own operator."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.config import Config
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.gelu_formula import Formula
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.sites import Site
+
+_SOURCE = "npu_bridge npu_unary_ops.gelu: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))"
+_WHY = "The NPU has an operator for GELU in its tanh form; written out it is a dozen operators, forward and backward."
+_TITLE = "GELU"
+_HINT = re.compile(r"\b(?:tanh|erfc?)\b")
+_HARMLESS = frozenset({"staticmethod", "classmethod"})
+
+
+@rule(
+    id="NPU503",
+    title=_TITLE,
+    on="function",
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example(
+            "def gelu(x):\n"
+            "    '''Doc.'''\n"
+            "    cdf = 0.5 * (1.0 + tf.tanh((0.7978845608 * (x + 0.044715 * tf.pow(x, 3)))))\n"
+            "    return x * cdf",
+            "def gelu(x):\n    '''Doc.'''\n    return npu_unary_ops.gelu(x)",
+        ),
+        Example(
+            "def gelu(x):\n    return 0.5 * x * (1.0 + tf.erf(x / tf.sqrt(2.0)))",
+            "def gelu(x):\n    return npu_unary_ops.gelu(x)",
+            note="the erf form is another function; the largest difference is 4.7e-4",
+            config=Config(unsafe_fixes=True),
+        ),
+        Example.same(
+            "def gelu(x):\n    return 0.5 * x * (1.0 + tf.erf(x / tf.sqrt(2.0)))",
+            note="the erf form needs --unsafe-fixes",
+            level="manual",
+        ),
+        Example.same("def gelu(x):\n    return tf.nn.relu(x)", note="only called so", level="manual"),
+        Example.same("import numpy as np\ndef gelu(x):\n    return x * np.tanh(x)", note="not a TensorFlow computation"),
+    ),
+)
+def gelu_function(site: Site) -> None:
+    """Replaces the body of a function that computes GELU by the NPU's operator."""
+    node: cst.FunctionDef = site.node
+    named_so = bool(re.search(r"(?:^|_)gelu(?:_|$)", node.name.value))
+    text = site.source(node.body)
+    if (not named_so and not _HINT.search(text)) or "npu_unary_ops" in text:
+        return
+    own = site.script.walked.scope_of[id(node)]
+    site.fix.site = _header(site, node)
+    formula = _formula(site, node, own)
+    kind = formula.kind() if formula is not None and not _is_decorated(node) else ""
+    if formula is not None and kind:
+        _apply(site, kind, lambda new: _replace_body(site, node, new), formula.argument)
+    elif (
+        named_so
+        and site.script.uses_tensorflow
+        and (_mentions_tensorflow(site, own) or node.decorators or not node.params.params)
+    ):
+        _unknown(site, node)
+
+
+def _unknown(site: Site, node: cst.FunctionDef) -> None:
+    message = "Called gelu, but its body is not a GELU formula that is recognised; "
+    if len(node.params.params) > 1:
+        site.info(message + "if one of its branches is, call npu_unary_ops.gelu(x) there.")
+    else:
+        site.manual(message + "if it is one, let it return npu_unary_ops.gelu(x).")
+
+
+def _mentions_tensorflow(site: Site, own: Scope) -> bool:
+    for reference, scope in site.script.walked.references:
+        if scope.is_inside(own) and (site.script.name_of(reference, scope) or "").startswith("tensorflow."):
+            return True
+    return False
+
+
+def _apply(site: Site, kind: str, make: Any, argument: str) -> None:
+    if kind == "erf" and not site.script.config.allows_unsafe("NPU503"):
+        site.manual(
+            "This is GELU in its erf form; the NPU computes the tanh form, which differs by up to 4.7e-4. "
+            f"If that is acceptable: return npu_unary_ops.gelu({argument}), or run with --unsafe-fixes."
+        )
+        return
+    make(f"{site.need('npu_unary_ops')}.gelu({argument})")
+    differs = "" if kind == "tanh" else " The erf form became the tanh form, which differs by up to 4.7e-4."
+    site.fixed(f"GELU is one operator on the NPU.{differs}")
+
+
+def _header(site: Site, node: cst.FunctionDef) -> tuple[int, int]:
+    start, end = site.script.tree.span(node)
+    return start, start + len(site.script.text[start:end].rstrip())
+
+
+def _is_decorated(node: cst.FunctionDef) -> bool:
+    names = [d.decorator.value if isinstance(d.decorator, cst.Name) else "" for d in node.decorators]
+    return any(name not in _HARMLESS for name in names)
+
+
+def _formula(site: Site, node: cst.FunctionDef, own: Scope) -> Formula | None:
+    """The formula a function returns, when it is assignments and one return, perhaps inside a name scope."""
+    argument = _argument(node, own)
+    statements = _statements(site, node)
+    if argument is None or not statements:
+        return None
+    values: dict[str, cst.BaseExpression] = {}
+    for statement in statements[:-1]:
+        if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
+            return None
+        target = statement.targets[0].target
+        if not isinstance(target, cst.Name) or target.value == argument or target.value in values:
+            return None
+        values[target.value] = statement.value
+    last = statements[-1]
+    if not isinstance(last, cst.Return) or last.value is None:
+        return None
+    return Formula(site, own, argument, last.value, values)
+
+
+def _argument(node: cst.FunctionDef, own: Scope) -> str | None:
+    params = node.params
+    names = [p.name.value for p in (*params.posonly_params, *params.params)]
+    is_static = any(isinstance(d.decorator, cst.Name) and d.decorator.value == "staticmethod" for d in node.decorators)
+    if own.parent is not None and own.parent.kind == "class" and not is_static:
+        names = names[1:]
+    if params.star_kwarg is not None or isinstance(params.star_arg, cst.Param):
+        return None
+    return names[0] if names else None
+
+
+def _statements(site: Site, node: cst.FunctionDef) -> list[Any]:
+    body: Any = node.body
+    lines = list(body.body)
+    if lines and _is_docstring(lines[0]):
+        lines = lines[1:]
+    if len(lines) == 1 and isinstance(lines[0], cst.With) and isinstance(lines[0].body, cst.IndentedBlock):
+        items = lines[0].items
+        scopes = {site.script.name_of(i.item.func, site.scope) for i in items if isinstance(i.item, cst.Call)}
+        if len(items) == 1 and scopes <= {"tensorflow.name_scope", "tensorflow.keras.backend.name_scope"}:
+            lines = list(lines[0].body.body)
+    if isinstance(body, cst.SimpleStatementSuite):
+        return lines
+    flat: list[Any] = []
+    for line in lines:
+        if not isinstance(line, cst.SimpleStatementLine):
+            return []
+        flat.extend(line.body)
+    return flat
+
+
+def _is_docstring(line: Any) -> bool:
+    if not isinstance(line, cst.SimpleStatementLine) or not isinstance(line.body[0], cst.Expr):
+        return False
+    return isinstance(line.body[0].value, (cst.SimpleString, cst.ConcatenatedString))
+
+
+def _replace_body(site: Site, node: cst.FunctionDef, new: str) -> None:
+    """`return new` in the place of the statements; comments among them stay, a docstring stays."""
+    tree = site.script.tree
+    body: Any = node.body
+    lines = list(body.body)
+    if isinstance(body, cst.SimpleStatementSuite):
+        site.replace_range(tree.span(lines[0])[0], tree.span(lines[-1].value)[1], f"return {new}")
+        return
+    lines = lines[1:] if _is_docstring(lines[0]) else lines
+    start, end = tree.span(lines[0])[0], _code_end(site, lines[-1])
+    indent = site.script.text[site.script.lines.line_start(start) : start]
+    newline = site.script.newline_at(start)
+    comments = "".join(f"{c}{newline}{indent}" for c in site.script.comments(start, end))
+    site.replace_range(start, end, f"{comments}return {new}")
+
+
+def _code_end(site: Site, statement: Any) -> int:
+    while isinstance(statement, (cst.With, cst.IndentedBlock)):
+        statement = statement.body if isinstance(statement, cst.With) else statement.body[-1]
+    last = statement.body[-1]
+    return site.script.tree.span(last.value)[1]
+
+
+@rule(
+    id="NPU503",
+    title=_TITLE,
+    on="lambda",
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example(
+            "act = lambda x: 0.5 * x * (1 + tf.tanh(0.7978845608 * (x + 0.044715 * x ** 3)))",
+            "act = lambda x: npu_unary_ops.gelu(x)",
+        ),
+        Example.same("act = lambda x: x * tf.sigmoid(x)", note="another activation"),
+    ),
+)
+def gelu_lambda(site: Site) -> None:
+    """Replaces the body of a lambda that computes GELU by the NPU's operator."""
+    node: cst.Lambda = site.node
+    params = node.params
+    if not params.params or not _HINT.search(site.source(node.body)):
+        return
+    own = site.script.walked.scope_of[id(node)]
+    argument = params.params[0].name.value
+    kind = Formula(site, own, argument, node.body, {}).kind()
+    if kind:
+        _apply(site, kind, lambda new: site.replace(node.body, new), argument)
+    elif _is_called_gelu(site, node):
+        site.manual("Called gelu, but it is not a GELU formula that is recognised; if it is one, use npu_unary_ops.gelu(x).")
+
+
+def _is_called_gelu(site: Site, node: cst.Lambda) -> bool:
+    parent = site.script.walked.parents.get(id(node))
+    if not isinstance(parent, cst.Assign):
+        return False
+    names = [t.target.value for t in parent.targets if isinstance(t.target, cst.Name)]
+    return any("gelu" in name.lower() for name in names)

@@ -1,0 +1,32 @@
+"""Python functions in the graph, outside of input pipelines."""
+
+from __future__ import annotations
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.scanner.sites import Call
+
+
+@rule(
+    id="NPU912",
+    title="Python code in the graph",
+    matches=(
+        *(f"tensorflow.{name}" for name in ("py_func", "numpy_function", "py_function")),
+        "tensorflow.contrib.eager.py_func", "tensorflow.contrib.framework.py_func",
+        "tensorflow.compat.v2.numpy_function", "tensorflow.compat.v2.py_function",
+    ),
+    why="Python runs on the host: the graph is cut there, which needs mixed computing outside of the input pipeline.",
+    source="TensorFlow adapter porting guide: mix_compile_mode",
+    examples=(
+        Example.same("y = tf.py_func(f, [x], tf.float32)", level="manual",
+            write="y = tf.math.log1p(x)  # TensorFlow's ops in the place of f"),
+        Example.same("y = py_func(f)", note="not TensorFlow's"),
+        Example.same("d = tf.data.Dataset.range(3).map(lambda x: tf.py_func(f, [x], tf.float32))", note="the pipeline's own"),
+    ),
+)  # fmt: skip
+def python_function(call: Call) -> None:
+    """Reports Python functions that are called from the graph, outside of input pipelines."""
+    if not in_pipeline(call):
+        call.manual(
+            "In a tf.data pipeline this stays; elsewhere the session needs mix_compile_mode=True, or TensorFlow ops instead."
+        )

@@ -1,0 +1,113 @@
+"""Files that are opened for text and get bytes, or the other way round: one thing to Python 2 on Linux, an error to Python 3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.old_libraries import is_guarded, takes_part
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.sites import Call, Site
+
+_PICKLES = ("pickle", "cPickle", "six.moves.cPickle")
+# Function -> the kind of file it takes, and the position of that argument.
+_TAKES = {
+    **{f"{module}.dump": ("bytes", 1) for module in _PICKLES},
+    **{f"{module}.load": ("bytes", 0) for module in _PICKLES},
+    "json.dump": ("text", 1),
+    **{f"csv.{name}": ("text", 0) for name in ("reader", "writer", "DictReader", "DictWriter")},
+}
+_WORDS = ("ickle", "json", "csv")
+
+
+@rule(
+    id="NPU962",
+    title="Python library parts that are gone",
+    once=True,
+    on="module",
+    why="Python 3 tells text from bytes: what is written or read then ends in an error.",
+    source="What's New in Python 3.0, text vs. data",
+    examples=(
+        Example.same(
+            "import pickle\nimport tensorflow as tf\npickle.dump(tf.__version__, open('x', 'w'))",
+            level="manual",
+            write="import pickle\nimport tensorflow as tf\npickle.dump(tf.__version__, open('x', 'wb'))",
+        ),
+        Example.same(
+            "import pickle\nimport tensorflow as tf\nwith open('x') as f:\n    vocabulary = pickle.load(f)", level="manual"
+        ),
+        Example.same("import csv\nimport tensorflow as tf\nrows = csv.reader(open('x', 'rb'))", level="manual"),
+        Example.same(
+            "import pickle\nimport tensorflow as tf\nwith open('x', 'rb') as f:\n    vocabulary = pickle.load(f)",
+            note="opened for bytes",
+        ),
+        Example.same(
+            "import pickle, gzip\nimport tensorflow as tf\nvocabulary = pickle.load(gzip.open('x'))",
+            note="bytes unless asked otherwise",
+        ),
+        Example.same("import json\nimport tensorflow as tf\njson.dump({}, open('x', 'w'))", note="text"),
+    ),
+)
+def file_mode(site: Site) -> None:
+    """Reports files that are opened for text and used for bytes, or the other way round."""
+    script = site.script
+    if not takes_part(site) or not any(word in script.text for word in _WORDS):
+        return
+    for call, scope, name in _calls(script):
+        kind, position = _TAKES[name]
+        mode = _mode_of(script, Call(script, site.fix.rule, call, scope, name), position)
+        is_wrong = mode is not None and ("b" in mode) != (kind == "bytes")
+        if not is_wrong or is_guarded(Site(script, "", call, scope)) or script.is_switched_off(site.fix.rule, call):
+            continue
+        site.fix.site = script.tree.span(call)
+        written = f"{mode}b" if kind == "bytes" else str(mode).replace("b", "")
+        site.manual(f"{name} takes a file of {kind} since Python 3.0: open it with mode '{written}'.")
+
+
+def _calls(script: Script) -> Iterator[tuple[cst.Call, Scope, str]]:
+    """Calls of the functions, under the name of the module that is there in Python 3."""
+    for call, scope in script.walked.calls:
+        name = script.name_of(call.func, scope) or _of_either(call.func, scope)
+        if name in _TAKES:
+            yield call, scope, name
+
+
+def _of_either(func: cst.BaseExpression, scope: Scope) -> str:
+    """The function of a module that is imported under one name as cPickle or as pickle, whichever is there."""
+    if not isinstance(func, cst.Attribute) or not isinstance(func.value, cst.Name):
+        return ""
+    targets = {b.target if b.kind == "import" else "" for b in scope.lookup(func.value.value)}
+    return f"pickle.{func.attr.value}" if targets and targets <= set(_PICKLES) else ""
+
+
+def _mode_of(script: Script, call: Call, position: int) -> str | None:
+    """The mode in which the file that a call takes was opened, where that is seen."""
+    names = ("file", "fp") if call.name.endswith(".dump") else ("file",)
+    value: Any = next((found for name in names if (found := call.value(name, position)) is not None), None)
+    opening, scope = _opening(call, value)
+    if not isinstance(opening, cst.Call) or script.name_of(opening.func, scope) not in ("builtins.open", "io.open"):
+        return None
+    mode = Call(script, "", opening, scope).value("mode", 1)
+    if mode is None:
+        return "r"
+    return str(mode.evaluated_value) if isinstance(mode, cst.SimpleString) else None
+
+
+def _opening(call: Call, value: Any) -> tuple[Any, Scope]:
+    """What a file comes from: the with statement around the call that gives it its name, or what the name is bound to once."""
+    if not isinstance(value, cst.Name):
+        return value, call.scope
+    for ancestor in call.script.walked.ancestors(call.node):
+        if isinstance(ancestor, (cst.FunctionDef, cst.Lambda)):
+            break
+        for item in ancestor.items if isinstance(ancestor, cst.With) else ():
+            if item.asname is not None and isinstance(item.asname.name, cst.Name) and item.asname.name.value == value.value:
+                return item.item, call.scope
+    bindings = call.scope.lookup(value.value)
+    if len(bindings) == 1 and bindings[0].kind == "value" and bindings[0].scope is not None:
+        return bindings[0].node, bindings[0].scope
+    return None, call.scope

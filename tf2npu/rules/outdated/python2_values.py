@@ -1,0 +1,177 @@
+"""Uses of iterators, dictionaries and lists as in Python 2, in files that Python 3 reads, too, and fails on when they run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.old_libraries import PYTHON2_VALUES, is_guarded, takes_part
+from tf2npu.scanner.names import is_framework
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.sites import Site
+
+_TITLE = "Python library parts that are gone"
+_SOURCE = "What's New in Python 3.0: views and iterators instead of lists, text vs. data; PEP 3114"
+_LAZY = ("builtins.map", "builtins.filter", "builtins.zip")
+_ITERATORS = (*_LAZY, "builtins.iter", "builtins.enumerate", "builtins.reversed", "csv.reader", "itertools.cycle")
+_ARRAYS = ("numpy.array", "numpy.asarray", "numpy.stack", "numpy.vstack", "numpy.hstack", "numpy.concatenate")
+_SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
+_DICT_METHODS = {
+    "has_key": "`key in x`", "iteritems": "x.items()", "itervalues": "x.values()", "iterkeys": "x.keys()",
+}  # fmt: skip
+_OWN = ("user:", "project:")
+_Found = tuple[cst.CSTNode, str]
+
+
+@rule(
+    id="NPU962",
+    title=_TITLE,
+    once=True,
+    on="module",
+    why="Python 3 runs such a line and fails there, or goes on with something else than was meant.",
+    source=_SOURCE,
+    examples=(
+        Example.same(
+            "class Batches(object):\n    def __iter__(self):\n        return self\n    def next(self):\n"
+            "        return tf.ones(3)",
+            level="manual",
+            write="class Batches(object):\n    def __iter__(self):\n        return self\n    def next(self):\n"
+            "        return tf.ones(3)\n    __next__ = next",
+        ),
+        Example.same("pairs = zip(a, b)\nprint(pairs[0], tf.ones(1))", level="manual"),
+        Example.same("for key, value in flags.iteritems():\n    print(key)", level="manual"),
+        Example.same("pairs = list(zip(a, b))\nprint(pairs[0], tf.ones(1))", note="a list"),
+        Example.same(
+            "class Batches(object):\n    def __iter__(self):\n        return self\n    def next(self):\n        return 1\n"
+            "    __next__ = next",
+            note="both",
+        ),
+        Example.same(
+            "import six\nimport tensorflow as tf\nfor key, value in six.iteritems(flags):\n    print(key)",
+            note="a function of six",
+        ),
+    ),
+)
+def python2_value(site: Site) -> None:
+    """Reports iterators without `__next__`, uses of lists that are none in Python 3, and methods that dicts no longer have."""
+    script = site.script
+    if not takes_part(site) or not PYTHON2_VALUES.search(script.text):
+        return
+    found = [*_classes(script), *_methods(script), *_lazy_values(script)]
+    for node, message in found:
+        if not is_guarded(Site(script, site.fix.rule, node, site.scope)) and not script.is_switched_off(site.fix.rule, node):
+            site.fix.site = script.tree.span(node)
+            site.manual(message)
+
+
+def _classes(script: Script) -> Iterator[_Found]:
+    """Classes that Python 2 takes for iterators, and Python 3 does not."""
+    for number, (node, outer, own) in enumerate(script.walked.classes):
+        if not _has_next_only(script, node, outer, own):
+            continue
+        text = script.tree.source(node)
+        returns_itself = re.search(r"def __iter__\(\s*(\w+)\s*\)\s*:[^\n]*\n?\s*return \1\b", text) is not None
+        if returns_itself or _is_asked(script, f"user:{number}()"):
+            yield (
+                node.name,
+                f"{node.name.value} is no iterator since Python 3.0, where the method is called __next__: add "
+                "`__next__ = next` to the class.",
+            )
+
+
+def _has_next_only(script: Script, node: cst.ClassDef, outer: Scope, own: Scope) -> bool:
+    methods = [b.node for b in own.names.get("next", []) if b.kind == "function"]
+    has_other = "__next__" in own.names or "__next__" in own.attributes or "__getattr__" in own.names
+    if len(methods) != 1 or has_other or len(methods[0].params.params) != 1:
+        return False
+    bases = [script.name_of(arg.value, outer) for arg in node.bases if arg.keyword is None]
+    return all(base == "builtins.object" for base in bases)
+
+
+def _is_asked(script: Script, instance: str) -> bool:
+    """Whether next() is called with an object."""
+    nexts = [(c, s) for c, s in script.walked.calls if len(c.args) == 1 and script.name_of(c.func, s) == "builtins.next"]
+    return any(script.name_of(call.args[0].value, scope) == instance for call, scope in nexts)
+
+
+def _methods(script: Script) -> Iterator[_Found]:
+    """Calls of methods that dicts, or iterators of Python itself, no longer have."""
+    is_pandas = re.search(r"\bpandas\b", script.text) is not None  # whose tables had iteritems of their own
+    for call, scope in script.walked.calls:
+        method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+        receiver: Any = call.func.value if isinstance(call.func, cst.Attribute) else None
+        if method == "next" and not call.args and _is_iterator(script, receiver, scope):
+            yield call, "Iterators have no method next since Python 3.0: write next(x)."
+        elif method in _DICT_METHODS and len(call.args) == (method == "has_key") and not (is_pandas and method == "iteritems"):
+            known = script.name_of(receiver, scope) or ""
+            if not re.search(rf"\bdef {method}\b", script.text) and not is_framework(known) and not known.startswith(_OWN):
+                yield call, f"dict.{method} is gone since Python 3.0: write {_DICT_METHODS[method]}."
+
+
+def _is_iterator(script: Script, node: Any, scope: Scope) -> bool:
+    """Whether an expression is what an iterator of Python's own is made of: one of its functions, or a generator."""
+    node, scope = _value(node, scope)
+    if isinstance(node, cst.GeneratorExp):
+        return True
+    if not isinstance(node, cst.Call):
+        return False
+    bindings = scope.lookup(node.func.value) if isinstance(node.func, cst.Name) else []
+    if len(bindings) == 1 and bindings[0].kind == "function":
+        text = script.tree.source(bindings[0].node)
+        return (
+            re.search(r"\byield\b", text) is not None
+            and not bindings[0].node.decorators
+            and len(re.findall(r"\bdef ", text)) == 1
+        )
+    return script.name_of(node.func, scope) in _ITERATORS
+
+
+def _value(node: Any, scope: Scope) -> tuple[Any, Scope]:
+    """What a name is bound to, where there is one such thing in its scope, or the expression itself."""
+    bindings = scope.lookup(node.value) if isinstance(node, cst.Name) else []
+    if len(bindings) == 1 and bindings[0].kind == "value" and bindings[0].scope is not None:
+        return bindings[0].node, bindings[0].scope
+    return node, scope
+
+
+def _lazy_values(script: Script) -> Iterator[_Found]:
+    """Uses of what map, filter, zip and range give as the lists that they were."""
+    for node, value, scope, kinds in _uses_as_lists(script):
+        kind = _lazy(script, value, scope, kinds)
+        if kind:
+            yield node, f"{kind} gives no list since Python 3.0: write list({kind}(...))."
+
+
+def _uses_as_lists(script: Script) -> Iterator[tuple[cst.CSTNode, Any, Scope, tuple[str, ...]]]:
+    """What is done with a value that only a list can do: the place, the value with its scope, and what gives none."""
+    for call, scope in script.walked.calls:
+        name = script.name_of(call.func, scope) if call.args else None
+        if name == "builtins.len" or name in _ARRAYS:
+            yield call, call.args[0].value, scope, _LAZY
+        elif name in _SHUFFLES:
+            yield call, call.args[0].value, scope, (*_LAZY, "builtins.range")
+    for node, scope in _subscripts(script):
+        yield node, node.value, scope, _LAZY
+
+
+def _subscripts(script: Script) -> Iterator[tuple[cst.Subscript, Scope]]:
+    for node, scope in script.walked.references:
+        parent = script.walked.parents.get(id(node))
+        if isinstance(parent, cst.Subscript) and parent.value is node:
+            yield parent, scope
+    for call, scope in script.walked.calls:
+        parent = script.walked.parents.get(id(call))
+        if isinstance(parent, cst.Subscript) and parent.value is call:
+            yield parent, scope
+
+
+def _lazy(script: Script, node: Any, scope: Scope, kinds: tuple[str, ...]) -> str:
+    """The function of Python that gave a value, where it is one of these and the value is used as it is."""
+    value, inner = _value(node, scope)
+    name = script.name_of(value.func, inner) if isinstance(value, cst.Call) else None
+    return name.removeprefix("builtins.") if name is not None and name in kinds else ""

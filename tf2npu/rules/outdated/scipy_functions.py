@@ -1,0 +1,74 @@
+"""SciPy functions that are gone or have moved."""
+
+from __future__ import annotations
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.old_libraries import report_import, report_use
+from tf2npu.scanner.sites import Site
+
+_MISC = {
+    "imread": "imageio.imread(path)",
+    "imsave": "imageio.imwrite(path, array)",
+    "imresize": "np.array(PIL.Image.fromarray(array).resize((width, height)))",
+    "imrotate": "scipy.ndimage.rotate(array, angle)",
+    "imfilter": "PIL.ImageFilter",
+    "imshow": "matplotlib.pyplot.imshow(array)",
+    "toimage": "PIL.Image.fromarray(array)",
+    "fromimage": "np.asarray(image)",
+    "bytescale": "skimage.util.img_as_ubyte, or the scaling written out",
+    "logsumexp": "scipy.special.logsumexp",
+    "comb": "scipy.special.comb",
+    "factorial": "scipy.special.factorial",
+    "face": "scipy.datasets.face",
+    "ascent": "scipy.datasets.ascent",
+    "derivative": "the difference quotient written out",
+}
+_OTHER = {
+    "scipy.interp": "np.interp",
+    "scipy.signal.hann": "scipy.signal.windows.hann",
+    "scipy.signal.hamming": "scipy.signal.windows.hamming",
+    "scipy.signal.gaussian": "scipy.signal.windows.gaussian",
+    "scipy.integrate.trapz": "scipy.integrate.trapezoid",
+    "scipy.integrate.cumtrapz": "scipy.integrate.cumulative_trapezoid",
+    "scipy.integrate.simps": "scipy.integrate.simpson",
+    "scipy.ndimage.imread": "imageio.imread(path)",
+}
+_INSTEAD = {
+    **{f"scipy.misc.{name}": code for name, code in _MISC.items()},
+    **{f"scipy.misc.pilutil.{name}": code for name, code in _MISC.items() if name in ("imread", "imsave", "imresize", "toimage")},
+    **_OTHER,
+}
+_WHY = "scipy.misc no longer holds image functions (SciPy 1.2 and 1.3), and is empty in newer versions."
+_SINCE = "SciPy 1.3 (some later)"
+_SOURCE = "SciPy release notes of 1.0 to 1.14"
+_TITLE = "SciPy functions that are gone"
+
+
+@rule(
+    id="NPU961",
+    title=_TITLE,
+    once=True,
+    matches=tuple(_INSTEAD),
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example.same(
+            "import scipy.misc\nimport tensorflow as tf\nx = scipy.misc.imread('a.png')",
+            level="manual",
+            write="import imageio\nimport tensorflow as tf\nx = imageio.imread('a.png')",
+        ),
+        Example.same("from scipy.misc import imresize\nimport tensorflow as tf\nx = imresize(y, (8, 8))", level="manual"),
+        Example.same("import scipy.special\nimport tensorflow as tf\nx = scipy.special.logsumexp(y)", note="its place today"),
+        Example.same("from my.misc import imresize\nimport tensorflow as tf\nx = imresize(y, (8, 8))", note="the user's own"),
+    ),
+)
+@rule(id="NPU961", title=_TITLE, on="reference", matches=tuple(_INSTEAD), why=_WHY, source=_SOURCE, examples=())
+def scipy_function(site: Site) -> None:
+    """Reports SciPy functions that are gone and says what to write."""
+    report_use(site, _SINCE, _INSTEAD[site.name])
+
+
+@rule(id="NPU961", title=_TITLE, on="import", why=_WHY, source=_SOURCE, examples=())
+def scipy_import(site: Site) -> None:
+    """Reports imports of SciPy functions that are gone."""
+    report_import(site, _INSTEAD, _SINCE)

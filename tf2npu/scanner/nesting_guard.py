@@ -1,0 +1,40 @@
+"""The guard against deeply nested source, whose syntax tree would take quadratic time; the depth is read from the tokens."""
+
+from __future__ import annotations
+
+import io
+import keyword
+import re
+import tokenize
+
+# A sum of 1,500 terms takes a second to parse, one of 5,000 minutes.
+DEEPEST = 2_500
+_MOST_BRACKETS = 1_000
+LONGEST_NAME = 5_000
+"""Parts of one dotted name. Python's parser and ours make a text of each of its beginnings: 150,000 parts take 24 GB."""
+_NAME = re.compile(r"(?:\.[\s\\]*\w+[\s\\]*)+")
+
+
+def longest_name(text: str) -> int:
+    """How many dots the longest dotted name has, at most: a.b.c has two."""
+    return max((found.group().count(".") for found in _NAME.finditer(text)), default=0)
+
+
+def is_too_deep(text: str) -> bool:
+    """Whether the longest statement could nest beyond what is parsed in reasonable time.
+
+    Only asked about source that Python's own parser gave up on, as most long statements are flat.
+    """
+    tokens = brackets = 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NEWLINE:
+                tokens = 0
+            elif token.type == tokenize.OP or keyword.iskeyword(token.string):
+                tokens += 1
+                brackets += (token.string in "([{") - (token.string in ")]}")
+            if tokens > DEEPEST or brackets > _MOST_BRACKETS:
+                return True
+    except (tokenize.TokenError, SyntaxError, IndentationError):
+        return text.count("(") + text.count("[") + text.count("{") > DEEPEST
+    return False
