@@ -164,6 +164,6 @@ def each_op(check: Callable[..., None]) -> Callable[..., None]:
 
     of_check = inspect.signature(check).parameters.values()
     parameters = [one.replace(name="op") if one.name == "one" else one for one in of_check]
-    test.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    test.__dict__["__signature__"] = inspect.Signature(parameters)  # where pytest looks for what a test asks for
     test.__name__, test.__doc__ = check.__name__, check.__doc__
     return pytest.mark.parametrize("op", sorted(of_op))(test)
