@@ -38,6 +38,7 @@ from npu_runtime.executor.programs import Extents, Programs, is_open
 from npu_runtime.executor.run import Runner
 from npu_runtime.executor.watch import timeout_ms
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.text import Remark, to_text
 from npu_runtime.importer.boundary import can_cross, read_outside, with_handle_sources
@@ -51,9 +52,9 @@ from npu_runtime.passes.cut_loop_waits import cut_loop_waits
 from npu_runtime.passes.enter_variables import enter_variables
 from npu_runtime.passes.host_by_nature import is_by_nature
 from npu_runtime.passes.lift_loops import lift_loops
-from npu_runtime.passes.partition import HostCall, partition, place_added, split_prologue, variable_shown
+from npu_runtime.passes.partition import partition, place_added, split_prologue, variable_shown
 from npu_runtime.passes.pipeline import optimise
-from npu_runtime.passes.placement import VARIABLES, Key, Placement, place, variable_key
+from npu_runtime.passes.placement import Placement, place
 from npu_runtime.passes.precision_policy import load_policy, saturates
 from npu_runtime.passes.prune import prune, with_feed_shapes
 from npu_runtime.whole_file import put_text

@@ -21,15 +21,12 @@ from npu_runtime.executor.program import HostFunction, HostStep, Program, Task
 from npu_runtime.executor.reading_order import reads_first
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import CONSTANT, FEED, HANDLES, LOOP_INPUT, MERGES, VARIABLES, WHILE, HostCall, Loop
 from npu_runtime.graph.order import topological
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.infer_shapes import CONSTANT
-from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
 from npu_runtime.passes.node_work import is_uncounted, node_work
-from npu_runtime.passes.partition import HostCall, Partition, is_free_constant, is_virtual, partition
-from npu_runtime.passes.placement import HANDLES, MERGES, VARIABLES
+from npu_runtime.passes.partition import Partition, is_free_constant, is_virtual, partition
 from npu_runtime.passes.plan_memory import FOREVER, MemoryPlan, plan_memory
-from npu_runtime.passes.prune import FEED
 
 NOTHING = frozenset({"NoOp", "ControlTrigger"})
 STRUCTURAL: Mapping[str, Callable[..., Any]] = {

@@ -11,17 +11,7 @@ from typing import Any
 
 from npu_runtime.device.variable import Variable
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE
-from npu_runtime.passes.placement import MERGES, STEP_RESOURCES, SWITCHES, VARIABLES
-
-READING = frozenset(
-    {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "IsVariableInitialized"}
-    | {"DisableCopyOnRead"}
-)
-"""Ops that are handed a variable and leave it as it is."""
-
-PASSING = SWITCHES | MERGES | {"Identity", "RefIdentity"}
-"""Ops that hand a variable on."""
+from npu_runtime.graph.ops import LOOP_INPUT, PASSING, READING, STEP_RESOURCES, VARIABLES, WHILE
 
 
 def variable_inputs(graph: Graph, node: Node) -> tuple[int, ...]:

@@ -14,14 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from npu_runtime.executor.holding import PASSING, READING, variable_inputs
+from npu_runtime.executor.holding import variable_inputs
 from npu_runtime.executor.reading_order import Stretch, takes_in
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import LOOP_OPS, PASSING, READING, VARIABLES, Key, variable_key
 from npu_runtime.graph.order import predecessors
-from npu_runtime.passes.loop_frames import LOOP_OPS
 from npu_runtime.passes.partition import Partition, in_order, is_memory_of_host, returns_reference
-from npu_runtime.passes.placement import VARIABLES, Key, variable_key
 
 _GROUP = "_Group"
 _NONE: frozenset[Key] = frozenset()

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 
 from npu_runtime.errors import DeadlineExceeded, FailedPrecondition
 from npu_runtime.executor.watch import current as current_watch
+from npu_runtime.graph.ops import Key
 from npu_runtime.interrupts import current as current_interrupts
-from npu_runtime.passes.placement import Key
 
 LOOK_SECONDS = 1e-3
 """Between two looks at whether the steps have ended; none of them tells, as nobody waits in nearly all runs."""

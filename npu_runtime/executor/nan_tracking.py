@@ -17,7 +17,7 @@ import numpy as np
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.executor.program import HostStep, Task
-from npu_runtime.passes.lift_loops import WHILE
+from npu_runtime.graph.ops import WHILE
 
 Run = Callable[[Callable[..., Any], "Task | HostStep", "list[Any]"], None]
 MOST_ORIGINS = 3

@@ -14,13 +14,13 @@ from itertools import accumulate
 
 from npu_runtime.executor.durations import seconds_of
 from npu_runtime.executor.holding import writes_variables
-from npu_runtime.executor.touching import Item, Touches
+from npu_runtime.executor.touching import Touches
 from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.ops import HostCall, Item
 from npu_runtime.graph.order import predecessors, topological
 from npu_runtime.kernels.base import Kernel, all_kernels
 from npu_runtime.passes.effects import is_pure
 from npu_runtime.passes.node_work import node_work
-from npu_runtime.passes.partition import HostCall
 
 LEAST_SECONDS = 150e-6
 """A step that takes less is not worth a worker's time to begin and to end."""

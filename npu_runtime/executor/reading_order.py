@@ -14,12 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-from npu_runtime.executor.holding import PASSING, READING
-from npu_runtime.executor.touching import Item, Touches
+from npu_runtime.executor.touching import Touches
 from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.ops import MERGES, PASSING, READING, SWITCHES, HostCall, Item, Key
 from npu_runtime.graph.order import followers, predecessors, reached, topological
-from npu_runtime.passes.partition import HostCall
-from npu_runtime.passes.placement import MERGES, SWITCHES, Key
 
 _WITHOUT_CONTENT = frozenset({"VarIsInitializedOp", "IsVariableInitialized", "VariableShape"})
 """Ops that are handed a variable, and see the same before an update and behind it."""

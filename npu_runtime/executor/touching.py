@@ -5,14 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from npu_runtime.executor.holding import PASSING, READING, variable_inputs
+from npu_runtime.executor.holding import variable_inputs
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.passes.lift_loops import WHILE
-from npu_runtime.passes.partition import HostCall
-from npu_runtime.passes.placement import VARIABLES, Key, variable_key
+from npu_runtime.graph.ops import PASSING, READING, VARIABLES, WHILE, HostCall, Item, Key, variable_key
 from npu_runtime.passes.plan_memory import may_alias
 
-Item = HostCall | Node
 _NONE: frozenset[Key] = frozenset()
 
 

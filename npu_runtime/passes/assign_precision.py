@@ -12,12 +12,11 @@ from collections import Counter
 from npu_runtime import dtypes as dt
 from npu_runtime.device.op_table import BLACK, OpOnDevice, tensorflow_ops
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import HANDLES, VARIABLES, WHILE
 from npu_runtime.graph.order import topological
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.rounding import ROUND
-from npu_runtime.passes.lift_loops import WHILE
-from npu_runtime.passes.placement import HANDLES, VARIABLES
 from npu_runtime.passes.precision_policy import HALVES, PrecisionPolicy, Types
 
 DEVICE_TYPE = "_device_type"

@@ -14,9 +14,9 @@ from typing import Any
 from npu_runtime.device.chip import Chip
 from npu_runtime.device.engines import COLLECTIVE, LOCAL, engine_of
 from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.ops import WHILE
 from npu_runtime.graph.order import predecessors, topological
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.lift_loops import WHILE
 from npu_runtime.passes.stream_numbers import assign_to_streams
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import HANDLES, MERGES
 from npu_runtime.graph.order import reached
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.partition import is_free_constant, is_virtual
-from npu_runtime.passes.placement import HANDLES, MERGES
 from npu_runtime.passes.variable_writers import Writers, shows_variable
 
 COPY = "_Copy"

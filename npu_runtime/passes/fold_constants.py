@@ -14,14 +14,13 @@ from npu_runtime.device.denormals import flushed
 from npu_runtime.dtypes import to_numpy
 from npu_runtime.errors import MISFITS, DeviceError
 from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.ops import CONSTANT, HANDLES, WHILE
 from npu_runtime.graph.order import topological
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.infer_shapes import CONSTANT, device_nodes, infer_node, make_constant
-from npu_runtime.passes.lift_loops import WHILE
+from npu_runtime.passes.infer_shapes import device_nodes, infer_node, make_constant
 from npu_runtime.passes.loop_shapes import LoopShapes
-from npu_runtime.passes.placement import HANDLES
 from npu_runtime.passes.variable_writers import shows_variable
 
 ARRAY_SIZE = "TensorArraySizeV3"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from npu_runtime.errors import MISFITS, DeviceError
 from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.ops import CONSTANT, HANDLES, MERGES, SWITCHES
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.shapes import merge
-from npu_runtime.passes.placement import HANDLES, MERGES, SWITCHES
 
-CONSTANT = "_Constant"
 PASS_THROUGH = frozenset({"PlaceholderWithDefault", "Identity", "RefIdentity"})
 
 

@@ -8,35 +8,12 @@ loop from these five ops and LoopCond; a loop variable is Merge(Enter, NextItera
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import ENTERS, EXITS, LOOP_INPUT, NEXT_ITERATIONS, WHILE, Loop
 from npu_runtime.graph.order import followers
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.loop_frames import ENTERS, EXITS, NEXT_ITERATIONS, loop_frames
-
-WHILE = "_While"
-LOOP_INPUT = "_LoopInput"
-"""Source inside a body: a value that comes in, or the state of a loop variable."""
-
-
-@dataclass
-class Loop:
-    """The inside of a `_While` node.
-
-    graph: one iteration; its sources are `_LoopInput` nodes.  constants: source by position of the node's inputs, for
-    values that stay.  variables: source by position of the input it starts from.  condition: whether to run the body.
-    body: nodes that only run when it holds; all others run once more for the last test.  next_values: of each variable,
-    by its source.  results: source of the variable behind each output.
-    """
-
-    graph: Graph
-    constants: dict[int, str] = field(default_factory=dict)
-    variables: dict[int, str] = field(default_factory=dict)
-    condition: Value = field(default_factory=lambda: Value(""))
-    body: frozenset[str] = frozenset()
-    next_values: dict[str, Value] = field(default_factory=dict)
-    results: list[str] = field(default_factory=list)
+from npu_runtime.passes.loop_frames import loop_frames
 
 
 @graph_pass(provides=("straight",))

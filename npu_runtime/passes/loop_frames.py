@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.ops import ENTERS, EXITS
 from npu_runtime.graph.order import followers, predecessors
-
-ENTERS = frozenset({"Enter", "RefEnter"})
-EXITS = frozenset({"Exit", "RefExit"})
-NEXT_ITERATIONS = frozenset({"NextIteration", "RefNextIteration"})
-LOOP_OPS = ENTERS | EXITS | NEXT_ITERATIONS | {"LoopCond", "ControlTrigger"}
 
 
 def loop_frames(graph: Graph) -> dict[str, str]:

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import HANDLES, WHILE, Loop
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.shapes import common, merge
 from npu_runtime.passes.infer_shapes import make_constant
-from npu_runtime.passes.lift_loops import WHILE, Loop
-from npu_runtime.passes.placement import HANDLES
 
 MOST_ROUNDS = 4
 """Tries of an iteration: a variable may change its shape because another one has, and loops of many such are rare."""

@@ -11,24 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import ENTERS, FEED, HANDLES, MERGES, SWITCHES, VARIABLES, HostCall, Liveness
 from npu_runtime.graph.order import topological
-from npu_runtime.passes.loop_frames import ENTERS
-from npu_runtime.passes.placement import HANDLES, MERGES, SWITCHES, VARIABLES
-from npu_runtime.passes.prune import FEED
-
-Branch = tuple[Value, int]
-"""A Switch's predicate and the output taken."""
-Liveness = frozenset[Branch]
-"""The branches that must all be taken for a node to run."""
-
-
-@dataclass(frozen=True)
-class HostCall:
-    """Host nodes that TensorFlow runs in one call. time is even, device segments have the odd times between."""
-
-    time: int
-    nodes: tuple[str, ...]
-    liveness: Liveness
 
 
 @dataclass

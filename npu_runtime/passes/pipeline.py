@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npu_runtime.graph.ir import Graph
+from npu_runtime.graph.ops import WHILE
 from npu_runtime.passes.base import Pass, check_order, run_passes
 from npu_runtime.passes.drop_neutral import drop_neutral
 from npu_runtime.passes.drop_unread import drop_unread
@@ -21,7 +22,6 @@ from npu_runtime.passes.fuse_pool_gradients import fuse_pool_gradients
 from npu_runtime.passes.fuse_product_sums import fuse_product_sums
 from npu_runtime.passes.fuse_random_masks import fuse_random_masks
 from npu_runtime.passes.lay_out_weights import lay_out_weights
-from npu_runtime.passes.lift_loops import WHILE
 from npu_runtime.passes.loosen_controls import loosen_controls
 from npu_runtime.passes.merge_duplicates import merge_duplicates
 from npu_runtime.passes.read_activated import read_activated

@@ -9,37 +9,21 @@ from typing import Any
 from npu_runtime import dtypes as dt
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.ops import (
+    HANDLES,
+    NOT_COMPILED,
+    NOT_LOWERED,
+    SOURCES,
+    STEP_RESOURCES,
+    STRUCTURAL,
+    VARIABLES,
+    Key,
+    variable_key,
+)
 from npu_runtime.graph.order import predecessors, strongly_connected
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.host_by_nature import TEXT, WISH, nature_of
-from npu_runtime.passes.loop_frames import LOOP_OPS, loop_frames
-
-VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
-SOURCES = frozenset({"Const", "Placeholder", "PlaceholderV2", "NoOp"})
-"""Needed by both sides or by none: they never decide where a neighbour goes."""
-SWITCHES = frozenset({"Switch", "RefSwitch"})
-MERGES = frozenset({"Merge", "RefMerge"})
-STRUCTURAL = SWITCHES | MERGES | LOOP_OPS | {"PlaceholderWithDefault", "RefIdentity"}
-"""Done by the executor for every element type."""
-HANDLES = frozenset({"resource", "variant"})
-NOT_COMPILED = "_without_npu_compile"
-"""Attribute of operations that the script wants on the host."""
-NOT_LOWERED = "_not_lowered"
-"""Attribute of a functional conditional or loop that stays one node: why it cannot run on the device."""
-STEP_RESOURCES = ("Stack", "TensorArray")
-"""Ops whose resource lives for one host call only. Source: they are kept in the step container of an executor."""
-
-Key = tuple[str, str]
-
-
-def variable_key(node: Node) -> Key:
-    """Which variable a node makes: two nodes may name the same one, and ref and resource variables have separate names.
-
-    Source: shared_name, else the node's name, within a container.
-    """
-    kind, container = "resource" if node.op == "VarHandleOp" else "ref", node.attrs.get("container")
-    name = node.attrs.get("shared_name") or node.name
-    return kind, f"{container}:{name}" if container else name
+from npu_runtime.passes.loop_frames import loop_frames
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import FEED
 from npu_runtime.graph.spec import Spec
-
-FEED = "_Feed"
-"""Source node for a fed value; attribute `value` is the Value of the user's graph it stands for."""
 
 
 def prune(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from npu_runtime.graph.ir import Graph
+from npu_runtime.graph.ops import FEED, LOOP_INPUT
 from npu_runtime.graph.order import predecessors
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.lift_loops import LOOP_INPUT
-from npu_runtime.passes.prune import FEED
 
 
 @graph_pass()

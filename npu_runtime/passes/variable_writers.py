@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import HANDED_ON, LOOP_INPUT, VARIABLES, WHILE
 from npu_runtime.graph.order import followers, predecessors, reached
-from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE
-from npu_runtime.passes.placement import VARIABLES
 from npu_runtime.passes.plan_memory import may_alias
-
-HANDED_ON = frozenset({"Identity", "RefIdentity"})
-"""Ops whose result is the memory of their input, element by element."""
 
 
 def shows_variable(graph: Graph, value: Value) -> bool:

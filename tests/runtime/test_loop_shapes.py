@@ -12,10 +12,9 @@ import tensorflow.compat.v1 as tf
 
 from npu_runtime.executor.program import Task
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import CONSTANT, LOOP_INPUT, WHILE, Loop
 from npu_runtime.graph.spec import Spec
 from npu_runtime.passes.fold_constants import fold_constants
-from npu_runtime.passes.infer_shapes import CONSTANT
-from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
 from tests.runtime.device import device_of, device_session
 
 ANY = tf.TensorShape(None)

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from npu_runtime import dtypes as dt
 from npu_runtime.executor import overlap, run, trials
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import FEED
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.background import Background
 from npu_runtime.passes.plan_memory import FOREVER, may_alias, plan_memory
-from npu_runtime.passes.prune import FEED
 from tests.runtime.device import device_of, device_session
 from tests.runtime.test_passes import programs
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import CONSTANT, FEED
 from npu_runtime.graph.order import strongly_connected, topological
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.verify import verify
@@ -21,7 +22,7 @@ from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.base import Pass, check_order, graph_pass, run_passes
 from npu_runtime.passes.drop_unread import drop_unread
-from npu_runtime.passes.fold_constants import CONSTANT, fold_constants
+from npu_runtime.passes.fold_constants import fold_constants
 from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
 from npu_runtime.passes.fuse_normalization import fuse_normalization
 from npu_runtime.passes.fuse_normalization_gradients import fuse_normalization_gradients
@@ -31,7 +32,7 @@ from npu_runtime.passes.partition import partition, split_prologue
 from npu_runtime.passes.pipeline import pipeline
 from npu_runtime.passes.placement import place
 from npu_runtime.passes.plan_memory import FOREVER, may_alias, plan_memory
-from npu_runtime.passes.prune import FEED, feed_name, prune
+from npu_runtime.passes.prune import feed_name, prune
 from npu_runtime.passes.read_activated import read_activated
 from npu_runtime.passes.remove_unused import remove_unused
 from tests.runtime.device import device_session
