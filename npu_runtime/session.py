@@ -19,6 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime.analysis.device_types import count_types, stores_float16, type_remark
+from npu_runtime.analysis.host_only_ops import is_by_nature
+from npu_runtime.analysis.host_values import variable_shown
+from npu_runtime.analysis.precision_policy import load_policy, saturates
 from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
 from npu_runtime.device import float_status
 from npu_runtime.device.chip import load_chip
@@ -30,7 +34,6 @@ from npu_runtime.errors import FailedPrecondition, Unimplemented
 from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.build import HostBinding, State, build
 from npu_runtime.executor.capacity import check_capacity
-from npu_runtime.executor.host_reading_order import fetch_last_state, host_reads_first
 from npu_runtime.executor.in_flight import InFlight
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program, Task
@@ -45,17 +48,16 @@ from npu_runtime.importer.boundary import can_cross, read_outside, with_handle_s
 from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide
 from npu_runtime.interrupts import Interrupts
-from npu_runtime.passes.assign_precision import assign_precision, count_types, stores_float16, type_remark
+from npu_runtime.passes.assign_precision import assign_precision
 from npu_runtime.passes.assign_streams import assign_streams, describe, remark
 from npu_runtime.passes.copy_for_host import copy_for_host
 from npu_runtime.passes.cut_loop_waits import cut_loop_waits
 from npu_runtime.passes.enter_variables import enter_variables
-from npu_runtime.passes.host_by_nature import is_by_nature
+from npu_runtime.passes.host_reads_first import fetch_last_state, host_reads_first
 from npu_runtime.passes.lift_loops import lift_loops
-from npu_runtime.passes.partition import partition, place_added, split_prologue, variable_shown
+from npu_runtime.passes.partition import partition, place_added, split_prologue
 from npu_runtime.passes.pipeline import optimise
 from npu_runtime.passes.placement import Placement, place
-from npu_runtime.passes.precision_policy import load_policy, saturates
 from npu_runtime.passes.prune import prune, with_feed_shapes
 from npu_runtime.whole_file import put_text
 

@@ -11,22 +11,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npu_runtime import dtypes as dt
+from npu_runtime.analysis.host_values import is_free_constant, is_virtual
+from npu_runtime.analysis.node_work import is_uncounted, node_work
+from npu_runtime.analysis.variable_accesses import variable_inputs, writes_variables
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.executor import control_flow
-from npu_runtime.executor.holding import holding, variable_inputs, writes_variables
 from npu_runtime.executor.loop import LoopRunner
-from npu_runtime.executor.overlap import Overlap, plan_overlap
 from npu_runtime.executor.program import HostFunction, HostStep, Program, Task
-from npu_runtime.executor.reading_order import reads_first
+from npu_runtime.executor.variable_locks import holding
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT, FEED, HANDLES, LOOP_INPUT, MERGES, VARIABLES, WHILE, HostCall, Loop
 from npu_runtime.graph.order import topological
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.node_work import is_uncounted, node_work
-from npu_runtime.passes.partition import Partition, is_free_constant, is_virtual, partition
+from npu_runtime.passes.partition import Partition, partition
 from npu_runtime.passes.plan_memory import FOREVER, MemoryPlan, plan_memory
+from npu_runtime.passes.plan_overlap import Overlap, plan_overlap
+from npu_runtime.passes.reads_first import reads_first
 
 NOTHING = frozenset({"NoOp", "ControlTrigger"})
 STRUCTURAL: Mapping[str, Callable[..., Any]] = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from npu_runtime.analysis.host_values import is_free_constant, is_handle_source, is_virtual, variable_shown
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDLES, VARIABLES
 from npu_runtime.importer.host import through_switches
-from npu_runtime.passes.partition import is_free_constant, is_handle_source, is_virtual, variable_shown
 
 
 def with_handle_sources(graph: Graph, names: Sequence[str]) -> list[str]:

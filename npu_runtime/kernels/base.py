@@ -15,7 +15,6 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import Estimate, no_work
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import parallel
 from npu_runtime.kernels.access import shape_text
 
 Refuse = Callable[[Sequence[Spec], dict[str, Any]], "str | None"]
@@ -146,5 +145,4 @@ def all_kernels() -> Mapping[str, Kernel]:
     package = importlib.import_module("npu_runtime.kernels")
     for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
         importlib.import_module(f"npu_runtime.kernels.{module}")
-    parallel.hold_blas_at_one_thread()
     return dict(sorted(_REGISTRY.items()))

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.special  # noqa: F401  # its BLAS must be loaded when its threads are counted below
 from threadpoolctl import ThreadpoolController
 
 from npu_runtime.device import float_status
@@ -30,15 +31,9 @@ Body = Callable[[int, int], object]
 MAX_THREADS = 16
 
 
-def hold_blas_at_one_thread() -> None:
-    """For good: switching for each section would be a race between sessions, as BLAS keeps one number for all.
-
-    Called again when all kernels are imported, as scipy brings a BLAS of its own.
-    """
-    ThreadpoolController().select(user_api="blas").limit(limits=1)
-
-
-hold_blas_at_one_thread()
+# For good: switching for each section would be a race between sessions, as BLAS keeps one number for all.
+# numpy and scipy bring a BLAS each, and both are loaded by now.
+ThreadpoolController().select(user_api="blas").limit(limits=1)
 
 
 def blas_architecture() -> str:

@@ -2,19 +2,19 @@
 
 What a host call is handed of a ref variable is looked at when the call begins, behind all updates that the device makes before
 it. On TensorFlow a summary of a variable that is run with the training op is mostly ready before the update, which has to be
-computed; a copy is a read on the device, which comes first where nothing orders it (`executor/reading_order.py`).
+computed; a copy is a read on the device, which comes first where nothing orders it (`passes/reads_first.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from npu_runtime.analysis.host_values import is_free_constant, is_virtual
+from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDLES, MERGES
 from npu_runtime.graph.order import reached
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.partition import is_free_constant, is_virtual
-from npu_runtime.passes.variable_writers import Writers, shows_variable
 
 COPY = "_Copy"
 Place = tuple[Node, int]

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
+from npu_runtime.analysis.loop_frames import loop_frames
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import ENTERS
 from npu_runtime.graph.order import followers, reached
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.loop_frames import loop_frames
 
 _HANDING_ON = ENTERS | {"Identity"}
 

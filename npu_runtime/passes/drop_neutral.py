@@ -6,9 +6,9 @@ where the shapes are the same, nothing of it is left.
 
 from __future__ import annotations
 
+from npu_runtime.analysis.effects import conditional_nodes, is_pure
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.effects import conditional_nodes, is_pure
 
 REDUCTIONS = frozenset({"Sum", "Mean", "Prod", "Max", "Min", "All", "Any"})
 

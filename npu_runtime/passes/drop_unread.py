@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from npu_runtime.analysis.effects import is_pure
+from npu_runtime.analysis.node_work import node_work
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.order import topological
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.effects import is_pure
-from npu_runtime.passes.node_work import node_work
 
 
 @graph_pass()

@@ -7,10 +7,10 @@ comes from there is a copy. So such a loop is handed the variable itself.
 
 from __future__ import annotations
 
+from npu_runtime.analysis.host_values import returns_reference
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import VARIABLES
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.partition import returns_reference
 
 
 @graph_pass()

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from npu_runtime.analysis.variable_writers import shows_variable
 from npu_runtime.device import float_status
 from npu_runtime.device.denormals import flushed
 from npu_runtime.dtypes import to_numpy
@@ -21,7 +22,6 @@ from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.infer_shapes import device_nodes, infer_node, make_constant
 from npu_runtime.passes.loop_shapes import LoopShapes
-from npu_runtime.passes.variable_writers import shows_variable
 
 ARRAY_SIZE = "TensorArraySizeV3"
 MOST_ZEROS = 1 << 14

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.normalization_fused import NORMALIZED_ACTIVATION
@@ -15,7 +16,6 @@ from npu_runtime.kernels.normalization_gradients import NORMALIZED_ACTIVATION_GR
 from npu_runtime.kernels.normalized_product_gradients import NORMALIZED_PRODUCT_GRADIENT, NORMALIZED_PRODUCT_INPUT_GRADIENT
 from npu_runtime.kernels.normalized_products import NORMALIZED_PRODUCT, is_worth_it
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.variable_writers import Writers, shows_variable
 
 FORWARD = ("FusedBatchNormV3", NORMALIZED_ACTIVATION)
 BACKWARD = ("FusedBatchNormGradV3", NORMALIZED_ACTIVATION_GRADIENT)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from npu_runtime.analysis.effects import conditional_nodes, only_computes
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.effects import conditional_nodes, only_computes
 
 
 @graph_pass()

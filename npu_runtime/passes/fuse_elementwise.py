@@ -13,14 +13,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from npu_runtime.analysis.node_work import node_work
+from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.regions import MAX_INPUTS, REGION, UPDATE_REGION, Draft, Region, assign_buffers, body_of, steps_of
 from npu_runtime.kernels.tiles import Body, OneUfunc
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.node_work import node_work
-from npu_runtime.passes.variable_writers import Writers, shows_variable
 
 SMALLEST = 32768
 """Elements of a value from which keeping it in cache repays the region's own bookkeeping."""

@@ -6,10 +6,10 @@ readers of the activation read its first output.
 
 from __future__ import annotations
 
+from npu_runtime.analysis.aliasing import may_alias
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.kernels.normalization_fused import MODES, NORMALIZED_ACTIVATION
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.plan_memory import may_alias
 
 SUMS = ("Add", "AddV2")
 

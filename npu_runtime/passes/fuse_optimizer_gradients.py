@@ -7,6 +7,8 @@ variables and scalars there may be one.
 
 from __future__ import annotations
 
+from npu_runtime.analysis.node_work import node_work
+from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.cost.work import n_elements
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.kernels.base import all_kernels
@@ -15,8 +17,6 @@ from npu_runtime.kernels.regions import REGION, Region, assign_buffers, body_of,
 from npu_runtime.kernels.update import DENSE
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.fuse_elementwise import SMALLEST
-from npu_runtime.passes.node_work import node_work
-from npu_runtime.passes.variable_writers import Writers, shows_variable
 
 _TYPES = frozenset({"float32", "bool"})
 

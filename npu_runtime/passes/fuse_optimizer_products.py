@@ -5,6 +5,7 @@ So the gradient of a dense layer of few rows, which takes as long to write and t
 
 from __future__ import annotations
 
+from npu_runtime.analysis.variable_writers import shows_variable
 from npu_runtime.cost.work import n_elements
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.kernels.base import all_kernels
@@ -12,7 +13,6 @@ from npu_runtime.kernels.optimizer_products import APPLY_PRODUCT
 from npu_runtime.kernels.update import DENSE, TILE
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.fuse_elementwise import SMALLEST
-from npu_runtime.passes.variable_writers import shows_variable
 
 MOST_SUMMED = 16
 """Products that an element of a gradient is the sum of: of more, making it takes far longer than writing and reading it."""

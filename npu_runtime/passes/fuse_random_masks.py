@@ -5,11 +5,11 @@ The node keeps the name of RandomUniform, by which its generator is known from s
 
 from __future__ import annotations
 
+from npu_runtime.analysis.effects import conditional_nodes
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import predecessors, reached
 from npu_runtime.kernels.random import RANDOM_MASK
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.effects import conditional_nodes
 
 
 @graph_pass(requires=("shapes",))

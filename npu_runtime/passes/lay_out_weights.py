@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from npu_runtime.analysis.effects import conditional_nodes
+from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import LOOP_INPUT, WHILE
 from npu_runtime.graph.order import predecessors, reached, topological
@@ -15,8 +17,6 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.matmul import FEW_ROWS, SMALL_PRODUCT, SOME_ROWS
 from npu_runtime.kernels.panels import PANEL_MATMUL, PANELS, WIDTH
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.effects import conditional_nodes
-from npu_runtime.passes.variable_writers import Writers, shows_variable
 
 PRODUCTS = ("MatMul", "_FusedMatMul")
 HANDLE, READ = "VarHandleOp", "ReadVariableOp"

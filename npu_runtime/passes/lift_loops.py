@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from npu_runtime.analysis.loop_frames import loop_frames
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import ENTERS, EXITS, LOOP_INPUT, NEXT_ITERATIONS, WHILE, Loop
 from npu_runtime.graph.order import followers
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.loop_frames import loop_frames
 
 
 @graph_pass(provides=("straight",))

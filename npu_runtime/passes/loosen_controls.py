@@ -11,10 +11,10 @@ from functools import reduce
 from itertools import accumulate
 from operator import or_
 
+from npu_runtime.analysis.effects import conditional_nodes, only_computes
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.order import predecessors, topological
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.effects import conditional_nodes, only_computes
 
 
 @graph_pass()

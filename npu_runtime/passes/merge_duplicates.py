@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime.analysis.effects import conditional_nodes, only_computes
+from npu_runtime.analysis.node_work import node_work
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT
 from npu_runtime.graph.order import topological
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.effects import conditional_nodes, only_computes
-from npu_runtime.passes.node_work import node_work
 
 MOST_BYTES = 4096
 """Of a constant that is compared with others."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from npu_runtime import dtypes as dt
+from npu_runtime.analysis.host_only_ops import TEXT, WISH, nature_of
+from npu_runtime.analysis.loop_frames import loop_frames
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import (
@@ -22,8 +24,6 @@ from npu_runtime.graph.ops import (
 )
 from npu_runtime.graph.order import predecessors, strongly_connected
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.host_by_nature import TEXT, WISH, nature_of
-from npu_runtime.passes.loop_frames import loop_frames
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from npu_runtime import dtypes as dt
+from npu_runtime.analysis.aliasing import is_filled, may_alias
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 
 ALIGNMENT_BYTES = 64
@@ -67,18 +66,6 @@ def _last_uses(order: Sequence[Node], keep: Mapping[Value, int], ends: Mapping[s
     return last
 
 
-def may_alias(node: Node) -> bool:
-    """Whether an output may be a view of an input: everything but kernels that fill buffers given to them for all outputs."""
-    return node.host_reason is None and not all(_is_filled(node, spec) for spec in node.outputs)
-
-
-def _is_filled(node: Node, spec: Spec) -> bool:
-    """Whether the plan can give an output a place that the kernel fills: not if its size is known in a step only."""
-    made = all_kernels().get(node.op)
-    takes_out = node.host_reason is None and made is not None and made.takes_out
-    return takes_out and spec.is_complete and spec.value is None and bool(dt.itemsize_bytes(spec.dtype))
-
-
 def _buffers(graph: Graph, order: Sequence[Node], last_use: Mapping[Value, int], ends: Mapping[str, int]) -> list[_Buffer]:
     planned: dict[Value, _Buffer] = {}
     origins: dict[Value, frozenset[Value]] = {}
@@ -86,9 +73,9 @@ def _buffers(graph: Graph, order: Sequence[Node], last_use: Mapping[Value, int],
         inherited: frozenset[Value] = frozenset().union(*(origins.get(v, frozenset()) for v in node.inputs))
         for index, spec in enumerate(node.outputs):
             value = Value(node.name, index)
-            is_filled = _is_filled(node, spec)
-            origins[value] = frozenset([value]) if is_filled else inherited
-            if is_filled:
+            has_place = is_filled(node, spec)
+            origins[value] = frozenset([value]) if has_place else inherited
+            if has_place:
                 n_bytes = spec.n_bytes
                 shares = _reusable(graph, node, position, planned, origins, last_use) if index == 0 else None
                 end = max(last_use.get(value, position), ends.get(node.name, position))

@@ -5,9 +5,9 @@ TensorFlow's gradients of Relu and Relu6 read results from the start; the fusion
 
 from __future__ import annotations
 
+from npu_runtime.analysis.aliasing import may_alias
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.passes.base import graph_pass
-from npu_runtime.passes.plan_memory import may_alias
 
 
 @graph_pass(requires=("shapes",))

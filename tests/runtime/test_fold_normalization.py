@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from npu_runtime.analysis.node_work import node_work
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.verify import verify
 from npu_runtime.kernels import normalized_product_gradients, normalized_products
 from npu_runtime.passes.fold_normalization import fold_normalization
-from npu_runtime.passes.node_work import node_work
 from npu_runtime.passes.pipeline import pipeline
 from tests.runtime.device import device_session
 from tests.runtime.test_passes import imported, ops

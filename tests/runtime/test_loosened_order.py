@@ -10,13 +10,13 @@ import tensorflow.compat.v1 as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from npu_runtime.analysis import variable_writers
+from npu_runtime.analysis.aliasing import may_alias
 from npu_runtime.graph.ir import Node
-from npu_runtime.passes import variable_writers
 from npu_runtime.passes.fold_constants import fold_constants
 from npu_runtime.passes.forward_identities import forward_identities
 from npu_runtime.passes.loosen_controls import loosen_controls
 from npu_runtime.passes.merge_duplicates import merge_duplicates
-from npu_runtime.passes.plan_memory import may_alias
 from tests.runtime.device import device_session
 from tests.runtime.test_passes import imported
 

@@ -14,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npu_runtime import dtypes as dt
-from npu_runtime.executor import overlap, run, trials
+from npu_runtime.analysis.aliasing import may_alias
+from npu_runtime.executor import run, trials
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import FEED
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.background import Background
-from npu_runtime.passes.plan_memory import FOREVER, may_alias, plan_memory
+from npu_runtime.passes import plan_overlap
+from npu_runtime.passes.plan_memory import FOREVER, plan_memory
 from tests.runtime.device import device_of, device_session
 from tests.runtime.test_passes import programs
 
@@ -88,7 +90,7 @@ class Meaning:
 @settings(max_examples=300, deadline=None)
 def test_a_step_beside_others_may_run_whenever_it_gets_to(program: tuple[Graph, list[Node]], chance: random.Random) -> None:
     graph, order = program
-    planned = overlap.plan_overlap(graph, order)
+    planned = plan_overlap.plan_overlap(graph, order)
     begun = [item for item in planned.order if isinstance(item, Node)]
     assert sorted(node.name for node in begun) == sorted(node.name for node in order)
     expected, got = Meaning(graph), Meaning(graph)
@@ -118,7 +120,7 @@ def test_what_waits_through_thousands_of_nodes_waits_for_the_step_before_them() 
         last = graph.add(Node(f"wait{i}", "NoOp", controls=[last.name]))
     others = [graph.add(Node(f"other{i}", "MatMul", [Value("x"), Value("x")], outputs=[Spec(LONG)])) for i in range(3)]
     late = graph.add(Node("late", "MatMul", [Value("x"), Value("x")], controls=[last.name], outputs=[Spec(LONG)]))
-    planned = overlap.plan_overlap(graph, [first, *others, late])
+    planned = plan_overlap.plan_overlap(graph, [first, *others, late])
     assert planned.order.index(first) < planned.ends["first"] <= planned.order.index(late)
 
 
@@ -197,7 +199,7 @@ def _clipped_training(use_resource: bool) -> tuple[Any, Any]:
 @pytest.mark.parametrize("use_resource", [False, True], ids=["ref", "resource"])
 def test_training_gives_the_same_bits_whatever_the_timing(use_resource: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every step that may runs beside others, and workers dawdle; against one step after another."""
-    monkeypatch.setattr(overlap, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(plan_overlap, "LEAST_SECONDS", 0.0)
     monkeypatch.setattr(trials, "REPEATS", 0)  # beside others in all runs but the second
     train, loss = _clipped_training(use_resource)
     chance, plain, calls = random.Random(7), Background._run, []
@@ -223,7 +225,7 @@ def test_training_gives_the_same_bits_whatever_the_timing(use_resource: bool, mo
 
 def test_the_first_error_in_order_is_the_one_that_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two lookups beside others fail, and so does a step after them; TensorFlow names the row in the same words."""
-    monkeypatch.setattr(overlap, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(plan_overlap, "LEAST_SECONDS", 0.0)
     monkeypatch.setattr(trials, "REPEATS", 0)  # beside others in all runs but the second
     table, rows = tf.random_uniform([50, 4]), tf.placeholder(tf.int32, [2])
     first, second = tf.gather(table, rows, name="first"), tf.gather(table, rows + 1, name="second")

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npu_runtime import dtypes as dt
+from npu_runtime.analysis.aliasing import may_alias
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT, FEED
@@ -31,7 +32,7 @@ from npu_runtime.passes.fuse_product_sums import fuse_product_sums
 from npu_runtime.passes.partition import partition, split_prologue
 from npu_runtime.passes.pipeline import pipeline
 from npu_runtime.passes.placement import place
-from npu_runtime.passes.plan_memory import FOREVER, may_alias, plan_memory
+from npu_runtime.passes.plan_memory import FOREVER, plan_memory
 from npu_runtime.passes.prune import feed_name, prune
 from npu_runtime.passes.read_activated import read_activated
 from npu_runtime.passes.remove_unused import remove_unused

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.executor import overlap, trials
+from npu_runtime.executor import trials
 from npu_runtime.executor.trials import Setting, Times
 from npu_runtime.kernels.parallel import alone, n_sections, n_threads, parallel_ranges, set_n_threads
+from npu_runtime.passes import plan_overlap
 from tests.runtime.device import device_session
 
 N_TRIALS = 2 + 4 * trials.REPEATS
@@ -45,7 +46,7 @@ def _convolutions() -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_every_trial_gives_what_tensorflow_does(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overlap, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(plan_overlap, "LEAST_SECONDS", 0.0)
     before = n_threads()
     set_n_threads(n)
     train, loss = _convolutions()

@@ -1,19 +1,60 @@
-"""Which variables each step of a program may read and write, and so between which steps the order counts."""
+"""Which nodes are handed a variable, and which variables each step of a program may read and write."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from npu_runtime.executor.holding import variable_inputs
+from npu_runtime.analysis.aliasing import may_alias
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.ops import PASSING, READING, VARIABLES, WHILE, HostCall, Item, Key, variable_key
-from npu_runtime.passes.plan_memory import may_alias
+from npu_runtime.graph.ops import (
+    LOOP_INPUT,
+    PASSING,
+    READING,
+    STEP_RESOURCES,
+    VARIABLES,
+    WHILE,
+    HostCall,
+    Item,
+    Key,
+    variable_key,
+)
 
 _NONE: frozenset[Key] = frozenset()
+_WITHOUT_CONTENT = frozenset({"VarIsInitializedOp", "IsVariableInitialized", "VariableShape"})
+"""Ops that are handed a variable, and see the same before an update and behind it."""
 
 
-class Touches:
+def variable_inputs(graph: Graph, node: Node) -> tuple[int, ...]:
+    """Positions of the inputs at which a kernel is handed a variable and not its value."""
+    if node.op.startswith(STEP_RESOURCES):
+        return ()
+    return tuple(i for i, value in enumerate(node.inputs) if i in node.ref_inputs or graph.spec(value).dtype == "resource")
+
+
+def writes_variables(graph: Graph, node: Node) -> bool:
+    """Whether running the node changes a variable, on the device or on the host; of a loop, whether a node inside does."""
+    loop = node.attrs.get("loop") if node.op == WHILE else None
+    if loop is not None:
+        return any(writes_variables(loop.graph, inner) for inner in loop.graph)
+    handed = variable_inputs(graph, node) if node.op not in (*READING, *PASSING) else ()
+    return any(_comes_from_variable(graph, node.inputs[i]) for i in handed)
+
+
+def _comes_from_variable(graph: Graph, value: Value) -> bool:
+    """Not so: handles of tables, iterators, queues."""
+    source = graph[value.node]
+    while source.op in PASSING and source.inputs:
+        source = graph[source.inputs[0].node]
+    return source.op in (*VARIABLES, LOOP_INPUT)
+
+
+def takes_in(node: Node, key: Key) -> bool:
+    """What was read from a resource variable stays as it was; a ref variable is looked at by all that its memory is shown to."""
+    return node.op not in _WITHOUT_CONTENT and (key[0] == "ref" or node.op in READING)
+
+
+class VariableAccesses:
     """reads / writes: by position in an order, the variables that a step may look at and those that it may change."""
 
     def __init__(self, graph: Graph, order: Sequence[Item]) -> None:

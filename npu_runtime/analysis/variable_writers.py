@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from npu_runtime.analysis.aliasing import may_alias
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDED_ON, LOOP_INPUT, VARIABLES, WHILE
 from npu_runtime.graph.order import followers, predecessors, reached
-from npu_runtime.passes.plan_memory import may_alias
 
 
 def shows_variable(graph: Graph, value: Value) -> bool:

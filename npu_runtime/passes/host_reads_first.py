@@ -3,7 +3,7 @@
 rate = cast(count) * 0.1; assign_add(count, 1)      run together, the rate is that of the count which the step began with
 
 The calls of the host run in the order of the segments, and inside a call TensorFlow starts where it likes. So two nodes of which
-one may change what the other looks at, and that no edge orders, get an order here, that of `reading_order`: as they were created,
+one may change what the other looks at, and that no edge orders, get an order here, that of `reads_first`: as they were created,
 or the read first where it is ready as soon. It parts their calls. What looks or writes in a branch has its place in it, too: the
 order is one of times, and nobody is dead because somebody before him is.
 A ref variable that is fetched is shown as it is at the end: TensorFlow hands out the variable's memory.
@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from npu_runtime.executor.holding import variable_inputs
-from npu_runtime.executor.reading_order import Stretch, takes_in
+from npu_runtime.analysis.host_values import is_memory_of_host, returns_reference
+from npu_runtime.analysis.variable_accesses import takes_in, variable_inputs
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import LOOP_OPS, PASSING, READING, VARIABLES, Key, variable_key
 from npu_runtime.graph.order import predecessors
-from npu_runtime.passes.partition import Partition, in_order, is_memory_of_host, returns_reference
+from npu_runtime.passes.partition import Partition, in_order
+from npu_runtime.passes.reads_first import Stretch
 
 _GROUP = "_Group"
 _NONE: frozenset[Key] = frozenset()
@@ -34,7 +35,7 @@ def host_reads_first(graph: Graph, groups: DisjointSets) -> int:
     """
     if not any(_is_on_host(node) for node in graph):
         return 0
-    touches, stretch, heads = _Touches(graph), Stretch(), dict[str, str]()
+    touches, stretch, heads = _HostAccesses(graph), Stretch(), dict[str, str]()
     for members in in_order(graph, groups):
         head = members[0]
         heads.update((node.name, head.name) for node in members)
@@ -83,7 +84,7 @@ class _Users:
         return found
 
 
-class _Touches:
+class _HostAccesses:
     """Which variables of the host nodes look at and which they may change, asked of all nodes, producers first."""
 
     def __init__(self, graph: Graph) -> None:

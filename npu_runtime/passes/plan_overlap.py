@@ -12,15 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from npu_runtime.executor.durations import seconds_of
-from npu_runtime.executor.holding import writes_variables
-from npu_runtime.executor.touching import Touches
+from npu_runtime.analysis.effects import is_pure
+from npu_runtime.analysis.node_work import node_work
+from npu_runtime.analysis.step_seconds import seconds_of
+from npu_runtime.analysis.variable_accesses import VariableAccesses, writes_variables
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import HostCall, Item
 from npu_runtime.graph.order import predecessors, topological
 from npu_runtime.kernels.base import Kernel, all_kernels
-from npu_runtime.passes.effects import is_pure
-from npu_runtime.passes.node_work import node_work
 
 LEAST_SECONDS = 150e-6
 """A step that takes less is not worth a worker's time to begin and to end."""
@@ -45,7 +44,7 @@ def plan_overlap(graph: Graph, order: Sequence[Item]) -> Overlap:
     may_overlap = [t > LEAST_SECONDS and _may_overlap(graph, item) for item, t in zip(order, seconds, strict=True)]
     if not any(may_overlap):
         return Overlap(list(order))
-    before, touches = _before(graph, order), Touches(graph, order)
+    before, touches = _before(graph, order), VariableAccesses(graph, order)
     after = _after(before, touches)
     steps = [
         _Step(item, seconds[i], may_overlap[i], may_overlap[i] and not touches.reads[i], before[i], after[i])
@@ -104,7 +103,7 @@ def _names(item: Item) -> tuple[str, ...]:
     return item.nodes if isinstance(item, HostCall) else (item.name,)
 
 
-def _after(before: Sequence[frozenset[int]], touches: Touches) -> list[frozenset[int]]:
+def _after(before: Sequence[frozenset[int]], touches: VariableAccesses) -> list[frozenset[int]]:
     """By position, the steps that wait for the one there.
 
     Of those that touch the same variables only the first is among them: none of them is ever moved, so it stays the first.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from npu_runtime.analysis.node_work import node_work
+from npu_runtime.analysis.variable_accesses import variable_inputs, writes_variables
 from npu_runtime.cost.work import n_elements
-from npu_runtime.executor.holding import variable_inputs, writes_variables
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import HostCall, Item
 from npu_runtime.kernels.base import Kernel, all_kernels
-from npu_runtime.passes.node_work import node_work
 
 LAUNCH_SECONDS = 4e-6
 """What a step takes beside its arithmetic."""

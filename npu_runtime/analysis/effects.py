@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from npu_runtime.analysis.variable_writers import shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT, FEED, HANDLES, LOOP_INPUT, MERGES, SWITCHES
 from npu_runtime.graph.order import followers, reached
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.variable_writers import shows_variable
 
 _MAY_RAISE_ON_PURPOSE = frozenset({"Assert", "CheckNumerics", "CheckNumericsV2"})
 _GIVEN = frozenset({"Const", CONSTANT, FEED, "NoOp"})

@@ -14,20 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-from npu_runtime.executor.touching import Touches
+from npu_runtime.analysis.variable_accesses import VariableAccesses, takes_in
 from npu_runtime.graph.ir import Graph, Node
-from npu_runtime.graph.ops import MERGES, PASSING, READING, SWITCHES, HostCall, Item, Key
+from npu_runtime.graph.ops import MERGES, PASSING, SWITCHES, HostCall, Item, Key
 from npu_runtime.graph.order import followers, predecessors, reached, topological
 
-_WITHOUT_CONTENT = frozenset({"VarIsInitializedOp", "IsVariableInitialized", "VariableShape"})
-"""Ops that are handed a variable, and see the same before an update and behind it."""
 FORWARDED = PASSING - SWITCHES - MERGES
 """What is gone, as a rule, when a graph runs."""
 
 
 def reads_first(graph: Graph, order: Sequence[Item]) -> list[Item]:
     """The same steps, those between two host calls in another order where that lets a read come before a write."""
-    touches = Touches(graph, order)
+    touches = VariableAccesses(graph, order)
     stretches: list[Stretch] = [Stretch()]
     ordered: list[Item] = []
     for position, item in enumerate(order):
@@ -93,8 +91,3 @@ class Stretch:
             if sooner - reached([writer], after):
                 found |= {node.name for node in nodes[position:] if key in self.writes.get(node.name, ())}
         return found
-
-
-def takes_in(node: Node, key: Key) -> bool:
-    """What was read from a resource variable stays as it was; a ref variable is looked at by all that its memory is shown to."""
-    return node.op not in _WITHOUT_CONTENT and (key[0] == "ref" or node.op in READING)
