@@ -48,17 +48,17 @@ from npu_runtime.importer.boundary import can_cross, read_outside, with_handle_s
 from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide
 from npu_runtime.interrupts import Interrupts
-from npu_runtime.passes.assign_precision import assign_precision
-from npu_runtime.passes.assign_streams import assign_streams, describe, remark
-from npu_runtime.passes.copy_for_host import copy_for_host
-from npu_runtime.passes.cut_loop_waits import cut_loop_waits
-from npu_runtime.passes.enter_variables import enter_variables
-from npu_runtime.passes.host_reads_first import fetch_last_state, host_reads_first
-from npu_runtime.passes.lift_loops import lift_loops
-from npu_runtime.passes.partition import partition, place_added, split_prologue
 from npu_runtime.passes.pipeline import optimise
-from npu_runtime.passes.placement import Placement, place
-from npu_runtime.passes.prune import prune, with_feed_shapes
+from npu_runtime.passes.place.copy_for_host import copy_for_host
+from npu_runtime.passes.place.cut_loop_waits import cut_loop_waits
+from npu_runtime.passes.place.host_reads_first import fetch_last_state, host_reads_first
+from npu_runtime.passes.place.lift_loops import lift_loops
+from npu_runtime.passes.place.partition import partition, place_added, split_prologue
+from npu_runtime.passes.place.placement import Placement, place
+from npu_runtime.passes.place.prune import prune, with_feed_shapes
+from npu_runtime.passes.place.thread_variables_into_loops import thread_variables_into_loops
+from npu_runtime.passes.precision.assign_precision import assign_precision
+from npu_runtime.passes.schedule.assign_streams import assign_streams, describe, remark
 from npu_runtime.whole_file import put_text
 
 LOOPED_OP = "IterationOp"
@@ -224,7 +224,7 @@ class DeviceSession:
         for node in graph:
             node.host_reason = self._placement.reasons.get(node.name)
             node.is_looped, node.is_resized = node.name in self._placement.loops, node.name in self._placement.resized
-        enter_variables.run(graph)
+        thread_variables_into_loops.run(graph)
         moved = [name for name in self._placement.reasons if name in self._placed and name not in before]
         self._placed = set(graph.nodes)
         if moved:

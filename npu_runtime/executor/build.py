@@ -25,10 +25,10 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT, FEED, HANDLES, LOOP_INPUT, MERGES, VARIABLES, WHILE, HostCall, Loop
 from npu_runtime.graph.order import topological
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.partition import Partition, partition
-from npu_runtime.passes.plan_memory import FOREVER, MemoryPlan, plan_memory
-from npu_runtime.passes.plan_overlap import Overlap, plan_overlap
-from npu_runtime.passes.reads_first import reads_first
+from npu_runtime.passes.place.partition import Partition, partition
+from npu_runtime.passes.schedule.plan_memory import FOREVER, MemoryPlan, plan_memory
+from npu_runtime.passes.schedule.plan_overlap import Overlap, plan_overlap
+from npu_runtime.passes.schedule.reads_first import reads_first
 
 NOTHING = frozenset({"NoOp", "ControlTrigger"})
 STRUCTURAL: Mapping[str, Callable[..., Any]] = {

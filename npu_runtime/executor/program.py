@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.graph.ir import Value
-from npu_runtime.passes.assign_streams import StreamPlan
-from npu_runtime.passes.plan_memory import MemoryPlan
+from npu_runtime.passes.schedule.assign_streams import StreamPlan
+from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 
 HostFunction = Callable[[Sequence[Any]], "list[Any]"]
 

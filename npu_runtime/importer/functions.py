@@ -21,7 +21,7 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.importer import branches, symbolic_gradients, while_loops
 from npu_runtime.importer.expansion import MARK, Expansion, inner_name
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.placement import reason_for_host
+from npu_runtime.passes.place.placement import reason_for_host
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 MAX_DEPTH = 32

@@ -7,34 +7,34 @@ from collections.abc import Sequence
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import WHILE
 from npu_runtime.passes.base import Pass, check_order, run_passes
-from npu_runtime.passes.drop_neutral import drop_neutral
-from npu_runtime.passes.drop_unread import drop_unread
-from npu_runtime.passes.fold_constants import fold_constants
-from npu_runtime.passes.fold_normalization import fold_normalization
-from npu_runtime.passes.forward_identities import forward_identities
-from npu_runtime.passes.fuse_bias_activation import fuse_bias_activation
-from npu_runtime.passes.fuse_elementwise import fuse_elementwise
-from npu_runtime.passes.fuse_normalization import fuse_normalization
-from npu_runtime.passes.fuse_normalization_gradients import fuse_normalization_gradients
-from npu_runtime.passes.fuse_optimizer_gradients import fuse_optimizer_gradients
-from npu_runtime.passes.fuse_optimizer_products import fuse_optimizer_products
-from npu_runtime.passes.fuse_pool_gradients import fuse_pool_gradients
-from npu_runtime.passes.fuse_product_sums import fuse_product_sums
-from npu_runtime.passes.fuse_random_masks import fuse_random_masks
-from npu_runtime.passes.lay_out_weights import lay_out_weights
-from npu_runtime.passes.loosen_controls import loosen_controls
-from npu_runtime.passes.merge_duplicates import merge_duplicates
-from npu_runtime.passes.read_activated import read_activated
-from npu_runtime.passes.remove_unused import remove_unused
+from npu_runtime.passes.fuse.fold_normalization import fold_normalization
+from npu_runtime.passes.fuse.fuse_bias_activation import fuse_bias_activation
+from npu_runtime.passes.fuse.fuse_elementwise import fuse_elementwise
+from npu_runtime.passes.fuse.fuse_normalization import fuse_normalization
+from npu_runtime.passes.fuse.fuse_normalization_gradients import fuse_normalization_gradients
+from npu_runtime.passes.fuse.fuse_optimizer_gradients import fuse_optimizer_gradients
+from npu_runtime.passes.fuse.fuse_optimizer_products import fuse_optimizer_products
+from npu_runtime.passes.fuse.fuse_pool_gradients import fuse_pool_gradients
+from npu_runtime.passes.fuse.fuse_product_sums import fuse_product_sums
+from npu_runtime.passes.fuse.fuse_random_masks import fuse_random_masks
+from npu_runtime.passes.fuse.lay_out_weights import lay_out_weights
+from npu_runtime.passes.simplify.drop_unread import drop_unread
+from npu_runtime.passes.simplify.eliminate_noops import eliminate_noops
+from npu_runtime.passes.simplify.fold_constants import fold_constants
+from npu_runtime.passes.simplify.forward_identities import forward_identities
+from npu_runtime.passes.simplify.leaky_relu_grad_from_output import leaky_relu_grad_from_output
+from npu_runtime.passes.simplify.merge_duplicates import merge_duplicates
+from npu_runtime.passes.simplify.prune_control_edges import prune_control_edges
+from npu_runtime.passes.simplify.remove_unused import remove_unused
 
-SIMPLIFY: Sequence[Pass] = (fold_constants, drop_neutral, drop_unread, remove_unused)
+SIMPLIFY: Sequence[Pass] = (fold_constants, eliminate_noops, drop_unread, remove_unused)
 FUSE: Sequence[Pass] = (
-    loosen_controls,
+    prune_control_edges,
     forward_identities,
     merge_duplicates,
     remove_unused,
     fuse_random_masks,
-    read_activated,
+    leaky_relu_grad_from_output,
     fuse_normalization,
     fuse_bias_activation,
     fuse_pool_gradients,

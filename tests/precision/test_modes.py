@@ -20,7 +20,7 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.verify import verify
 from npu_runtime.kernels.rounding import ROUND
-from npu_runtime.passes.assign_precision import assign_precision
+from npu_runtime.passes.precision.assign_precision import assign_precision
 
 FLOAT, HALF = "float32", "float16"
 FIRST_GENERATION = ("Ascend910A", "Ascend910PremiumA", "Ascend910ProA", "Ascend910ProB")

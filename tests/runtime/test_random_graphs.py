@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.passes import fuse_elementwise, fuse_optimizer_gradients, plan_overlap
+from npu_runtime.passes.fuse import fuse_elementwise, fuse_optimizer_gradients
+from npu_runtime.passes.schedule import plan_overlap
 from tests.kernels.oracle import plain_session
 from tests.runtime.device import device_session, leave_extents_open
 from tests.runtime.random_graphs import Maker
