@@ -8,10 +8,13 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from hypothesis import strategies as st
 
+from npu_runtime.compiler import FUSE, SIMPLIFY
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import FEED
 from npu_runtime.graph.spec import Spec
+from npu_runtime.graph.verify import verify
 from npu_runtime.importer.graphdef import GraphImporter
+from npu_runtime.passes.base import Pass
 from npu_runtime.passes.place.placement import place
 from npu_runtime.passes.place.prune import prune
 from tests.runtime.device import device_session
@@ -27,6 +30,16 @@ def imported(fetch: Any, feeds: dict[Any, tuple[int, ...]] | None = None) -> Gra
     shapes = {Value(t.op.name): Spec(shape, t.dtype.name) for t, shape in (feeds or {}).items()}
     fetches = fetch if isinstance(fetch, list) else [fetch]
     return prune(importer.graph, [Value(one.op.name, one.value_index) for one in fetches], [], shapes)
+
+
+def run_passes(graph: Graph, last: Pass | None = None) -> None:
+    """What the compiler does to a graph to simplify and fuse it, verified behind every pass.  last: ends with this one."""
+    for one in (*SIMPLIFY, *FUSE):
+        assert isinstance(one.action, Pass)
+        one.action.run(graph)
+        verify(graph)
+        if one.action is last:
+            return
 
 
 def ops(graph: Graph) -> list[str]:

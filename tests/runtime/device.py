@@ -49,11 +49,11 @@ hooks = load_hooks()
 
 
 def device_config(**parameters: Any) -> tf.ConfigProto:
-    """A ConfigProto with the NPU entry."""
+    """A ConfigProto with the NPU entry; graphs are verified behind every step of the compiler."""
     config = tf.ConfigProto()
     entry = config.graph_options.rewrite_options.custom_optimizers.add()
     entry.name = "NpuOptimizer"
-    for key, value in parameters.items():
+    for key, value in {"verify": "on", **parameters}.items():
         if isinstance(value, bool):
             entry.parameter_map[key].b = value
         else:

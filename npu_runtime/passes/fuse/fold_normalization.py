@@ -36,7 +36,7 @@ class _Chain(NamedTuple):
     by_input: Node | None
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def fold_normalization(graph: Graph) -> int:
     """Make widening 1x1 convolutions and the normalisations behind them one product; returns the number of pairs."""
     finding = _Finding(graph)

@@ -13,7 +13,7 @@ HEADS = {"Conv2D": "_FusedConv2D", "MatMul": "_FusedMatMul"}
 ACTIVATIONS = ("Relu", "Relu6", "Elu", "LeakyRelu")
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def fuse_bias_activation(graph: Graph) -> int:
     """Merge a matrix product or convolution with the bias and activation behind it; returns the number of chains."""
     readers = graph.consumers()

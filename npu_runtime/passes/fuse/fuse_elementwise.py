@@ -29,7 +29,7 @@ UPDATES: dict[str, Body | None] = {"Assign": None, "AssignAdd": OneUfunc(np.add)
 _TYPES = frozenset({"float32", "bool"})
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def fuse_elementwise(graph: Graph) -> int:
     """Merge element-wise nodes over large values into regions; returns the number of regions."""
     order = topological([node for node in graph if node.host_reason is None])

@@ -14,7 +14,7 @@ from npu_runtime.passes.base import graph_pass
 SUMS = ("Add", "AddV2")
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def fuse_normalization(graph: Graph) -> int:
     """Merge normalisations with the sum and activation behind them; returns the number of chains."""
     fusion = _Fusion(graph)

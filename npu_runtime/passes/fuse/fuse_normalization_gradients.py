@@ -10,7 +10,7 @@ from npu_runtime.kernels.normalization_gradients import ACTIVATION_GRADIENTS, NO
 from npu_runtime.passes.base import graph_pass
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def fuse_normalization_gradients(graph: Graph) -> int:
     """Merge gradients of activations with those of the normalisations before them; returns the number of pairs."""
     readers = graph.consumers()

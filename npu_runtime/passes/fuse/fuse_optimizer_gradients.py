@@ -21,7 +21,7 @@ from npu_runtime.passes.fuse.fuse_elementwise import SMALLEST
 _TYPES = frozenset({"float32", "bool"})
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def fuse_optimizer_gradients(graph: Graph) -> int:
     """Merge optimizers with the element-wise node or region that makes their gradient; returns the number of pairs."""
     readers = graph.consumers()

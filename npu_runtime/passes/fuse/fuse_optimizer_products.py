@@ -18,7 +18,7 @@ MOST_SUMMED = 16
 """Products that an element of a gradient is the sum of: of more, making it takes far longer than writing and reading it."""
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def fuse_optimizer_products(graph: Graph) -> int:
     """Merge optimizers with the product that is their gradient and that nobody else reads; returns the number of pairs."""
     readers = graph.consumers()

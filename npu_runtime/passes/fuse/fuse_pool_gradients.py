@@ -13,7 +13,7 @@ from npu_runtime.kernels.pooling_gradients import POOLED_RELU_GRADIENT
 from npu_runtime.passes.base import graph_pass
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def fuse_pool_gradients(graph: Graph) -> int:
     """Merge the gradients of a Relu and of the pool behind it where nothing lies between; returns the number of pairs."""
     readers = graph.consumers()

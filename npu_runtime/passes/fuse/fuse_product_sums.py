@@ -11,7 +11,7 @@ from npu_runtime.kernels.product_sums import PRODUCT_SUM
 from npu_runtime.passes.base import graph_pass
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def fuse_product_sums(graph: Graph) -> int:
     """Merge sums of products of turned matrices that are read by nothing else; returns the number of sums."""
     readers = graph.consumers()

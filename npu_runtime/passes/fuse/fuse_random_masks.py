@@ -12,7 +12,7 @@ from npu_runtime.kernels.random import RANDOM_MASK
 from npu_runtime.passes.base import graph_pass
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def fuse_random_masks(graph: Graph) -> int:
     """Merge uniform numbers of fp32 with the comparison that alone reads them; returns the number of pairs."""
     readers = graph.consumers()

@@ -35,7 +35,7 @@ class _Shared(NamedTuple):
     is_turned: bool
 
 
-@graph_pass()
+@graph_pass
 def lay_out_weights(graph: Graph) -> int:
     """Lay out the weights of this graph's products and of its loops' bodies; returns how many."""
     products = {shared: nodes for shared, nodes in _products(graph).items() if len(nodes) >= FEWEST_PRODUCTS[shared.is_turned]}

@@ -23,7 +23,7 @@ Group = tuple[Value, tuple[str, ...]]
 """A value, and what the host nodes wait for beside it that share a copy of it."""
 
 
-@graph_pass()
+@graph_pass
 def copy_for_host(graph: Graph) -> int:
     """Hand copies of variables to the host where the same run may change them; returns how many.
 

@@ -21,7 +21,7 @@ from npu_runtime.passes.base import graph_pass
 _HANDING_ON = ENTERS | {"Identity"}
 
 
-@graph_pass()
+@graph_pass
 def cut_loop_waits(graph: Graph) -> int:
     """Drop control edges that lead from behind a loop into it; returns how many loops had some.
 

@@ -16,7 +16,7 @@ from npu_runtime.graph.order import followers
 from npu_runtime.passes.base import graph_pass
 
 
-@graph_pass(provides=("straight",))
+@graph_pass
 def lift_loops(graph: Graph) -> int:
     """Replace every loop of the device by a `_While` node, outermost first, inner ones inside; returns their number."""
     frames = _frames(graph)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from npu_runtime import dtypes as dt
-from npu_runtime.analysis.host_only_ops import TEXT, WISH, nature_of
+from npu_runtime.analysis.host_only_ops import TEXT, WISH, is_by_nature, nature_of
 from npu_runtime.analysis.loop_frames import loop_frames
+from npu_runtime.errors import Unimplemented
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import (
@@ -53,6 +54,21 @@ def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> Placement:
         groups = atomic_groups(graph, frames, reasons)
         if not _spread(graph, groups, reasons):
             return Placement(reasons, groups, frames, _resized(graph))
+
+
+def mark_sides(graph: Graph, placement: Placement) -> None:
+    """Write the decision into the nodes."""
+    for node in graph:
+        node.host_reason = placement.reasons.get(node.name)
+        node.is_looped, node.is_resized = node.name in placement.loops, node.name in placement.resized
+
+
+def refuse_host_nodes(graph: Graph) -> None:
+    """Raises: Unimplemented for a node on the host that a real NPU system would run on the device."""
+    for node in graph:
+        if node.host_reason is not None and not is_by_nature(node.host_reason):
+            shapes = ", ".join(str(graph.spec(value).shape) for value in node.inputs)
+            raise Unimplemented(f"{node.host_reason}; inputs {shapes or 'none'}; host_fallback=error", node.name, node.op)
 
 
 def _resized(graph: Graph) -> frozenset[str]:

@@ -13,7 +13,7 @@ from npu_runtime.graph.ops import VARIABLES
 from npu_runtime.passes.base import graph_pass
 
 
-@graph_pass()
+@graph_pass
 def thread_variables_into_loops(graph: Graph) -> int:
     """Hand the host's loops the ref variables that they update in the place of reads made outside; returns how many reads."""
     handed = {(node.attrs["frame_name"], _variable(graph, node)) for node in graph if _is_on_host(node, "RefEnter")}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from npu_runtime.analysis.aliasing import is_filled, may_alias
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import HostCall, Item
 from npu_runtime.kernels.base import all_kernels
 
 ALIGNMENT_BYTES = 64
@@ -51,6 +52,21 @@ def plan_memory(
     last_use = _last_uses(order, keep or {}, ends)
     buffers = _buffers(graph, order, last_use, ends)
     return _assign(buffers)
+
+
+def plan_program(
+    graph: Graph, order: Sequence[Item], reads: Mapping[HostCall, Sequence[Value]], ends: Mapping[str, int]
+) -> MemoryPlan:
+    """The plan of a whole program; host calls take part as readers of what they are fed.
+
+    reads: the values that each call is fed or waits for.  ends: as in `plan_memory`.
+    """
+    nodes = [_reader(item, reads[item]) if isinstance(item, HostCall) else item for item in order]
+    return plan_memory(graph, nodes, dict.fromkeys(graph.fetches, FOREVER), ends)
+
+
+def _reader(call: HostCall, values: Sequence[Value]) -> Node:
+    return Node(f"^call/{call.nodes[0]}", "_HostCall", list(values), host_reason="host")
 
 
 def _last_uses(order: Sequence[Node], keep: Mapping[Value, int], ends: Mapping[str, int]) -> dict[Value, int]:

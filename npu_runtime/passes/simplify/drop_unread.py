@@ -11,7 +11,7 @@ from npu_runtime.graph.order import topological
 from npu_runtime.passes.base import graph_pass
 
 
-@graph_pass()
+@graph_pass
 def drop_unread(graph: Graph) -> int:
     """Make every node without effects whose values nobody reads a NoOp that waits for what it read; returns how many.
 

@@ -13,7 +13,7 @@ from npu_runtime.passes.base import graph_pass
 REDUCTIONS = frozenset({"Sum", "Mean", "Prod", "Max", "Min", "All", "Any"})
 
 
-@graph_pass(requires=("shapes", "constants"))
+@graph_pass
 def eliminate_noops(graph: Graph) -> int:
     """Make Identities of nodes that return their first input as it is; returns how many."""
     conditional = conditional_nodes(graph)

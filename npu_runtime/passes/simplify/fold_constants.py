@@ -30,7 +30,7 @@ MAX_ELEMENTS = 1 << 20
 """Larger results are computed in every run: keeping them would cost memory for a value that is cheap to make."""
 
 
-@graph_pass(provides=("shapes", "constants"))
+@graph_pass
 def fold_constants(graph: Graph) -> int:
     """Infer shapes and fold in one walk, as each makes the other possible; returns the number of nodes folded.
 

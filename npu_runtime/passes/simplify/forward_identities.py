@@ -7,7 +7,7 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.passes.base import graph_pass
 
 
-@graph_pass()
+@graph_pass
 def forward_identities(graph: Graph) -> int:
     """Let the readers of an Identity on the device read what it reads; returns how many are gone.
 

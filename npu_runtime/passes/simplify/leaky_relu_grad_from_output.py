@@ -10,7 +10,7 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.passes.base import graph_pass
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def leaky_relu_grad_from_output(graph: Graph) -> int:
     """Let gradients of LeakyRelu read its result where it has the sign of its input; returns the number of gradients."""
     results = {node.inputs[0]: Value(node.name) for node in graph if node.op == "LeakyRelu" and _keeps_sign(graph, node)}

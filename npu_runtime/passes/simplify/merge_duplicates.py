@@ -20,7 +20,7 @@ _NO_DIFFERENCE = frozenset({"_class", "_output_shapes"})
 """Attributes that say where a node was made, not what it computes."""
 
 
-@graph_pass(requires=("shapes",))
+@graph_pass
 def merge_duplicates(graph: Graph) -> int:
     """Compute what several nodes compute from the same values once; returns how many nodes are gone.
 

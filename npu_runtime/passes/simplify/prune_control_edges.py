@@ -17,7 +17,7 @@ from npu_runtime.graph.order import predecessors, topological
 from npu_runtime.passes.base import graph_pass
 
 
-@graph_pass()
+@graph_pass
 def prune_control_edges(graph: Graph) -> int:
     """Drop control edges that order nothing which the other edges of a node do not order too; returns how many.
 

@@ -8,7 +8,7 @@ from npu_runtime.graph.order import predecessors
 from npu_runtime.passes.base import graph_pass
 
 
-@graph_pass()
+@graph_pass
 def remove_unused(graph: Graph) -> int:
     """Drop device nodes that no fetch, target or host node reaches; returns how many. Feeds stay: callers count them."""
     work = [value.node for value in graph.fetches] + graph.targets

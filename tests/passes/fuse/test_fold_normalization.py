@@ -12,11 +12,10 @@ import tensorflow.compat.v1 as tf
 
 from npu_runtime.analysis.node_work import node_work
 from npu_runtime.graph.ir import Graph
-from npu_runtime.graph.verify import verify
 from npu_runtime.kernels import normalized_product_gradients, normalized_products
 from npu_runtime.passes.fuse.fold_normalization import fold_normalization
-from npu_runtime.passes.pipeline import pipeline
-from tests.passes.graphs import imported, ops
+from npu_runtime.passes.fuse.fuse_normalization_gradients import fuse_normalization_gradients
+from tests.passes.graphs import imported, ops, run_passes
 from tests.runtime.device import device_session
 
 SHAPE, FILTERS = (4, 32, 33, 16), 64
@@ -113,11 +112,7 @@ def test_numbers_are_as_close_to_float64_as_tensorflow_s(given: str, activation:
 def compiled(fetched: list[Any], x: Any, shape: tuple[int, ...] = SHAPE) -> Graph:
     """The graph of some fetches behind the passes up to the one that folds."""
     graph = imported(fetched, {x: shape})
-    for one in pipeline(fusion=True):
-        one.run(graph)
-        if one is fold_normalization:
-            break
-    verify(graph)
+    run_passes(graph, last=fold_normalization)
     return graph
 
 
@@ -214,10 +209,7 @@ def test_weights_that_an_optimizer_updates_are_folded(is_resource: bool) -> None
 def test_the_work_is_that_of_the_separate_nodes() -> None:
     x, fetched = network(np.float32, "relu6", weights(), np.ones(1), False)
     whole, folded = imported(fetched, {x: SHAPE}), compiled(fetched, x)
-    for one in pipeline(fusion=True):
-        if one is fold_normalization:
-            break
-        one.run(whole)
+    run_passes(whole, last=fuse_normalization_gradients)
     assert sum(node_work(whole, node) for node in whole) == sum(node_work(folded, node) for node in folded)
 
 
