@@ -7,7 +7,7 @@ from collections import Counter
 from npu_runtime import dtypes as dt
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import WHILE
-from npu_runtime.kernels.rounding import ROUND
+from npu_runtime.kernels.elementwise.rounding import ROUND
 
 DEVICE_TYPE = "_device_type"
 """Attribute of a node: the float type that it runs in."""

@@ -10,7 +10,7 @@ from typing import Any
 from npu_runtime.errors import DeviceError
 from npu_runtime.executor.program import Task
 from npu_runtime.executor.steps import inputs_of, launch
-from npu_runtime.kernels.background import Background, begin
+from npu_runtime.kernels.threads.background import Background, begin
 
 
 class Beside:

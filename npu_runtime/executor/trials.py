@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from npu_runtime.executor.program import HostStep, Task
-from npu_runtime.kernels.parallel import alone, n_sections, n_threads
+from npu_runtime.kernels.threads.parallel import alone, n_sections, n_threads
 from npu_runtime.search import Search
 
 Ready = Callable[[list[Any]], None]

@@ -19,7 +19,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.verify import verify
-from npu_runtime.kernels.rounding import ROUND
+from npu_runtime.kernels.elementwise.rounding import ROUND
 from npu_runtime.passes.precision.assign_precision import assign_precision
 
 FLOAT, HALF = "float32", "float16"

@@ -12,7 +12,7 @@ import tensorflow.compat.v1 as tf
 
 from npu_runtime.executor import trials
 from npu_runtime.executor.trials import Setting, Times
-from npu_runtime.kernels.parallel import alone, n_sections, n_threads, parallel_ranges, set_n_threads
+from npu_runtime.kernels.threads.parallel import alone, n_sections, n_threads, parallel_ranges, set_n_threads
 from npu_runtime.passes.schedule import plan_overlap
 from tests.runtime.device import device_session
 

@@ -11,10 +11,13 @@ from typing import NamedTuple
 from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels.normalization_fused import NORMALIZED_ACTIVATION
-from npu_runtime.kernels.normalization_gradients import NORMALIZED_ACTIVATION_GRADIENT
-from npu_runtime.kernels.normalized_product_gradients import NORMALIZED_PRODUCT_GRADIENT, NORMALIZED_PRODUCT_INPUT_GRADIENT
-from npu_runtime.kernels.normalized_products import NORMALIZED_PRODUCT, is_worth_it
+from npu_runtime.kernels.fused.normalized_activation import NORMALIZED_ACTIVATION
+from npu_runtime.kernels.fused.normalized_activation_gradient import NORMALIZED_ACTIVATION_GRADIENT
+from npu_runtime.kernels.fused.normalized_product_gradients import (
+    NORMALIZED_PRODUCT_GRADIENT,
+    NORMALIZED_PRODUCT_INPUT_GRADIENT,
+)
+from npu_runtime.kernels.fused.normalized_products import NORMALIZED_PRODUCT, is_worth_it
 from npu_runtime.passes.base import graph_pass
 
 FORWARD = ("FusedBatchNormV3", NORMALIZED_ACTIVATION)

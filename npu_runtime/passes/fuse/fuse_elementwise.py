@@ -18,8 +18,17 @@ from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels.regions import MAX_INPUTS, REGION, UPDATE_REGION, Draft, Region, assign_buffers, body_of, steps_of
-from npu_runtime.kernels.tiles import Body, OneUfunc
+from npu_runtime.kernels.fused.elementwise_regions import (
+    MAX_INPUTS,
+    REGION,
+    UPDATE_REGION,
+    Draft,
+    Region,
+    assign_buffers,
+    body_of,
+    steps_of,
+)
+from npu_runtime.kernels.threads.tiling import Body, OneUfunc
 from npu_runtime.passes.base import graph_pass
 
 SMALLEST = 32768

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from npu_runtime.analysis.aliasing import may_alias
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.kernels.normalization_fused import MODES, NORMALIZED_ACTIVATION
+from npu_runtime.kernels.fused.normalized_activation import MODES, NORMALIZED_ACTIVATION
 from npu_runtime.passes.base import graph_pass
 
 SUMS = ("Add", "AddV2")

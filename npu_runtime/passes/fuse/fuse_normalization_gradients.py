@@ -6,7 +6,7 @@ What passes the activation is written by the normalisation's first pass over mem
 from __future__ import annotations
 
 from npu_runtime.graph.ir import Graph, Node
-from npu_runtime.kernels.normalization_gradients import ACTIVATION_GRADIENTS, NORMALIZED_ACTIVATION_GRADIENT
+from npu_runtime.kernels.fused.normalized_activation_gradient import ACTIVATION_GRADIENTS, NORMALIZED_ACTIVATION_GRADIENT
 from npu_runtime.passes.base import graph_pass
 
 

@@ -12,9 +12,9 @@ from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.cost.work import n_elements
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.kernels.optimizer_regions import APPLY_REGION
-from npu_runtime.kernels.regions import REGION, Region, assign_buffers, body_of, steps_of
-from npu_runtime.kernels.update import DENSE
+from npu_runtime.kernels.fused.elementwise_regions import REGION, Region, assign_buffers, body_of, steps_of
+from npu_runtime.kernels.fused.optimizer_regions import APPLY_REGION
+from npu_runtime.kernels.training.apply_update import DENSE
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.fuse.fuse_elementwise import SMALLEST
 

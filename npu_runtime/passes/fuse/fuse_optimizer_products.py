@@ -9,8 +9,8 @@ from npu_runtime.analysis.variable_writers import shows_variable
 from npu_runtime.cost.work import n_elements
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.kernels.optimizer_products import APPLY_PRODUCT
-from npu_runtime.kernels.update import DENSE, TILE
+from npu_runtime.kernels.fused.optimizer_products import APPLY_PRODUCT
+from npu_runtime.kernels.training.apply_update import DENSE, TILE
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.fuse.fuse_elementwise import SMALLEST
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.kernels.pooling_gradients import POOLED_RELU_GRADIENT
+from npu_runtime.kernels.fused.pooled_relu_gradient import POOLED_RELU_GRADIENT
 from npu_runtime.passes.base import graph_pass
 
 

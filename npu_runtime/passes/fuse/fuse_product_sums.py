@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from npu_runtime.analysis.variable_writers import shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.kernels.product_sums import PRODUCT_SUM
+from npu_runtime.kernels.fused.product_sums import PRODUCT_SUM
 from npu_runtime.passes.base import graph_pass
 
 

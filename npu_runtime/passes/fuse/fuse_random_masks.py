@@ -8,7 +8,7 @@ from __future__ import annotations
 from npu_runtime.analysis.effects import conditional_nodes
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import predecessors, reached
-from npu_runtime.kernels.random import RANDOM_MASK
+from npu_runtime.kernels.fused.random_mask import RANDOM_MASK
 from npu_runtime.passes.base import graph_pass
 
 

@@ -16,7 +16,7 @@ from npu_runtime.graph.ops import HANDLES, VARIABLES, WHILE
 from npu_runtime.graph.order import topological
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.kernels.rounding import ROUND
+from npu_runtime.kernels.elementwise.rounding import ROUND
 
 KEEP = "_keep_dtype"
 """Attribute of operations that the script wants in their own type.  Source: npu_scope.keep_dtype_scope."""

@@ -12,7 +12,7 @@ import tensorflow.compat.v1 as tf
 
 from npu_runtime.analysis.node_work import node_work
 from npu_runtime.graph.ir import Graph
-from npu_runtime.kernels import normalized_product_gradients, normalized_products
+from npu_runtime.kernels.fused import normalized_product_gradients, normalized_products
 from npu_runtime.passes.fuse.fold_normalization import fold_normalization
 from npu_runtime.passes.fuse.fuse_normalization_gradients import fuse_normalization_gradients
 from tests.passes.graphs import imported, ops, run_passes

@@ -11,7 +11,7 @@ import tensorflow.compat.v1 as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.kernels.regions import REGION, assign_buffers
+from npu_runtime.kernels.fused.elementwise_regions import REGION, assign_buffers
 from npu_runtime.passes.fuse.fuse_elementwise import fuse_elementwise
 from npu_runtime.passes.simplify.fold_constants import fold_constants
 from tests.kernels.oracle import plain_session

@@ -10,7 +10,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.executor.program import Program, Task
-from npu_runtime.kernels.optimizer_regions import APPLY_REGION
+from npu_runtime.kernels.fused.optimizer_regions import APPLY_REGION
 from tests.runtime.device import device_of, device_session
 
 LARGE, MEDIUM, SMALL = (1500, 211), (181, 182), (7, 3)

@@ -10,8 +10,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.executor.program import Program, Task
-from npu_runtime.kernels import parallel
-from npu_runtime.kernels.optimizer_products import APPLY_PRODUCT
+from npu_runtime.kernels.fused.optimizer_products import APPLY_PRODUCT
+from npu_runtime.kernels.threads import parallel
 from npu_runtime.passes.fuse.fuse_optimizer_products import MOST_SUMMED
 from tests.runtime.device import device_of, device_session
 

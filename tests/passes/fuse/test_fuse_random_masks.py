@@ -9,7 +9,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.executor.program import Task
-from npu_runtime.kernels.random import RANDOM_MASK
+from npu_runtime.kernels.fused.random_mask import RANDOM_MASK
 from tests.runtime.device import device_of, device_session
 
 SHAPE = (201, 303)

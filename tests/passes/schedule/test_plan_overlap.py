@@ -19,7 +19,7 @@ from npu_runtime.executor import run, trials
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import FEED
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels.background import Background
+from npu_runtime.kernels.threads.background import Background
 from npu_runtime.passes.schedule import plan_overlap
 from npu_runtime.passes.schedule.plan_memory import FOREVER, plan_memory
 from tests.passes.graphs import programs
