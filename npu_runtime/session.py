@@ -29,12 +29,12 @@ from npu_runtime.device.variable import Container, Variable, reshaped
 from npu_runtime.dtypes import to_numpy
 from npu_runtime.errors import FailedPrecondition
 from npu_runtime.events import ProgramRecord, RunLog
+from npu_runtime.executor.active_steps import ActiveSteps
 from npu_runtime.executor.build import State, build
 from npu_runtime.executor.capacity import check_capacity
-from npu_runtime.executor.in_flight import InFlight
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program
-from npu_runtime.executor.programs import Extents, Programs, is_open
+from npu_runtime.executor.program_cache import Extents, ProgramCache, is_open
 from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import VARIABLES, Key, variable_key
@@ -79,7 +79,7 @@ class _Plan:
     record: ProgramRecord
     is_saturating: bool
     variables: frozenset[Key]
-    runners: Programs = field(default_factory=Programs)
+    runners: ProgramCache = field(default_factory=ProgramCache)
 
 
 class DeviceSession:
@@ -99,7 +99,7 @@ class DeviceSession:
         self._placed: set[str] = set()
         self._variables: dict[Key, Variable] = {}
         self._container = Container()
-        self._in_flight = InFlight()
+        self._in_flight = ActiveSteps()
         self._generators: dict[str, dict[str, Any]] = {}
         self._policy = load_policy(config, self._chip)
         self._arenas = ArenaPool()

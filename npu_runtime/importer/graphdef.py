@@ -16,7 +16,7 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import ENTERS, NOT_COMPILED, SWITCHES
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.importer.functions import Inliner, device_op
-from npu_runtime.importer.specs import import_spec
+from npu_runtime.importer.tensor_specs import import_spec
 from npu_runtime.kernels.control.variants import ADD_VARIANTS, ZERO_VARIANTS
 
 _INPUT = re.compile(r"^(?P<node>[^:^]+)(?::(?P<index>\d+))?$")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from npu_runtime.collectives.call import Call
+from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.communicator import communicator
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.interrupts import current as current_interrupts

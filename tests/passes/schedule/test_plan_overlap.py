@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from npu_runtime import dtypes as dt
 from npu_runtime.analysis.aliasing import may_alias
-from npu_runtime.executor import run, trials
+from npu_runtime.executor import autotune_steps, run
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import FEED
 from npu_runtime.graph.spec import Spec
@@ -200,7 +200,7 @@ def _clipped_training(use_resource: bool) -> tuple[Any, Any]:
 def test_training_gives_the_same_bits_whatever_the_timing(use_resource: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every step that may runs beside others, and workers dawdle; against one step after another."""
     monkeypatch.setattr(plan_overlap, "LEAST_SECONDS", 0.0)
-    monkeypatch.setattr(trials, "REPEATS", 0)  # beside others in all runs but the second
+    monkeypatch.setattr(autotune_steps, "REPEATS", 0)  # beside others in all runs but the second
     train, loss = _clipped_training(use_resource)
     chance, plain, calls = random.Random(7), Background._run, []
 
@@ -226,7 +226,7 @@ def test_training_gives_the_same_bits_whatever_the_timing(use_resource: bool, mo
 def test_the_first_error_in_order_is_the_one_that_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two lookups beside others fail, and so does a step after them; TensorFlow names the row in the same words."""
     monkeypatch.setattr(plan_overlap, "LEAST_SECONDS", 0.0)
-    monkeypatch.setattr(trials, "REPEATS", 0)  # beside others in all runs but the second
+    monkeypatch.setattr(autotune_steps, "REPEATS", 0)  # beside others in all runs but the second
     table, rows = tf.random_uniform([50, 4]), tf.placeholder(tf.int32, [2])
     first, second = tf.gather(table, rows, name="first"), tf.gather(table, rows + 1, name="second")
     other = tf.reduce_sum(tf.matmul(table, table, transpose_b=True))

@@ -10,7 +10,7 @@ Way = TypeVar("Way")
 Seen = TypeVar("Seen")
 
 
-class Search(Generic[Way, Seen]):
+class Autotune(Generic[Way, Seen]):
     """Several threads may ask; one at a time makes a trial."""
 
     def __init__(self, search: Generator[Way, Seen, Way]) -> None:

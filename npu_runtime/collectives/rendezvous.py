@@ -9,8 +9,8 @@ from threading import Condition
 
 import numpy as np
 
-from npu_runtime.collectives.call import Call
-from npu_runtime.collectives.combine import Arrays, combine
+from npu_runtime.collectives.collective_call import Call
+from npu_runtime.collectives.reduce_ops import Arrays, combine
 from npu_runtime.errors import DeviceError
 
 Reply = tuple[str, "np.ndarray | None"]
@@ -28,7 +28,7 @@ class _Turn:
     replies: Mapping[int, Reply] | None = None
 
 
-class Meeting:
+class Rendezvous:
     """The calls of one group, in order: the n-th of each rank is one call of all.
 
     ranks: of the group.  ended: why a rank takes no part any more, by world rank; shared with other meetings.

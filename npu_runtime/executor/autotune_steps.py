@@ -13,9 +13,9 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
+from npu_runtime.autotune import Autotune
 from npu_runtime.executor.program import HostStep, Task
 from npu_runtime.kernels.threads.parallel import alone, n_sections, n_threads
-from npu_runtime.search import Search
 
 Ready = Callable[[list[Any]], None]
 Bound = list[tuple[Callable[..., Any], "Task | HostStep", Ready]]
@@ -53,7 +53,7 @@ class Trials:
 
     def __init__(self, overlaps: bool) -> None:
         """overlaps: whether some steps may run beside others."""
-        self._search = Search(_search(overlaps))
+        self._search = Autotune(_search(overlaps))
 
     @property
     def settled(self) -> Setting | None:

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.executor import trials
-from npu_runtime.executor.trials import Setting, Times
+from npu_runtime.executor import autotune_steps
+from npu_runtime.executor.autotune_steps import Setting, Times
 from npu_runtime.kernels.threads.parallel import alone, n_sections, n_threads, parallel_ranges, set_n_threads
 from npu_runtime.passes.schedule import plan_overlap
 from tests.runtime.device import device_session
 
-N_TRIALS = 2 + 4 * trials.REPEATS
+N_TRIALS = 2 + 4 * autotune_steps.REPEATS
 HALF = 1 << 16
 
 
@@ -102,7 +102,7 @@ class _Clock:
         return Times(steps, sum(steps) - beside, frozenset(i for i in range(3) if i not in setting.alone))
 
     def found(self, overlaps: bool) -> Setting:
-        search = trials._search(overlaps)
+        search = autotune_steps._search(overlaps)
         setting = next(search)
         while True:
             try:

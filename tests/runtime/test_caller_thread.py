@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.importer import calling_thread
-from npu_runtime.importer.calling_thread import FasterWay, may_run_in_caller
-from npu_runtime.search import Search
+from npu_runtime.autotune import Autotune
+from npu_runtime.importer import caller_thread
+from npu_runtime.importer.caller_thread import FasterWay, may_run_in_caller
 from tests.runtime.device import device_session
 
-N_CALLS = 3 * calling_thread.REPEATS
+N_CALLS = 3 * caller_thread.REPEATS
 SECONDS = 20.0
 """After which a call hangs."""
 
@@ -151,7 +151,7 @@ def _two_of(shown: list[float]) -> Generator[str, float, str]:
 def test_a_search_that_another_thread_has_ended_is_not_gone_on_with() -> None:
     """A thread that saw it open, and was given its turn when the other had ended it."""
     shown: list[float] = []
-    search = Search(_two_of(shown))
+    search = Autotune(_two_of(shown))
     assert (search.begin(), search.begin()) == ("first", None), "two trials at a time"
     assert not search.tell(1.0)
     assert search.current == "second"
@@ -163,7 +163,7 @@ def test_a_search_that_another_thread_has_ended_is_not_gone_on_with() -> None:
 
 def test_a_search_that_an_interrupt_has_ended_keeps_the_first_way() -> None:
     ways = _two_of([])
-    search = Search(ways)
+    search = Autotune(ways)
     ways.close()
     assert search.begin() == "first"
     assert search.tell(1.0)

@@ -37,7 +37,7 @@ MOST_SHAPES = 100_000
 """Whose steps are counted, some 200 bytes each."""
 
 
-class Programs:
+class ProgramCache:
     """Runners by the shapes of what is fed, in the order of their last use. Several threads may ask at once."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ MOST_SECONDS_INSIDE = 1.0
 """The same on a thread of TensorFlow's: what runs there is part of a host call, and most likely of the step that it waits for."""
 
 
-class InFlight:
+class ActiveSteps:
     """The variables that each step under way uses, on either side, and those that have a place on the host and not yet moved.
 
     All but `end` and `wait` is called by one thread at a time.

@@ -10,7 +10,7 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
-from npu_runtime.search import Search
+from npu_runtime.autotune import Autotune
 
 Call = Callable[..., Any]
 
@@ -40,7 +40,7 @@ class FasterWay:
 
     def __init__(self, make: Callable[[bool], Call]) -> None:
         """make: from whether it runs on the caller's thread, a call; what it does is the same."""
-        self._search = Search(_search(make))
+        self._search = Autotune(_search(make))
 
     def __call__(self, *values: Any) -> Any:
         """The call's result.  Raises: what it raises."""

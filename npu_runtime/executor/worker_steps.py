@@ -13,7 +13,7 @@ from npu_runtime.executor.steps import inputs_of, launch
 from npu_runtime.kernels.threads.background import Background, begin
 
 
-class Beside:
+class WorkerSteps:
     """Inside `with`, steps are begun and waited for; at its end none is under way, however it is left."""
 
     __slots__ = ("_begun", "_failed")
@@ -45,7 +45,7 @@ class Beside:
                 self._failed[position] = error.at(task.node, task.op) if isinstance(error, DeviceError) else error
                 raise
 
-    def __enter__(self) -> Beside:
+    def __enter__(self) -> WorkerSteps:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:

@@ -11,21 +11,21 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.events import ProgramRecord, RunLog
-from npu_runtime.executor import programs
+from npu_runtime.executor import program_cache
 from npu_runtime.session import run_log
 from tests.runtime.device import device_of, device_session
 
 
 @pytest.mark.parametrize("kept", [1, 3])
 def test_only_the_programs_that_were_used_last_are_kept(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "FEW_SHAPES", 5)
+    monkeypatch.setattr(program_cache, "FEW_SHAPES", 5)
     with tf.Graph().as_default(), tf.Session() as plain, device_session() as session:
         x = tf.placeholder(tf.float32, [None, 3])
         made = tf.reduce_sum(tf.nn.softmax(x * 2.0) * x, axis=1)
         session.run(made, {x: np.ones((1, 3), "f")})
         (plan,) = device_of(session)._plans.values()
         (first,) = plan.runners.values()
-        monkeypatch.setattr(programs, "MOST_STEPS", kept * len(first.program.steps))
+        monkeypatch.setattr(program_cache, "MOST_STEPS", kept * len(first.program.steps))
         for n in (2, 3, 4, 2, 3, 4, 5, 1, 2):
             value = np.random.default_rng(n).normal(size=(n, 3)).astype("f")
             np.testing.assert_allclose(session.run(made, {x: value}), plain.run(made, {x: value}), rtol=1e-6)
@@ -43,8 +43,8 @@ def test_a_program_that_is_used_again_and_again_stays(monkeypatch: pytest.Monkey
         session.run(made, {x: np.zeros(1, "f")})
         (plan,) = device_of(session)._plans.values()
         (first,) = plan.runners.values()
-        monkeypatch.setattr(programs, "MOST_STEPS", 2 * len(first.program.steps))
-        monkeypatch.setattr(programs, "FEW_SHAPES", 8)
+        monkeypatch.setattr(program_cache, "MOST_STEPS", 2 * len(first.program.steps))
+        monkeypatch.setattr(program_cache, "FEW_SHAPES", 8)
         for n in range(2, 9):
             session.run(made, {x: np.zeros(n, "f")})
             session.run(made, {x: np.zeros(1, "f")})
@@ -117,7 +117,7 @@ def test_nothing_is_said_of_counting_where_every_shape_is_known() -> None:
 
 
 def test_a_shape_that_comes_often_gets_a_program_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "REPAYS_COMPILING", 4)
+    monkeypatch.setattr(program_cache, "REPAYS_COMPILING", 4)
     with tf.Graph().as_default(), device_session() as session:
         x = tf.placeholder(tf.float32, [None, None])
         made = tf.reduce_sum(tf.exp(x), axis=1)

@@ -10,7 +10,7 @@ from functools import reduce
 
 import numpy as np
 
-from npu_runtime.collectives.call import Call
+from npu_runtime.collectives.collective_call import Call
 from npu_runtime.errors import InvalidArgument
 
 Arrays = Sequence[np.ndarray]
