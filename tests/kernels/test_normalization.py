@@ -9,8 +9,9 @@ import pytest
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.kernels.elementwise.elementwise_gradients import relu6_grad
+from npu_runtime.kernels.fused.normalized_activation_gradient import batch_norm_activation_grad
 from npu_runtime.kernels.norm.normalization import fused_batch_norm_v3
-from npu_runtime.kernels.norm.normalization_gradients import batch_norm_activation_grad, fused_batch_norm_grad_v3
+from npu_runtime.kernels.norm.normalization_gradients import fused_batch_norm_grad_v3
 from tests.kernels import oracle
 from tests.kernels.cases.norm.normalization import norm
 from tests.kernels.cases.norm.normalization_gradients import grad
