@@ -1,4 +1,4 @@
-"""What the list of `compiler` is made of: a step of the compiler, what steps work on, and how they are run."""
+"""Building blocks of `compiler`: a step of its list, the state that steps work on, and the loop that runs them."""
 
 from __future__ import annotations
 

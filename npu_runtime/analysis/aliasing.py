@@ -1,4 +1,4 @@
-"""Whether a result may be a view of an input."""
+"""Alias analysis: whether a result may be a view of an input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node does beside computing values: whether it may be left out, moved, or seen twice as one."""
+"""Effect analysis: whether a node may be left out, moved, or merged with another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What crosses between device and host, and what stays: constants, handles, and references of variables of the host."""
+"""Values at the border between device and host: constants, handles, and references of variables of the host."""
 
 from __future__ import annotations
 

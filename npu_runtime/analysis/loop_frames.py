@@ -1,4 +1,4 @@
-"""Which nodes lie inside which V1 while loop."""
+"""The loop frames of TensorFlow 1: which nodes lie inside which while loop."""
 
 from __future__ import annotations
 

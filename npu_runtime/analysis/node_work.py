@@ -1,4 +1,4 @@
-"""How much floating-point work a node of a graph is."""
+"""Floating-point operations of a node of a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which element type a node runs in, for each precision mode of the device.
+"""The precision policy: the element type that a node runs in, for each precision mode of the device.
 
 Source of the rules: the operator-matching code and the documents of the vendor's open graph engine, retold in docs/precision.md.
 """

@@ -1,4 +1,4 @@
-"""About how long a step takes on one thread of the machine of docs/benchmarks.md: enough to tell long steps from short ones."""
+"""A cost model of steps, in seconds of one thread of the machine of docs/benchmarks.md: enough to tell long from short."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes are handed a variable, and which variables each step of a program may read and write."""
+"""Variable accesses: the nodes that are handed a variable, and the variables that each step of a program may read and write."""
 
 from __future__ import annotations
 

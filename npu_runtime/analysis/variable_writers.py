@@ -1,4 +1,4 @@
-"""Whether a variable that is read later than it stands in the graph would still have the value that it had."""
+"""Reads of variables that may be moved: whether a variable would still have the value that it had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rank asks the others for."""
+"""A collective operation as one rank calls it."""
 
 from __future__ import annotations
 

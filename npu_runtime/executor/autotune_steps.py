@@ -1,8 +1,8 @@
-"""Which steps of a program one thread runs faster than all, and whether any should run beside others: the first runs tell.
+"""Autotuning of short steps: on one thread or on all, and beside others or not; the first runs tell.
 
 Waking a worker takes 10 to 80 us, and so does each change of the thread that has Python's lock, most on virtual machines: a step
 of 200 us may take twice as long on two threads as on one, and no table of costs knows on which machine. So the first runs of a
-program take its short steps both ways. What is computed is the same either way (see `kernels.parallel`).
+program take its short steps both ways. What is computed is the same either way (see `kernels.threads.parallel`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether a step fits into the memory of the chosen chip, before it is run."""
+"""The check that a step fits into the memory of the chosen chip, before it is run."""
 
 from __future__ import annotations
 

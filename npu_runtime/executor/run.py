@@ -1,4 +1,4 @@
-"""Run a program: the loop over its steps."""
+"""The runner of a program: the loop over its steps."""
 
 from __future__ import annotations
 

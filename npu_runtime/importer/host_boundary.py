@@ -1,4 +1,4 @@
-"""What goes over between the device and a call of the host."""
+"""The boundary of a host call: what the device feeds it and fetches from it."""
 
 from __future__ import annotations
 

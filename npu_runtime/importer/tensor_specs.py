@@ -1,4 +1,4 @@
-"""What TensorFlow knows of a tensor, as ours."""
+"""Specs of TensorFlow's tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel is: one function that computes one TensorFlow op, and what the compiler must know of it."""
+"""The kernel registry: one function that computes one TensorFlow op, and what the compiler must know of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How kernels reach the value of a variable: TensorFlow's errors for a missing one, shapes as its messages print them."""
+"""Access to the value of a variable: TensorFlow's errors for a missing one, shapes as its messages print them."""
 
 from __future__ import annotations
 

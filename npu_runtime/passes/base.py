@@ -1,4 +1,4 @@
-"""What a pass is: a function that changes a graph in place and returns the number of changes.
+"""The pass: a function that changes a graph in place and returns the number of changes.
 
 `npu_runtime.compiler` has the list of all passes, with what each needs and why it stands where it stands.
 """

@@ -5,7 +5,7 @@ the same columns of all lines are the rows of a matrix, and taps that would lie 
 5x5 filter's over 7x7 pixels. A stride along rows makes as many images of every stride-th line, whose filters have every
 stride-th row and whose products are added up; a stride along columns leaves columns out.
 
-The filters of each point lie in panels, so small that BLAS packs neither them nor the windows (see `unpacked`).
+The filters of each point lie in panels, so small that BLAS packs neither them nor the windows (see `gemm_unpacked`).
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def _are_phases_shared(shape: tuple[int, ...], dtype: np.dtype, filter: tuple[in
 
 
 def _input_gradient_at_once(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> bool:
-    """By `column_phases`.  Returns: whether all of it is finite; if not, it has to be computed by sums of windows only."""
+    """By `strided_input_gradient`.  Returns: whether all of it is finite; if not, sums of windows have to compute it."""
     doubtful: list[np.ndarray] = []
 
     def look(part: np.ndarray) -> None:

@@ -1,6 +1,6 @@
 """Convolution without stride by Winograd's minimal filtering: tiles of 6x6 inputs, 36 products where a 3x3 filter takes 144.
 
-All three steps are matrix products (see `minimal_filtering`): inputs and outputs are transformed by lines, which are as long as
+All three steps are matrix products (see `winograd_1d`): inputs and outputs are transformed by lines, which are as long as
 the image is wide, and then by pixels, which are as long as there are channels; in between there is one matrix a point over the
 channels.
 """

@@ -1,4 +1,4 @@
-"""Which windows of an image hold nothing but zeros: their sums must be zero exactly, as a direct sum is.
+"""Windows of an image that hold nothing but zeros: their sums must be zero exactly, as a direct sum is.
 
 Winograd's outputs are sums of more than their window, in which what does not belong cancels up to rounding. Behind a bias of zero
 the sign of that rounding would tell whether a ReLU passes a gradient: the blank margins of handwritten digits are such windows,

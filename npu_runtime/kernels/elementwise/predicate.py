@@ -1,4 +1,4 @@
-"""What a conditional takes for true."""
+"""The truth of a tensor as conditionals take it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call that a worker makes while the thread that asked for it goes on; whoever waits for it helps."""
+"""Background calls: a worker makes one while the thread that asked for it goes on; whoever waits for it helps."""
 
 from __future__ import annotations
 

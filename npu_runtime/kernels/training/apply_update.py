@@ -1,4 +1,4 @@
-"""How an optimizer's formula is run: checked once, in place, in cache-sized tiles over the worker threads."""
+"""The driver of optimizers: a formula is checked once, then run in place, in cache-sized tiles over the worker threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading and assigning variables."""
+"""Reads and assignments of variables."""
 
 from __future__ import annotations
 

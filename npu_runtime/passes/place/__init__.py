@@ -1,1 +1,1 @@
-"""Which side and which segment of a step a node runs in, and what a run needs at all."""
+"""Passes that choose the side and the segment of a step in which a node runs, and cut a graph to what a run needs."""

@@ -1,4 +1,4 @@
-"""Which node runs where, and why: the device where it can, TensorFlow's CPU for the rest."""
+"""Placement: the side that each node runs on, and why; the device where it can, TensorFlow's CPU for the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of npu_runtime.kernels.fused: TensorFlow has CPU kernels for these ops, which its own optimiser makes."""
+"""Cases for npu_runtime.kernels.fused.bias_activation: ops of TensorFlow's own optimiser, which has CPU kernels for them."""
 
 import numpy as np
 
