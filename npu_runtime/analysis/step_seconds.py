@@ -10,14 +10,17 @@ from npu_runtime.graph.ops import HostCall, Item
 from npu_runtime.kernels.base import Kernel, all_kernels
 
 LAUNCH_SECONDS = 4e-6
-"""What a step takes beside its arithmetic."""
+"""Seconds that any step takes beside its arithmetic: the loop of the executor and the call of numpy."""
 CUBE_FLOPS_PER_SECOND = 150e9
+"""Floating-point operations a second of matrix products and convolutions on one thread."""
 VECTOR_BYTES_PER_SECOND = 8e9
+"""Bytes a second that element-wise work reads and writes on one thread."""
 VECTOR_FLOPS_PER_SECOND = 6.5e9
+"""Floating-point operations a second of element-wise work on one thread."""
 RANDOM_PER_SECOND = 0.12e9
-"""Random numbers drawn."""
+"""Random numbers a second that one thread draws."""
 SPARSE_SHARE = 1 / 16
-"""Of a table, the rows that a step changes: how many there are is seldom known before."""
+"""The share of a table's rows that a sparse update is taken to change: how many there are is seldom known before."""
 
 
 def seconds_of(graph: Graph, item: Item) -> float:

@@ -24,13 +24,13 @@ SOCKET = "coordinator"
 LONGEST_NAME = 104
 """Bytes of a socket's name, with the zero behind it.  Source: sun_path of sys/un.h, 108 on Linux and 104 on macOS."""
 KEY_BYTES = 32
-"""Of the key that a rank shows first."""
+"""Bytes of the key that a rank shows first."""
 HELLO_SECONDS = 10.0
 """For a connection to show the key; ranks do at once."""
 LONGEST_HEADER_BYTES = 1 << 20
 """A header names a group's ranks or some arrays; a longer one is none."""
 _READ_BYTES = 1 << 16
-"""Of the first read of a message: all of it, but for large arrays without room in memory."""
+"""Bytes asked for in the first read of a message: all of it, but for large arrays without room in memory."""
 _LENGTHS = struct.Struct("<IQ")
 _PADDING_BYTES = 16
 """Headers end at a multiple of it, so that the numbers behind them lie as numpy likes them."""

@@ -17,8 +17,9 @@ from npu_runtime.collectives.connection import BrokenMessage
 from npu_runtime.errors import InvalidArgument
 
 SMALL_BYTES = 1 << 14
-"""Up to here an array is part of the message; mapping it would take longer."""
+"""Bytes up to which an array is part of the message: mapping memory would take longer."""
 _LINE_BYTES = 64
+"""Arrays begin at multiples of so many bytes, a cache line."""
 _DTYPES: Mapping[str, np.dtype] = {np.dtype(code).str: np.dtype(code) for code in "?bBhHiIqQefdFD"}
 """What travels.  Objects do not: they would be addresses of the other process."""
 

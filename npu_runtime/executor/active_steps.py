@@ -17,9 +17,9 @@ from npu_runtime.graph.ops import Key
 from npu_runtime.interrupts import current as current_interrupts
 
 LOOK_SECONDS = 1e-3
-"""Between two looks at whether the steps have ended; none of them tells, as nobody waits in nearly all runs."""
+"""Seconds between two looks at whether the steps have ended; none of them tells, as nobody waits in nearly all runs."""
 MOST_SECONDS = 600.0
-"""After which a step that is waited for is taken to wait for something that only comes behind it."""
+"""Seconds after which a step that is waited for is taken to wait for something that only comes behind it."""
 MOST_SECONDS_INSIDE = 1.0
 """The same on a thread of TensorFlow's: what runs there is part of a host call, and most likely of the step that it waits for."""
 

@@ -21,6 +21,7 @@ from npu_runtime.graph.ops import WHILE
 
 Run = Callable[[Callable[..., Any], "Task | HostStep", "list[Any]"], None]
 MOST_ORIGINS = 3
+"""Nodes that are named in the run log; the first ones tell most."""
 
 
 @dataclass

@@ -20,9 +20,9 @@ Shapes = tuple[tuple[int, ...], ...]
 Extents = tuple[tuple[int | None, ...], ...]
 """Shapes in which None stands for any extent."""
 MOST_STEPS = 200_000
-"""Of all programs of a request together: a step takes some 6 KB, and sentences of every length would else fill the memory."""
+"""Steps of all programs of a request together, some 6 KB each: sentences of every length would else fill the memory."""
 FEW_SHAPES = 3
-"""So many shapes, of whole and last batches of training and evaluation, get programs of their own."""
+"""Combinations of shapes that get programs of their own at once: those of whole and last batches, in training and evaluation."""
 REPAYS_COMPILING = 32
 """Steps of a shape after which it gets one too, at most: fewer where they take long beside compiling."""
 COMPILING_SECONDS, STEP_SECONDS, FLOPS_PER_SECOND = 2.3e-4, 1e-5, 1e11
@@ -34,7 +34,7 @@ LARGER = 1.25
 """Times as many elements of a feed as in any program of exact shapes before: those get one too, as only then the step's memory is
 known, and refused if it is more than the chip has."""
 MOST_SHAPES = 100_000
-"""Whose steps are counted, some 200 bytes each."""
+"""Combinations of shapes whose steps are counted, at some 200 bytes each."""
 
 
 class ProgramCache:

@@ -15,7 +15,8 @@ from npu_runtime.autotune import Autotune
 Call = Callable[..., Any]
 
 MOST_NODES = 32
-"""Of a call that is tried so: TensorFlow runs what becomes ready within the call that made it so, node within node."""
+"""Nodes of the largest call that is tried on the caller's thread: TensorFlow runs what becomes ready within the call that made it
+so, node within node."""
 SURELY_SHORT = 3e-4
 """Seconds of a call that several threads could hardly make shorter."""
 REPEATS = 3

@@ -17,7 +17,7 @@ from npu_runtime.kernels.threads.tiling import NARROW
 from npu_runtime.kernels.variable_access import shape_text
 
 GRAIN = 1 << 15
-"""Elements of one piece of work."""
+"""Elements of one piece of work, the least that is worth a thread's time."""
 TYPES = {"T": dt.ALL, "Tpaddings": dt.INDICES}
 
 

@@ -14,7 +14,7 @@ from npu_runtime.kernels.windows.windows import Axis
 BY_WINDOWS_NS = 0.15
 """What the other ways take for each output, tap and filter, at the least."""
 CHUNK_BYTES = 1 << 20
-"""Of the planes of one chunk of images, which stay in cache until they are added."""
+"""Bytes of the planes of one chunk of images, which stay in cache until they are added."""
 
 
 def is_worth_it(dy: np.ndarray, w: np.ndarray) -> bool:

@@ -36,17 +36,18 @@ from npu_runtime.kernels.threads.transposing import transpose_into
 from npu_runtime.kernels.windows.windows import Axis, spans
 
 BLOCK_BYTES = 8 << 20
-"""Of the transformed lines and products of one block."""
+"""Bytes of the transformed lines and products of one block."""
 FEWEST_LINES = 96
-"""Of two blocks: with fewer, each thread takes some points of all lines."""
+"""Lines from which on there are two blocks: with fewer, each thread takes some points of all lines."""
 FEWEST_LANES = 16
 """Columns of the narrowest panel."""
 PART_BYTES = 4 << 20
-"""Of the sums of a filter's gradient that threads form side by side, each of its own chunks; larger ones they form together."""
+"""Bytes of the sums of a filter's gradient that threads form side by side, each of its own chunks; larger ones they form
+together."""
 SUMMED = {SIZE: 512, LARGE_SIZE: 320}
 """Elements that one product sums up, by points: the rounding of a sum grows with its length, and more points make more of it."""
 START_NS = 40_000
-"""Of one block: what the calls of numpy take beside their work."""
+"""Nanoseconds that the calls of numpy for one block take beside their work."""
 RATE = 215
 """Floating-point operations a nanosecond of panels without padding."""
 

@@ -25,7 +25,8 @@ from npu_runtime.kernels.variable_access import shape_text
 from npu_runtime.kernels.windows.windows import Axis, Layout, check_rank, phases, refuse_ranks
 
 MANY_POSITIONS = 8192
-"""From here on the gradient of a 1x1 filter is a sum of products over parts of the batch; else one product, cut in columns."""
+"""Pixels from which on the gradient of a 1x1 filter is a sum of products over parts of the batch; below, one product is cut in
+columns."""
 
 
 def fold_whole_axes(dx: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> tuple[np.ndarray, np.ndarray, Axis, Axis]:

@@ -24,12 +24,13 @@ MOST_INSIDE = 0.9
 CHUNK_POSITIONS = 768
 """Outputs of a chunk of images, which repay packing the filter."""
 MOST_CHUNKS = 8
+"""Pieces that the images of a batch are cut into, at most."""
 FEWEST_POSITIONS = 32
-"""That one small product sums over."""
+"""Pixels that one small product sums over, at least."""
 LARGE_FILTER = 1 << 17
-"""Elements whose copies both threads make."""
+"""Elements of a filter from which on both threads make copies of it."""
 START_NS = 6000
-"""Of one row of the filter over one chunk: what the calls of numpy take beside their work."""
+"""Nanoseconds that the calls of numpy for one row of the filter over one chunk take beside their work."""
 
 
 def share_inside(axis: Axis) -> float:

@@ -23,15 +23,16 @@ from npu_runtime.kernels.threads.row_indexing import as_items
 from npu_runtime.kernels.windows.windows import Axis, Span, phases, spans
 
 BLOCK_BYTES = 4 << 20
-"""Of what one call reads or writes: Python between smaller ones takes longer than the L2 cache saves."""
+"""Bytes that one call reads or writes: Python between smaller ones takes longer than the L2 cache saves."""
 SUMMED_BYTES = 2 << 20
 """The same where products are summed in fp32, which bounds the rounding error, and each column tap is a call."""
 LINE_ELEMENTS = 1152
-"""Of pixels that are worked on as one, for a long inner loop: what a call reads and writes stays in the nearest cache."""
+"""Elements of pixels that are worked on as one, for a long inner loop: what a call reads and writes stays in the nearest
+cache."""
 SHORTEST_LINE = 512
 """Where no divisor of the columns gives as long a line, a whole row is one."""
 LONG_CHANNELS = 128
-"""From here on the sums of all taps of a pixel are one call."""
+"""Channels from which on the sums of all taps of a pixel are one call."""
 SERIAL_TAPS = 1 << 17
 """Multiplied and added on one thread: as long as waking another takes."""
 

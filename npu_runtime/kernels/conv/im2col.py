@@ -17,7 +17,7 @@ from npu_runtime.kernels.threads.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows.windows import Axis
 
 BLOCK_BYTES = 4 << 20
-"""Of the laid-out windows of one block: more repays packing the filter and needs fewer calls, less stays in cache."""
+"""Bytes of the laid-out windows of one block: more repays packing the filter and needs fewer calls, less stays in cache."""
 LEAST_BLOCKS = 2
 """More of small images would share the work better, but their calls of numpy are so short that threads wait for Python's lock."""
 MIN_POSITIONS = 196
@@ -28,7 +28,7 @@ MOST_PARTS = 8
 FEWEST_TURNED = 96
 """Positions that a product sums over which BLAS does not pack, as it is written and added to others."""
 TURNED_BYTES = 1 << 19
-"""Of such products that are added up together."""
+"""Bytes of such products that are added up together."""
 SHORT_RUN = 8
 """Where fewer elements of a window lie together, as in a picture of one channel, windows are laid out tap by tap."""
 

@@ -37,7 +37,7 @@ from npu_runtime.kernels.threads.parallel import scratch
 from npu_runtime.kernels.windows.windows import Axis
 
 BLOCK_BYTES = 3 << 20
-"""Of the transformed lines and products of one block."""
+"""Bytes of the transformed lines and products of one block."""
 SHORTEST_RUN = 8
 """Elements of a window in one line: with fewer, windows of all lines are faster."""
 PACKED = 30_000
@@ -49,7 +49,7 @@ FEWEST_SUMMED = 64
 MOST_WHOLE = 4096
 """Elements of a point's filters whose gradient takes whole windows; above, one tap at a time: longer and fewer sums."""
 START_NS = 30_000
-"""Of one block: what the calls of numpy take beside their work."""
+"""Nanoseconds that the calls of numpy for one block take beside their work."""
 
 
 @dataclass(frozen=True)

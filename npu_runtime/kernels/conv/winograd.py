@@ -36,7 +36,7 @@ from npu_runtime.kernels.windows.windows import Axis
 
 AREA = SIZE * SIZE
 BLOCK_BYTES = 8 << 20
-"""Of the transformed inputs and products of one block: more repays packing the filters, less stays in cache."""
+"""Bytes of the transformed inputs and products of one block: more repays packing the filters, less stays in cache."""
 FEWEST_STACKED = 64
 """Tiles of a product that BLAS does not pack: with fewer, packing pays."""
 FEWEST_SUMMED = 64
@@ -44,17 +44,17 @@ FEWEST_SUMMED = 64
 MOST_PARTS = 4
 """Sums of a filter's gradient that are formed side by side then."""
 MIN_TILES = 128
-"""Of a block that repays packing all filters for it alone."""
+"""Tiles of a block that repays packing all filters for it alone."""
 PACKED = 30_000
 """Elements of a point's filters from which on BLAS packs them."""
 START_NS = 100_000
-"""Of one block: what the calls of numpy take beside their work, and packing the filters."""
+"""Nanoseconds that the calls of numpy for one block take beside their work, and packing the filters."""
 FEWEST_BY_PANELS = 192
 """Tiles from which on filters are laid out in panels for their products."""
 PRODUCT_BYTES = 1 << 20
-"""Of the products of some points that are added to their sums."""
+"""Bytes of the products of some points that are added to their sums."""
 CHUNK_TILES = 512
-"""Of blocks that are multiplied together: enough to repay packing the filters, or adding to the sums of all products."""
+"""Tiles of blocks that are multiplied together: enough to repay packing the filters, or adding to the sums of all products."""
 
 
 def is_possible(x: np.ndarray, rows: Axis, cols: Axis) -> bool:

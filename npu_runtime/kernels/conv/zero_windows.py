@@ -15,7 +15,7 @@ from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.windows.windows import Axis
 
 _PIXELS = 1 << 16
-"""Of a piece."""
+"""Pixels of the piece of an image that one thread looks at."""
 FIRST_CHANNELS = 4
 """Behind a ReLU half of a channel's elements are zero: a sixteenth of the pixels is left to look at as a whole."""
 

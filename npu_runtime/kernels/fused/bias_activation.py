@@ -21,7 +21,7 @@ from npu_runtime.kernels.threads.tiling import TILE, Body
 from npu_runtime.kernels.windows.windows import Layout
 
 LINE_ELEMENTS = 8192
-"""Of a line to which the bias is added."""
+"""Elements of a line to which the bias is added in one call."""
 
 
 def _in_tiles(body: Body) -> Callable[[np.ndarray], None]:

@@ -27,12 +27,14 @@ from npu_runtime.kernels.variable_access import shape_text
 REGION = "_ElementwiseRegion"
 UPDATE_REGION = "_UpdateRegion"
 REGION_BYTES = 1 << 22
-"""Of a tile's result and the values between the nodes: in the L3 cache, as what a call costs counts for more than the way."""
+"""Bytes of a tile's result and the values between the nodes: they fit the L3 cache, as what a call costs counts for more than the
+way to memory."""
 TILES = 16384, 1 << 18
 """Least and most elements of a tile: of small ones Python's share is too large."""
 SMALL_STEPS = 3 * SMALL
-"""Up to so many results of single nodes, some 200 us of one thread, a second one gains nothing."""
+"""Results of single nodes, in elements, up to which a second thread gains nothing: some 200 us of one thread."""
 MAX_INPUTS = 24
+"""Inputs of the largest region."""
 
 _WITH_ATTRIBUTES: dict[str, Callable[[Mapping[str, Any]], Body]] = {
     "AddN": lambda attrs: _add,

@@ -39,7 +39,7 @@ from npu_runtime.kernels.threads.per_channel import LINE_ELEMENTS, add_up_produc
 
 NORMALIZED_PRODUCT = "_NormalizedProduct"
 BLOCK_ELEMENTS = 1 << 19
-"""Of the wide result, which a thread computes and finishes while they are in cache."""
+"""Elements of the wide result that a thread computes and finishes while they are in cache."""
 SUMMED = 2048
 """Pixels whose covariance is one product, in fp32."""
 PRODUCT_COLUMNS = 32
@@ -48,7 +48,8 @@ so many times 4 K."""
 FEWEST_PIXELS, FEWEST_ELEMENTS = 8, 1 << 18
 """So many times the channels of x; and of the wide result, in all."""
 LEAST_SHARE = 0.01
-"""Of the variance that a column would have if no channels of x were correlated: less is lost in the rounding of sums."""
+"""The least share of the variance that a column would have if no channels of x were correlated: below it, the rounding of sums
+loses too much."""
 
 
 def is_worth_it(x: Sequence[int], filters: int) -> bool:

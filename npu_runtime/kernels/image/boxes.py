@@ -18,7 +18,7 @@ WIDE = {"T": frozenset({"float32"}), "T_threshold": frozenset({"float32"})}
 SCALARS = {"max_output_size": 0, "iou_threshold": 0, "score_threshold": 0}
 """Ranks of what limits a selection."""
 GROUP = 128
-"""Boxes chosen among each other at a time."""
+"""Boxes that are chosen among each other at a time."""
 COMPARED_AT_ONCE = 1 << 15
 """Pairs of a chosen box and a waiting one: as many as stay in a core's cache."""
 

@@ -19,7 +19,7 @@ from npu_runtime.kernels.variable_access import shape_text
 
 Array = np.ndarray
 BLOCK_ELEMENTS = 1 << 16
-"""Of crops made at a time, so that their corners stay in a core's cache."""
+"""Elements of the crops made at a time, so that their corners stay in a core's cache."""
 IMAGE_TYPES = {"T": dt.NUMBERS - {"bfloat16"}}
 
 

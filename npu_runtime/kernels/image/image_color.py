@@ -27,6 +27,7 @@ LINE_ELEMENTS = 1 << 10
 BLOCK_ELEMENTS = 1 << 15
 """Done at a time, that all steps find them in a core's cache."""
 BLOCK_PIXELS = 1 << 14
+"""Pixels of the piece of an image that one thread works on at a time."""
 FAR = np.float32(3e38)
 Colours = tuple[Array, Array, Array]
 

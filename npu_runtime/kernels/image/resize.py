@@ -20,7 +20,7 @@ from npu_runtime.kernels.variable_access import shape_text
 Array = np.ndarray
 HALF = np.float32(0.5)
 BAND_ELEMENTS = 1 << 18
-"""Of the result, in the rows done at a time: smaller bands take longer in calls of numpy than they gain in the caches."""
+"""Elements of the rows of the result done at a time: smaller bands take longer in calls of numpy than they gain in the caches."""
 
 
 def scale_of(n_in: int, n_out: int, align_corners: bool) -> np.float32:

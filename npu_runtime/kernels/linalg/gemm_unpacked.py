@@ -32,11 +32,11 @@ LONGEST = 1302
 SUMMED_ROWS = 2048
 """At a time where more is summed up than that, so that sums stay in cache."""
 PANEL_BYTES = 3 << 18
-"""Of panels side by side: they stay in the second cache while all rows pass by them."""
+"""Bytes of panels side by side: they stay in the second cache while all rows pass by them."""
 FEWEST_ROWS, FEWEST_INNER = 48, 24
 """Of a product that repays laying out panels, and the fewest elements that it sums up."""
 FEWEST_TURNED = 3000
-"""Of a product that repays turning a matrix around first, whose columns are contiguous."""
+"""Rows of a product that repays turning a matrix around first, whose columns are contiguous."""
 LINES_APART = 2048
 """Columns that are read down through rows which are a multiple of so many bytes long drive each other out of the caches."""
 

@@ -75,7 +75,7 @@ thread lays out."""
 FAR_APART = 256
 """Rows whose length is a multiple of this many elements drive each other out of the nearest cache when they are read down."""
 LINE_ELEMENTS = 16
-"""Of a cache line: so much longer, they do not."""
+"""Elements of a cache line: rows that are longer by so many do not drive each other out."""
 SERIAL_FLOPS = 2e7
 """A product smaller than this, 0.2 ms of one thread, takes less time than waking a worker and waiting for it, where the steps
 around it are as short: as in the body of a loop."""

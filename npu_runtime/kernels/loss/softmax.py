@@ -19,10 +19,11 @@ from npu_runtime.kernels.threads.per_channel import ones
 from npu_runtime.kernels.variable_access import shape_text
 
 BLOCK_ELEMENTS = 1 << 18
+"""Elements of the rows that one thread works on at a time."""
 SAFE = -5.0, 60.0
 """Between which the largest logit of a block allows exponentials as they are: neither they nor their sums overflow."""
 LEAST_SUM = 1e-3
-"""Of a row that was not shifted: what vanishes beside it is less than 1e-34 of it."""
+"""The least sum of a row that was not shifted: what vanishes beside it is less than 1e-34 of it."""
 SHORT = 1024
 """Classes up to which the maximum of each row takes a good part of the time."""
 

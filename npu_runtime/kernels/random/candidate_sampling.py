@@ -17,9 +17,9 @@ from npu_runtime.kernels.random.random import State
 from npu_runtime.kernels.random.random_prefetch import fill_ahead
 
 WORDS_PER_CANDIDATE = 2048
-"""What a call reserves.  Source: TensorFlow core/kernels/candidate_sampler_ops.cc."""
+"""Random words that a call reserves for each candidate.  Source: TensorFlow core/kernels/candidate_sampler_ops.cc."""
 FEWEST_BLOCKS = 16
-"""Of random words made at once; each makes two candidates."""
+"""Blocks of random words made at once; each makes two candidates."""
 _WORD_BITS = (1 << 64) - 1
 Sample = tuple[np.ndarray, np.ndarray, np.ndarray]
 

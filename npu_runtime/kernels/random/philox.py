@@ -24,7 +24,7 @@ _WEYL = 0x9E3779B9, 0xBB67AE85
 TILE = 65536
 """Blocks of four numbers computed at once: with fewer, two threads wait for each other between the calls of numpy."""
 SERIAL = 6144
-"""Up to here one thread is faster than two."""
+"""Blocks up to which one thread is faster than two."""
 RESERVED_PER_OUTPUT = 256
 """Blocks that TensorFlow skips for each output of a call, whatever the distribution really takes."""
 

@@ -14,8 +14,9 @@ import numpy as np
 from npu_runtime.kernels.random.philox import Make, Stream, fill
 
 MOST_CALLS = 64
+"""Calls of a node whose numbers are made together, at most."""
 MOST_BLOCKS = 2048
-"""Of all calls that are made together."""
+"""Blocks of random words of all calls that are made together."""
 GROWTH = 4
 """Times as many calls as the last time: a node that runs once, as an initialiser does, makes nothing for later."""
 

@@ -29,6 +29,7 @@ from npu_runtime.device.memory import allocate
 
 Body = Callable[[int, int], object]
 MAX_THREADS = 16
+"""Worker threads of the process, at most."""
 
 
 # For good: switching for each section would be a race between sessions, as BLAS keeps one number for all.

@@ -16,13 +16,14 @@ from npu_runtime.kernels.threads.parallel import fair, parallel_ranges
 BLOCK_ELEMENTS = 1 << 18
 """Elements of a block: few calls of numpy, between which threads wait for each other, count for more than the L2 cache."""
 LINE_ELEMENTS = 32768
-"""Of a line in element-wise work: numpy takes a fifth longer where a repeated operand is shorter than its buffers' 8192."""
+"""Elements of a line in element-wise work: numpy takes a fifth longer where a repeated operand is shorter than its buffers'
+8192."""
 SUMMED_ELEMENTS = 1024
-"""Of a line that is added to sums, which stay in the nearest cache."""
+"""Elements of a line that is added to sums, which stay in the nearest cache."""
 SUMMED_LINES = 2048
 """Added up in fp32 at most, which bounds the rounding error."""
 FEW_LINES = 64
-"""Summed as they are, however short."""
+"""Lines that are summed as they are, however short."""
 SERIAL_ELEMENTS = 1 << 20
 """Whose sums are one product on this thread: it takes about as long as waking another one and waiting for it."""
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)

@@ -13,14 +13,15 @@ from npu_runtime.kernels.variable_access import shape_text
 SMALL = 4096
 """Elements up to which one ufunc.at is faster than moving whole rows."""
 GRAIN_BYTES = 1 << 20
+"""Bytes of one piece of work, the least that is worth a thread's time."""
 LONG = 32
 """Elements of a row from which moving whole rows is faster than ufunc.at, though they have to be put in order first."""
 PIECE_ELEMENTS = 1 << 17
 """Elements of the rows that are combined with others at once: they and their next updates stay in the L2 cache."""
 ROUND_COST = 1
-"""Of the calls that give many rows their next update, in the unit of GROUP_COST: what they take whatever their size."""
+"""The cost of the calls that give many rows their next update, in the unit of GROUP_COST: what they take whatever their size."""
 GROUP_COST = 2
-"""Of the calls that give one row all the updates it still lacks."""
+"""The cost of the calls that give one row all the updates it still lacks."""
 
 
 def are_inside(indices: np.ndarray, n_rows: int) -> bool:

@@ -28,9 +28,9 @@ TILE = 65536
 STREAM = 1 << 17
 """Elements of a tile for a single ufunc, which gains nothing from the cache."""
 SMALL = 196608
-"""Up to here one call on the whole array is faster than tiles and threads: a worker takes 40 us to begin and to end."""
+"""Elements up to which one call on the whole array is faster than tiles and threads: a worker takes 40 us to begin and to end."""
 SMALL_STREAM = 400_000
-"""The same for a single ufunc."""
+"""Elements up to which one call is faster, for a single ufunc."""
 
 _FIRST_INPUT = same_as(0)
 NARROW = frozenset({dt.to_numpy("float16"), dt.to_numpy("bfloat16")})

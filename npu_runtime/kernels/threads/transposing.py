@@ -7,6 +7,7 @@ import numpy as np
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
 
 SMALL = 1 << 15
+"""Elements up to which an array is turned around by one call; also those of one piece of work."""
 SMALL_LINES = 196608
 """Elements that one thread copies faster than two, where whole lines stay as they are."""
 NARROW, IN_CACHE = 16, 1 << 18

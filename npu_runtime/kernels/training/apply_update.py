@@ -25,7 +25,7 @@ Formula = Callable[..., Any]
 TILE = 196608
 """Elements: 768 KB of fp32 an array. Smaller tiles fit a nearer cache, but threads then wait for each other between ufuncs."""
 SERIAL_FLOPS = 800_000
-"""Up to here, some 120 us of one thread, a second one saves nothing: waking it takes 40 us."""
+"""Floating-point operations up to which a second thread saves nothing: some 120 us of one thread, and waking it takes 40 us."""
 Made = Callable[[int, int], np.ndarray]
 """made(start, stop) gives these elements of a gradient, valid until the thread's next call."""
 POSITIVE, NOT_NEGATIVE, NOT_POSITIVE = "positive", "non-negative", "non-positive"

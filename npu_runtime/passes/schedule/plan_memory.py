@@ -14,6 +14,7 @@ from npu_runtime.kernels.base import all_kernels
 ALIGNMENT_BYTES = 64
 """A cache line and an AVX-512 register; the 910's unified buffer wants 32."""
 FOREVER = 1 << 60
+"""A position behind every step: the life of what is fetched."""
 N_LARGEST = 6
 """Values named when the device's memory is too small."""
 

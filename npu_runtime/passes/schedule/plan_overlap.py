@@ -24,7 +24,8 @@ from npu_runtime.kernels.base import Kernel, all_kernels
 LEAST_SECONDS = 150e-6
 """A step that takes less is not worth a worker's time to begin and to end."""
 MOST_BEHIND_SECONDS = 2e-3
-"""With so much before it the worker is given nothing more: what waits there needs memory and could as well be shared out."""
+"""Seconds of work before the worker with which it is given nothing more: what waits there needs memory and could as well be
+shared out."""
 SPARE = 0.3
 """The part of the estimate that a step may take longer before somebody has to wait for it."""
 

@@ -15,7 +15,7 @@ from npu_runtime.graph.order import topological
 from npu_runtime.passes.base import graph_pass
 
 MOST_BYTES = 4096
-"""Of a constant that is compared with others."""
+"""Bytes of the largest constant that is compared with others."""
 _NO_DIFFERENCE = frozenset({"_class", "_output_shapes"})
 """Attributes that say where a node was made, not what it computes."""
 
