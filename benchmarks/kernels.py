@@ -22,8 +22,8 @@ from tensorflow.python.framework import op_def_registry
 from tensorflow.python.framework.op_def_library import apply_op
 from threadpoolctl import threadpool_info
 
-from npu_runtime.kernels import parallel
 from npu_runtime.kernels.base import all_kernels
+from npu_runtime.kernels.threads import parallel
 from tests.kernels.harness import Case, arr, call, case, case_ids
 
 IMAGES = [

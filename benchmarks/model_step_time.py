@@ -28,7 +28,7 @@ from benchmarks.models.model import Build, Model
 from benchmarks.step_time import heading
 from npu_runtime.executor.program import Task
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.kernels.matmul import multiply
+from npu_runtime.kernels.linalg.matmul import multiply
 from tests.runtime.device import device_of, device_session
 
 MODELS: dict[str, Build] = {

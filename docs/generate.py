@@ -6,8 +6,8 @@ import csv
 from pathlib import Path
 from runpy import run_path
 
+from npu_runtime.analysis.host_only_ops import NATURE
 from npu_runtime.kernels.base import Kernel, all_kernels
-from npu_runtime.passes.host_by_nature import NATURE
 from tf2npu.report.rule_list import entries, render
 from tf2npu.session_options import table
 

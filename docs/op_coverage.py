@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from npu_runtime import dtypes as dt
+from npu_runtime.analysis.host_only_ops import nature_of
+from npu_runtime.graph.ops import SOURCES, STRUCTURAL, VARIABLES
 from npu_runtime.kernels.base import Kernel, all_kernels
 from npu_runtime.kernels.limitations import LIMITATIONS
-from npu_runtime.passes.host_by_nature import nature_of
-from npu_runtime.passes.placement import SOURCES, STRUCTURAL, VARIABLES
 
 INVENTORY = Path(__file__).parents[1] / "tests" / "fixtures" / "ops" / "public_ops.json"
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})

@@ -41,9 +41,10 @@ class Precision:
 class RuntimeConfig:
     """soc: name of a chip file.  host_fallback: "allow" runs what the device cannot do on the host and logs it, "error"
     refuses it.  fusion: whether neighbours may be fused.  precision: what numbers are rounded to.  device_defaults: whether
-    a session that asks for no precision gets the chip's own.  dump_graph: folder for readable graphs before and after the
-    passes, "" for none.  track_nan: "log" tells in the run log where NaN first comes from, "raise" ends the step there.
-    overflow: "saturation" cuts fp16 results that are too large at 65504, "infinity" does not, "" leaves it to script and chip.
+    a session that asks for no precision gets the chip's own.  dump_graph: folder for readable graphs behind every
+    step of the compiler, "" for none.  verify: whether the graph's invariants are checked there.  track_nan: "log" tells in the
+    run log where NaN first comes from, "raise" ends the step there.  overflow: "saturation" cuts fp16 results that are too large
+    at 65504, "infinity" does not, "" leaves it to script and chip.
     parameters: every option of the script, honoured or not.
     """
 
@@ -53,6 +54,7 @@ class RuntimeConfig:
     precision: Precision = Precision()
     device_defaults: bool = False
     dump_graph: str = ""
+    verify: bool = False
     track_nan: str = "off"
     overflow: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -62,6 +64,7 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
     "host_fallback": ("allow", "error"),
     "fusion": ("on", "off"),
     "device_defaults": ("on", "off"),
+    "verify": ("on", "off"),
     "track_nan": ("off", "log", "raise"),
     "overflow": ("saturation", "infinity"),
 }
@@ -84,6 +87,7 @@ def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = 
         precision=_precision(parameters, options),
         device_defaults=merged.get("device_defaults") == "on",
         dump_graph=str(merged.get("dump_graph") or ""),
+        verify=merged.get("verify") == "on",
         track_nan=str(merged.get("track_nan", RuntimeConfig.track_nan)),
         overflow=str(merged.get("overflow", RuntimeConfig.overflow)),
         parameters=merged,

@@ -1,4 +1,4 @@
-"""What happened: one record for every program of a session, and the log that collects them."""
+"""The run log: one record for every program of a session."""
 
 from __future__ import annotations
 

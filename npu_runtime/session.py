@@ -1,24 +1,25 @@
-"""The composer: a user's session and graph become programs on the simulated device.
+"""A device session: what a user's session runs, the programs and variables that it keeps, and the threads that share it.
 
-importer (graph in, host side) -> passes (what runs where, simplify, plan) -> executor (compile, run); programs are cached
-by what is fetched, targeted and fed, and specialised by the shapes of the feeds and of the input pipeline's batches.
+importer (graph in, host side) -> compiler (what runs where, simplify, schedule) -> executor (run); programs are cached by what is
+fetched, targeted and fed, and by the shapes of the feeds and of the input pipeline's batches.
 """
 
 from __future__ import annotations
 
 import gc
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from threading import RLock
 from typing import Any
 
 import numpy as np
 
+from npu_runtime.analysis.precision_policy import load_policy, saturates
+from npu_runtime.compilation import Compilation, Settings, Wanted, run_steps
+from npu_runtime.compiler import MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
 from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
 from npu_runtime.device import float_status
 from npu_runtime.device.chip import load_chip
@@ -26,37 +27,25 @@ from npu_runtime.device.engines import stream_limits
 from npu_runtime.device.memory import ArenaPool
 from npu_runtime.device.variable import Container, Variable, reshaped
 from npu_runtime.dtypes import to_numpy
-from npu_runtime.errors import FailedPrecondition, Unimplemented
+from npu_runtime.errors import FailedPrecondition
 from npu_runtime.events import ProgramRecord, RunLog
-from npu_runtime.executor.build import HostBinding, State, build
+from npu_runtime.executor.active_steps import ActiveSteps
+from npu_runtime.executor.build import State, build
 from npu_runtime.executor.capacity import check_capacity
-from npu_runtime.executor.host_reading_order import fetch_last_state, host_reads_first
-from npu_runtime.executor.in_flight import InFlight
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
-from npu_runtime.executor.program import Program, Task
-from npu_runtime.executor.programs import Extents, Programs, is_open
+from npu_runtime.executor.program import Program
+from npu_runtime.executor.program_cache import Extents, ProgramCache, is_open
 from npu_runtime.executor.run import Runner
-from npu_runtime.executor.watch import timeout_ms
-from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.ops import VARIABLES, Key, variable_key
 from npu_runtime.graph.spec import Spec
-from npu_runtime.graph.text import Remark, to_text
-from npu_runtime.importer.boundary import can_cross, read_outside, with_handle_sources
+from npu_runtime.host_calls import HostCalls
 from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide
+from npu_runtime.instrumentation import observer
 from npu_runtime.interrupts import Interrupts
-from npu_runtime.passes.assign_precision import assign_precision, count_types, stores_float16, type_remark
-from npu_runtime.passes.assign_streams import assign_streams, describe, remark
-from npu_runtime.passes.copy_for_host import copy_for_host
-from npu_runtime.passes.cut_loop_waits import cut_loop_waits
-from npu_runtime.passes.enter_variables import enter_variables
-from npu_runtime.passes.host_by_nature import is_by_nature
-from npu_runtime.passes.lift_loops import lift_loops
-from npu_runtime.passes.partition import HostCall, partition, place_added, split_prologue, variable_shown
-from npu_runtime.passes.pipeline import optimise
-from npu_runtime.passes.placement import VARIABLES, Key, Placement, place, variable_key
-from npu_runtime.passes.precision_policy import load_policy, saturates
-from npu_runtime.passes.prune import prune, with_feed_shapes
-from npu_runtime.whole_file import put_text
+from npu_runtime.passes.place.placement import Placement
+from npu_runtime.passes.schedule.assign_streams import describe
 
 LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
@@ -90,7 +79,7 @@ class _Plan:
     record: ProgramRecord
     is_saturating: bool
     variables: frozenset[Key]
-    runners: Programs = field(default_factory=Programs)
+    runners: ProgramCache = field(default_factory=ProgramCache)
 
 
 class DeviceSession:
@@ -102,13 +91,15 @@ class DeviceSession:
     def __init__(self, tf_graph: Any, session_config: Any, config: RuntimeConfig) -> None:
         self._importer = GraphImporter(tf_graph)
         self._host = HostSide(tf_graph, self._importer.definition, session_config)
+        self._host_calls = HostCalls(self._importer, self._host)
         self._config = config
         self._chip = load_chip(config.soc)
         self._placement = Placement()
+        self._n_imports = 0
         self._placed: set[str] = set()
         self._variables: dict[Key, Variable] = {}
         self._container = Container()
-        self._in_flight = InFlight()
+        self._in_flight = ActiveSteps()
         self._generators: dict[str, dict[str, Any]] = {}
         self._policy = load_policy(config, self._chip)
         self._arenas = ArenaPool()
@@ -216,12 +207,9 @@ class DeviceSession:
     def _place(self) -> None:
         """Decide sides anew, as the graph has grown."""
         graph, before = self._importer.graph, self._placement.reasons
-        cut_loop_waits.run(graph)
-        self._placement = place(graph, before)
-        for node in graph:
-            node.host_reason = self._placement.reasons.get(node.name)
-            node.is_looped, node.is_resized = node.name in self._placement.loops, node.name in self._placement.resized
-        enter_variables.run(graph)
+        self._n_imports += 1
+        made = self._compilation(graph, f"import {self._n_imports}")
+        self._placement = run_steps(ON_IMPORT, made).placement
         moved = [name for name in self._placement.reasons if name in self._placed and name not in before]
         self._placed = set(graph.nodes)
         if moved:
@@ -244,30 +232,26 @@ class DeviceSession:
         feeds = {value: _open_spec(graph.spec(value)) for value in map(resolve, request.feeds)}
         connections = {resolve(new): resolve(old) for old, new in request.connections}
         fetches = [resolve(name) for name in request.fetches]
-        pruned = prune(graph, fetches, request.targets, feeds, connections)
-        self._check_fallback(pruned)
+        number = len(self._record.programs) + 1
+        made = self._compilation(graph, f"run {number}")
+        made.wanted, made.is_saturating = Wanted(fetches, request.targets, feeds, connections), is_saturating
+        pruned = run_steps(SELECT, made).graph
         record = ProgramRecord(request.fetches + request.targets)
         self._record.programs.append(record)
         self._record.saturates |= is_saturating
         variables = frozenset(variable_key(node) for node in pruned if node.op in VARIABLES)
-        host_reads_first(pruned, self._placement.groups)
-        parts = partition(pruned, self._placement.groups)
-        fetch_last_state(pruned, parts)
-        split = split_prologue(pruned, parts)
-        if split is None:
-            return _Plan(pruned, None, record, is_saturating, variables)
-        self._lower(split[0])
-        prologue = self._compile(split[0], is_saturating)
-        record.host_nodes.update(prologue.host_nodes)
-        return _Plan(split[1], Runner(prologue, self._arenas), record, is_saturating, variables)
+        run_steps(SEGMENT, made)
+        return _Plan(made.graph, self._prologue(made, record), record, is_saturating, variables)
 
-    def _check_fallback(self, pruned: Graph) -> None:
-        if self._config.host_fallback != "error":
-            return
-        for node in pruned:
-            if node.host_reason is not None and not is_by_nature(node.host_reason):
-                shapes = ", ".join(str(pruned.spec(value).shape) for value in node.inputs)
-                raise Unimplemented(f"{node.host_reason}; inputs {shapes or 'none'}; host_fallback=error", node.name, node.op)
+    def _prologue(self, request: Compilation, record: ProgramRecord) -> Runner | None:
+        """What has to run before the shapes of the rest are known."""
+        if request.prologue is None:
+            return None
+        made = self._compilation(request.prologue, f"run {len(self._record.programs)} prologue")
+        made.is_saturating = request.is_saturating
+        program = self._build(run_steps(MAKE_PROGRAM, made))
+        record.host_nodes.update(program.host_nodes)
+        return Runner(program, self._arenas)
 
     def _runner_for(self, plan: _Plan, feeds: Sequence[np.ndarray]) -> Runner:
         shapes = tuple([np.shape(value) for value in feeds])
@@ -283,21 +267,29 @@ class DeviceSession:
         return runner
 
     def _specialise(self, plan: _Plan, extents: Extents) -> Runner:
-        graph = with_feed_shapes(plan.main, extents)
         record = plan.record
-        self._dump(record, "before", graph)
-        self._lower(graph)
-        if not self._policy.is_origin:
-            self._dump(record, "typed", graph, type_remark)
-        program = self._compile(graph, plan.is_saturating)
-        self._dump(record, "after", graph, partial(remark, program.streams))
+        number = self._record.programs.index(record) + 1
+        made = self._compilation(plan.main, f"run {number} shapes {record.n_compilations + 1}", is_whole=True)
+        made.extents, made.is_saturating = extents, plan.is_saturating
+        program = self._build(run_steps((*ON_SHAPES, *MAKE_PROGRAM), made))
         record.n_compilations += 1
         record.host_nodes.update(program.host_nodes)
         program.is_open = is_open(extents)
         if not program.is_open:  # else nobody knows yet what it will compute and store
             _note(record, program)
-            check_capacity(graph, program.memory, self._variable_bytes(graph), self._chip)
+            check_capacity(made.graph, program.memory, self._variable_bytes(made.graph), self._chip)
         return Runner(program, self._arenas)
+
+    def _compilation(self, graph: Graph, name: str, is_whole: bool = False) -> Compilation:
+        """The beginning of one.  name, is_whole: for those who look on, see `instrumentation.observer`."""
+        settings = Settings(self._config, self._chip, self._policy, self._stream_limits)
+        looks_on = observer(self._config, f"{self._record.name} {name}", is_whole)
+        return Compilation(graph, settings, self._placement, bind=self._host_calls.bind, observer=looks_on)
+
+    def _build(self, made: Compilation) -> Program:
+        program = build(made.graph, made.schedule, made.calls, State(self._variable, self._generator))
+        program.device_types, program.saturates = made.types, made.is_saturating
+        return program
 
     def _variable_bytes(self, graph: Graph) -> int:
         """Of the variables that have a value and of those that this program may give one."""
@@ -307,54 +299,6 @@ class DeviceSession:
                 key = variable_key(node)
                 n_bytes[key] = n_bytes.get(key) or Spec(node.outputs[0].shape, node.attrs["dtype"]).n_bytes
         return sum(n_bytes.values())
-
-    def _dump(self, record: ProgramRecord, stage: str, graph: Graph, remark: Remark = lambda node: "") -> None:
-        """Write a graph for people to read, if the options ask for it."""
-        if self._config.dump_graph:
-            folder, number = Path(self._config.dump_graph), self._record.programs.index(record) + 1
-            name = f"{self._record.name} run {number} shapes {record.n_compilations + 1} {stage}"
-            put_text(folder, f"{name.replace(' ', '_').replace('/', '_')}.txt", to_text(graph, remark))
-
-    def _lower(self, graph: Graph) -> None:
-        """Loops become nodes, the host reads copies of what may change, and every node gets its type."""
-        lift_loops.run(graph)
-        copy_for_host.run(graph)
-        assign_precision(graph, self._policy)
-
-    def _compile(self, graph: Graph, is_saturating: bool) -> Program:
-        float_status.begin(is_saturating)  # constants are folded as a step computes
-        types = Counter() if self._policy.is_origin else count_types(graph)
-        parts = partition(graph, self._placement.groups)
-        # What is cut, is cut at every result: a fused kernel would hand larger fp16 numbers on inside.
-        hands_on_more = is_saturating and stores_float16(graph)
-        optimise(graph, self._config.fusion and self._config.track_nan == "off" and not hands_on_more)
-        place_added(graph, parts)
-        names = [name for call in parts.calls for name in with_handle_sources(graph, call.nodes)]
-        self._host.add_nodes(self._importer.graph, names, self._placement.groups)
-        calls = {call: self._bind(graph, call) for call in parts.calls}
-        program = build(graph, parts, calls, State(self._variable, self._generator))
-        program.device_types, program.saturates = types, is_saturating
-        order = [graph[step.node] for step in program.steps if isinstance(step, Task) and step.node in graph]
-        program.streams = assign_streams(graph, order, self._chip, self._stream_limits)
-        return program
-
-    def _bind(self, graph: Graph, call: HostCall) -> HostBinding:
-        inside, loops = set(call.nodes), self._placement.loops
-        feeds: dict[str, Value] = {}
-        waits: dict[Value, None] = {}
-        for name in with_handle_sources(graph, call.nodes):
-            for tensor, value in zip(self._host.inputs_of(name), graph[name].inputs, strict=True):
-                if value.node in inside:
-                    continue
-                if tensor == str(variable_shown(graph, graph[name], value)):
-                    waits[value] = None
-                elif self._host.is_fed(tensor) or can_cross(graph, name, value):
-                    feeds.setdefault(tensor, value)
-        fetches = read_outside(graph, inside)
-        targets = [name for name in call.nodes if name not in loops or graph[name].op == "Exit"]
-        names = [f"{value.node}:{value.output}" for value in fetches]
-        function = self._host.function(list(feeds), names, targets, timeout_ms, [graph[name].op for name in call.nodes])
-        return HostBinding(function, tuple(feeds.values()), tuple(fetches), tuple(waits))
 
     def _variable(self, node: Node) -> Variable:
         key = variable_key(node)

@@ -1,4 +1,4 @@
-"""Write a file of ours into a folder that the user named: whole or not at all, and never through a link that stands there."""
+"""Atomic writes into a folder that the user named: whole or not at all, and never through a link that stands there."""
 
 from __future__ import annotations
 

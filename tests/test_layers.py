@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -24,7 +26,9 @@ def test_the_command_line_loads_neither_tensorflow_nor_numpy():
 
 def test_kernels_are_numpy_and_special_functions():
     allowed = {"numpy", "ml_dtypes", "threadpoolctl", "npu_runtime", "scipy.special", *sys.stdlib_module_names}
-    for path in sorted((ROOT / "npu_runtime" / "kernels").glob("*.py")):
+    paths = sorted((ROOT / "npu_runtime" / "kernels").rglob("*.py"))
+    assert len(paths) >= 130
+    for path in paths:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom):
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
@@ -33,6 +37,26 @@ def test_kernels_are_numpy_and_special_functions():
             for name in names:
                 parts = name.split(".")
                 assert {parts[0], ".".join(parts[:2])} & allowed, f"{path.name}:{node.lineno} imports {name}"
+
+
+WITHOUT_A_TOPIC = {
+    "kernels": "__init__ base half_storage limitations shapes variable_access",  # what every kernel is made of
+    "passes": "__init__ base",
+}
+
+
+@pytest.mark.parametrize("package", WITHOUT_A_TOPIC)
+def test_every_module_stands_in_the_folder_of_its_topic(package: str):
+    folder = ROOT / "npu_runtime" / package
+    assert {path.stem for path in folder.glob("*.py")} == set(WITHOUT_A_TOPIC[package].split())
+    assert len(list(folder.glob("*/*.py"))) >= 38
+
+
+def test_cases_stand_in_the_folder_of_their_kernels():
+    cases = sorted((ROOT / "tests/kernels/cases").glob("*/*.py"))
+    assert len(cases) >= 80
+    kernels = ROOT / "npu_runtime/kernels"
+    assert [path for path in cases if not (kernels / path.parent.name / path.name).exists()] == []
 
 
 WRITES = {

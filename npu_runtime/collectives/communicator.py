@@ -11,9 +11,9 @@ from threading import Lock
 
 import numpy as np
 
-from npu_runtime.collectives.call import ADDRESS_VARIABLE, Call
+from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, Call
 from npu_runtime.collectives.connection import BrokenMessage, connect
-from npu_runtime.collectives.mailing import Inbox, Outbox
+from npu_runtime.collectives.shm_transport import Inbox, Outbox
 from npu_runtime.errors import FailedPrecondition
 
 LOOK_SECONDS = 0.1

@@ -25,13 +25,13 @@ LONGEST_NAME = 104
 """Bytes of the longest name of a socket, with the zero behind it.  Source: sun_path of sys/un.h, 108 on Linux and 104 on
 macOS."""
 KEY_BYTES = 32
-"""Bytes of the key that a rank shows first: nobody guesses 256 bits."""
+"""Bytes of the key that a rank shows first."""
 HELLO_SECONDS = 10.0
 """Seconds for a connection to show the key. Ranks do so at once."""
 LONGEST_HEADER_BYTES = 1 << 20
 """Bytes of the longest header. It names a group's ranks or some arrays; a longer one is no header."""
 _READ_BYTES = 1 << 16
-"""Bytes of the first read of a message: all of it, unless it carries large arrays."""
+"""Bytes asked for in the first read of a message: all of it, but for large arrays without room in memory."""
 _LENGTHS = struct.Struct("<IQ")
 _PADDING_BYTES = 16
 """Headers end at a multiple of so many bytes, so that the numbers behind them are aligned as numpy likes them."""

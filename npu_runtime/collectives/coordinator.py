@@ -12,10 +12,10 @@ from threading import TIMEOUT_MAX, Condition, Lock, Thread
 from typing import Any
 
 from npu_runtime.collectives import run_file
-from npu_runtime.collectives.call import ADDRESS_VARIABLE, Call
+from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, Call
 from npu_runtime.collectives.connection import KEY_BYTES, SOCKET, BrokenMessage, Connection, admit, listen
-from npu_runtime.collectives.mailing import Inbox, Outbox
-from npu_runtime.collectives.meeting import Meeting
+from npu_runtime.collectives.rendezvous import Rendezvous
+from npu_runtime.collectives.shm_transport import Inbox, Outbox
 
 DEFAULT_SECONDS = 1800.0
 """Seconds that a call waits for the other ranks.  Source: the default of HCCL_EXEC_TIMEOUT in HCCL's documentation."""
@@ -38,7 +38,7 @@ class Coordinator:
         self.address = f"{self._key.hex()}|{folder}"
         self._ended: dict[int, str] = {}
         self._changed = Condition()
-        self._meetings: dict[tuple[int, ...], Meeting] = {}
+        self._meetings: dict[tuple[int, ...], Rendezvous] = {}
         self._seconds = min(float(os.environ.get("HCCL_EXEC_TIMEOUT") or DEFAULT_SECONDS), TIMEOUT_MAX)
         self._is_closed = False
         self._unknown: dict[socket.socket, None] = {}
@@ -116,7 +116,7 @@ class Coordinator:
             inbox = Inbox(self._folder)
             rank, ranks = _read_group(connection.receive()[0])
             with self._changed:
-                meeting = self._meetings.setdefault(ranks, Meeting(ranks, self._ended, self._changed))
+                meeting = self._meetings.setdefault(ranks, Rendezvous(ranks, self._ended, self._changed))
             connection.send(["", []])
             while True:
                 header, carried = connection.receive()

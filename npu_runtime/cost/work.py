@@ -1,4 +1,4 @@
-"""How many floating-point operations a kernel does, counted as TensorFlow's profiler counts them."""
+"""Floating-point operations of kernels, counted as TensorFlow's profiler counts them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the device does when an fp16 result is too large, and the status that remembers it.
+"""The overflow mode of fp16, and the status that remembers an overflow.
 
 A chip works in one of two modes. In infinity mode, which is TensorFlow's way, a result that is too large is an infinity. In
 saturation mode it is the largest fp16 number, and the float status tells that it happened: loss scaling reads that, because no

@@ -1,4 +1,4 @@
-"""Graph -> Program: slots, bound attributes, the moment each value is let go."""
+"""A graph and its schedule -> a program: slots, bound attributes, the moment each value is let go."""
 
 from __future__ import annotations
 
@@ -11,27 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npu_runtime import dtypes as dt
+from npu_runtime.analysis.host_values import is_free_constant, is_virtual
+from npu_runtime.analysis.node_work import is_uncounted, node_work
+from npu_runtime.analysis.variable_accesses import variable_inputs, writes_variables
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.executor import control_flow
-from npu_runtime.executor.holding import holding, variable_inputs, writes_variables
 from npu_runtime.executor.loop import LoopRunner
-from npu_runtime.executor.overlap import Overlap, plan_overlap
 from npu_runtime.executor.program import HostFunction, HostStep, Program, Task
-from npu_runtime.executor.reading_order import reads_first
-from npu_runtime.graph.disjoint import DisjointSets
+from npu_runtime.executor.variable_locks import holding
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.order import topological
+from npu_runtime.graph.ops import CONSTANT, FEED, HANDLES, LOOP_INPUT, MERGES, VARIABLES, WHILE, HostCall, Loop
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.passes.infer_shapes import CONSTANT
-from npu_runtime.passes.lift_loops import LOOP_INPUT, WHILE, Loop
-from npu_runtime.passes.node_work import is_uncounted, node_work
-from npu_runtime.passes.partition import HostCall, Partition, is_free_constant, is_virtual, partition
-from npu_runtime.passes.placement import HANDLES, MERGES, VARIABLES
-from npu_runtime.passes.plan_memory import FOREVER, MemoryPlan, plan_memory
-from npu_runtime.passes.prune import FEED
+from npu_runtime.passes.schedule.order_steps import NOTHING, is_source, may_be_dead
+from npu_runtime.passes.schedule.plan_memory import MemoryPlan
+from npu_runtime.passes.schedule.schedule import Schedule
 
-NOTHING = frozenset({"NoOp", "ControlTrigger"})
 STRUCTURAL: Mapping[str, Callable[..., Any]] = {
     "Switch": control_flow.switch,
     "RefSwitch": control_flow.switch,
@@ -62,85 +57,47 @@ class State(NamedTuple):
     generator: Callable[[str], dict[str, Any]]
 
 
-def build(graph: Graph, parts: Partition, calls: Mapping[HostCall, HostBinding], state: State) -> Program:
-    """Compile a pruned, placed and optimised graph.
+def build(graph: Graph, schedule: Schedule, calls: Mapping[HostCall, HostBinding], state: State) -> Program:
+    """Make a program of a graph and its schedule.
 
-    calls: the host calls of `parts`, bound.  Returns a Program whose feeds stand in the order of the graph's feed nodes.
+    calls: the host calls of the schedule, bound.  Returns a Program whose feeds stand in the order of the graph's feed nodes.
     """
-    return _Builder(graph, parts, calls, state).build()
+    return _Builder(graph, schedule, calls, state).build()
 
 
-def build_loop(loop: Loop, state: State) -> LoopRunner:
-    """Compile one iteration of a loop. Its values are not planned: a stack or the next iteration may keep them."""
-    builder = _Builder(loop.graph, partition(loop.graph, DisjointSets()), {}, state, loop)
+def build_loop(loop: Loop, schedule: Schedule, state: State) -> LoopRunner:
+    """Make a program of one iteration of a loop."""
+    builder = _Builder(loop.graph, schedule, {}, state, loop)
     return LoopRunner(loop, builder.build(), builder.slots)
 
 
 class _Builder:
     def __init__(
-        self, graph: Graph, parts: Partition, calls: Mapping[HostCall, HostBinding], state: State, loop: Loop | None = None
+        self, graph: Graph, schedule: Schedule, calls: Mapping[HostCall, HostBinding], state: State, loop: Loop | None = None
     ) -> None:
-        self.graph, self.parts, self.calls, self.state, self.loop = graph, parts, calls, state, loop
+        self.graph, self.schedule, self.calls, self.state, self.loop = graph, schedule, calls, state, loop
+        self.parts = schedule.parts
         self.template: list[Any] = []
         self.slots: dict[Value, int] = {}
         self.tokens: dict[str, int] = {}
         self.inputs: set[int] = set()
-        self.program = Program(has_branches=parts.has_branches)
+        self.program = Program(has_branches=self.parts.has_branches)
 
     def build(self) -> Program:
-        order = self._order()
-        overlap = plan_overlap(self.graph, order) if self._may_overlap() else Overlap(order)
+        plan = self.schedule.memory
         self._make_sources()
         self._make_tokens()
-        plan = MemoryPlan() if self.loop else self._plan(overlap)
-        for item in overlap.order:
+        for item in self.schedule.order:
             if isinstance(item, HostCall):
                 self.program.steps.append(self._host_step(item))
             elif not self._is_same_slot(item):
                 self.program.steps.append(self._task(item, plan))
-        self._overlap(overlap.ends)
+        self._overlap(self.schedule.ends)
         self._free_after_last_use(plan)
         if self.loop is not None:
             self._mark_spent(self.loop)
         self._finish(plan)
         return self.program
-
-    def _may_overlap(self) -> bool:
-        """Not where a step may be dead."""
-        return not (self._is_order_meant() or self.program.has_branches)
-
-    def _order(self) -> list[HostCall | Node]:
-        """Host calls and device nodes by segments; sources are no steps, yet what waits for one waits for its controls."""
-        order: list[HostCall | Node] = []
-        by_time: dict[int, list[Node]] = {}
-        for node in self.graph:
-            if is_virtual(node) or (node.host_reason is None and (node.controls or not self._is_source(node))):
-                by_time.setdefault(self.parts.times[node.name], []).append(node)
-        for time in sorted({call.time for call in self.parts.calls} | set(by_time)):
-            order += [call for call in self.parts.calls if call.time == time]
-            order += topological(by_time.get(time, []))
-        if not self._is_order_meant():
-            order = reads_first(self.graph, order)
-        order = [item for item in order if isinstance(item, HostCall) or self._is_step(item)]
-        if self.loop is not None:
-            body = self.loop.body
-            order.sort(key=lambda item: isinstance(item, Node) and item.name in body)
-        return order
-
-    def _is_order_meant(self) -> bool:
-        """Of an iteration, whose halves follow each other, and where the order tells which overflows the float status shows."""
-        return self.loop is not None or any(node.op.endswith("FloatStatus") for node in self.graph)
-
-    def _is_step(self, node: Node) -> bool:
-        return not self._is_source(node) and (node.op not in NOTHING or self._may_be_dead(node))
-
-    def _is_source(self, node: Node) -> bool:
-        if node.op in (FEED, LOOP_INPUT, *VARIABLES):
-            return True
-        return node.op in ("Const", CONSTANT) and not self._may_be_dead(node)
-
-    def _may_be_dead(self, node: Node) -> bool:
-        return bool(self.parts.liveness.get(node.name))
 
     def _make_sources(self) -> None:
         feeds = []
@@ -151,7 +108,7 @@ class _Builder:
                 self.template[self._slot(Value(node.name))] = self.state.variable(node)
             elif node.op == LOOP_INPUT:
                 self.inputs.add(self._slot(Value(node.name)))
-            elif self._is_source(node):
+            elif is_source(node, self.parts):
                 for index, spec in enumerate(node.outputs):
                     self.template[self._slot(Value(node.name, index))] = spec.value
         self.program.feeds = tuple(feeds)
@@ -167,7 +124,7 @@ class _Builder:
 
         Its place in the order has been kept until here: what waits for it comes behind what it waits for.
         """
-        is_plain = node.op == "Identity" and not self._derefs(node) and not self._may_be_dead(node)
+        is_plain = node.op == "Identity" and not self._derefs(node) and not may_be_dead(node, self.parts)
         if self.loop is None or not is_plain or self.program.has_branches:
             return False
         self.slots[Value(node.name)] = self._slot(node.inputs[0])
@@ -178,7 +135,7 @@ class _Builder:
         if not self.program.has_branches:
             return
         for name in {name for node in self.graph for name in node.controls}:
-            if self._may_be_dead(self.graph[name]):
+            if may_be_dead(self.graph[name], self.parts):
                 self.tokens[name] = len(self.template)
                 self.template.append(None)
 
@@ -198,7 +155,7 @@ class _Builder:
         )  # fmt: skip
 
     def _may_see_dead(self, node: Node) -> bool:
-        return self.program.has_branches and (not self.parts.is_decided or node.op in MERGES or self._may_be_dead(node))
+        return self.program.has_branches and (not self.parts.is_decided or node.op in MERGES or may_be_dead(node, self.parts))
 
     def _ins(self, values: Iterable[Value]) -> tuple[int, ...]:
         return tuple(self._slot(value) for value in values)
@@ -219,7 +176,7 @@ class _Builder:
         if node.op in NOTHING:
             return lambda: None
         if node.op == WHILE:
-            runner = build_loop(node.attrs["loop"], self.state)
+            runner = build_loop(node.attrs["loop"], self.schedule.bodies[node.name], self.state)
             self.program.loops.append(runner)
             return runner
         if node.op.startswith("Placeholder") and not node.inputs:
@@ -274,17 +231,6 @@ class _Builder:
                 if ends[step.node] < len(steps):
                     steps[ends[step.node]].waits += (position,)
 
-    def _plan(self, overlap: Overlap) -> MemoryPlan:
-        """Host calls take part as readers of what they are fed."""
-        nodes, keep = [], dict.fromkeys(self.graph.fetches, FOREVER)
-        for item in overlap.order:
-            if isinstance(item, HostCall):
-                binding = self.calls[item]
-                nodes.append(Node(f"^call/{item.nodes[0]}", "_HostCall", [*binding.feeds, *binding.waits], host_reason="host"))
-            else:
-                nodes.append(item)
-        return plan_memory(self.graph, nodes, keep, overlap.ends)
-
     def _free_after_last_use(self, plan: MemoryPlan) -> None:
         """Let go of values outside the arena as soon as nobody needs them: a held snapshot makes a variable copy."""
         kept = {self.slots[value] for value in self.graph.fetches} | {i for i, v in enumerate(self.template) if v is not None}
@@ -321,6 +267,7 @@ class _Builder:
         program.fetch_values = tuple(self.graph.fetches)
         program.template = self.template
         program.memory = plan
+        program.streams = self.schedule.streams
         program.device_flops = sum(step.flops for step in program.steps if isinstance(step, Task))
         program.unread_flops = self.graph.saved_flops
         on_host = [node for node in self.graph if node.host_reason is not None and not is_virtual(node)]

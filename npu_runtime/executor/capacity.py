@@ -1,11 +1,11 @@
-"""Whether a step fits into the memory of the chosen chip, before it is run."""
+"""The check that a step fits into the memory of the chosen chip, before it is run."""
 
 from __future__ import annotations
 
 from npu_runtime.device.chip import Chip
 from npu_runtime.errors import ResourceExhausted
 from npu_runtime.graph.ir import Graph
-from npu_runtime.passes.plan_memory import MemoryPlan
+from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 
 
 def check_capacity(graph: Graph, memory: MemoryPlan, variable_bytes: int, chip: Chip) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.executor.program import DEAD
-from npu_runtime.kernels.access import shape_text
+from npu_runtime.kernels.variable_access import shape_text
 
 
 def switch(data: Any, predicate: Any) -> tuple[Any, Any]:

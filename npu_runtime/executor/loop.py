@@ -14,8 +14,8 @@ from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
 from npu_runtime.executor.watch import current
 from npu_runtime.graph.ir import Value
+from npu_runtime.graph.ops import Loop
 from npu_runtime.interrupts import current as current_interrupts
-from npu_runtime.passes.lift_loops import Loop
 
 _Steps = list[tuple[Callable[[list[Any]], None], Task]]
 

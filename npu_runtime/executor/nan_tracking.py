@@ -17,11 +17,11 @@ import numpy as np
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.executor.program import HostStep, Task
-from npu_runtime.passes.lift_loops import WHILE
+from npu_runtime.graph.ops import WHILE
 
 Run = Callable[[Callable[..., Any], "Task | HostStep", "list[Any]"], None]
 MOST_ORIGINS = 3
-"""The most nodes that a message names as origins: the first ones tell."""
+"""Nodes that are named in the run log; the first ones tell most."""
 
 
 @dataclass

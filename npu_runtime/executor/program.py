@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.graph.ir import Value
-from npu_runtime.passes.assign_streams import StreamPlan
-from npu_runtime.passes.plan_memory import MemoryPlan
+from npu_runtime.passes.schedule.assign_streams import StreamPlan
+from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 
 HostFunction = Callable[[Sequence[Any]], "list[Any]"]
 
@@ -81,11 +81,13 @@ def step_name(step: Task | HostStep) -> str:
 
 @dataclass
 class Program:
-    """steps: in order.  template: initial slots (constants, variables).  feeds / fetches: slots.  fetch_derefs: fetches
-    that are variables.  has_branches: whether DEAD can occur.  loops: the LoopRunners of its tasks.  streams: who runs what.
-    device_types: nodes by the float type they run in.  saturates: whether fp16 results that are too large are cut.
-    n_uncounted: nodes that compute, but whose shapes only a run tells.
-    is_open: whether it was compiled for feeds of any extent, so that its operations are not all counted.
+    """steps: in order.  template: initial slots (constants, variables).  feeds / fetches: slots.  fetch_values: what the
+    fetches are in the graph.  has_branches: whether DEAD can occur.  memory: the places of values in the arena.  device_flops,
+    host_flops: floating-point operations of a step on either side.  unread_flops: of nodes that a pass found needless, by op.
+    n_uncounted: nodes that compute, but whose shapes only a run tells.  device_nodes: names.  host_nodes: the reason for the host
+    by name.  device_types: nodes by the float type they run in.  loops: the LoopRunners of its tasks.  streams: who runs what.
+    saturates: whether fp16 results that are too large are cut.  is_open: whether it was compiled for feeds of any extent, so that
+    its operations are not all counted.
     """
 
     steps: list[Task | HostStep] = field(default_factory=list)

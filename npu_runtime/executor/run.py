@@ -1,4 +1,4 @@
-"""Run a program: the loop over its steps."""
+"""The runner of a program: the loop over its steps."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from npu_runtime.device.denormals import flushed
 from npu_runtime.device.memory import Arena, ArenaPool
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import DeviceError, InvalidArgument
-from npu_runtime.executor.beside import Beside
+from npu_runtime.executor.autotune_steps import Bound, Trials
 from npu_runtime.executor.nan_tracking import Run, tracked
 from npu_runtime.executor.program import DEAD, HostStep, Program, Task, step_name, to_user
 from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
-from npu_runtime.executor.trials import Bound, Trials
 from npu_runtime.executor.watch import current
+from npu_runtime.executor.worker_steps import WorkerSteps
 from npu_runtime.interrupts import current as current_interrupts
 
 
@@ -73,8 +73,10 @@ class Runner:
         watch = current()
         run = tracked(plain if watch is None else watch.observe(plain))
         if run is not plain or float_status.saturates():
-            self._run_steps(bound, slots, run, Beside() if run is run_step else None)
-        elif self._trials.run(bound, lambda steps, beside: self._run_steps(steps, slots, None, Beside() if beside else None)):
+            self._run_steps(bound, slots, run, WorkerSteps() if run is run_step else None)
+        elif self._trials.run(
+            bound, lambda steps, beside: self._run_steps(steps, slots, None, WorkerSteps() if beside else None)
+        ):
             self._settle()
         return [self._fetch(slots, i, convert) for i in range(len(self.program.fetches))]
 
@@ -84,7 +86,7 @@ class Runner:
             for bound in self._bound.values():
                 self._trials.apply(bound)
 
-    def _run_steps(self, bound: Bound, slots: list[Any], run: Run | None, beside: Beside | None) -> None:
+    def _run_steps(self, bound: Bound, slots: list[Any], run: Run | None, beside: WorkerSteps | None) -> None:
         """run: of one step; None: as it was made ready.  beside: runs what may run beside other steps; None: nothing does."""
         interrupts = current_interrupts()
         with beside or nullcontext():

@@ -12,8 +12,8 @@ from npu_runtime.device import float_status
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import MISFITS, DeviceError, InvalidArgument, ResourceExhausted
 from npu_runtime.executor.program import DEAD, HostStep, Task
+from npu_runtime.graph.ops import MERGES
 from npu_runtime.kernels.shapes import broadcast_pair
-from npu_runtime.passes.placement import MERGES
 
 LARGE = 1 << 14
 """Elements from which on new memory costs more than asking whether it is needed."""

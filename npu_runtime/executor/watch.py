@@ -1,4 +1,4 @@
-"""What a caller wants to know of one run, or of it ending in time: steps with their times, a deadline between steps."""
+"""An observer of one run: steps with their times, and a deadline between steps."""
 
 from __future__ import annotations
 

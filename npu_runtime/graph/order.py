@@ -9,7 +9,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Node
 
 SHOWN_IN_CYCLE = 20
-"""The most nodes of a cycle that a message names."""
+"""Nodes of a cycle that a message names."""
 
 
 def predecessors(node: Node) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is known of a tensor before it exists: shape, element type, perhaps its value."""
+"""The spec of a tensor before it exists: shape, element type, perhaps its value."""
 
 from __future__ import annotations
 

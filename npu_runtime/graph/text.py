@@ -11,7 +11,7 @@ from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.spec import Spec
 
 MOST_ELEMENTS = 8
-"""The most elements of a constant or a list attribute that are written. Of larger ones only the shape or length is told."""
+"""Elements of a constant or a list attribute that are written out; of larger ones only the shape or length is told."""
 Remark = Callable[[Node], str]
 
 

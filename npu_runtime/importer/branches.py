@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from npu_runtime.graph.ir import Value
+from npu_runtime.graph.ops import HANDLES
 from npu_runtime.graph.spec import Spec
-from npu_runtime.importer.expansion import TRUTH, Expansion
-from npu_runtime.passes.placement import HANDLES
+from npu_runtime.importer.inline_call import TRUTH, Expansion
 
 IFS = frozenset({"If", "StatelessIf"})
 CASES = frozenset({"Case", "StatelessCase"})

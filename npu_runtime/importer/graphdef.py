@@ -13,12 +13,11 @@ from tensorflow.python.framework import op_def_registry, tensor_util
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import ENTERS, NOT_COMPILED, SWITCHES
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.importer.functions import Inliner, device_op
-from npu_runtime.importer.specs import import_spec
-from npu_runtime.kernels.variants import ADD_VARIANTS, ZERO_VARIANTS
-from npu_runtime.passes.loop_frames import ENTERS
-from npu_runtime.passes.placement import NOT_COMPILED, SWITCHES
+from npu_runtime.importer.tensor_specs import import_spec
+from npu_runtime.kernels.control.variants import ADD_VARIANTS, ZERO_VARIANTS
 
 _INPUT = re.compile(r"^(?P<node>[^:^]+)(?::(?P<index>\d+))?$")
 

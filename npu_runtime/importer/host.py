@@ -18,12 +18,12 @@ from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.ops import gen_state_ops
 
+from npu_runtime.analysis.host_values import is_free_constant, is_virtual, returns_reference, variable_shown
+from npu_runtime.analysis.variable_writers import shows_variable
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
-from npu_runtime.importer.calling_thread import FasterWay, may_run_in_caller
-from npu_runtime.passes.partition import is_free_constant, is_virtual, returns_reference, variable_shown
-from npu_runtime.passes.variable_writers import shows_variable
+from npu_runtime.importer.caller_thread import FasterWay, may_run_in_caller
 
 HOST_CALL_OBSERVERS: list[Callable[[Any], None]] = []
 """Called with the RunMetadata of every host call made by a callable that was built while the list was not empty."""

@@ -11,8 +11,8 @@ from typing import Any
 import tensorflow.compat.v1 as tf
 from tensorflow.python.ops import gradients_util
 
-from npu_runtime.importer.expansion import Expansion
-from npu_runtime.passes.placement import NOT_LOWERED
+from npu_runtime.graph.ops import NOT_LOWERED
+from npu_runtime.importer.inline_call import Expansion
 
 GRADIENT = "SymbolicGradient"
 

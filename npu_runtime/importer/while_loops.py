@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from npu_runtime.graph.ir import Value
+from npu_runtime.graph.ops import HANDLES
 from npu_runtime.graph.spec import Spec
 from npu_runtime.importer.branches import INDEX
-from npu_runtime.importer.expansion import Expansion, inner_name
-from npu_runtime.importer.specs import import_spec
-from npu_runtime.passes.placement import HANDLES
+from npu_runtime.importer.inline_call import Expansion, inner_name
+from npu_runtime.importer.tensor_specs import import_spec
 
 WHILES = frozenset({"While", "StatelessWhile"})
 

@@ -1,4 +1,4 @@
-"""What a kernel is: one function that computes one TensorFlow op, and what the compiler must know of it."""
+"""The kernel registry: one function that computes one TensorFlow op, and what the compiler must know of it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import Estimate, no_work
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels import parallel
-from npu_runtime.kernels.access import shape_text
+from npu_runtime.kernels.variable_access import shape_text
 
 Refuse = Callable[[Sequence[Spec], dict[str, Any]], "str | None"]
 Small = Callable[[Sequence[Spec], Sequence[Spec], Mapping[str, Any], bool], "Callable[..., Any] | None"]
@@ -142,9 +141,8 @@ def _with_ranks(function: Callable[..., Any], ranks: Mapping[str, int]) -> Calla
 
 @cache
 def all_kernels() -> Mapping[str, Kernel]:
-    """Every kernel by op type, sorted; imports the modules of this package once."""
+    """Every kernel by op type, sorted; imports the modules of this package and of its folders once."""
     package = importlib.import_module("npu_runtime.kernels")
-    for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
-        importlib.import_module(f"npu_runtime.kernels.{module}")
-    parallel.hold_blas_at_one_thread()
+    for module in sorted(m.name for m in pkgutil.walk_packages(package.__path__, "npu_runtime.kernels.")):
+        importlib.import_module(module)
     return dict(sorted(_REGISTRY.items()))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from npu_runtime.passes.host_by_nature import is_by_nature
+from npu_runtime.analysis.host_only_ops import is_by_nature
 from tests.e2e.programs import HERE, N_STEPS, PROGRAMS, ProgramUnderTest, run_child
 
 # The profiler knows a node's shapes only when it ran under its own name, which oneDNN's rewrites change.

@@ -9,9 +9,9 @@ import pytest
 
 from npu_runtime.device import float_status
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.kernels import parallel
-from npu_runtime.kernels.background import begin
-from npu_runtime.kernels.parallel import parallel_ranges, set_n_threads
+from npu_runtime.kernels.threads import parallel
+from npu_runtime.kernels.threads.background import begin
+from npu_runtime.kernels.threads.parallel import parallel_ranges, set_n_threads
 
 
 @pytest.fixture(autouse=True)

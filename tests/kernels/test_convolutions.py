@@ -16,25 +16,25 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
-from npu_runtime.kernels import (
-    column_phases,
+from npu_runtime.kernels.base import all_kernels
+from npu_runtime.kernels.conv import (
+    col2im,
     column_winograd,
-    fused,
+    conv_interior,
     im2col,
     line_winograd,
-    scattered,
-    unpacked,
-    unpadded,
+    strided_input_gradient,
     winograd,
 )
-from npu_runtime.kernels.base import all_kernels
-from npu_runtime.kernels.blank import blank_windows
-from npu_runtime.kernels.conv import choose_algorithm, conv2d, conv_shape, fastest_way, placeholder
-from npu_runtime.kernels.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input
-from npu_runtime.kernels.windows import Axis, Layout, phases
+from npu_runtime.kernels.conv.conv import choose_algorithm, conv2d, conv_shape, fastest_way, placeholder
+from npu_runtime.kernels.conv.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input
+from npu_runtime.kernels.conv.zero_windows import blank_windows
+from npu_runtime.kernels.fused import bias_activation
+from npu_runtime.kernels.linalg import gemm_unpacked
+from npu_runtime.kernels.windows.windows import Axis, Layout, phases
 from tests.kernels import oracle
-from tests.kernels.cases.conv import COLUMNS, FEW_CHANNELS, ONE_CHANNEL, SMALL_IMAGES, WINOGRAD
-from tests.kernels.cases.conv_gradients import gradients
+from tests.kernels.cases.conv.conv import COLUMNS, FEW_CHANNELS, ONE_CHANNEL, SMALL_IMAGES, WINOGRAD
+from tests.kernels.cases.conv.conv_gradients import gradients
 from tests.kernels.harness import Case, arr, call, case
 from tests.kernels.test_oracle import RELATIVE, assert_matches
 
@@ -206,7 +206,7 @@ def test_the_bias_behind_a_window_of_zeros_is_all_there_is(image: tuple[int, ...
     x[:, image[1] // 3 :] = 0
     bias = np.where(np.arange(weights[3]) % 2, 0.0, 0.25).astype("f")
     attrs = {"strides": [1, 1, 1, 1], "padding": "SAME", "fused_ops": ["BiasAdd", "Relu"]}
-    made = fused.fused_conv2d(x, w, bias, **attrs)
+    made = bias_activation.fused_conv2d(x, w, bias, **attrs)
     expected = oracle.run(case("_FusedConv2D", x, w, [bias], [], TArgs=["float32"], num_args=1, **attrs))[0][0]
     np.testing.assert_allclose(made, expected, rtol=1e-4, atol=1e-4)
     blank = np.s_[:, image[1] // 3 + weights[0] :]
@@ -259,16 +259,16 @@ def test_blank_windows_are_those_that_sum_to_zero(data: st.DataObject) -> None:
 
 def test_the_cases_of_small_images_are_taken_as_such() -> None:
     for x, w in SMALL_IMAGES:
-        assert way_of(x, w, "SAME") is unpadded.convolve
+        assert way_of(x, w, "SAME") is conv_interior.convolve
         rows, cols = (phases(axis)[0].axis for axis in Layout.of([1, 1, 1, 1], "VALID", "NHWC").axes(x[1:3], w[:2]))
         dy, turned = np.empty((x[0], rows.extent, cols.extent, w[3]), "f"), np.empty((*w[:2], *w[:1:-1]), "f")
-        assert choose_algorithm(dy, turned, rows, cols, np.empty(x, "f")) is unpadded.convolve
+        assert choose_algorithm(dy, turned, rows, cols, np.empty(x, "f")) is conv_interior.convolve
 
 
 def test_the_cases_of_one_channel_are_taken_as_such() -> None:
     for one in ONE_CHANNEL:
         _, w, dy = gradients(one)[0].inputs
-        assert scattered.is_worth_it(dy, w)
+        assert col2im.is_worth_it(dy, w)
         assert_gradients_are_adjoint(one)
 
 
@@ -283,8 +283,8 @@ def test_gradients_by_images_scattered_in_chunks_of_any_size(one: Case, chunk_by
     )
     assume(dy.size)
     dx = np.empty_like(expected)
-    with mock.patch.object(scattered, "CHUNK_BYTES", chunk_bytes):
-        scattered.input_gradient(dy, w, rows, cols, dx)
+    with mock.patch.object(col2im, "CHUNK_BYTES", chunk_bytes):
+        col2im.input_gradient(dy, w, rows, cols, dx)
     assert_matches(dx, expected, judged(one))
 
 
@@ -351,7 +351,10 @@ def test_columns_by_themselves_in_blocks_and_products_of_any_size(
     longest = max(column_winograd.bands_of(rows).count * cols.out, longest)
     y, dw, other = np.empty_like(dy), np.empty_like(w), np.empty_like(dy)
     turned = np.ascontiguousarray(w.swapaxes(2, 3)).swapaxes(2, 3)
-    with mock.patch.multiple(column_winograd, **blocks, LONGEST=longest), mock.patch.object(unpacked, "SMALL_PRODUCT", small):
+    with (
+        mock.patch.multiple(column_winograd, **blocks, LONGEST=longest),
+        mock.patch.object(gemm_unpacked, "SMALL_PRODUCT", small),
+    ):
         column_winograd.convolve(np.asfortranarray(x), w, rows, cols, y)
         column_winograd.convolve(x, turned, rows, cols, other)
         column_winograd.filter_gradient(x, dy, rows, cols, dw)
@@ -371,10 +374,10 @@ def test_phases_of_a_stride_at_once_in_blocks_of_any_size(
     by_image = gradients(one)[0]
     _, w, dy = by_image.inputs
     rows, cols = axes_of(one)
-    assume(column_phases.can_take(dy, w, rows, cols))
+    assume(strided_input_gradient.can_take(dy, w, rows, cols))
     dx, seen = np.empty_like(one.inputs[0]), []
-    with mock.patch.multiple(column_winograd, **blocks), mock.patch.object(unpacked, "SMALL_PRODUCT", small):
-        column_phases.input_gradient(dy, w, rows, cols, dx, lambda part: seen.append(part.copy()))
+    with mock.patch.multiple(column_winograd, **blocks), mock.patch.object(gemm_unpacked, "SMALL_PRODUCT", small):
+        strided_input_gradient.input_gradient(dy, w, rows, cols, dx, lambda part: seen.append(part.copy()))
     assert_matches(dx, oracle.run(by_image)[0][0], judged(by_image))
     by_place = sorted(seen, key=lambda part: next(i for i in range(len(dx)) if (dx[i] == part[0]).all()))
     np.testing.assert_array_equal(np.concatenate(by_place), dx)
@@ -399,12 +402,12 @@ def test_taps_inside_the_image_in_chunks_of_any_size(one: Case, chunk_positions:
     layout = Layout.of([1] * 4, one.attrs["padding"], "NHWC", explicit_paddings=one.attrs.get("explicit_paddings", ()))
     rows, cols = layout.axes(x.shape[1:3], w.shape[:2])
     y, dw = np.empty_like(dy), np.empty_like(w)
-    with mock.patch.multiple(unpadded, CHUNK_POSITIONS=chunk_positions, MOST_INSIDE=1.0):
-        assume(unpadded.cost_ns(x, w, rows, cols) < math.inf)
-        unpadded.convolve(np.asfortranarray(x), w, rows, cols, y)
-        unpadded.filter_gradient(x, dy, rows, cols, dw)
+    with mock.patch.multiple(conv_interior, CHUNK_POSITIONS=chunk_positions, MOST_INSIDE=1.0):
+        assume(conv_interior.cost_ns(x, w, rows, cols) < math.inf)
+        conv_interior.convolve(np.asfortranarray(x), w, rows, cols, y)
+        conv_interior.filter_gradient(x, dy, rows, cols, dw)
         turned = np.ascontiguousarray(w.swapaxes(2, 3)).swapaxes(2, 3)
-        unpadded.convolve(x, turned, rows, cols, other := np.empty_like(y))
+        conv_interior.convolve(x, turned, rows, cols, other := np.empty_like(y))
     assert_matches(y, oracle.run(one)[0][0], judged(one))
     assert_matches(other, oracle.run(one)[0][0], judged(one))
     assert_matches(dw, oracle.run(by_filter)[0][0], judged(by_filter))
@@ -431,7 +434,7 @@ def test_winograd_in_blocks_and_chunks_of_any_size(one: Case, block_bytes: int, 
     turned = np.ascontiguousarray(w.swapaxes(2, 3)).swapaxes(2, 3)
     products = {"IS_AMD": panel > 0, "WIDTH": panel, "SMALL_PRODUCT": 12, "FEWEST_ROWS": 2, "FEWEST_INNER": 1}
     sizes = {"BLOCK_BYTES": block_bytes, "CHUNK_TILES": chunk_tiles, "MIN_TILES": 17, "FEWEST_BY_PANELS": 1}
-    with mock.patch.multiple(winograd, **sizes), mock.patch.multiple(unpacked, **products):
+    with mock.patch.multiple(winograd, **sizes), mock.patch.multiple(gemm_unpacked, **products):
         winograd.convolve(x, w, rows, cols, y)
         winograd.convolve(x, turned, rows, cols, other)
         winograd.filter_gradient(x, dy, rows, cols, dw)
@@ -457,8 +460,8 @@ def test_a_bias_added_by_lines_of_any_length_is_the_sum(rows: int, channels: int
     block, bias = arr(rows, 2 * channels)[:, :channels], arr(channels, seed=1)
     made = block if is_apart else block.copy()
     expected = made + bias
-    with mock.patch.object(fused, "LINE_ELEMENTS", elements):
-        fused.make_epilogue(bias, channels, ["BiasAdd"], 0.0)(made)
+    with mock.patch.object(bias_activation, "LINE_ELEMENTS", elements):
+        bias_activation.make_epilogue(bias, channels, ["BiasAdd"], 0.0)(made)
     np.testing.assert_array_equal(made, expected)
 
 

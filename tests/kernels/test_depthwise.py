@@ -8,10 +8,11 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.kernels import depthwise_sums, parallel
-from npu_runtime.kernels.windows import Axis, spans
+from npu_runtime.kernels.conv import depthwise_sums
+from npu_runtime.kernels.threads import parallel
+from npu_runtime.kernels.windows.windows import Axis, spans
 from tests.kernels import oracle
-from tests.kernels.cases.depthwise import triple
+from tests.kernels.cases.conv.depthwise import triple
 from tests.kernels.harness import Case, arr, call
 from tests.kernels.test_convolutions import channels_first, judged, nchw
 from tests.kernels.test_oracle import assert_matches

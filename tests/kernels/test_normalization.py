@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.kernels.elementwise_gradients import relu6_grad
-from npu_runtime.kernels.normalization import fused_batch_norm_v3
-from npu_runtime.kernels.normalization_gradients import batch_norm_activation_grad, fused_batch_norm_grad_v3
+from npu_runtime.kernels.elementwise.elementwise_gradients import relu6_grad
+from npu_runtime.kernels.fused.normalized_activation_gradient import batch_norm_activation_grad
+from npu_runtime.kernels.norm.normalization import fused_batch_norm_v3
+from npu_runtime.kernels.norm.normalization_gradients import fused_batch_norm_grad_v3
 from tests.kernels import oracle
-from tests.kernels.cases.normalization import norm
-from tests.kernels.cases.normalization_gradients import grad
+from tests.kernels.cases.norm.normalization import norm
+from tests.kernels.cases.norm.normalization_gradients import grad
 from tests.kernels.harness import Case, arr, call
 from tests.kernels.test_oracle import assert_matches
 

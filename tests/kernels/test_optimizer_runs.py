@@ -7,7 +7,7 @@ import pytest
 
 from npu_runtime.device.variable import Variable
 from tests.kernels import oracle
-from tests.kernels.cases import optimizer, optimizer_sparse
+from tests.kernels.cases.training import optimizer, optimizer_sparse
 from tests.kernels.harness import Case, call, case_ids
 
 N_STEPS = 20

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from npu_runtime.kernels import parallel
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.kernels.parallel import parallel_ranges, scratch, set_n_threads
+from npu_runtime.kernels.threads import parallel
+from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch, set_n_threads
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npu_runtime.kernels.philox import Stream
+from npu_runtime.kernels.random.philox import Stream
 
 ALL_ONES = 2**64 - 1
 # counter words, key words, answer: the known-answer tests of Random123 for philox4x32-10

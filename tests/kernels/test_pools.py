@@ -11,11 +11,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument, Unimplemented
-from npu_runtime.kernels import pool_routing
-from npu_runtime.kernels.pooling import avg_pool, max_pool
-from npu_runtime.kernels.pooling_gradients import avg_pool_grad, max_pool_grad, max_pool_relu_grad
+from npu_runtime.kernels.fused.pooled_relu_gradient import max_pool_relu_grad
+from npu_runtime.kernels.pool import pool_routing
+from npu_runtime.kernels.pool.pooling import avg_pool, max_pool
+from npu_runtime.kernels.pool.pooling_gradients import avg_pool_grad, max_pool_grad
 from tests.kernels import oracle
-from tests.kernels.cases.pooling_gradients import of_forward
+from tests.kernels.cases.pool.pooling_gradients import of_forward
 from tests.kernels.harness import Case, arr, call, case
 from tests.kernels.test_oracle import assert_matches
 

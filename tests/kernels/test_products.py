@@ -10,7 +10,10 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.kernels import batch_matmul, im2col, matmul, panels, parallel, unpacked
+from npu_runtime.kernels.conv import im2col
+from npu_runtime.kernels.fused import packed_weights
+from npu_runtime.kernels.linalg import batch_matmul, gemm_unpacked, matmul
+from npu_runtime.kernels.threads import parallel
 from tests.kernels.harness import arr
 
 SIZES = {
@@ -37,7 +40,7 @@ def test_stacks_of_any_size(m: int, k: int, n: int, left: str, right: str, small
     sizes = {**SIZES, "IS_AMD": small == 16, "SMALL_PRODUCT": 100}
     with (
         mock.patch.multiple(matmul, SMALL_PRODUCT=small * max(b.size, 1), FEWEST_STACKED=16),
-        mock.patch.multiple(unpacked, **sizes),
+        mock.patch.multiple(gemm_unpacked, **sizes),
     ):
         matmul.multiply_stacked(a, b, out)
     expected = a.astype(np.float64) @ b.astype(np.float64)
@@ -99,8 +102,8 @@ def test_a_large_product_by_panels(
     a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n + 5, seed=1).round()[:, 2 : n + 2]
     b = b if is_part else np.ascontiguousarray(b)
     out = np.full((m, n + 3 if is_wide else n), np.nan, np.float32)[:, :n]
-    with mock.patch.multiple(unpacked, **SIZES, SMALL_PRODUCT=small, LONGEST=longest):
-        unpacked.multiply_unpacked(a, b, out)
+    with mock.patch.multiple(gemm_unpacked, **SIZES, SMALL_PRODUCT=small, LONGEST=longest):
+        gemm_unpacked.multiply_unpacked(a, b, out)
     np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64))
 
 
@@ -114,7 +117,7 @@ def test_panels_over_the_threads(m: int, k: int, n: int, left: str, is_turned: b
     b = np.asfortranarray(b) if is_turned else b
     out = np.full((m, n), np.nan, np.float32)
     sizes = {"SERIAL_FLOPS": 0, "FEWEST_WIDE": 8, "FEW_ROWS": (), "FEW_ROWS_BY_COLUMNS": (), "SMALL_PRODUCT": 1, "WIDTH": 4}
-    with mock.patch.multiple(unpacked, **SIZES, SMALL_PRODUCT=100), mock.patch.multiple(matmul, **sizes):
+    with mock.patch.multiple(gemm_unpacked, **SIZES, SMALL_PRODUCT=100), mock.patch.multiple(matmul, **sizes):
         matmul.multiply(a, b, out, _double if ends else None)
     np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64) * (2 if ends else 1))
 
@@ -123,12 +126,12 @@ def test_which_products_go_by_panels() -> None:
     """Large ones whose right operand has contiguous rows, on AMD's processors, where BLAS knows small products."""
     a, b = np.empty((256, 768), np.float32), np.empty((768, 768), np.float32)
     down = np.empty((768, 1024), np.float32).T
-    with mock.patch.multiple(unpacked, IS_AMD=True, SMALL_PRODUCT=10**6):
-        assert unpacked.way_unpacked(a, b) is unpacked.multiply_unpacked
-        assert [unpacked.way_unpacked(*pair) for pair in ((a[:40], b), (a, b.T), (down, b))] == [None] * 3
+    with mock.patch.multiple(gemm_unpacked, IS_AMD=True, SMALL_PRODUCT=10**6):
+        assert gemm_unpacked.way_unpacked(a, b) is gemm_unpacked.multiply_unpacked
+        assert [gemm_unpacked.way_unpacked(*pair) for pair in ((a[:40], b), (a, b.T), (down, b))] == [None] * 3
     for facts in ({"IS_AMD": False, "SMALL_PRODUCT": 10**6}, {"IS_AMD": True, "SMALL_PRODUCT": 0}):
-        with mock.patch.multiple(unpacked, **facts):
-            assert unpacked.way_unpacked(a, b) is None
+        with mock.patch.multiple(gemm_unpacked, **facts):
+            assert gemm_unpacked.way_unpacked(a, b) is None
 
 
 @given(
@@ -160,7 +163,7 @@ def test_products_that_sum_over_many_rows(n: int, m: int, k: int, left: str, sma
     a, b = LAYOUTS[left](arr(n, m).round()), arr(n, k, seed=1).round()
     out = np.full((m, k), np.nan, np.float32)
     sizes = {**SIZES, "IS_AMD": by_panels, "SMALL_PRODUCT": 100}
-    with mock.patch.multiple(im2col, SMALL_PRODUCT=small), mock.patch.multiple(unpacked, **sizes):
+    with mock.patch.multiple(im2col, SMALL_PRODUCT=small), mock.patch.multiple(gemm_unpacked, **sizes):
         im2col.multiply_turned(a, b, out)
     np.testing.assert_array_equal(out, a.T.astype(np.float64) @ b.astype(np.float64))
 
@@ -216,12 +219,14 @@ def test_products_with_a_matrix_in_panels(m: int, k: int, n: int, left: str, end
     """Whole numbers, whose sums are exact in any order; bias and activation as of the fused product."""
     a, wide, bias = LAYOUTS[left](arr(m, k).round()), arr(k, n + 3, seed=1).round(), arr(n, seed=2).round()
     b = wide[:, :n] if is_part else np.ascontiguousarray(wide[:, :n])
-    laid_out = panels.lay_out_panels(b)
+    laid_out = packed_weights.lay_out_panels(b)
     assert laid_out.shape == b.shape
     with mock.patch.multiple(matmul, SMALL_PRODUCT=small * m, SERIAL_FLOPS=0):
         if ends:
-            out = panels.panel_matmul(a, laid_out, bias, fused_ops=["BiasAdd", "Relu"], leakyrelu_alpha=0.2)
+            out = packed_weights.panel_matmul(a, laid_out, bias, fused_ops=["BiasAdd", "Relu"], leakyrelu_alpha=0.2)
         else:
-            out = panels.panel_matmul(a, laid_out, fused_ops=[], leakyrelu_alpha=0.2, out=np.full((m, n), np.nan, np.float32))
+            out = packed_weights.panel_matmul(
+                a, laid_out, fused_ops=[], leakyrelu_alpha=0.2, out=np.full((m, n), np.nan, np.float32)
+            )
     expected = a.astype(np.float64) @ b.astype(np.float64)
     np.testing.assert_array_equal(out, np.maximum(expected + bias, 0) if ends else expected)

@@ -10,8 +10,9 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.device.denormals import flushed
-from npu_runtime.kernels import normals, parallel, philox
 from npu_runtime.kernels.base import all_kernels
+from npu_runtime.kernels.random import normals, philox
+from npu_runtime.kernels.threads import parallel
 
 Build = Callable[[], tf.Tensor]
 

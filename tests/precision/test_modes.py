@@ -11,15 +11,16 @@ import pytest
 from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import op_def_registry
 
+from npu_runtime.analysis.device_types import count_types, device_type
+from npu_runtime.analysis.precision_policy import CUBE_OPS, PrecisionPolicy, load_policy
 from npu_runtime.config import PRECISION_MODES, Precision, RuntimeConfig, load_config
 from npu_runtime.device.chip import chip_names, load_chip
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.verify import verify
-from npu_runtime.kernels.rounding import ROUND
-from npu_runtime.passes.assign_precision import assign_precision, count_types, device_type
-from npu_runtime.passes.precision_policy import CUBE_OPS, PrecisionPolicy, load_policy
+from npu_runtime.kernels.elementwise.rounding import ROUND
+from npu_runtime.passes.precision.assign_precision import assign_precision
 
 FLOAT, HALF = "float32", "float16"
 FIRST_GENERATION = ("Ascend910A", "Ascend910PremiumA", "Ascend910ProA", "Ascend910ProB")

@@ -13,10 +13,10 @@ from hypothesis.extra import numpy as hnp
 
 from npu_runtime.device import float_status
 from npu_runtime.device.denormals import flushed
-from npu_runtime.kernels import parallel
 from npu_runtime.kernels.base import all_kernels
-from npu_runtime.kernels.regions import body_of
-from npu_runtime.kernels.rounding import ROUND, round_to_grid
+from npu_runtime.kernels.elementwise.rounding import ROUND, round_to_grid
+from npu_runtime.kernels.fused.elementwise_regions import body_of
+from npu_runtime.kernels.threads import parallel
 
 TYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 

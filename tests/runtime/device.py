@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.executor.programs import Programs
+from npu_runtime.executor.program_cache import ProgramCache
 
 tf.disable_v2_behavior()
 
@@ -49,11 +49,11 @@ hooks = load_hooks()
 
 
 def device_config(**parameters: Any) -> tf.ConfigProto:
-    """A ConfigProto with the NPU entry."""
+    """A ConfigProto with the NPU entry; graphs are verified behind every step of the compiler."""
     config = tf.ConfigProto()
     entry = config.graph_options.rewrite_options.custom_optimizers.add()
     entry.name = "NpuOptimizer"
-    for key, value in parameters.items():
+    for key, value in {"verify": "on", **parameters}.items():
         if isinstance(value, bool):
             entry.parameter_map[key].b = value
         else:
@@ -68,7 +68,7 @@ def device_session(graph: Any = None, **parameters: Any) -> tf.Session:
 
 def leave_extents_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every program is compiled for feeds of any extent, as it is for shapes that are met late and seldom."""
-    monkeypatch.setattr(Programs, "_wanted", lambda self, shapes: tuple((None,) * len(shape) for shape in shapes))
+    monkeypatch.setattr(ProgramCache, "_wanted", lambda self, shapes: tuple((None,) * len(shape) for shape in shapes))
 
 
 def device_of(session: tf.Session) -> Any:

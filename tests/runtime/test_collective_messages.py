@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npu_runtime.collectives import connection, coordinator, mailing, run_file
-from npu_runtime.collectives.call import Call
+from npu_runtime.collectives import connection, coordinator, run_file, shm_transport
+from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.communicator import Communicator
 from npu_runtime.collectives.connection import BrokenMessage, connect
 from npu_runtime.collectives.coordinator import Coordinator
-from npu_runtime.collectives.mailing import Inbox, Outbox
+from npu_runtime.collectives.shm_transport import Inbox, Outbox
 from npu_runtime.errors import FailedPrecondition, InvalidArgument
 
 ALONE = Call("HcomAllReduce", (0,), "sum")
@@ -229,7 +229,7 @@ class TestInbox:
 
 def test_a_name_that_is_taken_is_not_written_to(tmp_path, monkeypatch):
     """Then arrays go with the message."""
-    monkeypatch.setattr(mailing.secrets, "token_hex", lambda n: "00")
+    monkeypatch.setattr(shm_transport.secrets, "token_hex", lambda n: "00")
     (tmp_path / "victim").write_bytes(b"as it was")
     (tmp_path / "rank0-00").symlink_to(tmp_path / "victim")
     packed, carried = Outbox(tmp_path, "rank0").pack([LARGE])

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.collectives import mailing, meeting
-from npu_runtime.collectives.call import Call
+from npu_runtime.collectives import rendezvous, shm_transport
+from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.communicator import Communicator, communicator
 from npu_runtime.collectives.coordinator import Coordinator
 from npu_runtime.errors import FailedPrecondition
@@ -230,7 +230,7 @@ def test_counts_that_fit_no_array_are_told_to_all(world):
 
 def test_a_long_sum_holds_up_no_other_group(world, monkeypatch):
     begun, may_end = threading.Event(), threading.Event()
-    combine = meeting.combine
+    combine = rendezvous.combine
 
     def long(call, brought):
         if call.ranks == (0, 1):
@@ -238,7 +238,7 @@ def test_a_long_sum_holds_up_no_other_group(world, monkeypatch):
             assert may_end.wait(30)
         return combine(call, brought)
 
-    monkeypatch.setattr(meeting, "combine", long)
+    monkeypatch.setattr(rendezvous, "combine", long)
     first, second = (Call("HcomAllReduce", ranks, "sum") for ranks in ((0, 1), (2, 3)))
     waits = [world._pool.submit(world.ranks[i].exchange, first, [np.ones(1)]) for i in (0, 1)]
     try:
@@ -253,7 +253,7 @@ def test_without_room_arrays_go_with_the_message(coordinator, monkeypatch):
     def full(folder, name, n_bytes):
         raise OSError("no space left")
 
-    monkeypatch.setattr(mailing, "_made", full)
+    monkeypatch.setattr(shm_transport, "_made", full)
     world = World(coordinator, 2)
     brought = [np.arange(50_000.0), np.ones(50_000)]
     np.testing.assert_array_equal(world.call(Call("HcomAllReduce", (0, 1), "max"), *brought)[1], np.maximum(*brought))

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.executor import trials
+from npu_runtime.executor import autotune_steps
 from npu_runtime.interrupts import Interrupts
 from tests.runtime.device import device_of, device_session
 
-N_TRIALS = 2 + 4 * trials.REPEATS
+N_TRIALS = 2 + 4 * autotune_steps.REPEATS
 X = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)
 
 

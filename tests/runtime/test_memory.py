@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from npu_runtime.device.memory import Arena, ArenaPool, allocate_array
 from npu_runtime.device.variable import Variable
-from npu_runtime.executor import programs
+from npu_runtime.executor import program_cache
 from npu_runtime.session import run_log
 from tests.runtime.device import device_of, device_session
 
@@ -36,7 +36,7 @@ def test_arenas_in_use_are_large_enough_and_differ(requests: list[tuple[int, boo
 
 
 def test_programs_for_many_shapes_share_one_arena(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "FEW_SHAPES", 5)
+    monkeypatch.setattr(program_cache, "FEW_SHAPES", 5)
     with tf.Graph().as_default(), device_session() as session:
         x = tf.placeholder(tf.float32, [None, 50])
         y = tf.reduce_sum(tf.matmul(tf.exp(x), tf.ones([50, 40]) * 0.5) + 1.0, axis=1)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.executor import overlap
-from npu_runtime.passes import fuse_elementwise, fuse_optimizer_gradients
+from npu_runtime.passes.fuse import fuse_elementwise, fuse_optimizer_gradients
+from npu_runtime.passes.schedule import plan_overlap
 from tests.kernels.oracle import plain_session
 from tests.runtime.device import device_session, leave_extents_open
 from tests.runtime.random_graphs import Maker
@@ -94,7 +94,7 @@ def test_same_as_tensorflow(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if seed % 2:
         monkeypatch.setattr(fuse_elementwise, "SMALLEST", 1)
         monkeypatch.setattr(fuse_optimizer_gradients, "SMALLEST", 1)
-        monkeypatch.setattr(overlap, "LEAST_SECONDS", -1.0)
+        monkeypatch.setattr(plan_overlap, "LEAST_SECONDS", -1.0)
     with tf.Graph().as_default():
         made = Maker(seed, shows_memory=seed % 3 > 0)
         made.grow(60)

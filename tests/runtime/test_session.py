@@ -15,8 +15,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.errors import DeadlineExceeded
-from npu_runtime.executor import in_flight
-from npu_runtime.executor.in_flight import InFlight
+from npu_runtime.executor import active_steps
+from npu_runtime.executor.active_steps import ActiveSteps
 from tests.runtime.device import device_of, device_session
 
 Step = tuple[Any, dict[Any, Any]]
@@ -392,11 +392,11 @@ def test_a_run_that_waits_for_a_variable_to_move_keeps_its_timeout() -> None:
 
 def test_a_step_that_never_ends_is_told_to_who_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     moved: list[Any] = []
-    flight, used = InFlight(), frozenset({("resource", "v")})
+    flight, used = ActiveSteps(), frozenset({("resource", "v")})
     assert flight.begin(used)
     flight.move({key: partial(moved.append, key) for key in used})
     assert flight.begin(frozenset({("ref", "v")})) and not flight.begin(used) and moved == []
-    monkeypatch.setattr(in_flight, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(active_steps, "MOST_SECONDS", 0.0)
     with pytest.raises(DeadlineExceeded, match="need v on the host"):
         flight.wait(time.monotonic() - 1.0)
     flight.end(used)

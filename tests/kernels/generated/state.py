@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.kernels.cases.optimizer import SPECS
+from tests.kernels.cases.training.optimizer import SPECS
 from tests.kernels.generated import numbers
 from tests.kernels.generated.batch import Drawn
 from tests.kernels.harness import Var, case

@@ -10,7 +10,7 @@ import tensorflow as tf
 from npu_bridge._ops import composite
 from npu_bridge._refuse import refuse
 
-from npu_runtime.collectives.call import ADDRESS_VARIABLE
+from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE
 
 _GRADIENT = "NpuHcomNone"
 _SUMMED = "NpuHcomAllReduce"

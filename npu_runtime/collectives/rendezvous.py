@@ -1,0 +1,111 @@
+"""Where the ranks of a group come together, for one call after another."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from threading import Condition
+
+import numpy as np
+
+from npu_runtime.collectives.collective_call import Call
+from npu_runtime.collectives.reduce_ops import Arrays, combine
+from npu_runtime.errors import DeviceError
+
+Reply = tuple[str, "np.ndarray | None"]
+"""An error, empty when there is none; what the rank gets."""
+
+
+@dataclass
+class _Turn:
+    """One call of all ranks.  arrived: what each brings, by its world rank.  replies: when it is over.
+
+    Once all have arrived it is no meeting's turn any more, and whoever came last alone works on it.
+    """
+
+    arrived: dict[int, tuple[Call, Arrays]] = field(default_factory=dict)
+    replies: Mapping[int, Reply] | None = None
+
+
+class Rendezvous:
+    """The calls of one group, in order: the n-th of each rank is one call of all.
+
+    ranks: of the group.  ended: why a rank takes no part any more, by world rank; shared with other meetings.
+    changed: the condition that all meetings share.
+    """
+
+    def __init__(self, ranks: tuple[int, ...], ended: Mapping[int, str], changed: Condition) -> None:
+        self._ranks, self._ended, self._changed = ranks, ended, changed
+        self._turn = _Turn()
+        self._posted: dict[int, deque[np.ndarray]] = defaultdict(deque)
+
+    def attend(self, rank: int, call: Call, arrays: Arrays, seconds: float) -> Reply:
+        """Wait for the other ranks, at most so long, and get what this one is given."""
+        with self._changed:
+            if call.op == "HcomSend":
+                self._posted[call.tag].append(np.array(arrays[0]))  # the sender uses its memory again
+                self._changed.notify_all()
+                return "", arrays[0]
+            if call.op == "HcomReceive":
+                return self._receive(call, arrays[0], seconds)
+            turn = self._turn
+            turn.arrived[rank] = (call, arrays)
+            is_last = len(turn.arrived) == len(self._ranks)
+            if not is_last:
+                return self._wait(turn, rank, seconds)
+            self._turn = _Turn()
+        replies = self._combined(turn)  # meanwhile other groups meet
+        with self._changed:
+            return self._finish(turn, replies)[rank]
+
+    def _wait(self, turn: _Turn, rank: int, seconds: float) -> Reply:
+        """For those that are missing, however long; then for the result."""
+        self._changed.wait_for(lambda: turn is not self._turn or self._missing(turn), seconds)
+        if turn is self._turn:
+            self._turn = _Turn()
+            return self._finish(turn, dict.fromkeys(turn.arrived, (self._why_not(turn, seconds), None)))[rank]
+        self._changed.wait_for(lambda: turn.replies is not None)
+        return (turn.replies or {})[rank]
+
+    def _finish(self, turn: _Turn, replies: Mapping[int, Reply]) -> Mapping[int, Reply]:
+        turn.replies = replies
+        self._changed.notify_all()
+        return replies
+
+    def _combined(self, turn: _Turn) -> Mapping[int, Reply]:
+        calls = [turn.arrived[rank][0] for rank in self._ranks]
+        if len(set(calls)) > 1:
+            said = "; ".join(f"rank {rank} {call}" for rank, call in zip(self._ranks, calls, strict=True))
+            return dict.fromkeys(self._ranks, (f"the ranks call different operations at the same time: {said}", None))
+        try:
+            results = combine(calls[0], [turn.arrived[rank][1] for rank in self._ranks])
+        except DeviceError as error:
+            return dict.fromkeys(self._ranks, (error.message, None))
+        except Exception as error:  # numpy's, of counts that fit no array; without a reply the ranks would wait for ever
+            return dict.fromkeys(self._ranks, (f"{calls[0]}: {error}", None))
+        return {rank: ("", result) for rank, result in zip(self._ranks, results, strict=True)}
+
+    def _missing(self, turn: _Turn) -> list[int]:
+        """Ranks that will not come, as they have ended."""
+        return [rank for rank in self._ranks if rank in self._ended and rank not in turn.arrived]
+
+    def _why_not(self, turn: _Turn, seconds: float) -> str:
+        call = next(iter(turn.arrived.values()))[0]
+        gone = self._missing(turn)
+        if gone:
+            return f"{call} waits for rank {gone[0]}, which {self._ended[gone[0]]}; every rank has to run the same steps"
+        late = ", ".join(str(rank) for rank in self._ranks if rank not in turn.arrived)
+        return f"{call} has waited {seconds:g} s for rank {late} (HCCL_EXEC_TIMEOUT); every rank has to run the same steps"
+
+    def _receive(self, call: Call, like: np.ndarray, seconds: float) -> Reply:
+        posted, sender = self._posted[call.tag], self._ranks[0]
+        self._changed.wait_for(lambda: bool(posted) or sender in self._ended, seconds)
+        if not posted:
+            why = f"which {self._ended[sender]}" if sender in self._ended else f"{seconds:g} s (HCCL_EXEC_TIMEOUT)"
+            return f"{call} waits for rank {sender}, {why}", None
+        value = posted.popleft()
+        if (value.dtype, value.shape) != (like.dtype, like.shape):
+            came, wanted = (f"{x.dtype.name}{list(x.shape)}" for x in (value, like))
+            return f"{call} expects {wanted}, rank {sender} has sent {came}", None
+        return "", value

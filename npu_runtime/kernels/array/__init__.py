@@ -1,0 +1,1 @@
+"""Arrays filled, joined, cut, gathered, scattered and reshaped."""

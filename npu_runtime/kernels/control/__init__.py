@@ -1,0 +1,1 @@
+"""Stacks, tensor arrays and lists, optionals, assertions, collectives, the float status."""

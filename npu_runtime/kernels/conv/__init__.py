@@ -1,0 +1,1 @@
+"""Two-dimensional convolutions and their gradients: the algorithms, and the estimate that chooses one."""

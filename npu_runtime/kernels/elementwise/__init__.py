@@ -1,0 +1,1 @@
+"""Element-wise ops: arithmetic, comparisons, activations and their gradients, special functions, casts, biases, roundings."""

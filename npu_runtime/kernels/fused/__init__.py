@@ -1,0 +1,1 @@
+"""Kernels of the ops that only `passes/fuse` makes, in the place of several nodes."""

@@ -1,0 +1,349 @@
+"""Matrix products on the cube unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from npu_runtime import dtypes as dt
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.half_storage import store, wide_buffer, widen
+from npu_runtime.kernels.linalg.gemm_unpacked import (
+    IS_AMD,
+    SMALL_PRODUCT,
+    WIDTH,
+    cut_columns,
+    cut_rows,
+    multiply_unpacked,
+    way_unpacked,
+    with_rows,
+)
+from npu_runtime.kernels.threads.parallel import Body, n_threads, parallel_ranges, scratch
+from npu_runtime.kernels.variable_access import shape_text
+
+ALL = slice(None)
+
+
+class Epilogue(Protocol):
+    """Changes a finished part of a result in place, while it is in cache."""
+
+    def __call__(self, block: np.ndarray, columns: slice = ALL) -> None:
+        """block: (rows, columns), which are those of the whole result, in rows that need not follow each other in memory."""
+
+
+PRODUCTS = dt.FLOATS | {"int32", "int64"}
+ROWS = 1024
+"""Rows of a product that one thread computes at a time: each piece packs the other operand once more, so that two pieces are
+the fastest for two threads; but where there are more threads they want a piece each."""
+COLUMNS = 768
+"""Columns that one thread computes at a time where a product is wide, for the same reasons."""
+LEAST_BY_THREADS = 512
+"""The fewest rows or columns at a time, where each thread gets one piece."""
+FINISHED = 1 << 19
+"""The most elements of such a piece where an epilogue follows, which wants them in cache."""
+STACKED_ROWS = 4096
+"""Rows at a time where the other operand is not packed, as the rows are multiplied in smaller pieces."""
+FEWEST_STACKED = 128
+"""The fewest rows of one such product that repay its start."""
+NARROW, FEWEST_NARROW, MANY_ROWS = 96, 32, 512
+"""Fewer rows repay it where they have at most so many columns: the columns, the rows of one product, the rows of all of them.
+"""
+FEW_ROWS, FEW_ROWS_BY_COLUMNS = (range(4, 81), range(4, 65)) if IS_AMD else (range(4, 25), range(4, 41))
+"""Of a product that is multiplied by pieces of the other operand, as packing that takes longer than multiplying it; of one
+whose columns are contiguous."""
+SOME_ROWS = range(0) if IS_AMD else range(25, 49)
+"""The same where a narrower piece of all rows of the other operand is still a product that BLAS does not pack."""
+TRANSPOSED_ROWS, TRANSPOSED_SIZE = range(0) if IS_AMD else range(25, 321), 500_000
+"""Rows of a product that is turned around, and the size of the other operand from which on that pays."""
+FEW_COLUMNS, SOME_COLUMNS, FEW_TURNED = 64, 32, 16
+"""Columns of such a piece; of one for some rows; of one whose columns are contiguous."""
+COLUMNS_BY_FEW = 1280
+"""Columns at a time then: pieces side by side share the pages of memory that their rows are in."""
+MOST_STACKS = 8
+"""The most pieces that a stack of products is cut into: after each of them a thread may have to wait for the other."""
+WIDE_COLUMNS = range(64, 1025)
+"""Columns of one such product where the other operand is small and has few rows: the narrowest and the widest."""
+FEWEST_WIDE = 512
+"""The fewest columns of a product that is cut so."""
+TALL = 4
+"""A product of so many times as many rows as columns is cut between the threads by its rows, where columns are multiplied in
+panels, which then every thread lays out."""
+FAR_APART = 256
+"""Rows whose length is a multiple of this many elements drive each other out of the nearest cache when they are read down."""
+LINE_ELEMENTS = 16
+"""Elements of a cache line: rows that are longer by so many do not drive each other out."""
+SERIAL_FLOPS = 2e7
+"""A product smaller than this, 0.2 ms of one thread, takes less time than waking a worker and waiting for it, where the steps
+around it are as short: as in the body of a loop."""
+
+
+def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue | None = None) -> np.ndarray:
+    """out = a @ b for matrices of one type, cut along the longer side of `out` over the worker threads.
+
+    a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  epilogue: applied to what is finished.  Returns: out.
+    """
+    a, b = as_blas_takes_it(a), as_blas_takes_it(b)
+    m, n = out.shape
+    if m >= FEWEST_NARROW and 0 < b.size * _fewest(m, b) <= SMALL_PRODUCT:
+        b = np.ascontiguousarray(b)
+    else:
+        b = with_rows(a, b)
+    if 2.0 * m * n * a.shape[1] < SERIAL_FLOPS:
+        _multiply_serially(a, b, out)
+        if epilogue is not None and m:
+            epilogue(out)
+        return out
+    finish = epilogue or leave
+
+    by = _way(a, b)
+    by_rows = by if by is multiply_unpacked else multiply_stacked
+
+    def rows(start: int, stop: int) -> None:
+        by_rows(a[start:stop], b, out[start:stop])
+        finish(out[start:stop])
+
+    def columns(start: int, stop: int) -> None:
+        by(a, b[:, start:stop], out=out[:, start:stop])
+        finish(out[:, start:stop], slice(start, stop))
+
+    most = None if epilogue is None else FINISHED // max(min(m, n), 1)
+    if width := _width_of(a, b, out):
+        multiply_wide(a, b, out, width, finish)
+    elif m >= n and _stack_of(a, b, out):
+        parallel_ranges(m, rows, _block(m, STACKED_ROWS if epilogue is None else ROWS))
+    elif by is multiply_unpacked and m < (TALL * n if n >= FEWEST_WIDE else n):
+        _over_panels(columns, n, most or n)
+    elif m >= n:
+        parallel_ranges(m, rows, _share(m, ROWS, b, most))
+    else:
+        parallel_ranges(n, columns, _block(n, COLUMNS_BY_FEW) if by is multiply_few else _share(n, COLUMNS, a, most))
+    return out
+
+
+def _multiply_serially(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out = a @ b on this thread."""
+    way = _way(a, b)
+    if way is np.matmul and len(a) * b.size > SMALL_PRODUCT:
+        multiply_stacked(a, b, out)
+    else:
+        way(a, b, out=out)
+
+
+def _way(a: np.ndarray, b: np.ndarray) -> Callable[..., object]:
+    """How a piece of all rows and some columns is multiplied, by the shapes and layouts of all and by what BLAS packs."""
+    m = len(a)
+    if b.dtype != np.float32 or not 0 < SMALL_PRODUCT < m * b.size:
+        return np.matmul
+    has_rows = b.strides[1] == b.itemsize
+    if m in (FEW_ROWS if has_rows else FEW_ROWS_BY_COLUMNS):
+        return multiply_few
+    if unpacked := way_unpacked(a, b):
+        return unpacked
+    if has_rows and m in SOME_ROWS and m * len(b) * SOME_COLUMNS <= SMALL_PRODUCT:
+        return multiply_few
+    return multiply_transposed if has_rows and m in TRANSPOSED_ROWS and b.size >= TRANSPOSED_SIZE else np.matmul
+
+
+def multiply_stacked(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out = a @ b on this thread, where b is small in products of a few rows each.
+
+    OpenBLAS copies the operands of a product into a layout of its own first, but not those of a small product: with a short
+    inner extent and few columns that is most of the time.
+    """
+    size = _stack_of(a, b, out)
+    whole = len(a) // size * size if size else 0
+    if whole:
+        np.matmul(cut_rows(a[:whole], size), b, out=cut_rows(out[:whole], size))
+    if whole < len(a):
+        by = way_unpacked(a[whole:], b) or np.matmul
+        by(a[whole:], b, out=out[whole:])
+
+
+def _width_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
+    """Columns of one product in a stack of them; 0 where that does not pay. Depends on shapes, layout and BLAS."""
+    n = b.shape[1]
+    width = min(SMALL_PRODUCT // a.size, n // 2, WIDE_COLUMNS[-1]) // WIDE_COLUMNS[0] * WIDE_COLUMNS[0]
+    is_plain = out.dtype == np.float32 and b.strides[1] == b.itemsize and out.strides[1] == out.itemsize
+    return width if is_plain and n >= max(FEWEST_WIDE, len(a)) else 0
+
+
+def multiply_wide(a: np.ndarray, b: np.ndarray, out: np.ndarray, width: int, finish: Epilogue) -> None:
+    """out = a @ b, where a is small, in products of `width` columns, which BLAS does not pack: up to six times as fast.
+
+    a: (m, k).  b: (k, n), out: (m, n), both with contiguous rows.
+    """
+    count = b.shape[1] // width
+
+    def columns(start: int, stop: int) -> None:
+        part = slice(start * width, stop * width)
+        np.matmul(a, cut_columns(b[:, part], width), out=cut_columns(out[:, part], width))
+        finish(out[:, part], part)
+
+    parallel_ranges(count, columns, -(-count // MOST_STACKS))
+    rest = slice(count * width, b.shape[1])
+    if rest.start < rest.stop:
+        np.matmul(a, b[:, rest], out=out[:, rest])
+        finish(out[:, rest], rest)
+
+
+def multiply_few(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out = a @ b of few rows on this thread, by pieces of b that BLAS does not pack, whose products are added up.
+
+    Packing all of b would take longer than multiplying it.  a: (m, k), b: (k, n), each with one axis contiguous.  out: (m, n).
+    """
+    inner, columns = b.shape
+    width = FEW_TURNED if b.strides[1] != b.itemsize else SOME_COLUMNS if len(a) in SOME_ROWS else FEW_COLUMNS
+    n_parts = -(-inner * len(a) * width // SMALL_PRODUCT)
+    whole = columns // width * width
+    for index in range(n_parts):
+        part = slice(inner * index // n_parts, inner * (index + 1) // n_parts)
+        target = scratch("few rows", out.shape) if index else out
+        if whole:
+            np.matmul(a[:, part], cut_columns(b[part, :whole], width), out=cut_columns(target[:, :whole], width))
+        if whole < columns:
+            np.matmul(a[:, part], b[part, whole:], out=target[:, whole:])
+        if index:
+            np.add(out, target, out=out)
+
+
+def multiply_transposed(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out = a @ b of fewer rows than columns on this thread, as (b.T @ a.T).T.
+
+    OpenBLAS' kernels for AVX-512 pack numpy's right operand by 16 columns at a time, down all of its rows, which lie in other
+    pages of memory; the left one, turned around, along its rows.  a: (m, k), b: (k, n) with contiguous rows.  out: (m, n).
+    """
+    m, n = out.shape
+    apart = 0 if m % FAR_APART else LINE_ELEMENTS
+    turned = scratch("turned product", (n, m + apart))[:, :m]
+    np.matmul(b.T, a.T, out=turned)
+    np.copyto(out, turned.T)
+
+
+def _stack_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
+    """Rows of one product in a stack of them; 0 where that does not pay. Depends on shapes, layout and BLAS."""
+    size = SMALL_PRODUCT // max(b.size, 1) // 16 * 16  # the width of the micro kernels
+    is_plain = out.dtype == np.float32 and b.flags.c_contiguous and out.strides[-1] == out.itemsize
+    return size if _fewest(len(a), b) <= size < len(a) and is_plain else 0
+
+
+def _fewest(rows: int, b: np.ndarray) -> int:
+    return FEWEST_NARROW if b.shape[1] <= NARROW and rows >= MANY_ROWS else FEWEST_STACKED
+
+
+def leave(block: np.ndarray, columns: slice = ALL) -> None:
+    """The epilogue of a plain product."""
+
+
+def _block(extent: int, most: int) -> int:
+    """At least two pieces, of at most `most`, in whole multiples of the widest micro kernel."""
+    return min(most, max(16, -(-extent // 32) * 16))
+
+
+def _share(extent: int, fixed: int, other: np.ndarray, most: int | None) -> int:
+    """As `_block` with `fixed`, but a piece for each thread where the pieces do not change the result.
+
+    That is so with OpenBLAS' kernels for AVX-512, which sum in the same order wherever an element of the result is, unless
+    a piece is so small that it is not packed.  other: the operand that all pieces share.  most: for each thread; None: no limit.
+    """
+    is_packed = 0 < SMALL_PRODUCT < other.size * (LEAST_BY_THREADS // 2)
+    if is_packed and extent >= LEAST_BY_THREADS and other.dtype == np.float32:
+        fair_share = -(-extent // n_threads())
+        return _block(extent, max(min(fair_share, most or extent), LEAST_BY_THREADS))
+    return _block(extent, fixed)
+
+
+def _over_panels(columns: Body, n: int, most: int) -> None:
+    """columns(start, stop) over n columns in whole panels, of at most about `most`: the last ones are summed in another order."""
+    count = n // WIDTH  # what is left belongs to the last panel
+
+    def panels(start: int, stop: int) -> None:
+        columns(start * WIDTH, n if stop == count else stop * WIDTH)
+
+    parallel_ranges(count, panels, max(1, min(-(-count // n_threads()), most // WIDTH)))
+
+
+def as_blas_takes_it(x: np.ndarray) -> np.ndarray:
+    """numpy hands a matrix to BLAS only when one of its axes is contiguous."""
+    return x if x.itemsize in (x.strides[-1], x.strides[-2]) else np.ascontiguousarray(x)
+
+
+def matmul_shape(a: Spec, b: Spec, *, transpose_a: bool = False, transpose_b: bool = False) -> Shape:
+    if a.shape is None or b.shape is None:
+        rows, columns = None, None
+    else:
+        check_ranks(a.shape, b.shape)
+        rows, inner_a = a.shape[::-1] if transpose_a else a.shape
+        inner_b, columns = b.shape[::-1] if transpose_b else b.shape
+        check_inner(inner_a, inner_b, a.shape, b.shape)
+    return (rows, columns)
+
+
+def check_ranks(a: Sequence[int | None], b: Sequence[int | None]) -> None:
+    if len(a) != len(b):
+        raise InvalidArgument(f"In[0] and In[1] has different ndims: {shape_text(a)} vs. {shape_text(b)}")
+    if len(a) != 2:
+        raise InvalidArgument(f"In[0] and In[1] must be matrices, got {shape_text(a)} and {shape_text(b)}")
+
+
+def check_inner(inner_a: int | None, inner_b: int | None, a: Shape, b: Shape) -> None:
+    if inner_a is not None and inner_b is not None and inner_a != inner_b:
+        raise InvalidArgument(f"Matrix size-incompatible: In[0]: {shape_text(a or ())}, In[1]: {shape_text(b or ())}")
+
+
+def matmul_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
+    """2 m n k.  Source: TensorFlow python/profiler/internal/flops_registry.py, _calc_mat_mul_flops."""
+    is_transposed = attrs.get("transpose_a", False) or attrs.get("adj_x", False)
+    inner = inputs[0].known_shape()[-2 if is_transposed else -1]
+    return 2.0 * inner * math.prod(outputs[0].known_shape())
+
+
+def small_product(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: matrices of fp32 that `multiply` hands to numpy as they are."""
+    (a, b), (result,) = inputs[:2], outputs
+    if result.dtype != "float32" or a.rank != 2 or b.rank != 2 or 0 in (*a.known_shape(), *b.known_shape()):
+        return None
+    m, n = result.known_shape()
+    k = math.prod(a.known_shape()) // m
+    if m >= FEWEST_NARROW or 2.0 * m * n * k >= SERIAL_FLOPS or m * n * k > (SMALL_PRODUCT or math.inf):
+        return None
+    is_turned, is_other_turned = attrs.get("transpose_a", False), attrs.get("transpose_b", False)
+
+    def run(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        a, b = a.T if is_turned else a, b.T if is_other_turned else b
+        return np.matmul(as_blas_takes_it(a), as_blas_takes_it(b), out)
+
+    return run
+
+
+@kernel("MatMul", unit="cube", shape=matmul_shape, dtypes=PRODUCTS, estimate=matmul_flops, small=small_product)
+def matmul(
+    a: np.ndarray, b: np.ndarray, /, *, transpose_a: bool = False, transpose_b: bool = False, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Product of two matrices.
+
+    a: (m, k), or (k, m) with transpose_a.  b: (k, n), or (n, k) with transpose_b.  Returns: (m, n).
+    16-bit floats are summed in fp32 and rounded once; k = 0 gives zeros.
+    Raises: InvalidArgument for ranks other than 2 or different k.  Source: TensorFlow op `MatMul`.
+    """
+    return run_matmul(a, b, transpose_a, transpose_b, out)
+
+
+def run_matmul(
+    a: np.ndarray, b: np.ndarray, transpose_a: bool, transpose_b: bool, out: np.ndarray | None, epilogue: Epilogue | None = None
+) -> np.ndarray:
+    """The product of a node: checks and precision.  Returns: the result in the node's type."""
+    check_ranks(a.shape, b.shape)
+    left, right = (a.T if transpose_a else a), (b.T if transpose_b else b)
+    check_inner(left.shape[1], right.shape[0], a.shape, b.shape)
+    result = wide_buffer((left.shape[0], right.shape[1]), a.dtype, out)
+    if result.dtype == a.dtype:
+        multiply(left, right, result, epilogue)
+        return result if out is None or out is result else store(result, a.dtype, out)
+    return store(multiply(widen(left), widen(right), result, epilogue), a.dtype, out)

@@ -1,0 +1,1 @@
+"""Softmax, cross entropies and CTC."""

@@ -1,0 +1,1 @@
+"""Batch and local response normalisation, and their gradients."""

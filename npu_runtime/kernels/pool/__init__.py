@@ -1,0 +1,1 @@
+"""Pools of two dimensions, their gradients, and morphological dilation."""

@@ -1,0 +1,1 @@
+"""Random numbers: Philox, and TensorFlow's ways to draw from it."""

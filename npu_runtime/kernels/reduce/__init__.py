@@ -1,0 +1,1 @@
+"""Reductions: over axes, along an axis, by segments, by counts, by rank."""

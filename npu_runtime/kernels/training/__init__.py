@@ -1,0 +1,1 @@
+"""Variables: read, assigned, updated by optimizers."""

@@ -1,0 +1,1 @@
+"""Convolutions and pools of three dimensions."""

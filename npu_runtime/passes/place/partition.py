@@ -1,0 +1,264 @@
+"""Before: one pruned graph.  After: an alternation of host calls and device segments that respects every edge.
+
+IteratorGetNext(host) -> Conv2D(device) -> ScalarSummary(host)   becomes   host 0 | device 1 | host 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+
+from npu_runtime.analysis.host_values import (
+    is_free_constant,
+    is_handle_source,
+    is_memory_of_host,
+    is_returned_reference,
+    returns_reference,
+    runs_on_host,
+)
+from npu_runtime.graph.disjoint import DisjointSets
+from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ops import FEED, MERGES, SWITCHES, HostCall, Liveness
+from npu_runtime.graph.order import topological
+
+
+@dataclass
+class Partition:
+    """times: segment of every node.  calls: host calls by time, inner branches last.  liveness: of every node.
+
+    is_decided: whether the liveness tells of every node that it runs, see `_is_decided`.
+    """
+
+    times: dict[str, int] = field(default_factory=dict)
+    calls: list[HostCall] = field(default_factory=list)
+    liveness: dict[str, Liveness] = field(default_factory=dict)
+    is_decided: bool = False
+
+    @property
+    def has_branches(self) -> bool:
+        return not self.is_decided or any(self.liveness.values())
+
+    def device_times(self) -> list[int]:
+        return sorted({t for t in self.times.values() if t % 2})
+
+
+def partition(graph: Graph, groups: DisjointSets) -> Partition:
+    """Assign every node its segment; nodes of one atomic group get one host call.
+
+    graph: pruned, `host_reason` set on host nodes.  groups: what must not be parted, see placement.atomic_groups.
+    """
+    result = Partition()
+    order = in_order(graph, groups)
+    for members in order:
+        inside = {node.name for node in members} if len(members) > 1 else frozenset()
+        liveness = frozenset().union(*(_liveness_before(graph, node, result.liveness, inside) for node in members))
+        time = max(_earliest(graph, node, members, result.times) for node in members)
+        for node in members:
+            result.times[node.name] = time
+            result.liveness[node.name] = liveness
+    _delay_host_nodes(graph, order, result.times)
+    result.calls = _collect_calls(graph, result)
+    result.is_decided = all(_is_decided(graph, node, result.liveness) for node in graph if node.op in MERGES)
+    return result
+
+
+def place_added(graph: Graph, parts: Partition) -> None:
+    """Give the device nodes that passes have added since their segment: as early, and alive, as what they read."""
+    for node in graph:
+        if node.name not in parts.times:
+            parts.times[node.name] = _earliest(graph, node, [node], parts.times)
+            parts.liveness[node.name] = _liveness_before(graph, node, parts.liveness, frozenset())
+
+
+def in_order(graph: Graph, groups: DisjointSets) -> list[list[Node]]:
+    """Groups of nodes, producers first. Edges inside a group do not count, so loops may close there."""
+    members = groups.groups(graph.nodes)
+    position = {name: root for root, names in members.items() for name in names}
+    contracted = []
+    for root, names in members.items():
+        edges = {position[p] for name in names for p in _sources(graph, graph[name]) if position[p] != root}
+        contracted.append(Node(root, "_Group", controls=sorted(edges)))
+    return [[graph[name] for name in members[group.name]] for group in topological(contracted)]
+
+
+def _sources(graph: Graph, node: Node) -> list[str]:
+    return [value.node for value in node.inputs] + node.controls + [name for name in node.later_than if name in graph]
+
+
+def _earliest(graph: Graph, node: Node, members: list[Node], times: Mapping[str, int]) -> int:
+    """First segment of the node's own side after all its predecessors; a control edge between host nodes waits too."""
+    inside = {member.name for member in members}
+    on_host = runs_on_host(node)
+    time = 0 if on_host else 1
+    for position, value in enumerate(node.inputs):
+        if value.node not in inside:
+            waits = is_returned_reference(graph, node, position)
+            time = max(time, _after(graph[value.node], times, on_host, is_control=waits))
+    for name in _sources(graph, node)[len(node.inputs) :]:
+        if name not in inside:
+            time = max(time, _after(graph[name], times, on_host, is_control=True))
+    return time
+
+
+def _delay_host_nodes(graph: Graph, order: list[list[Node]], times: dict[str, int]) -> None:
+    """Move host nodes as late as their readers allow, so that what is only for the host is made in the call that wants it.
+
+    Fewer values cross, and a queue that waits for its next element is asked after the device had its say: a counter that
+    has reached its limit ends a step whose queue would wait forever.
+    """
+    limits: dict[str, int] = {}
+    for members in reversed(order):
+        node = members[0]
+        if len(members) == 1 and runs_on_host(node) and node.name in limits:
+            times[node.name] = max(times[node.name], limits[node.name])
+        for member in members:
+            time, on_host = times[member.name], runs_on_host(member)
+            for position, value in enumerate(member.inputs):
+                before = 2 * is_returned_reference(graph, member, position) if on_host else 1
+                limits[value.node] = min(limits.get(value.node, time), time - before)
+            for name in _sources(graph, member)[len(member.inputs) :]:
+                limits[name] = min(limits.get(name, time), time - 2 if on_host else time - 1)
+
+
+def _after(producer: Node, times: Mapping[str, int], on_host: bool, is_control: bool) -> int:
+    if producer.op == FEED or is_free_constant(producer):
+        return 0
+    time = times[producer.name]
+    if not on_host:
+        return time if time % 2 else time + 1
+    if time % 2:
+        return time + 1
+    return time + 2 if is_control else time
+
+
+def _liveness_before(graph: Graph, node: Node, known: Mapping[str, Liveness], inside: AbstractSet[str]) -> Liveness:
+    """Source: a node is dead when any input is; Merge is dead only when all its data inputs are.
+
+    inside: the node's own group, whose branches are its own affair.
+    """
+    controls: Liveness = frozenset().union(*(known.get(name, frozenset()) for name in node.controls))
+    inputs = [_liveness_of(graph, value, known) for value in node.inputs if value.node not in inside]
+    if node.op in MERGES and inputs:
+        return frozenset.intersection(*inputs)
+    return controls.union(*inputs)
+
+
+def _liveness_of(graph: Graph, value: Value, known: Mapping[str, Liveness]) -> Liveness:
+    node = graph[value.node]
+    liveness = known.get(value.node, frozenset())
+    return liveness | {(node.inputs[1], value.output)} if node.op in SWITCHES else liveness
+
+
+def _is_decided(graph: Graph, merge: Node, known: Mapping[str, Liveness]) -> bool:
+    """Whether one of a Merge's inputs is alive whenever its liveness says so: as behind one predicate, of which either side runs.
+
+    Not where a graph merges sides of two predicates, which may both be dead.
+    """
+    inputs = [_liveness_of(graph, value, known) for value in merge.inputs]
+    common = frozenset.intersection(*inputs)
+    own = [{(_handed_on(graph, value), side) for value, side in liveness - common} for liveness in inputs]
+    sides = {branch for branches in own for branch in branches}
+    return all(len(branches) == 1 for branches in own) and {side for _, side in sides} == {0, 1} and len(dict(sides)) == 1
+
+
+def _handed_on(graph: Graph, value: Value) -> Value:
+    """What Identities give on; TensorFlow puts one before some Switches of a predicate and not before others."""
+    while graph[value.node].op == "Identity":
+        value = graph[value.node].inputs[0]
+    return value
+
+
+def _collect_calls(graph: Graph, result: Partition) -> list[HostCall]:
+    found: dict[tuple[int, Liveness], list[str]] = {}
+    for node in graph:
+        if runs_on_host(node) and (node.name in graph.targets or not is_handle_source(node)):
+            found.setdefault((result.times[node.name], result.liveness[node.name]), []).append(node.name)
+    ordered = sorted(found.items(), key=lambda item: (item[0][0], len(item[0][1])))
+    return [HostCall(time, tuple(names), liveness) for (time, liveness), names in ordered]
+
+
+def split_prologue(graph: Graph, parts: Partition) -> tuple[Graph, Graph] | None:
+    """Part the first host calls from the rest when only running them tells the shapes of what follows.
+
+    Returns (prologue, main): the prologue's fetches are the main graph's last feed nodes, in that order; None when
+    every shape is known beforehand.  Source: batches of tf.data have an unknown first extent unless the tail is dropped.
+    """
+    first = {name for call in parts.calls if call.time == 0 and not call.liveness for name in call.nodes}
+    early = first | _handles_of(graph, first)
+    kept = _in_both(graph, first)
+    crossing = _crossing(graph, first, kept)
+    if all(graph.spec(value).is_complete or graph.spec(value).dtype == "string" for value in crossing):
+        return None
+    prologue = Graph(fetches=crossing, targets=[name for name in graph.nodes if name in first])
+    main = Graph(fetches=list(graph.fetches), targets=[name for name in graph.targets if name not in first])
+    replaced = {value: Value(f"^host/{value}") for value in crossing}
+    for node in graph:
+        if node.name in early or node.op == FEED or is_free_constant(node):
+            prologue.add(node)
+        if node.name not in first or node.name in kept:
+            main.add(_without(graph, node, first, replaced))
+    for value, source in replaced.items():
+        main.add(Node(source.node, FEED, attrs={"value": value}, outputs=[graph.spec(value)]))
+    main.fetches = [replaced.get(value, value) for value in graph.fetches]
+    return prologue, main
+
+
+def _handles_of(graph: Graph, names: set[str]) -> set[str]:
+    """Names of the makers of the handles that nodes use, of makers too."""
+    found: set[str] = set()
+    waiting = [value.node for name in names for value in graph[name].inputs]
+    while waiting:
+        node = graph[waiting.pop()]
+        if is_handle_source(node) and node.name not in found:
+            found.add(node.name)
+            waiting += [value.node for value in node.inputs]
+    return found
+
+
+def _in_both(graph: Graph, first: set[str]) -> set[str]:
+    """Names of the variables in the prologue, and of what shows their memory, that the rest is handed: these are no values."""
+    waiting = [v for node in graph if node.name not in first for i, v in enumerate(node.inputs) if _stays(graph, node, i)]
+    kept: set[str] = set()
+    while waiting:
+        value = _variable_of(graph, waiting.pop())
+        if value.node in first and value.node not in kept:
+            kept.add(value.node)
+            waiting += graph[value.node].inputs
+    return kept
+
+
+def _stays(graph: Graph, node: Node, position: int) -> bool:
+    """Whether a node is handed the memory of a ref variable of the host, which is the same before and behind the prologue."""
+    is_reference = runs_on_host(node) and position in node.ref_inputs
+    return is_reference or is_memory_of_host(graph, node.inputs[position])
+
+
+def _variable_of(graph: Graph, value: Value) -> Value:
+    """What the updates were handed that return a reference."""
+    while returns_reference(graph, value):
+        value = graph[value.node].inputs[0]
+    return value
+
+
+def _crossing(graph: Graph, inside: set[str], kept: set[str]) -> list[Value]:
+    """Values made inside that somebody outside reads, in graph order."""
+    outside = [node for node in graph if node.name not in inside]
+    read = {v for node in outside for i, v in enumerate(node.inputs) if v.node not in kept and not _is_resolved(graph, node, i)}
+    wanted = read | set(graph.fetches)
+    made = [Value(node.name, i) for node in graph if node.name in inside for i in range(len(node.outputs))]
+    return [value for value in made if value in wanted]
+
+
+def _is_resolved(graph: Graph, node: Node, position: int) -> bool:
+    return position in node.ref_inputs and returns_reference(graph, node.inputs[position])
+
+
+def _without(graph: Graph, node: Node, gone: set[str], replaced: Mapping[Value, Value]) -> Node:
+    inputs = list(node.inputs)
+    for position, value in enumerate(inputs):
+        if value.node in gone and _stays(graph, node, position):
+            inputs[position] = _variable_of(graph, value)
+        else:
+            inputs[position] = replaced.get(value, value)
+    return replace(node, inputs=inputs, controls=[name for name in node.controls if name not in gone])

@@ -1,0 +1,211 @@
+"""Placement: the side that each node runs on, and why; the device where it can, TensorFlow's CPU for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from npu_runtime import dtypes as dt
+from npu_runtime.analysis.host_only_ops import TEXT, WISH, is_by_nature, nature_of
+from npu_runtime.analysis.loop_frames import loop_frames
+from npu_runtime.errors import Unimplemented
+from npu_runtime.graph.disjoint import DisjointSets
+from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.ops import (
+    HANDLES,
+    NOT_COMPILED,
+    NOT_LOWERED,
+    SOURCES,
+    STEP_RESOURCES,
+    STRUCTURAL,
+    VARIABLES,
+    Key,
+    variable_key,
+)
+from npu_runtime.graph.order import predecessors, strongly_connected
+from npu_runtime.kernels.base import all_kernels
+
+
+@dataclass(frozen=True)
+class Placement:
+    """reasons: why a node runs on the host, by name; all others run on the device.  groups: what runs in one host call.
+    loops: the outermost loop frame of the nodes inside one.  resized: ref variables that are given values of other shapes.
+    """
+
+    reasons: dict[str, str] = field(default_factory=dict)
+    groups: DisjointSets = field(default_factory=DisjointSets)
+    loops: dict[str, str] = field(default_factory=dict)
+    resized: frozenset[str] = frozenset()
+
+
+def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> Placement:
+    """Decide the side of every node.
+
+    pinned: reasons of earlier calls; a node never moves back to the device, where its state would be gone.
+    """
+    frames = loop_frames(graph)
+    reasons = dict(pinned or {})
+    for node in graph:
+        reason = reason_for_host(node, graph)
+        if reason is not None:
+            reasons.setdefault(node.name, reason)
+    while True:
+        groups = atomic_groups(graph, frames, reasons)
+        if not _spread(graph, groups, reasons):
+            return Placement(reasons, groups, frames, _resized(graph))
+
+
+def mark_sides(graph: Graph, placement: Placement) -> None:
+    """Write the decision into the nodes."""
+    for node in graph:
+        node.host_reason = placement.reasons.get(node.name)
+        node.is_looped, node.is_resized = node.name in placement.loops, node.name in placement.resized
+
+
+def refuse_host_nodes(graph: Graph) -> None:
+    """Raises: Unimplemented for a node on the host that a real NPU system would run on the device."""
+    for node in graph:
+        if node.host_reason is not None and not is_by_nature(node.host_reason):
+            shapes = ", ".join(str(graph.spec(value).shape) for value in node.inputs)
+            raise Unimplemented(f"{node.host_reason}; inputs {shapes or 'none'}; host_fallback=error", node.name, node.op)
+
+
+def _resized(graph: Graph) -> frozenset[str]:
+    """Names of the ref variables that are assigned without a look at the shape."""
+    found = set()
+    for node in graph:
+        if node.op == "Assign" and not node.attrs.get("validate_shape", True):
+            while node.op not in VARIABLES and node.inputs:
+                node = graph[node.inputs[0].node]
+            found.add(node.name)
+    return frozenset(found)
+
+
+def reason_for_host(node: Node, graph: Graph) -> str | None:
+    """Why this node alone cannot run on the device; None when it can."""
+    if node.op in SOURCES or node.op.startswith("_Feed"):
+        return None
+    wish = _wish_for_host(node)
+    if wish is not None:
+        return wish
+    if NOT_LOWERED in node.attrs:
+        return str(node.attrs[NOT_LOWERED])
+    if node.op in VARIABLES:
+        return _refuse_dtype(node.attrs["dtype"])
+    if node.op in STRUCTURAL or _is_handle_identity(node):
+        return None
+    made = all_kernels().get(node.op)
+    if made is None:
+        return nature_of(node.op) or f"the device has no kernel for op {node.op}"
+    for attr, allowed in made.dtypes.items():
+        for dtype in _types(node.attrs.get(attr)):
+            if dtype not in allowed:
+                return _refuse_dtype(dtype) or f"{node.op} is not done for {attr}={dtype}"
+    inputs = [graph.spec(value) for value in node.inputs]
+    for spec in [*inputs, *node.outputs]:
+        is_shown = spec.dtype == "string" and made.takes_text
+        if spec.dtype not in HANDLES and not is_shown and (reason := _refuse_dtype(spec.dtype)):
+            return reason
+    return made.refuse(inputs, made.bind(node.attrs)) if made.refuse else None
+
+
+def _wish_for_host(node: Node) -> str | None:
+    """What the scopes of npu_scope ask for.  Source: the attributes that the adapter's scopes put on operations."""
+    if node.attrs.get(NOT_COMPILED):
+        return f"{WISH}: without_npu_compile_scope"
+    if node.op in VARIABLES and node.attrs.get("_variable_placement") in ("host", b"host"):
+        return f"{WISH}: npu_variable_scope"
+    return None
+
+
+def _types(attr: Any) -> list[str]:
+    """A type attribute as a list of names; other attributes name no type."""
+    return [attr] if isinstance(attr, str) else attr if isinstance(attr, list) else []
+
+
+def _is_handle_identity(node: Node) -> bool:
+    return node.op == "Identity" and node.attrs.get("T") in HANDLES
+
+
+def _refuse_dtype(dtype: str) -> str | None:
+    if dtype in dt.ALL:
+        return None
+    return TEXT if dtype == "string" else f"the device has no {dtype}"
+
+
+def atomic_groups(graph: Graph, frames: Mapping[str, str], reasons: Mapping[str, str]) -> DisjointSets:
+    """Nodes that must run together: a loop; on the host also the users of one stack or tensor array, a chain of variants."""
+    groups = DisjointSets()
+    for name, frame in frames.items():
+        groups.join(name, f"frame {frame}")
+    for node in graph:
+        for value in node.inputs:
+            producer = graph[value.node]
+            dtype = producer.outputs[value.output].dtype
+            is_of_step = dtype == "variant" or (dtype == "resource" and producer.op.startswith(STEP_RESOURCES))
+            if is_of_step and (producer.name in reasons or node.name in reasons):
+                groups.join(node.name, producer.name)
+    return groups
+
+
+def _spread(graph: Graph, atomic: DisjointSets, reasons: dict[str, str]) -> bool:
+    """Pull to the host what cannot be parted from it; True when something moved."""
+    before = len(reasons)
+    _spread_over_handles(graph, reasons)
+    _spread_to_reads(graph, reasons)
+    _spread_over_groups(graph, atomic, reasons)
+    return len(reasons) != before
+
+
+def _spread_over_handles(graph: Graph, reasons: dict[str, str]) -> None:
+    """A variable is on one side with all that touch it, by whichever node: a handle or reference cannot cross."""
+    sets = DisjointSets()
+    first: dict[Key, str] = {}
+    for node in graph:
+        if node.op in VARIABLES:
+            sets.join(node.name, first.setdefault(variable_key(node), node.name))
+        for position, value in enumerate(node.inputs):
+            if graph.spec(value).dtype in HANDLES or _is_ref_edge(graph, node, position):
+                sets.join(node.name, value.node)
+    for members in sets.groups(graph.nodes).values():
+        host = next((name for name in members if name in reasons), None)
+        if host is not None and len(members) > 1:
+            for name in members:
+                reasons.setdefault(name, f"shares a variable or handle with {host} ({reasons[host]})")
+
+
+def _spread_to_reads(graph: Graph, reasons: dict[str, str]) -> None:
+    """What shows the memory of a ref variable of the host is read there, whatever its type: over to the device go copies."""
+    for node in graph:
+        if node.op == "Identity" and node.name not in reasons:
+            source = graph[node.inputs[0].node]
+            while source.op in ("Identity", "Switch") and not source.ref_outputs:
+                source = graph[source.inputs[0].node]
+            if source.ref_outputs and source.name in reasons:
+                reasons[node.name] = f"shares a variable or handle with {source.name} ({reasons[source.name]})"
+
+
+def _is_ref_edge(graph: Graph, node: Node, position: int) -> bool:
+    value = node.inputs[position]
+    return position in node.ref_inputs and value.output in graph[value.node].ref_outputs
+
+
+def _spread_over_groups(graph: Graph, atomic: DisjointSets, reasons: dict[str, str]) -> None:
+    """Groups go as one; what lies on a path from a group to itself would tear it, so it joins the group."""
+    groups = {root: members for root, members in atomic.groups(graph.nodes).items() if len(members) > 1}
+    if not groups:
+        return
+    successors: dict[str, set[str]] = {atomic.find(name): set() for name in graph.nodes}
+    for node in graph:
+        for name in predecessors(node):
+            if atomic.find(name) != atomic.find(node.name):
+                successors[atomic.find(name)].add(atomic.find(node.name))
+    for component in strongly_connected(successors):
+        for name in component[1:]:
+            atomic.join(name, component[0])
+    for members in atomic.groups(graph.nodes).values():
+        host = next((name for name in members if name in reasons), None)
+        if host is not None and len(members) > 1:
+            for name in members:
+                reasons.setdefault(name, f"cannot be parted from {host} ({reasons[host]})")

@@ -1,0 +1,1 @@
+"""The order of the steps, what runs beside what, memory and streams."""

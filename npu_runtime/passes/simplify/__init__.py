@@ -1,0 +1,1 @@
+"""Shape inference, constant folding, and the removal of what no result needs."""
