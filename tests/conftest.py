@@ -9,14 +9,15 @@ import os
 import unittest
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.needs import why_no_root
 
+# A loaded machine takes longer for one example, which says nothing about the code.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # The same examples in every run of the continuous integration; a developer's runs go on looking for new ones.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+settings.register_profile("ci", settings.get_profile("any machine"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "any machine")
 
 
 @pytest.fixture
