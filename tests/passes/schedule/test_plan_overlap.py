@@ -210,8 +210,8 @@ def test_training_gives_the_same_bits_whatever_the_timing(use_resource: bool, mo
         plain(self)
 
     results = []
-    for make in (lambda: None, run.Beside, run.Beside):
-        monkeypatch.setattr(run, "Beside", make)
+    for make in (lambda: None, run.WorkerSteps, run.WorkerSteps):
+        monkeypatch.setattr(run, "WorkerSteps", make)
         with device_session() as session:
             session.run(tf.global_variables_initializer())
             curve = [session.run([loss, train])[0] for _ in range(6)]
