@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from pathlib import Path
 
@@ -40,3 +41,10 @@ def test_every_module_is_loaded():
     rule_parts()
     names = [".".join(path.relative_to(FOLDER).with_suffix("").parts) for path in MODULES if path.name != "__init__.py"]
     assert [name for name in names if f"tf2npu.rules.{name}" not in sys.modules] == []
+
+
+def test_the_order_of_parts_does_not_hang_on_who_is_imported_first():
+    code = "from tf2npu.rules import rule_parts; print([(p.id, p.check.__module__, p.check.__name__) for p in rule_parts()])"
+    last = "import tf2npu.rules.session.unclosed_sessions_given, tf2npu.rules.input.fixed_batches, tf2npu.rules.input.shards; "
+    usual, other = (subprocess.run([sys.executable, "-c", c], capture_output=True, text=True) for c in (code, last + code))
+    assert usual.stdout == other.stdout and "NPU601" in usual.stdout
