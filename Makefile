@@ -2,7 +2,7 @@
 # make test    all checks (about twenty minutes on two cores)
 # make quick   lint, and the tests that belong to the files that differ from main (a minute for one rule or kernel)
 # make regen   everything that is generated: the API table and its pages, docs/generated, the picture of the packages
-# make new-rule NAME=frozen_graphs [ID=NPU970] [TOPIC=session]     a rule to fill in, and what else it needs
+# make new-rule NAME=frozen_graphs [ID=NPU999] [TOPIC=session] [MATCH=tensorflow.NAME]     a rule to fill in, and what else it needs
 # make new-kernel OP=Roll TOPIC=array                              a kernel to fill in, and what else it needs
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
@@ -41,11 +41,12 @@ quick: $(STAMP)
 regen: $(STAMP)
 	$(PYTHON) tools/build_api_table.py
 	$(PYTHON) tools/build_not_simulated.py
+	$(PYTHON) -m tests.report.message_templates --write
 	$(PYTHON) tools/draw_packages.py
 	$(PYTHON) docs/generate.py
 
 new-rule: $(STAMP)
-	$(PYTHON) tools/new_rule.py $(NAME) $(if $(ID),--id $(ID)) $(if $(TOPIC),--topic $(TOPIC))
+	$(PYTHON) tools/new_rule.py $(NAME) $(if $(ID),--id $(ID)) $(if $(TOPIC),--topic $(TOPIC)) $(if $(MATCH),--match $(MATCH))
 
 new-kernel: $(STAMP)
 	$(PYTHON) tools/new_kernel.py $(OP) $(if $(TOPIC),--topic $(TOPIC))
