@@ -25,7 +25,9 @@ _METHOD_ROLES = {
 _OTHER_EVALUATION = re.compile(r"predict|evaluat|score|transform|infer")  # predict_proba, predict_cluster_idx, ...
 _SPEC_ROLES = {"TrainSpec": ("train", 0), "EvalSpec": ("eval", 0), "InMemoryEvaluatorHook": ("eval", 1)}
 _MAX_USES = 40
-_INTEGER_BITS = 64  # facts are stored with integers of this size
+"""The most uses of one function that are kept: what a batch feeds is told by the first ones, or by none."""
+_INTEGER_BITS = 64
+"""Bits of the integers that facts are stored with."""
 BUILTINS = frozenset(dir(builtins))
 _LIBRARIES = frozenset({
     "absl", "argparse", "collections", "copy", "cv2", "datetime", "functools", "glob", "itertools", "json", "logging", "math",

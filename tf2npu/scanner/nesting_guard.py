@@ -10,6 +10,7 @@ import tokenize
 # A sum of 1,500 terms takes a second to parse, one of 5,000 minutes.
 DEEPEST = 2_500
 _MOST_BRACKETS = 1_000
+"""The most brackets inside of each other, five times as many as Python's own parser takes."""
 LONGEST_NAME = 5_000
 """Parts of one dotted name. Python's parser and ours make a text of each of its beginnings: 150,000 parts take 24 GB."""
 _NAME = re.compile(r"(?:\.[\s\\]*\w+[\s\\]*)+")

@@ -14,6 +14,7 @@ from tf2npu.scanner.source import MERGE_MARKER, UNRESOLVED, SourceError
 _LFS_POINTER = re.compile(r"version https://git-lfs\.")
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _FIRST_WITH_CELLS = 4
+"""The first version of the notebook format whose cells stand at the top."""
 _DECODER = JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 

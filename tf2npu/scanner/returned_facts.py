@@ -18,6 +18,7 @@ _FOLLOWED = re.compile(
 )
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _MOST = 12
+"""The most values of one function, and the most open names, that are followed: project facts are to stay small."""
 
 
 class ReturnGatherer:

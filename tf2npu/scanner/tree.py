@@ -30,6 +30,7 @@ _NOTHING: AbstractContextManager[None] = nullcontext()
 # Enough for a sum of some ten thousand terms; only used after a first attempt ran out of stack.
 _DEEP_STACK_BYTES = 512 * 1024 * 1024
 _DEEP_RECURSION_LIMIT = 200_000
+"""Python's recursion limit on the large stack, some frames for each of the levels that it holds."""
 # What LibCST nests where Python's own tree is flat or its statements are short. Its parser is machine code, which crashes
 # when the stack ends: a stack of 8 MB holds some 9,000 `elif`, and the large one a quarter of a million.
 _NESTING = re.compile(r"\b(?:elif|and|or)\b")

@@ -21,6 +21,7 @@ from tf2npu.scanner.sites import Site
 
 _ID = "NPU970"
 _MOST_LINES = 5
+"""The most lines that one finding names: more are not read."""
 _DEPRECATED = "{}: deprecated in the published list, which promises nothing for the NPU; use the official API where there is one."
 _Used = tuple[str, Api, list[Place]]
 

@@ -12,7 +12,8 @@ from tf2npu.rules.base import registered
 
 _TAIL = " This is one of {} such places in the file; the others: {}."
 _TOLD = re.compile(_TAIL.removesuffix(".").format(r"\d+", r"(?P<others>(?:cell \d+:)?\d+(?:, (?:cell \d+:)?\d+)*)") + r"\.$")
-_MOST = 20  # places that a message names
+_MOST = 20
+"""The most places that a message names: more are not read."""
 
 
 @hooks.summary

@@ -18,6 +18,7 @@ ESTIMATOR = "tensorflow.estimator.Estimator"
 TPU_ESTIMATOR = "tensorflow.estimator.tpu.TPUEstimator"
 RUN_CONFIG = "tensorflow.estimator.RunConfig"
 CONFIG_POSITION = 2
+"""The position of `config` among the arguments of tf.estimator.Estimator, counted from 0."""
 RUN_CONFIG_PARAMETERS = (
     "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs",
     "session_config", "keep_checkpoint_max", "keep_checkpoint_every_n_hours", "log_step_count_steps", "train_distribute",

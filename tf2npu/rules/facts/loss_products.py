@@ -33,7 +33,9 @@ _AROUND_A_LOSS = frozenset({"tensorflow.reduce_mean", "tensorflow.reduce_sum", "
                             "tensorflow.math.reduce_mean", "tensorflow.math.reduce_sum"})  # fmt: skip
 _AROUND_A_SCALE = frozenset({"cast", "constant", "convert_to_tensor", "float", "int", "to_float"})
 _LEAST = 128
+"""The least factor that counts as a loss scale. Scales are powers of two from here on; weights of losses are not."""
 _FOLLOWED = 4
+"""The most names that are followed one after the other to a factor's number."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ _CLOSES_DEFAULT = re.compile(r"get_session\(\)\.close|get_default_session\(\)\.c
 _IN_WITH = re.compile(r"(?:\bwith |enter_context\(|closing\()(?=([\w.\[\]]+))")
 _WORD = re.compile(r"\w+")
 _STATEMENT_BEFORE = re.compile(r"\b(?:return|yield|with) \Z")
-_LONGEST_BEFORE = 16  # characters that tell what stands in front of a name
+_LONGEST_BEFORE = 16
+"""Characters in front of a name that are looked at to tell how it is used."""
 
 
 @fact

@@ -31,6 +31,7 @@ _MAKES_NOTHING = re.compile(
     r"|python_io|train\.latest_checkpoint|train\.load_\w+|as_dtype|contrib\.util)(?:\.|$)"
 )
 _MOST_NAMES = 3
+"""The most calls that one message names: more are not read."""
 
 
 @rule(
