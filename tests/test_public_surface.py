@@ -1,0 +1,74 @@
+"""What users, plug-ins and converted scripts rely on, by name: nothing of it goes, and what comes is put on the list.
+
+`tests/fixtures/public_surface.txt` has a line for each command, option, rule, report field, name to import and module of the shim.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import tf2npu
+from tf2npu import rules
+from tf2npu.cli import cli
+from tf2npu.report import report_document
+from tf2npu.rules import all_rules, base, plugins
+
+FIXTURE = Path(__file__).parent / "fixtures" / "public_surface.txt"
+PACKAGE = Path(tf2npu.__file__).parent
+RUNTIME = ("session", "config", "errors")
+
+
+def surface() -> Iterator[str]:
+    """One line for each thing that others name."""
+    for name, command in cli.commands.items():
+        words = (word for parameter in command.params for word in (*parameter.opts, *parameter.secondary_opts))
+        yield f"command {name}"
+        yield from (f"command {name} {word}" for word in words if isinstance(command, click.Command))
+    yield from (f"rule {rule.id} {rule.title}" for rule in all_rules())
+    yield from (f"tf2npu.{name}" for name in tf2npu.__all__)
+    yield from (f"tf2npu.rules.{name}" for name in rules.__all__)
+    yield f"tf2npu.rules.base.rule{inspect.signature(base.rule)}"
+    yield f"entry point group {plugins.GROUP}"
+    yield from shim_modules()
+    yield from report_fields()
+    yield from runtime_names()
+
+
+def shim_modules() -> Iterator[str]:
+    """Modules of the vendor's packages, those of ours left out: their names begin with an underscore."""
+    for top in ("npu_bridge", "hccl"):
+        for path in sorted((PACKAGE / top).rglob("*.py")):
+            parts = path.relative_to(PACKAGE).with_suffix("").parts
+            if not any(part.startswith("_") and part != "__init__" for part in parts):
+                yield f"module {'.'.join(parts).removesuffix('.__init__')}"
+
+
+def report_fields() -> Iterator[str]:
+    """Fields of report.json by the class that holds them."""
+    for name, kind in sorted(vars(report_document).items()):
+        if inspect.isclass(kind) and kind.__module__ == report_document.__name__:
+            yield from (f"report.json {name}.{field}" for field in getattr(kind, "__annotations__", ()))
+
+
+def runtime_names() -> Iterator[str]:
+    """Public classes and functions of the modules of the runtime that others import; read, as importing them takes TensorFlow."""
+    for module in RUNTIME:
+        tree = ast.parse((PACKAGE.parent / "npu_runtime" / f"{module}.py").read_text(encoding="utf-8"))
+        defined = (node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef)))
+        yield from (f"npu_runtime.{module}.{name}" for name in defined if not name.startswith("_"))
+
+
+def test_nothing_that_others_name_has_gone(request: pytest.FixtureRequest) -> None:
+    now = sorted(set(surface()))
+    if request.config.getoption("--regen"):
+        FIXTURE.write_text("\n".join(now) + "\n", encoding="utf-8")
+    known = FIXTURE.read_text(encoding="utf-8").splitlines()
+    gone, new = sorted(set(known) - set(now)), sorted(set(now) - set(known))
+    assert not gone, "scripts, plug-ins or reports of users name these"
+    assert not new, "new: run pytest tests/test_public_surface.py --regen"
