@@ -49,7 +49,7 @@ new-rule: $(STAMP)
 	$(PYTHON) tools/new_rule.py $(NAME) $(if $(ID),--id $(ID)) $(if $(TOPIC),--topic $(TOPIC)) $(if $(MATCH),--match $(MATCH))
 
 new-kernel: $(STAMP)
-	$(PYTHON) tools/new_kernel.py $(OP) $(if $(TOPIC),--topic $(TOPIC))
+	$(PYTHON) -m tools.new_kernel $(OP) $(if $(TOPIC),--topic $(TOPIC))
 
 lint: ruff mypy imports
 
