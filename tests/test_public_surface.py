@@ -1,6 +1,6 @@
 """What users, plug-ins and converted scripts rely on, by name: nothing of it goes, and what comes is put on the list.
 
-`tests/fixtures/public_surface.txt` has a line for each command, option, rule, field of the report, name to import, module of the shim.
+`tests/fixtures/public_surface.txt` has a line for each command, option, rule, report field, name to import and shim module.
 """
 
 from __future__ import annotations
