@@ -51,12 +51,12 @@ def test_a_rule_of_another_package_is_used(tmp_path: Path) -> None:
 def test_what_it_says_is_english_in_another_language_and_one_warning_says_so(tmp_path: Path) -> None:
     install(tmp_path, RULE)
     (tmp_path / "m.py").write_text(SCRIPT + SCRIPT, encoding="utf-8")
-    done = run(tmp_path, "scan", str(tmp_path / "m.py"), "--lang", "zh")
+    done = run(tmp_path, "scan", str(tmp_path / "m.py"), "--lang", "zh", "--report", str(tmp_path / "zh"))
     assert "Write acme.io.records" in done.stdout
     warning = "rule NPUX01 of a plug-in has no text in the language 'zh'; what it says is shown in English"
     assert done.stderr.splitlines().count(warning) == 1
     assert run(tmp_path, "rules", "NPUX01", "--lang", "zh").stderr.strip() == warning
-    assert "has no text" not in run(tmp_path, "scan", str(tmp_path / "m.py")).stderr
+    assert "has no text" not in run(tmp_path, "scan", str(tmp_path / "m.py"), "--report", str(tmp_path / "en")).stderr
 
 
 def test_it_is_selected_ignored_and_switched_off_like_others(tmp_path: Path) -> None:
