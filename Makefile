@@ -1,9 +1,9 @@
 # make demo    convert the four examples, train them on the simulated device, say where the report is
-# make test    all checks (about twenty minutes on two cores)
+# make test    all checks (about a quarter of an hour on two cores)
 # make quick   lint, and the tests that belong to the files that differ from main (a minute for one rule or kernel)
 # make regen   everything that is generated: the API table and its pages, docs/generated, the picture of the packages
-# make new-rule NAME=frozen_graphs [ID=NPU999] [TOPIC=session] [MATCH=tensorflow.NAME]     a rule to fill in, and what else it needs
-# make new-kernel OP=Roll TOPIC=array                              a kernel to fill in, and what else it needs
+# make new-rule NAME=frozen_graphs TOPIC=session [ID=NPU9xx] [MATCH=tensorflow.some.api]     a rule to fill in, and what else it needs
+# make new-kernel OP=Dawsn TOPIC=elementwise                           a kernel to fill in, and what else it needs
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)

@@ -11,12 +11,24 @@ import argparse
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"])
 ALWAYS = ("tests/test_layers.py", "tests/test_packaging.py", "tests/test_generated_docs.py")
+OF_DATA = {
+    "npu_runtime/passes/": ("tests/runtime/test_compiler.py",),
+    "npu_runtime/kernels/": ("tests/precision/test_op_table.py", "tests/precision/test_op_names.py"),
+    "npu_runtime/device/ops/": ("tests/precision/test_op_table.py", "tests/precision/test_op_names.py"),
+    "tf2npu/rules/": ("tests/converter_api/test_table.py", "tests/converter_detectors/test_descriptions.py"),
+    "tf2npu/api_support/data/": ("tests/converter_api/test_table.py",),
+    "tools/api_table/": ("tests/converter_api/test_table.py",),
+    "tf2npu/report/locale/": ("tests/report/test_language.py",),
+    "tf2npu/report/htmlfiles/": ("tests/report/test_html.py", "tests/report/test_browser.py"),
+    "tests/fixtures/convert/": ("tests/converter/test_golden.py",),
+}
+"""Tests that hold the files of a folder against something else: a list, a table, a generated page. They import none of them."""
 OF_RULES = ("tests/converter/test_rule_examples.py", "tests/report/test_language.py")
 OF_KERNELS = ("tests/kernels/test_oracle.py", "tests/kernels/test_contract.py", "tests/kernels/test_op_coverage.py")
 KERNELS = ("npu_runtime/kernels/", "tests/kernels/cases/")
@@ -44,11 +56,13 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def tests_of(paths: Iterable[Path]) -> set[str]:
-    """Test files that are among the paths, have the name of one, or import one; relative to the root."""
+def tests_of(paths: Sequence[Path]) -> set[str]:
+    """Test files that are among the paths, have the name of one, import one, or hold its folder; relative to the root."""
     modules = {module: path for path in paths if (module := module_of(path))}
     stems = {f"test_{path.stem}" for path in modules.values()}
     found = set(ALWAYS)
+    for path in paths:
+        found.update(test for folder, tests in OF_DATA.items() if path.as_posix().startswith(folder) for test in tests)
     for test in sorted((ROOT / "tests").rglob("test_*.py")):
         name = test.relative_to(ROOT)
         if (
@@ -102,6 +116,15 @@ def _ops(paths: list[Path]) -> set[str]:
     return texts & all_kernels().keys()
 
 
+def _succeeds(command: list[str]) -> bool:
+    print("+", *_shown(command), flush=True)
+    return subprocess.run(command, cwd=ROOT, check=False).returncode in (0, 5)  # 5: no test of that name
+
+
+def _shown(command: list[str]) -> list[str]:
+    return command[2:] if command[0] == sys.executable else [Path(command[0]).name, *command[1:]]
+
+
 def main() -> int:
     """Run what belongs to the changes; the exit code is 1 when anything fails."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -113,11 +136,12 @@ def main() -> int:
     programs = [[str(Path(sys.executable).parent / name), *rest] for name, *rest in LINT]
     commands = programs + [[sys.executable, "-m", "pytest", "-q", *run] for run in selections(paths)]
     print(f"{len(paths)} files changed", flush=True)
-    failed = []
-    for command in commands:
-        print("+", *command[2 if command[0] == sys.executable else 0 :], flush=True)
-        if not asked.list and subprocess.run(command, cwd=ROOT, check=False).returncode not in (0, 5):  # 5: no test of that name
-            failed.append(command)
+    if asked.list:
+        print(*(" ".join(_shown(command)) for command in commands), "nothing was run", sep="\n")
+        return 0
+    failed = [command for command in commands if not _succeeds(command)]
+    for command in failed:
+        print("failed:", *_shown(command))
     print(f"{len(failed)} of {len(commands)} failed" if failed else "all green; `make test` runs the rest")
     return 1 if failed else 0
 
