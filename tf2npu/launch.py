@@ -21,7 +21,7 @@ from tf2npu.session_options import OPTIONS_VARIABLE, launcher_options
 USAGE = 2
 """Exit code of a wrong command, as click has it."""
 ALL_SESSIONS_VARIABLE = "TF2NPU_ALL_SESSIONS"  # read by npu_bridge._session_hooks
-STRICT_VARIABLE = "TF2NPU_STRICT"  # read by npu_bridge._lenient
+STRICT_VARIABLE = "TF2NPU_STRICT"  # read by npu_bridge._host_differences
 INTERRUPTED = 130
 """Exit code that a shell reports for a process that SIGINT ended."""
 

@@ -10,9 +10,9 @@ import sys
 
 import pytest
 import tensorflow as tf
-from npu_bridge import _lenient, _log
+from npu_bridge import _host_differences, _log
 
-ROWS = list(_lenient.rows().values())
+ROWS = list(_host_differences.rows().values())
 
 
 def names_for_examples() -> dict[str, object]:

@@ -17,7 +17,7 @@ if _importlib_util.find_spec("tensorflow") is None:
 
 import gc as _gc
 
-from npu_bridge import _age, _environment, _tf1
+from npu_bridge import _environment, _old_libraries, _tf1
 
 _environment.set_defaults()
 # TensorFlow leaves some hundred thousand objects; walking them all while more modules load would double the import's time.
@@ -25,15 +25,15 @@ _collects = _gc.isenabled()
 _gc.disable()
 try:
     _tf1.install()
-    _age.install()
+    _old_libraries.install()
 
-    from npu_bridge import _endless_training, _lenient, _session_hooks
+    from npu_bridge import _endless_training, _host_differences, _session_hooks
 
     # As the real package does when its native library is loaded: sessions whose config names NpuOptimizer, which scripts of
     # the first release add themselves, run on the device with or without npu_init.
     _session_hooks.install()
     _endless_training.install()
-    _lenient.watch_collectives()
+    _host_differences.watch_collectives()
 
     from npu_bridge.estimator.npu import npu_estimator
     from npu_bridge.hccl import hccl_ops

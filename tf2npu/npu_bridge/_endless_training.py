@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from npu_bridge._lenient import accept_endless
+from npu_bridge._host_differences import accept_endless
 from npu_bridge._session_hooks import device_of
 from tensorflow.python.framework import ops
 from tensorflow.python.training import basic_session_run_hooks, monitored_session, session_run_hook, training_util

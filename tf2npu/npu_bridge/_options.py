@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from npu_bridge._lenient import accept, accept_value
+from npu_bridge._host_differences import accept, accept_value
 from npu_bridge._log import log, once
 
 from tf2npu.session_options import Given, problems, table, without_effect

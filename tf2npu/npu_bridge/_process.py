@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npu_bridge import _age, _endless_training, _session_hooks, _tf1
+from npu_bridge import _endless_training, _old_libraries, _session_hooks, _tf1
 from npu_bridge.estimator.npu.npu_config import decorator_tf_session
 from tensorflow.python.client import session
 
@@ -22,7 +22,7 @@ def patch_sessions() -> None:
 def enter() -> None:
     """Change the process as importing ``npu_bridge.npu_init`` does."""
     _tf1.install()
-    _age.install()
+    _old_libraries.install()
     _session_hooks.install()
     _endless_training.install()
     patch_sessions()
@@ -34,5 +34,5 @@ def leave() -> None:
         session_class.__init__ = _inits.pop(session_class)
     _endless_training.uninstall()
     _session_hooks.uninstall()
-    _age.uninstall()
+    _old_libraries.uninstall()
     _tf1.uninstall()

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from hccl import _groups as hccl_groups
 from npu_bridge import _debug_dump, _options
+from npu_bridge._call_site import users_line
 from npu_bridge._callable_feeds import arrays_of, check_names
-from npu_bridge._lenient import accept
+from npu_bridge._host_differences import accept
 from npu_bridge._overflow_watch import OverflowWatch
 from npu_bridge._run_metadata import observed
-from npu_bridge._where import users_line
 from tensorflow.python.client import session as tf_session
 from tensorflow.python.framework import error_interpolation, errors_impl
 

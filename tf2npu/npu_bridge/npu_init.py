@@ -17,7 +17,7 @@ from hccl.manage.api import (
     get_world_rank_from_group_rank,
 )
 from hccl.split.api import set_split_strategy_by_idx, set_split_strategy_by_size
-from npu_bridge._lenient import accept
+from npu_bridge._host_differences import accept
 from npu_bridge._process import patch_sessions
 from npu_bridge._sessions import apply_npu_settings
 from npu_bridge.estimator import npu_ops

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 from npu_bridge._contrib._graph_walks import ControlOutputs, get_walks_intersection_ops, make_list_of_op, select_ops
-from npu_bridge._refuse import refuse
+from npu_bridge._unsupported import refuse
 
 _HERE = "tf.contrib.graph_editor"
 

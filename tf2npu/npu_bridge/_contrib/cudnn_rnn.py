@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 from npu_bridge._contrib._rnn_blocks import LSTMBlockCell
-from npu_bridge._refuse import refuse
+from npu_bridge._unsupported import refuse
 
 __all__ = [
     "CUDNN_GRU", "CUDNN_INPUT_AUTO_MODE", "CUDNN_INPUT_LINEAR_MODE", "CUDNN_INPUT_SKIP_MODE", "CUDNN_LSTM",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from npu_bridge._refuse import refuse
+from npu_bridge._unsupported import refuse
 
 __all__ = [
     "create_eval_graph", "create_training_graph", "experimental_create_eval_graph", "experimental_create_training_graph",

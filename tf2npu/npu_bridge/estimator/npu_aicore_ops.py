@@ -8,7 +8,7 @@ import tensorflow as tf
 from npu_bridge._ops.activations import fast_gelu
 from npu_bridge._ops.dropout import masked
 from npu_bridge._ops.selection import centralization, layer_norm, nonzero, nonzerowithvalue, prelu
-from npu_bridge._refuse import refused
+from npu_bridge._unsupported import refused
 from npu_bridge.helper import helper
 
 npu_aicore_ops = helper.get_gen_ops()

@@ -19,7 +19,7 @@ from npu_bridge._ops.fused_optimizers import adam_apply_one_assign, adam_apply_o
 from npu_bridge._ops.fused_optimizers import lars as LARS
 from npu_bridge._ops.fused_optimizers import lars_v2 as LARSV2
 from npu_bridge._ops.selection import k_means_centroids, scatter_elements
-from npu_bridge._refuse import refuse
+from npu_bridge._unsupported import refuse
 
 __all__ = [
     "LARS",

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 from npu_bridge._ops import composite
-from npu_bridge._refuse import refuse
+from npu_bridge._unsupported import refuse
 
 from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE
 

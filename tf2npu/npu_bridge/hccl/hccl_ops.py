@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 from hccl._groups import WORLD, group_size, members, world_rank
 from npu_bridge._ops.composite import mark
-from npu_bridge._refuse import refused
+from npu_bridge._unsupported import refused
 from npu_bridge.hccl import _several_ranks
 
 REDUCTIONS = ("min", "max", "prod", "sum")

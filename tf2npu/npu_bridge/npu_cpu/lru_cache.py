@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import tensorflow as tf
-from npu_bridge._refuse import refuse
+from npu_bridge._unsupported import refuse
 
 _REASON = "the simulated device has no embedding cache; look the rows up with tf.gather"
 

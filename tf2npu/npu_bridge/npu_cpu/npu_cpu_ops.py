@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
-from npu_bridge._refuse import refused
+from npu_bridge._unsupported import refused
 
 
 def embeddingrankid(addr_tensor: tf.Tensor, index: tf.Tensor, row_memory: int = 320, mode: str = "mod") -> tf.Tensor:

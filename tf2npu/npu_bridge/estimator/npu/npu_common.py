@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from npu_bridge import _environment
-from npu_bridge._lenient import accept
+from npu_bridge._host_differences import accept
 
 
 class JobConfig:

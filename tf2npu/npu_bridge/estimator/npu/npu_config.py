@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 from npu_bridge import _options
-from npu_bridge._lenient import accept
+from npu_bridge._host_differences import accept
 from npu_bridge._sessions import apply_npu_settings, npu_entry
 from npu_bridge.estimator.npu import util
 from npu_bridge.estimator.npu._parameter_map import write_parameter_map

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
-from npu_bridge._lenient import accept
+from npu_bridge._host_differences import accept
 from npu_bridge._log import log
 from npu_bridge.estimator import npu_ops
 from npu_bridge.estimator.npu import util

@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 from keras.src.optimizers.legacy import optimizer_v2
 from npu_bridge import _environment
-from npu_bridge._lenient import accept
+from npu_bridge._host_differences import accept
 from npu_bridge.estimator.npu import util
 from npu_bridge.estimator.npu.npu_loss_scale_optimizer import scaled_gradients, update_if_finite
 from npu_bridge.hccl import hccl_ops

@@ -12,8 +12,8 @@ import threading
 import time
 from typing import Any, NamedTuple
 
-from npu_bridge._age.names import offer
 from npu_bridge._log import once
+from npu_bridge._old_libraries.names import offer
 from npu_bridge._tf1.journal import Journal
 
 _ABCS = (

@@ -17,7 +17,7 @@ import types
 import numpy as np
 import pytest
 import tensorflow as tf
-from npu_bridge import _age, _log
+from npu_bridge import _log, _old_libraries
 
 
 @pytest.fixture
@@ -99,8 +99,8 @@ def test_yaml_without_a_loader(lines, monkeypatch):
         return stream, Loader
 
     yaml.load, yaml.load_all, yaml.FullLoader = load, load, "full"
-    journal = _age.Journal()
-    _age.yaml_loading.add(journal, yaml)
+    journal = _old_libraries.Journal()
+    _old_libraries.yaml_loading.add(journal, yaml)
     assert yaml.load("a: 1") == ("a: 1", "full") and yaml.load("a: 1", Loader="own") == ("a: 1", "own")
     assert len(lines) == 1 and "Loader=yaml.FullLoader" in lines[0]
     journal.undo()
@@ -110,8 +110,8 @@ def test_yaml_without_a_loader(lines, monkeypatch):
 def test_a_module_is_changed_when_it_is_imported(tmp_path, monkeypatch):
     (tmp_path / "late_module.py").write_text("value = 1\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    journal, finders = _age.Journal(), list(sys.meta_path)
-    _age.AfterImport({"late_module": lambda journal, module: journal.set(vars(module), "value", 2)}).watch(journal)
+    journal, finders = _old_libraries.Journal(), list(sys.meta_path)
+    _old_libraries.AfterImport({"late_module": lambda journal, module: journal.set(vars(module), "value", 2)}).watch(journal)
     import late_module
 
     assert late_module.value == 2

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from npu_bridge._age.names import Maker, offer
+from npu_bridge._old_libraries.names import Maker, offer
 from npu_bridge._tf1.journal import Journal
 
 _SPECIAL = ("comb", "factorial", "factorial2", "factorialk", "logsumexp")

@@ -1,6 +1,6 @@
 """Calls that work here and fail on an Ascend host: warned about once, refused under ``tf2npu run --strict``.
 
-All of them are rows of _lenient.csv, from which the tests and the documentation are made.
+All of them are rows of _host_differences.csv, from which the tests and the documentation are made.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import os
 from functools import cache
 from pathlib import Path
 
+from npu_bridge._call_site import users_line
 from npu_bridge._log import once
-from npu_bridge._where import users_line
 
 STRICT_VARIABLE = "TF2NPU_STRICT"
 
@@ -20,7 +20,7 @@ STRICT_VARIABLE = "TF2NPU_STRICT"
 @cache
 def rows() -> dict[str, dict[str, str]]:
     """The table by id: call, error and message of a host, and an example."""
-    with (Path(__file__).parent / "_lenient.csv").open(encoding="utf-8", newline="") as file:
+    with (Path(__file__).parent / "_host_differences.csv").open(encoding="utf-8", newline="") as file:
         return {row["id"]: row for row in csv.DictReader(file)}
 
 

@@ -9,8 +9,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from npu_bridge._age import names
 from npu_bridge._log import once
+from npu_bridge._old_libraries import names
 from npu_bridge._tf1.journal import Journal
 
 # Old module : the one whose names it gets. Source: release notes of scikit-learn 0.18 to 0.24 and scipy 1.8.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from npu_bridge._age.names import Maker, offer
+from npu_bridge._old_libraries.names import Maker, offer
 from npu_bridge._tf1.journal import Journal
 
 _PYTHON_TYPES = {"bool": bool, "complex": complex, "float": float, "int": int, "long": int, "object": object, "str": str,

@@ -5,7 +5,7 @@ Only in processes that import npu_bridge. Each is logged once, when a script fir
 
 from __future__ import annotations
 
-from npu_bridge._age import (
+from npu_bridge._old_libraries import (
     absl_flags,
     libraries,
     numpy_names,
@@ -16,7 +16,7 @@ from npu_bridge._age import (
     whole_floats,
     yaml_loading,
 )
-from npu_bridge._age.imports import AfterImport
+from npu_bridge._old_libraries.imports import AfterImport
 from npu_bridge._tf1.journal import Journal
 
 _active: Journal | None = None
