@@ -73,7 +73,7 @@ _LANDMARKS: dict[str, tuple[str, Callable[[Compilation], str]]] = {
     "assign_precision": ("typed", _typed_text),
     "assign_streams": ("after", streams_text),
 }
-"""By step: the name of the file that is written behind it whatever has changed, and its text."""
+"""For each of these steps, the name of the file that is written behind it whatever has changed, and what makes its text."""
 
 
 @dataclass

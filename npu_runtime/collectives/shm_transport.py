@@ -24,7 +24,7 @@ _DTYPES: Mapping[str, np.dtype] = {np.dtype(code).str: np.dtype(code) for code i
 """What travels.  Objects do not: they would be addresses of the other process."""
 
 Packed = tuple[list[Any], list[np.ndarray]]
-"""For the header, by array: type and shape, then file and place in it, if it lies in one; arrays that go with the message."""
+"""What the header says of each array (type and shape, then file and place if it lies in one), and the arrays that go with it."""
 
 
 class Outbox:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tf2npu.files.directory import Directory
-from tf2npu.ranks import lines, output, shared_folder
+from tf2npu.ranks import lines, rank_output, shared_folder
 from tf2npu.ranks.lines import Lines
 from tf2npu.ranks.shared_folder import PREFIX
 
@@ -323,4 +323,4 @@ class TestSharedFolder:
 
 
 def test_bounds_that_the_documents_name():
-    assert lines.LONGEST_LINE_BYTES == 1 << 20 and output.CHILDREN_SECONDS <= 1.0
+    assert lines.LONGEST_LINE_BYTES == 1 << 20 and rank_output.CHILDREN_SECONDS <= 1.0

@@ -12,7 +12,7 @@ from tf2npu.findings import ApiUse, Verdict
 from tf2npu.scanner.names import canonical, root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
-from tf2npu.scanner.walk import dotted_name, first_key
+from tf2npu.scanner.tree_walk import dotted_name, first_key
 
 _ROOTS = ("tensorflow.", "tensorflow_core.", "tensorflow_estimator.", "horovod.")
 _LOOK_UPS = {"getattr", "hasattr", "setattr", "delattr"}

@@ -13,8 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tf2npu.ranks.output import Output
 from tf2npu.ranks.process import Rank
+from tf2npu.ranks.rank_output import Output
 from tf2npu.ranks.rank_table import rank_table
 from tf2npu.ranks.shared_folder import shared_folder
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
-from tf2npu.ranks.output import Output
+from tf2npu.ranks.rank_output import Output
 
 _PROGRAM = """
 import sys

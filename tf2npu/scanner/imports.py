@@ -11,7 +11,7 @@ from tf2npu.scanner.edits import Change
 from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, is_tensorflow
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 _REASONS = {"npu_convert_dropout": "dropout layers use the dropout of the NPU"}
 SIDE_EFFECT = f"import {NPU_INIT}  # noqa: F401  puts sessions on the NPU"

@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.scanner.tree import Tree, refused_by_python
-from tf2npu.scanner.walk import Walked
+from tf2npu.scanner.tree_walk import Walked
 
 
 def refused_by_newer_python(tree: Tree, walked: Walked) -> SyntaxError | None:

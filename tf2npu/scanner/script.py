@@ -21,7 +21,7 @@ from tf2npu.scanner.resolve import Resolver
 from tf2npu.scanner.scopes import Binding, Scope
 from tf2npu.scanner.source import LineIndex
 from tf2npu.scanner.tree import Tree
-from tf2npu.scanner.walk import Walked, root_name, walk
+from tf2npu.scanner.tree_walk import Walked, root_name, walk
 
 _TRAINING_METHODS = ("Estimator().train", "Model().fit", "Sequential().fit", "Model().fit_generator", "Classifier().train")
 

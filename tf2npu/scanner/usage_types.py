@@ -11,7 +11,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.scanner.api_return_types import DATASET, DATASET_METHODS
-from tf2npu.scanner.walk import Walked, dotted_name
+from tf2npu.scanner.tree_walk import Walked, dotted_name
 
 ESTIMATOR = "tensorflow.estimator.Estimator()"
 MODEL = "tensorflow.keras.Model()"

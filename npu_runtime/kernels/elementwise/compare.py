@@ -23,7 +23,7 @@ FEW, FEW_BY_ROWS = 1024, 16384
 FEWEST_A_CONDITION = 16
 """Elements that each condition decides about, from which on rows are chosen as a whole."""
 FREE: dict[str, frozenset[str]] = {}
-"""For ops without a type attribute."""
+"""The element types of ops without a type attribute: any."""
 
 _COMPARISONS: dict[str, np.ufunc] = {
     "Less": np.less, "LessEqual": np.less_equal, "Greater": np.greater, "GreaterEqual": np.greater_equal,

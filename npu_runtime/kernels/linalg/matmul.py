@@ -51,13 +51,12 @@ STACKED_ROWS = 4096
 FEWEST_STACKED = 128
 """The fewest rows of one such product that repay its start."""
 NARROW, FEWEST_NARROW, MANY_ROWS = 96, 32, 512
-"""Fewer rows repay it where they have at most so many columns: the columns, the rows of one product, the rows of all of them.
-"""
+"""Fewer rows repay it where columns are few: so many columns, so many rows of one product, so many of all of them."""
 FEW_ROWS, FEW_ROWS_BY_COLUMNS = (range(4, 81), range(4, 65)) if IS_AMD else (range(4, 25), range(4, 41))
-"""Of a product that is multiplied by pieces of the other operand, as packing that takes longer than multiplying it; of one
+"""Rows of a product that is multiplied by pieces of the other operand, as packing it takes longer than multiplying; and of one
 whose columns are contiguous."""
 SOME_ROWS = range(0) if IS_AMD else range(25, 49)
-"""The same where a narrower piece of all rows of the other operand is still a product that BLAS does not pack."""
+"""Rows of a product where only a narrower piece of all rows of the other operand is one that BLAS does not pack."""
 TRANSPOSED_ROWS, TRANSPOSED_SIZE = range(0) if IS_AMD else range(25, 321), 500_000
 """Rows of a product that is turned around, and the size of the other operand from which on that pays."""
 FEW_COLUMNS, SOME_COLUMNS, FEW_TURNED = 64, 32, 16

@@ -91,7 +91,7 @@ class Dense:
 
 
 DENSE: dict[str, Dense] = {}
-"""By op."""
+"""The dense update that each op of an optimizer makes, by the name of the op."""
 
 
 def sparse(

@@ -23,9 +23,10 @@ HANDLE, READ = "VarHandleOp", "ReadVariableOp"
 ROWS = range(FEW_ROWS.start, max(FEW_ROWS.stop, SOME_ROWS.stop) if SMALL_PRODUCT else 0)
 """Rows of a product that gains by it; none with kernels of BLAS that pack every product."""
 LEAST_BYTES, LEAST_COLUMNS = 1_600_000, 2 * WIDTH
-"""Of a weight that does not stay in the second caches of two threads; smaller ones take as long as they are."""
+"""Bytes and columns of the smallest weight that does not stay in the second caches of two threads. Smaller ones gain nothing."""
 FEWEST_PRODUCTS = {False: 8, True: 16}
-"""Of a weight, that repay laying it out; it takes as long as three to five of them, turned around as three to eight."""
+"""Products of a weight that repay laying it out, by whether it is turned around. Laying out takes as long as three to five
+products, turned around as three to eight."""
 
 
 class _Shared(NamedTuple):

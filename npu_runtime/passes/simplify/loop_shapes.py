@@ -21,7 +21,7 @@ MOST_ROUNDS = 4
 MANY = 2
 """The number of writers that stands for any number, where nobody can tell how many there are."""
 _WRITTEN = {"StackPushV2": 1, "TensorArrayWriteV3": 2, "TensorArrayScatterV3": 2}
-"""By op: which input is put on a stack or into an array, which is the first one."""
+"""The position of the input that is written, for each op that writes to a stack or an array, which is its first input."""
 _ONLY_READING = frozenset({
     "StackPopV2", "StackCloseV2", "TensorArrayReadV3", "TensorArrayGatherV3", "TensorArrayConcatV3", "TensorArraySizeV3",
     "TensorArrayCloseV3", "TensorArrayGradV3",

@@ -9,7 +9,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.scanner.sites import Site
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 _INSTEAD = {
     "cupy": "numpy",

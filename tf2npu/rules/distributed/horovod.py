@@ -16,7 +16,7 @@ from tf2npu.rules.facts.script_kinds import is_eager
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site, parameter_of
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 HVD = Config(distributed="horovod")
 _MODULES = ("horovod.tensorflow", "horovod.tensorflow.keras")

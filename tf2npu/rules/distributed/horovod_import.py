@@ -15,7 +15,7 @@ from tf2npu.rules.facts.script_kinds import is_eager
 from tf2npu.scanner.names import is_framework, is_horovod, root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 _ALWAYS_THERE = "# the collectives of the NPU are always there"
 _STAYS = "The import stays, because this still needs it: {}. On a host without Horovod it fails: replace this, and convert again."

@@ -11,7 +11,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.distributed.horovod import HVD, SOURCE, WHY, is_on, names_of
 from tf2npu.rules.facts.removal_conditions import only_without, target_names, uses_of_targets
 from tf2npu.scanner.sites import Site
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 _COMPRESSION = names_of("Compression")
 _SETTINGS = frozenset({

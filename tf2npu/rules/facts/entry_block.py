@@ -10,7 +10,7 @@ import libcst as cst
 from tf2npu.scanner.imports import import_statements
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 
 def entry_guard(script: Script) -> cst.If | None:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.scanner.sites import Call, Site, written_out
-from tf2npu.scanner.walk import first_key
+from tf2npu.scanner.tree_walk import first_key
 
 SETTERS = ("os.putenv", "os.environ.setdefault", "os.environ.update")
 

@@ -11,7 +11,7 @@ from tf2npu.rules.facts.old_libraries import imported_names, is_guarded
 from tf2npu.scanner.names import canonical, with_public_prefix
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 _OWN = "tensorflow.python."
 

@@ -20,7 +20,7 @@ from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call
-from tf2npu.scanner.walk import first_key
+from tf2npu.scanner.tree_walk import first_key
 
 _SCALE = re.compile(r"(^|_)(loss|cost|grads?|gradients?|fp16|amp)_?scal(e|er|ing)(_|$)", re.IGNORECASE)
 _PLAIN_SCALE = re.compile(r"^_*scal(e|er|ing)(_value)?$", re.IGNORECASE)

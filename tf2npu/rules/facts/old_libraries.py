@@ -14,7 +14,7 @@ from tf2npu.scanner.python2_constructs import VERSION_TESTS
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Site
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 # What a file must hold for python2_values to have anything to say.
 PYTHON2_VALUES = re.compile(r"\bdef next\b|\.next\(\)|\b(?:map|filter|zip|range)\(|\.(?:has_key|iter(?:items|values|keys))\(")

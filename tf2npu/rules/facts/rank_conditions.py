@@ -11,7 +11,7 @@ import libcst as cst
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 _RANK = re.compile(
     r"(?:horovod\.\w+(?:\.\w+)*\.(?:rank|local_rank)"

@@ -9,7 +9,7 @@ import libcst as cst
 
 from tf2npu.findings import Finding, Level
 from tf2npu.scanner.sites import Site
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 
 def only_without(site: Site, uses: Iterable[Any], level: Level, say: Callable[[str], str]) -> None:

@@ -13,7 +13,7 @@ import libcst as cst
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 _RELEASES = re.compile(r"\bnpu_(?:keras_)?sess\.")
 CONFIG_ENTRY = (

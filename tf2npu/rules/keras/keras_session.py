@@ -11,7 +11,7 @@ from tf2npu.rules.facts.npu_start import bracket_entry, wants_keras_session, wan
 from tf2npu.rules.facts.wrapped_run_config import wrap_run_config
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 
 @rule(

@@ -10,7 +10,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.names.computed_names import say_chosen
 from tf2npu.scanner.sites import Call, Site
-from tf2npu.scanner.walk import first_key
+from tf2npu.scanner.tree_walk import first_key
 
 _CONVERTED = frozenset(
     f"tensorflow.{name}"

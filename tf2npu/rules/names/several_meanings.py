@@ -9,7 +9,7 @@ from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.scopes import Binding, Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 _TRY = "import tensorflow as tf\ntry:\n    from {} import Estimator\nexcept ImportError:\n    from {} import Estimator\n{}"
 

@@ -9,7 +9,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline
 from tf2npu.scanner.sites import Call, Site
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 _CONTRIB = (
     "HashTable", "IdTableWithHashBuckets", "MutableHashTable", "MutableDenseHashTable",

@@ -8,7 +8,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.old_libraries import is_guarded, takes_part
 from tf2npu.scanner.python2_constructs import GONE_BUILTINS
 from tf2npu.scanner.sites import Site
-from tf2npu.scanner.walk import dotted_name
+from tf2npu.scanner.tree_walk import dotted_name
 
 
 @rule(
