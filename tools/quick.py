@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"])
 ALWAYS = ("tests/test_layers.py", "tests/test_packaging.py", "tests/test_generated_docs.py")
-OF_DATA = {
+OF_FOLDERS = {
     "npu_runtime/passes/": ("tests/runtime/test_compiler.py",),
     "npu_runtime/kernels/": ("tests/precision/test_op_table.py", "tests/precision/test_op_names.py"),
     "npu_runtime/device/ops/": ("tests/precision/test_op_table.py", "tests/precision/test_op_names.py"),
@@ -62,7 +62,7 @@ def tests_of(paths: Sequence[Path]) -> set[str]:
     stems = {f"test_{path.stem}" for path in modules.values()}
     found = set(ALWAYS)
     for path in paths:
-        found.update(test for folder, tests in OF_DATA.items() if path.as_posix().startswith(folder) for test in tests)
+        found.update(test for folder, tests in OF_FOLDERS.items() if path.as_posix().startswith(folder) for test in tests)
     for test in sorted((ROOT / "tests").rglob("test_*.py")):
         name = test.relative_to(ROOT)
         if (

@@ -77,7 +77,12 @@ def _pieces(report: Report, chosen: str) -> Text:
 
 def has_files(formats: list[str]) -> bool:
     """Whether any of the formats is written into the folder."""
-    return any(_first_file(chosen) for chosen in formats)
+    return bool(_first_files(formats))
+
+
+def _first_files(formats: list[str]) -> list[str]:
+    """The files of these formats whose names anybody could have chosen: those of pages hold a hash."""
+    return [name for name in map(_first_file, formats) if name]
 
 
 def _first_file(chosen: str) -> str:
@@ -104,7 +109,7 @@ def check(folder: Path, formats: list[str], *, force: bool = False) -> None:
     try:
         with Directory.given(folder) as place:
             if not force:
-                _check_names(place, formats)
+                _check_names(place, formats, record.load(folder))
     except OSError as error:
         raise ForeignFile(f"{folder}: {error.strerror or error}; give another --report folder") from None
 
@@ -118,10 +123,9 @@ def is_marked(folder: Path) -> bool:
         return False
 
 
-def _check_names(place: Directory, formats: list[str]) -> None:
-    """The names of pages hold a hash, so that a file of somebody else's has none of them."""
-    ours = record.load(place.path).names | ({MARKER} if record.is_known(place.path) else set())
-    for name in (MARKER, *filter(None, map(_first_file, formats))):
+def _check_names(place: Directory, formats: list[str], earlier: Written) -> None:
+    ours = earlier.names | {MARKER} if earlier.names else frozenset()  # the marker is never without a report
+    for name in (MARKER, *_first_files(formats)):
         if name not in ours and place.lstat(name) is not None:
             raise ForeignFile(
                 f"{place.path / name}: exists and is no report of tf2npu's that is known here; move it away, "
@@ -138,17 +142,18 @@ def write(report: Report, folder: Path, formats: list[str], *, force: bool = Fal
     Raises: OSError; ForeignFile; Busy where another process has not written its report after a minute.
     """
     with Directory.given(folder, make=True) as place, exclusive(place, patience_seconds=PATIENCE_SECONDS):
-        if not force:
-            _check_names(place, formats)  # a conversion may have put its files there since it was checked
         earlier = record.load(folder)
+        if not force:
+            _check_names(place, formats, earlier)  # a conversion may have put its files there since it was checked
         digest = _digest(report, formats)
         if digest != earlier.digest or not all(_is_file(place, name) for name in (*earlier.names, MARKER)):
             _write(report, place, formats, earlier, digest, keep, jobs)
 
 
 def _write(report: Report, place: Directory, formats: list[str], earlier: Written, digest: str, keep: bool, jobs: int) -> None:
-    names = earlier.names.union(filter(None, map(_first_file, formats)))
-    record.store(place.path, Written(names))  # from here on the folder is ours, also after a kill
+    record.store(
+        place.path, Written(earlier.names.union(_first_files(formats)))
+    )  # from here on the folder is ours, also after a kill
     sweep(place)
     sweep(place, _PAGES)
     put_whole(place, MARKER, [_MARKER_TEXT])

@@ -24,14 +24,18 @@ class Written:
     digest: str = ""
 
 
-def is_known(folder: Path) -> bool:
-    """Whether a report of ours was written into the folder, be it one that was broken off."""
-    return _stored(folder) is not None
-
-
 def load(folder: Path) -> Written:
-    """What was written into the folder; nothing where that is not known."""
-    return _stored(folder) or Written()
+    """What was written into the folder; nothing where that is not known, or where the record is damaged."""
+    try:
+        state = tree_state(folder)
+        if state is None:
+            return Written()
+        with state:
+            document = json.loads(state.read(_FILE))
+        names = frozenset(name for name in map(str, document["files"]) if _OURS.fullmatch(name))
+        return Written(names, str(document["digest"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Written()
 
 
 def store(folder: Path, written: Written) -> None:
@@ -44,16 +48,3 @@ def store(folder: Path, written: Written) -> None:
             stream.write(json.dumps(document, indent=1).encode("ascii") + b"\n")
     except NoState as error:
         log.warning("%s; the next report into %s will ask for --force", error.strerror, folder)
-
-
-def _stored(folder: Path) -> Written | None:
-    try:
-        state = tree_state(folder)
-        if state is None:
-            return None
-        with state:
-            document = json.loads(state.read(_FILE))
-        names = frozenset(name for name in map(str, document["files"]) if _OURS.fullmatch(name))
-        return Written(names, str(document["digest"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None  # none, or a damaged one: nothing in the folder counts as ours
