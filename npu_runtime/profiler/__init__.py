@@ -1,0 +1,1 @@
+"""Profiling: what the simulated device did, in the files that the device itself leaves."""
