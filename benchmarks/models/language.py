@@ -8,38 +8,44 @@ import tensorflow.compat.v1 as tf
 
 from benchmarks.models.model import Model, integers
 
-WIDTH, N_HEADS, N_WORDS = 768, 12, 30522
+WIDTH, N_WORDS = 768, 30522
+HEAD_WIDTH = 64
+"""Numbers of one head, in BERT of any size."""
 
 
-def _gelu(x: tf.Tensor) -> tf.Tensor:
+def gelu(x: tf.Tensor) -> tf.Tensor:
     return 0.5 * x * (1.0 + tf.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * tf.pow(x, 3))))
 
 
-def _layer_norm(x: tf.Tensor, name: str) -> tf.Tensor:
+def layer_norm(x: tf.Tensor, name: str) -> tf.Tensor:
+    width = int(x.shape[-1])
     with tf.variable_scope(name):
-        gamma = tf.get_variable("gamma", [WIDTH], initializer=tf.ones_initializer())
-        beta = tf.get_variable("beta", [WIDTH], initializer=tf.zeros_initializer())
+        gamma = tf.get_variable("gamma", [width], initializer=tf.ones_initializer())
+        beta = tf.get_variable("beta", [width], initializer=tf.zeros_initializer())
     mean, variance = tf.nn.moments(x, [-1], keepdims=True)
     return tf.nn.batch_normalization(x, mean, variance, beta, gamma, 1e-12)
 
 
-def _dense(x: tf.Tensor, width: int, name: str, activation: object = None) -> tf.Tensor:
+def dense(x: tf.Tensor, width: int, name: str, activation: object = None) -> tf.Tensor:
     return tf.layers.dense(x, width, activation, kernel_initializer=tf.truncated_normal_initializer(stddev=0.02), name=name)
 
 
 def _heads(x: tf.Tensor, name: str, batch: int, length: int) -> tf.Tensor:
-    return tf.transpose(tf.reshape(_dense(x, WIDTH, name), [batch, length, N_HEADS, WIDTH // N_HEADS]), [0, 2, 1, 3])
+    width = int(x.shape[-1])
+    return tf.transpose(tf.reshape(dense(x, width, name), [batch, length, width // HEAD_WIDTH, HEAD_WIDTH]), [0, 2, 1, 3])
 
 
-def _layer(x: tf.Tensor, mask: tf.Tensor, name: str, batch: int, length: int) -> tf.Tensor:
+def encoder_layer(x: tf.Tensor, mask: tf.Tensor, name: str, batch: int, length: int, activation: object = gelu) -> tf.Tensor:
+    """A layer of BERT on rows of `batch` sentences of `length` words; mask: added to the scores."""
+    width = int(x.shape[-1])
     with tf.variable_scope(name):
         query, key, value = (_heads(x, part, batch, length) for part in ("query", "key", "value"))
-        scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(WIDTH / N_HEADS) + mask
+        scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(HEAD_WIDTH) + mask
         chances = tf.nn.dropout(tf.nn.softmax(scores), keep_prob=0.9)
-        context = tf.reshape(tf.transpose(tf.matmul(chances, value), [0, 2, 1, 3]), [batch * length, WIDTH])
-        x = _layer_norm(x + tf.nn.dropout(_dense(context, WIDTH, "context"), keep_prob=0.9), "first")
-        inner = _dense(_dense(x, 4 * WIDTH, "wide", _gelu), WIDTH, "narrow")
-        return _layer_norm(x + tf.nn.dropout(inner, keep_prob=0.9), "second")
+        context = tf.reshape(tf.transpose(tf.matmul(chances, value), [0, 2, 1, 3]), [batch * length, width])
+        x = layer_norm(x + tf.nn.dropout(dense(context, width, "context"), keep_prob=0.9), "first")
+        inner = dense(dense(x, 4 * width, "wide", activation), width, "narrow")
+        return layer_norm(x + tf.nn.dropout(inner, keep_prob=0.9), "second")
 
 
 def _bert(n_layers: int, batch: int, length: int = 128) -> Model:
@@ -49,12 +55,12 @@ def _bert(n_layers: int, batch: int, length: int = 128) -> Model:
     table = tf.get_variable("words", [N_WORDS, WIDTH], initializer=initializer)
     places = tf.get_variable("positions", [512, WIDTH], initializer=initializer)
     x = tf.nn.embedding_lookup(table, words) + places[:length]
-    x = tf.reshape(tf.nn.dropout(_layer_norm(x, "input"), keep_prob=0.9), [batch * length, WIDTH])
+    x = tf.reshape(tf.nn.dropout(layer_norm(x, "input"), keep_prob=0.9), [batch * length, WIDTH])
     adder = (1.0 - tf.cast(tf.reshape(mask, [batch, 1, 1, length]), tf.float32)) * -10000.0
     for index in range(n_layers):
-        x = _layer(x, adder, f"layer{index}", batch, length)
-    pooled = _dense(tf.reshape(x, [batch, length, WIDTH])[:, 0], WIDTH, "pooler", tf.tanh)
-    loss = tf.losses.sparse_softmax_cross_entropy(target, _dense(pooled, 2, "output"))
+        x = encoder_layer(x, adder, f"layer{index}", batch, length)
+    pooled = dense(tf.reshape(x, [batch, length, WIDTH])[:, 0], WIDTH, "pooler", tf.tanh)
+    loss = tf.losses.sparse_softmax_cross_entropy(target, dense(pooled, 2, "output"))
     optimizer = tf.train.AdamOptimizer(2e-5)
     gradients, variables = zip(*optimizer.compute_gradients(loss), strict=True)
     clipped, _ = tf.clip_by_global_norm(gradients, 1.0)

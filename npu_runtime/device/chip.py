@@ -23,6 +23,8 @@ class Chip:
     cube_fp16_tflops: peak of the cube units.  vector_lanes_fp16: lanes a cycle and vector core.
     training_precision, inference_precision: the precision mode when a session asks for none.  saturates: whether fp16 results
     that are too large are cut instead of becoming infinite.  has_bfloat16: whether its units take bf16.
+    ai_cpu_cores: cores of the AI CPU that compute.  l0a_bytes to ub_bytes: buffers of a core.  l2_bytes: cache of the chip.
+    l2_read_rate to ub_to_l2_rate: bytes a cycle and core of a path.
     """
 
     name: str
@@ -36,6 +38,29 @@ class Chip:
     inference_precision: str
     saturates: bool
     has_bfloat16: bool
+    ai_cpu_cores: int
+    l0a_bytes: int
+    l0b_bytes: int
+    l0c_bytes: int
+    l1_bytes: int
+    ub_bytes: int
+    l2_bytes: int
+    l2_read_rate: int
+    l2_write_rate: int
+    l1_to_l0a_rate: int
+    l1_to_l0b_rate: int
+    l0c_to_ub_rate: int
+    ub_to_l2_rate: int
+
+    @property
+    def is_split(self) -> bool:
+        """Whether cube and vector units are cores of their own, between which data go through memory."""
+        return self.n_vector_cores > self.n_cores
+
+    @property
+    def hbm_rate(self) -> float:
+        """Bytes a cycle of device memory, for all cores together."""
+        return self.hbm_gb_per_s * 1e3 / self.cube_mhz
 
     @property
     def cube_fp16_tflops(self) -> float:

@@ -7,12 +7,13 @@ gives collectives streams of their own and attaches what the AI CPU and the runt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from npu_runtime.device.chip import Chip
 from npu_runtime.device.engines import COLLECTIVE, LOCAL, engine_of
+from npu_runtime.graph.clusters import Clusters
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import WHILE
 from npu_runtime.graph.order import predecessors, topological
@@ -91,80 +92,13 @@ def _sources(graph: Graph, engines: Mapping[str, str]) -> dict[str, frozenset[st
 
 def find_subgraphs(order: Sequence[str], engines: Mapping[str, str], sources: Mapping[str, frozenset[str]]) -> list[list[str]]:
     """Maximal subgraphs of one engine without a cycle between them, in the order of their first nodes."""
-    clusters = _Clusters()
+    clusters = Clusters()
     for name in order:
         clusters.add(name, sorted(sources[name]))
         for source in sorted(sources[name]):
             if engines[source] == engines[name]:
                 clusters.join(name, source)
     return clusters.members()
-
-
-class _Clusters:
-    """Sets of nodes and what each needs, as bits: bit n of `_before` says that set n must come first, of `_direct` that it is
-    read from, of `_readers` that set n reads from it."""
-
-    def __init__(self) -> None:
-        self._of: dict[str, int] = {}
-        self._members: dict[int, list[str]] = {}
-        self._before: dict[int, int] = {}
-        self._direct: dict[int, int] = {}
-        self._readers: dict[int, int] = {}
-
-    def add(self, name: str, sources: Sequence[str]) -> None:
-        """A set of one new node, which reads from nodes that are there."""
-        number = len(self._of)
-        self._of[name], self._members[number] = number, [name]
-        direct = before = 0
-        for needed in {self._of[source] for source in sources}:
-            direct |= 1 << needed
-            before |= self._before[needed]
-            self._readers[needed] |= 1 << number
-        self._direct[number], self._before[number], self._readers[number] = direct, before | direct, 0
-
-    def join(self, name: str, source: str) -> None:
-        """Make one set of two, unless a third lies on a way from one to the other."""
-        one, other = self._of[source], self._of[name]
-        if one == other or self._has_way(one, other) or self._has_way(other, one):
-            return
-        kept, gone = min(one, other), max(one, other)
-        both = 1 << kept | 1 << gone
-        for number in _bits(self._readers[gone]):
-            self._direct[number] = (self._direct[number] & ~both) | 1 << kept
-        for number in _bits(self._direct[gone]):
-            self._readers[number] = (self._readers[number] & ~both) | 1 << kept
-        for of in (self._before, self._direct, self._readers):
-            of[kept] = (of[kept] | of.pop(gone)) & ~both
-        self._tell_those_behind(kept, both)
-        moved = self._members.pop(gone)
-        self._members[kept] += moved
-        self._of.update(dict.fromkeys(moved, kept))
-
-    def _tell_those_behind(self, kept: int, both: int) -> None:
-        """What comes before a set that has grown comes before all that come behind it."""
-        new = self._before[kept] | 1 << kept
-        waiting = self._readers[kept]
-        while waiting:
-            number = waiting.bit_length() - 1
-            waiting ^= 1 << number
-            before = (self._before[number] & ~both) | new
-            if before != self._before[number]:
-                self._before[number] = before
-                waiting |= self._readers[number]
-
-    def _has_way(self, start: int, end: int) -> bool:
-        """Whether one gets from `start` to `end` by way of a third set, which then reads from `start`."""
-        return self._readers[start] & self._before[end] != 0
-
-    def members(self) -> list[list[str]]:
-        return [self._members[number] for number in sorted(self._members)]
-
-
-def _bits(bits: int) -> Iterator[int]:
-    while bits:
-        number = bits.bit_length() - 1
-        bits ^= 1 << number
-        yield number
 
 
 def find_events(order: Sequence[str], streams: Mapping[str, int], sources: Mapping[str, frozenset[str]]) -> list[Event]:

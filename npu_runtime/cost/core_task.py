@@ -1,0 +1,49 @@
+"""Cost of a task of the AI cores: a product with what is fused behind it, or element-wise work alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from npu_runtime.cost.cube import product_cost
+from npu_runtime.cost.fitted import Fitted, load_fitted
+from npu_runtime.cost.task_cost import TaskCost, Traffic
+from npu_runtime.cost.tiling import Product, Tiling
+from npu_runtime.cost.vector import vector_cost
+from npu_runtime.device.chip import Chip
+
+
+@dataclass(frozen=True)
+class CoreWork:
+    """product: None for a task without one.  read_bytes, written_bytes: what enters and leaves beside the product's operands and
+    result; written_bytes is less than zero where the result stays inside.  instructions: of the vector units.  flops: useful
+    ones.
+    """
+
+    product: Product | None
+    read_bytes: float
+    written_bytes: float
+    instructions: float
+    flops: float = 0.0
+
+
+def core_cost(work: CoreWork, chip: Chip, tiling: Tiling | None = None, fitted: Fitted | None = None) -> TaskCost:
+    """The cost of a task of the AI cores.  tiling: of the product, the default one if absent."""
+    fitted = fitted or load_fitted()
+    tail = vector_cost(work.read_bytes, max(0.0, work.written_bytes), work.instructions, chip, fitted, flops=work.flops)
+    if work.product is None:
+        return tail
+    kept = max(0.0, -work.written_bytes)
+    return _joined(product_cost(work.product, chip, tiling, fitted, kept), tail, fitted)
+
+
+def _joined(product: TaskCost, tail: TaskCost, fitted: Fitted) -> TaskCost:
+    """The tail begins when the product's parts leave: its bytes and instructions come on top, its start does not."""
+    traffic = {
+        level: product.traffic.get(level, Traffic()) + tail.traffic.get(level, Traffic()) for level in (*product.traffic, "ub")
+    }
+    cycles = {pipe: product.cycles.get(pipe, 0.0) + tail.cycles.get(pipe, 0.0) for pipe in (*product.cycles, *tail.cycles)}
+    longer = product if product.us >= tail.us else tail
+    return replace(
+        product, us=product.us + tail.us - fitted.start_us, cycles=cycles, traffic=traffic, flops=product.flops + tail.flops,
+        total_cycles=product.total_cycles + tail.total_cycles / max(1, tail.n_blocks) * product.n_blocks, bound=longer.bound,
+    )  # fmt: skip

@@ -1,0 +1,90 @@
+"""The graph of the chip: operators of the device between tensors that have a type and a format."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from npu_runtime.dtypes import itemsize_bytes
+
+ND, NC1HWC0, NZ, FRACTAL_Z = "ND", "NC1HWC0", "FRACTAL_NZ", "FRACTAL_Z"
+"""Formats of tensors: in rows; images in blocks of 16 channels; matrices in blocks; filters in blocks."""
+ELEMENTWISE, REDUCTION, CUBE, UPDATE, MOVEMENT, NORMALIZATION = (
+    "elementwise",
+    "reduction",
+    "cube",
+    "update",
+    "movement",
+    "normalization",
+)
+AI_CPU, COLLECTIVE, RUNTIME = "AI CPU", "HCCL", "runtime"
+"""Patterns: what an operator does, as far as fusion and cost ask for it."""
+
+
+@dataclass(eq=False)
+class Tensor:
+    """name: "node:output".  shape: as the user's graph has it.  dtype: on the device.  is_variable: whether it outlives the step.
+    base: the tensor whose memory this one shows in another shape.  bits: of an element, 0 for those of its type.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    format: str = ND
+    producer: ChipOp | None = None
+    is_variable: bool = False
+    is_constant: bool = False
+    base: Tensor | None = None
+    bits: int = 0
+
+    @property
+    def storage(self) -> Tensor:
+        """The tensor that owns the memory."""
+        return self if self.base is None else self.base.storage
+
+    @property
+    def n_elements(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def n_bytes(self) -> float:
+        """In device memory, padded blocks left out."""
+        return self.n_elements * (self.bits / 8 if self.bits else float(itemsize_bytes(self.dtype)))
+
+
+@dataclass(eq=False)
+class ChipOp:
+    """name: on the device.  op: TensorFlow's or one of ours.  op_type: the device's operator.  pattern: see above.
+    members: nodes of the user's graph.  attrs: of the node.  is_dynamic: whether a shape is known only when it runs.
+    """
+
+    name: str
+    op: str
+    op_type: str
+    pattern: str
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    members: tuple[str, ...]
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    is_dynamic: bool = False
+
+    def __repr__(self) -> str:
+        return f"<{self.op_type} {self.name}>"
+
+
+@dataclass(eq=False)
+class ChipGraph:
+    """Operators in an order of execution.  waits: names of operators that one of a name waits for beside its inputs."""
+
+    ops: list[ChipOp] = field(default_factory=list)
+    waits: dict[str, list[str]] = field(default_factory=dict)
+
+    def readers(self) -> dict[Tensor, list[ChipOp]]:
+        """Who reads the memory of each tensor, an operator once for every input."""
+        found: dict[Tensor, list[ChipOp]] = {}
+        for op in self.ops:
+            for tensor in op.inputs:
+                found.setdefault(tensor.storage, []).append(op)
+        return found

@@ -1,0 +1,60 @@
+"""The lowering: every step from a typed graph to the tasks of the chip, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from npu_runtime.cost.core_task import CoreWork
+from npu_runtime.device.chip import Chip
+from npu_runtime.graph.ir import Graph
+from npu_runtime.lowering.assign_formats import assign_formats
+from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, RUNTIME, ChipGraph, ChipOp, Tensor
+from npu_runtime.lowering.fuse_buffers import fuse_buffers
+from npu_runtime.lowering.fuse_dropout import fuse_dropout
+from npu_runtime.lowering.region_work import entering, head_of, leaving, region_work
+from npu_runtime.lowering.select_ops import select_ops
+from npu_runtime.lowering.split_normalization import split_normalization
+
+ELSEWHERE = frozenset({AI_CPU, COLLECTIVE, RUNTIME})
+"""Patterns that no AI core works on."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoweredTask:
+    """ops: that it does.  head: which of them gives it its type.  read, written: tensors that enter and leave it.
+    work: of the AI cores, None for another engine.
+    """
+
+    ops: tuple[ChipOp, ...]
+    head: ChipOp
+    read: tuple[Tensor, ...]
+    written: tuple[Tensor, ...]
+    work: CoreWork | None
+
+    @property
+    def name(self) -> str:
+        """The members' names one after another.  Source: the graph engine's names of fused operators."""
+        return "".join(op.name for op in self.ops)
+
+
+def lower(graph: Graph, chip: Chip) -> list[LoweredTask]:
+    """The tasks of a graph whose types are assigned and which no pass has fused, in an order of execution.
+
+    graph: what `compiler.SIMPLIFY` leaves, its shapes known.  Neither the graph nor its nodes are changed.
+    """
+    selected, fetched = select_ops(graph, chip, graph.fetches)
+    split_normalization(selected)
+    fuse_dropout(selected)
+    assign_formats(selected, chip)
+    return _tasks(selected, fuse_buffers(selected), fetched)
+
+
+def _tasks(graph: ChipGraph, regions: list[list[ChipOp]], fetched: Collection[Tensor]) -> list[LoweredTask]:
+    readers, kept = graph.readers(), frozenset(fetched)
+    made = []
+    for region in regions:
+        head, read, written = head_of(region), entering(region), leaving(region, readers, kept)
+        work = None if head.pattern in ELSEWHERE else region_work(region, read, written)
+        made.append(LoweredTask(tuple(region), head, tuple(read), tuple(written), work))
+    return made
