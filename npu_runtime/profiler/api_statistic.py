@@ -7,16 +7,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from npu_runtime.profiler.csv_files import table
-from npu_runtime.profiler.host_log import LEVEL_NAMES, HostLog
+from npu_runtime.profiler.host_log import COMMUNICATION, LEVEL_NAMES, HostCall, HostLog
 
 
 def api_statistic(host: HostLog, device: int) -> Iterator[str]:
     """A row for each name, in the order of names. Averages and squares are rounded as the vendor's parser rounds them."""
     durations: dict[tuple[str, str], list[float]] = defaultdict(list)
     for call in host.calls():
-        durations[call.name, LEVEL_NAMES[call.level]].append((call.end - call.begin) / 1000)
+        durations[_name(call), LEVEL_NAMES[call.level]].append((call.end - call.begin) / 1000)
     columns = ["Device_id", "Level", "API Name", "Time(us)", "Count", "Avg(us)", "Min(us)", "Max(us)", "Variance"]
     return table(columns, (_row(device, level, name, times) for (name, level), times in sorted(durations.items())))
+
+
+def _name(call: HostCall) -> str:
+    """Calls of HCCL go by their operator."""
+    return str(call.item) if call.level == COMMUNICATION else call.name
 
 
 def _row(device: int, level: str, name: str, times: Sequence[float]) -> Sequence[Any]:

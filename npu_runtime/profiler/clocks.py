@@ -9,9 +9,9 @@ TICK_NS = 10
 info.json that the vendor's parser reads for the training chip."""
 TICKS_PER_US = 1000 // TICK_NS
 """Ticks of one microsecond."""
-OPENED_RAW_NS = 1_000_000_000
-"""The host's raw clock when the simulated device was opened, nanoseconds. A whole number of seconds, since the vendor's parser
-keeps it as a floating-point number of seconds: nothing is lost by that."""
+OPENED_RAW_NS = 1_000_000_000_000_000
+"""The host's raw clock when the simulated device was opened, nanoseconds. The vendor's parser computes times as floating-point
+numbers of nanoseconds: at this size such a number is exact to an eighth, so that its rounding errors vanish in whole ones."""
 OPENED_TICKS = 1_000_000_000
 """The device's counter at that moment, ticks; the parser divides it by 1e9, so that it too stays exact."""
 LEAD_NS = 1_000_000

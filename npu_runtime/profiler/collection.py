@@ -51,7 +51,9 @@ class ProfileNotWritten(Exception):
     """The files of a profile could not be written; the message says which folder, why, and what to do."""
 
 
-def write_profile(run: DeviceRun, options: ProfilingOptions, output: Path, began_ns: int, *, make: bool = False) -> WrittenProfile:
+def write_profile(
+    run: DeviceRun, options: ProfilingOptions, output: Path, began_ns: int, *, make: bool = False
+) -> WrittenProfile:
     """Write the profile of one device below `output`.
 
     began_ns: time of day at which the device was opened, nanoseconds since 1970; the folder's name and the points in time follow
@@ -89,7 +91,9 @@ def _write_within_limit(log: DeviceLog, options: ProfilingOptions, output: Path,
         kept = _latest(log, n_kept)
         with DraftFolder(output, options.storage_limit_bytes) as draft:
             try:
-                for path, content in _files(kept, log_host(kept), options, Clocks.of_day(began_ns)):
+                for path, content in _files(
+                    kept, log_host(kept, with_collectives=options.with_collectives), options, Clocks.of_day(began_ns)
+                ):
                     draft.put(path, content)
             except TooLarge:
                 if n_kept == 0:
@@ -147,7 +151,7 @@ def _raw(log: DeviceLog, host: HostLog, options: ProfilingOptions, clocks: Clock
     number = log.run.device_id
     for name, text in host_texts(log, clocks, options).items():
         yield f"host/{name}", text
-    for name, data in host_files(host, number, with_nodes=options.task_trace == LEVEL_1).items():
+    for name, data in host_files(host, log.run, with_nodes=options.task_trace == LEVEL_1).items():
         yield f"host/data/{name}", data
     device = f"device_{number}"
     for name, text in device_texts(log, clocks, options).items():
@@ -175,7 +179,7 @@ def _exported(log: DeviceLog, host: HostLog, options: ProfilingOptions, clocks: 
         yield from _level_1(log)
     if options.aicpu and any(task.numbered.task.task_type == "AI_CPU" for task in log.tasks):
         yield "aicpu.csv", aicpu(log, clocks)
-    if options.hccl and collectives(log):
+    if options.with_collectives and collectives(log):
         yield "communication_statistic.csv", communication_statistic(log)
 
 

@@ -87,5 +87,5 @@ def _memory_bound(ratios: Mapping[str, float]) -> float:
 
 
 def _rounded(value: float) -> float:
-    """Three decimals, halves away from zero as in the parser's database; counts stay whole."""
-    return value if isinstance(value, int) else float(Decimal(value).quantize(_THREE, ROUND_HALF_UP))
+    """Three decimals of the number as it is written, halves away from zero, as in the parser's database; counts stay whole."""
+    return value if isinstance(value, int) else float(Decimal(repr(value)).quantize(_THREE, ROUND_HALF_UP))

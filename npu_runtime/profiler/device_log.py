@@ -28,7 +28,12 @@ class NumberedTask:
     @property
     def is_kernel(self) -> bool:
         """Whether a core runs it: copies and collectives have no kernel of the operator library."""
-        return self.task.task_type not in ("COMMUNICATION", "MEMCPY_ASYNC")
+        return not self.is_collective and self.task.task_type != "MEMCPY_ASYNC"
+
+    @property
+    def is_collective(self) -> bool:
+        """Whether ranks compute it together."""
+        return self.task.task_type == "COMMUNICATION"
 
     @property
     def has_counters(self) -> bool:
@@ -153,6 +158,4 @@ def _with_bounds(steps: Sequence[LoggedStep]) -> Iterator[LoggedStep]:
             continue
         before = next((steps[back].end for back in range(at - 1, -1, -1) if steps[back].end <= step.fp), None)
         bound = None if before is None else step.fp - before
-        yield LoggedStep(
-            step.model_id, step.number, step.start, step.end, step.fp, step.bp, bound, step.get_next, step.reduces
-        )
+        yield LoggedStep(step.model_id, step.number, step.start, step.end, step.fp, step.bp, bound, step.get_next, step.reduces)

@@ -18,6 +18,8 @@ LEVEL_NAMES = {ACL: "acl", MODEL: "model", NODE: "node", COMMUNICATION: "communi
 """The levels as api_statistic names them."""
 LAUNCH_NS = 100
 """Nanoseconds between two launches where a record gives no longer loading: time for one call inside another, each a few ns."""
+MASTER = "master"
+"""Name of a collective's call on the thread that leads it."""
 _LOAD_THREAD = 1
 """Thread that loads models; the threads above it execute them."""
 
@@ -36,11 +38,20 @@ class HostCall:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """The launch of a task: `node` describes it, and inside of it `runtime` hands it to the device."""
+    """The launch of a task: `node` describes it, and inside of it `runtime` hands it to the device.
+
+    communication: the call between them for a collective, None for any other task.
+    """
 
     numbered: NumberedTask
     node: HostCall
     runtime: HostCall
+    communication: HostCall | None = None
+
+    def calls(self) -> tuple[HostCall, ...]:
+        """The calls from the outer to the inner one."""
+        between = () if self.communication is None else (self.communication,)
+        return self.node, *between, self.runtime
 
 
 @dataclass(frozen=True)
@@ -58,19 +69,18 @@ class HostLog:
         for load, launches in zip(self.loads, self.launches, strict=True):
             yield load
             for launch in launches:
-                yield launch.node
-                yield launch.runtime
+                yield from launch.calls()
         yield from self.executions
 
 
-def log_host(log: DeviceLog) -> HostLog:
-    """The calls that a device's run needed."""
+def log_host(log: DeviceLog, *, with_collectives: bool) -> HostLog:
+    """The calls that a device's run needed.  with_collectives: whether HCCL's own calls are among them."""
     loads, launches, free = [], [], 0
     for model in log.models:
         load = _load(model, free)
         free = load.end + 1
         loads.append(load)
-        launches.append(tuple(_launches(model.tasks, load)))
+        launches.append(tuple(_launches(model.tasks, load, with_collectives)))
     executions, n_threads = _executions(log)
     return HostLog(log.models, tuple(loads), tuple(launches), executions, n_threads)
 
@@ -83,18 +93,22 @@ def _load(model: LoggedModel, free: int) -> HostCall:
     return HostCall(MODEL, "ModelLoad", _LOAD_THREAD, begin, end, model.run.model_id)
 
 
-def _launches(tasks: Sequence[NumberedTask], load: HostCall) -> Iterator[Launch]:
-    """Each task has an equal part of the loading, and four fifths of it are the launch."""
+def _launches(tasks: Sequence[NumberedTask], load: HostCall, with_collectives: bool) -> Iterator[Launch]:
+    """Each task has an equal part of the loading, of which its launch is four fifths; what is inside begins and ends inside."""
     part = (load.end - load.begin) // (len(tasks) + 2)
     for at, numbered in enumerate(tasks, start=1):
-        begin = load.begin + at * part
-        node = HostCall(NODE, "launch", _LOAD_THREAD, begin, begin + part * 4 // 5, numbered.task.name)
-        runtime = HostCall(RUNTIME, _runtime_call(numbered), _LOAD_THREAD, begin + part // 5, begin + part * 3 // 5)
-        yield Launch(numbered, node, runtime)
+        begin, end = load.begin + at * part, load.begin + at * part + part * 4 // 5
+        inset = (end - begin) // 4
+        node = HostCall(NODE, "launch", _LOAD_THREAD, begin, end, numbered.task.name)
+        runtime = HostCall(RUNTIME, _runtime_call(numbered), _LOAD_THREAD, begin + inset, end - inset)
+        between = None
+        if with_collectives and numbered.is_collective:
+            between = HostCall(COMMUNICATION, MASTER, _LOAD_THREAD, begin + inset // 2, end - inset // 2, numbered.task.name)
+        yield Launch(numbered, node, runtime, between)
 
 
 def _runtime_call(numbered: NumberedTask) -> str:
-    return "MemcpyAsync" if numbered.task.task_type == "MEMCPY_ASYNC" else "LaunchKernel"
+    return "LaunchKernel" if numbered.is_kernel else "MemcpyAsync"
 
 
 def _executions(log: DeviceLog) -> tuple[tuple[HostCall, ...], int]:

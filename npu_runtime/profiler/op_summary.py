@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from npu_runtime.device.chip import Chip
 from npu_runtime.profiler.clocks import Clocks
+from npu_runtime.profiler.collective_names import CollectiveNames
 from npu_runtime.profiler.counter_columns import NOT_AVAILABLE, cube_utilization
 from npu_runtime.profiler.counters_of_chip import ChipCounters
 from npu_runtime.profiler.csv_files import microseconds, row, time_cell
@@ -33,7 +34,7 @@ def is_split(chip: Chip) -> bool:
 
 def in_summary(numbered: NumberedTask, options: ProfilingOptions) -> bool:
     """Operators have rows; copies have none; collectives have when they are collected."""
-    return numbered.is_kernel or (options.hccl and numbered.task.task_type == "COMMUNICATION")
+    return numbered.is_kernel or (options.with_collectives and numbered.is_collective)
 
 
 def op_summary(log: DeviceLog, clocks: Clocks, options: ProfilingOptions) -> Iterator[str]:
@@ -47,7 +48,7 @@ def op_summary(log: DeviceLog, clocks: Clocks, options: ProfilingOptions) -> Ite
     for task in log.tasks:
         if not in_summary(task.numbered, options):
             continue
-        front, back, counted = fixed.of(task.numbered)
+        front, back, counted = fixed.of(task)
         wait = 0 if before is None else microseconds(max(task.start - before.end, 0))
         start, duration = time_cell(clocks, task.start), microseconds(task.end - task.start)
         yield f"{front},{start},{duration},{wait},{back}{counted(task)}\n"
@@ -60,21 +61,28 @@ class _FixedCells:
     def __init__(self, log: DeviceLog, split: bool, counters: ChipCounters | None) -> None:
         self._device, self._split, self._counters = log.run.device_id, split, counters
         self._chip = log.chip
+        self._collectives = CollectiveNames(log)
         self._made: dict[int, tuple[str, str, Callable[[LoggedTask], str]]] = {}
 
-    def of(self, numbered: NumberedTask) -> tuple[str, str, Callable[[LoggedTask], str]]:
+    def of(self, task: LoggedTask) -> tuple[str, str, Callable[[LoggedTask], str]]:
         """Text before the times, text behind them, and what gives the counters of an execution."""
+        numbered = task.numbered
+        if numbered.is_collective:
+            return self._make(numbered, self._collectives.next_name(numbered))
         found = self._made.get(id(numbered))
         if found is None:
-            found = self._made[id(numbered)] = self._make(numbered)
+            found = self._made[id(numbered)] = self._make(numbered, numbered.task.name)
         return found
 
-    def _make(self, numbered: NumberedTask) -> tuple[str, str, Callable[[LoggedTask], str]]:
+    def _make(self, numbered: NumberedTask, name: str) -> tuple[str, str, Callable[[LoggedTask], str]]:
+        """Of a collective, which is many tasks on the device, neither numbers nor tensors are told."""
         task, full = numbered.task, self._counters is not None
-        front = [self._device, numbered.model_id, numbered.task_id, numbered.stream, task.name, *_kind(task, full)]
-        blocks, mixed = (task.cost.n_blocks if full else 0), ([0] if self._split else [])
-        tensors = [*_described(task.inputs), *_described(task.outputs)] if full else [NOT_AVAILABLE] * len(_TENSORS)
-        eligible = "NO" if full else NOT_AVAILABLE
+        told = full and not numbered.is_collective
+        ids = [NOT_AVAILABLE] * 2 if numbered.is_collective else [numbered.task_id, numbered.stream]
+        front = [self._device, numbered.model_id, *ids, name, *_kind(task, full)]
+        blocks, mixed = (task.cost.n_blocks if told else 0), ([0] if self._split else [])
+        tensors = [*_described(task.inputs), *_described(task.outputs)] if told else [NOT_AVAILABLE] * len(_TENSORS)
+        eligible = "NO" if told else NOT_AVAILABLE
         back = [blocks, *mixed, eligible, *tensors, *([NOT_AVAILABLE] if self._split else [])]
         return row(front)[:-1], row(back)[:-1], self._counted(numbered)
 

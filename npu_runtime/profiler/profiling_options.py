@@ -49,6 +49,11 @@ class ProfilingOptions:
     storage_limit_mb: int | None = None
 
     @property
+    def with_collectives(self) -> bool:
+        """Whether collectives are told: like tensors of operators, from level 1 on."""
+        return self.hccl and self.task_trace == LEVEL_1
+
+    @property
     def storage_limit_bytes(self) -> int | None:
         """The limit of a folder in bytes."""
         return None if self.storage_limit_mb is None else self.storage_limit_mb * _MEGABYTE

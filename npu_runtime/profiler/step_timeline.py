@@ -57,7 +57,12 @@ class StepTracks:
             through = {"Iteration ID": number, "FP Start": fp, "BP End": bp, "FP_BP Time(us)": duration(step.bp - step.fp)}
             yield self._slice(tid, f"FP_BP Time {number}", step.fp, step.bp, through, "FP_BP Time")
         if step.bp is not None:
-            refresh = {"Iteration ID": number, "BP End": bp, "Iteration End": end, "Iteration Refresh(us)": duration(step.end - step.bp)}
+            refresh = {
+                "Iteration ID": number,
+                "BP End": bp,
+                "Iteration End": end,
+                "Iteration Refresh(us)": duration(step.end - step.bp),
+            }
             yield self._slice(tid, f"Iteration Refresh {number}", step.bp, step.end, refresh, "Iteration Refresh")
         yield from self._beside(step)
 
@@ -90,10 +95,7 @@ def _reduce_lanes(steps: tuple[LoggedStep, ...]) -> dict[tuple[int, int, int], i
     found: dict[tuple[int, int, int], int] = {}
     for model_id in {step.model_id for step in steps}:
         reduces = sorted(
-            (interval, step.number, at)
-            for step in steps
-            if step.model_id == model_id
-            for at, interval in enumerate(step.reduces)
+            (interval, step.number, at) for step in steps if step.model_id == model_id for at, interval in enumerate(step.reduces)
         )
         chosen = lanes(interval for interval, _, _ in reduces)
         found |= {(model_id, number, at): lane for (_, number, at), lane in zip(reduces, chosen, strict=True)}

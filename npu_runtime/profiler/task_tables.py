@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from npu_runtime.profiler.clocks import TICK_NS, Clocks
@@ -17,7 +17,16 @@ _TIMES = ["Total Time(us)", "Min Time(us)", "Avg Time(us)", "Max Time(us)", "Rat
 
 def task_time(log: DeviceLog, clocks: Clocks, options: ProfilingOptions) -> Iterator[str]:
     """A row for each execution, by start. Without descriptions of nodes (level 0) a kind is the runtime's."""
-    columns = ["Device_id", "kernel_name", "kernel_type", "stream_id", "task_id", "task_time(us)", "task_start(us)", "task_stop(us)"]
+    columns = [
+        "Device_id",
+        "kernel_name",
+        "kernel_type",
+        "stream_id",
+        "task_id",
+        "task_time(us)",
+        "task_start(us)",
+        "task_stop(us)",
+    ]
     return table(columns, (_time_row(log, clocks, options, task) for task in log.tasks))
 
 
@@ -38,7 +47,7 @@ def op_statistic(log: DeviceLog) -> Iterator[str]:
         if task.numbered.is_kernel:
             durations[task.numbered.task.op_type, task.numbered.task.task_type].append(task.end - task.start)
     columns = ["Device_id", "OP Type", "Core Type", "Count", *_TIMES]
-    return table(columns, _totals(log.run.device_id, durations))
+    return table(columns, _totals(log.run.device_id, durations, _whole_average))
 
 
 def communication_statistic(log: DeviceLog) -> Iterator[str]:
@@ -46,22 +55,33 @@ def communication_statistic(log: DeviceLog) -> Iterator[str]:
     durations: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for task in collectives(log):
         durations[(task.numbered.task.op_type,)].append(task.end - task.start)
-    return table(["Device_id", "OP Type", "Count", *_TIMES], _totals(log.run.device_id, durations))
+    return table(["Device_id", "OP Type", "Count", *_TIMES], _totals(log.run.device_id, durations, _average))
 
 
 def collectives(log: DeviceLog) -> list[LoggedTask]:
     """The executions of collectives."""
-    return [task for task in log.tasks if task.numbered.task.task_type == "COMMUNICATION"]
+    return [task for task in log.tasks if task.numbered.is_collective]
 
 
-def _totals(device: int, durations: dict[tuple[str, ...], list[int]]) -> Iterator[Sequence[Any]]:
+def _totals(
+    device: int, durations: dict[tuple[str, ...], list[int]], average: Callable[[int, int], float]
+) -> Iterator[Sequence[Any]]:
     whole = sum(sum(times) for times in durations.values())
     for kind, times in sorted(durations.items(), key=lambda entry: (-sum(entry[1]), entry[0])):
         total = sum(times)
-        average = round(total * TICK_NS / len(times) / 1000, 3)
         share = round(total / whole * 100, 3) if whole else 0.0
         least, most = microseconds(min(times)), microseconds(max(times))
-        yield device, *kind, len(times), microseconds(total), least, average, most, share
+        yield device, *kind, len(times), microseconds(total), least, average(total, len(times)), most, share
+
+
+def _whole_average(total: int, count: int) -> float:
+    """Microseconds cut to whole nanoseconds: so the vendor's parser divides the times of operators."""
+    return round(total * TICK_NS // count / 1000, 3)
+
+
+def _average(total: int, count: int) -> float:
+    """Microseconds rounded to nanoseconds: so it divides the times of collectives."""
+    return round(total * TICK_NS / count / 1000, 3)
 
 
 def aicpu(log: DeviceLog, clocks: Clocks) -> Iterator[str]:

@@ -51,7 +51,7 @@ def _events(log: DeviceLog, host: HostLog, options: ProfilingOptions) -> Iterato
         yield from _overlap(log)
     if steps:
         yield from steps.events()
-    if with_tasks and options.hccl:
+    if options.with_collectives:
         yield from _communication(log)
 
 
@@ -90,9 +90,10 @@ def _launches(host: HostLog) -> dict[int, tuple[Launch, int]]:
     """The launch of each task, and the number of its call, by the identity of the numbered task."""
     found, connection = {}, 0
     for launches in host.launches:
-        for at, launch in enumerate(launches):
-            found[id(launch.numbered)] = launch, connection + 1 + 2 * at
-        connection += 1 + 2 * len(launches)
+        connection += 1
+        for launch in launches:
+            found[id(launch.numbered)] = launch, connection
+            connection += len(launch.calls())
     return found
 
 
@@ -143,4 +144,3 @@ def _communication(log: DeviceLog) -> Iterator[str]:
         }  # fmt: skip
         start, length = at_tick(task.start), tick_duration(task.end - task.start)
         yield slice_event(process, numbered.stream, numbered.task.name, start, length, args)
-

@@ -90,5 +90,3 @@ def document(events: Iterable[str]) -> Iterator[str]:
         yield f"{between}{event}"
         between = ",\n"
     yield "\n]\n"
-
-

@@ -46,7 +46,9 @@ def lenet_tasks(batch: int = 32, *, with_reduce: bool = False) -> list[DeviceTas
 
     image, label = tensor(batch, 28, 28, 1), tensor(batch, dtype="int32", format="ND")
     waiting = TaskCost(engine="AI CPU", us=31.0)
-    add("IteratorGetNext", "GetNext", 31.0, task_type="AI_CPU", cost=waiting, members=("IteratorGetNext",), outputs=(image, label))
+    add(
+        "IteratorGetNext", "GetNext", 31.0, task_type="AI_CPU", cost=waiting, members=("IteratorGetNext",), outputs=(image, label)
+    )
     for layer, (side, channels) in enumerate([(28, 32), (14, 64)], start=1):
         prefix = f"conv{layer}/"
         add(
@@ -113,7 +115,9 @@ def initializer_tasks() -> list[DeviceTask]:
     shape = (tensor(3136, 1000, dtype="float32", format="ND"),)
     names = ("conv1/kernel", "dense/kernel")
     return [
-        DeviceTask(f"{name}/Assign", "Assign", "AI_CORE", 0, number, core_cost(3.0 + number, 8), (f"{name}/Assign",), outputs=shape)
+        DeviceTask(
+            f"{name}/Assign", "Assign", "AI_CORE", 0, number, core_cost(3.0 + number, 8), (f"{name}/Assign",), outputs=shape
+        )
         for number, name in enumerate(names)
     ]
 
@@ -137,7 +141,7 @@ def two_ranks(n: int = 4) -> list[DeviceRun]:
     """Two devices that add up their gradients."""
     tasks = lenet_tasks(with_reduce=True)
     return [
-        DeviceRun("Ascend910A", rank, rank, [ModelRun(1, "train", tasks, (5.0, 300.0), loop(tasks, n, 400.0, rank))])
+        DeviceRun("Ascend910A", rank, rank, [ModelRun(1, "train", tasks, (5.0, 300.0), loop(tasks, n, 400.0, rank))], 2)
         for rank in (0, 1)
     ]
 
