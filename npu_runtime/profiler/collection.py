@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -81,7 +80,10 @@ def _not_written(output: Path, problem: OSError) -> str:
         hint = "name a folder"
     else:
         hint = "see that the disk has room, or name another folder"
-    return f"Profiling: no profile is written to {output}: {problem.strerror}; {hint} in the option output. The training is not affected."
+    return (
+        f"Profiling: no profile is written to {output}: {problem.strerror}; {hint} in the option output. The training goes on "
+        "without it."
+    )
 
 
 def _write_within_limit(log: DeviceLog, options: ProfilingOptions, output: Path, began_ns: int, warnings: list[str]) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from npu_runtime.device.chip import Chip
-from npu_runtime.profiler.clocks import Clocks
+from npu_runtime.profiler.clocks import TICK_NS, Clocks
 from npu_runtime.profiler.collective_names import CollectiveNames
 from npu_runtime.profiler.counter_columns import NOT_AVAILABLE, cube_utilization
 from npu_runtime.profiler.counters_of_chip import ChipCounters
@@ -97,7 +97,7 @@ class _FixedCells:
         text = "".join(f",{cell}" for cell in cells)
         if not counters.has_utilization:
             return lambda task: text
-        return lambda task: f"{text},{cube_utilization(numbered.task, (task.end - task.start) * 10, mac_ratio, self._chip)}"
+        return lambda task: f"{text},{cube_utilization(numbered.task, (task.end - task.start) * TICK_NS, mac_ratio, self._chip)}"
 
 
 def _kind(task: DeviceTask, full: bool) -> Sequence[str]:

@@ -1,6 +1,7 @@
 """Raw records of collectives: which operator it is and, below it, the part of it that this device runs.
 
-Source of the layouts and numbers: the vendor's public parser (Ascend/msprof, hccl_info_common.py and data_struct_size_constant.py).
+Source of the layouts and numbers: the vendor's public parser (Ascend/msprof, hccl_info_common.py and
+data_struct_size_constant.py).
 """
 
 from __future__ import annotations

@@ -81,7 +81,8 @@ def _settings(options: ProfilingOptions, number: int) -> dict[str, Any]:
     return {
         "ai_core_metrics": options.aic_metrics, "ai_core_profiling": "on" if counted else "off",
         "ai_core_profiling_mode": "task-based", "ai_core_profiling_events": event_numbers(options.aic_metrics),
-        "aicpuTrace": "on" if options.aicpu else "off", "devices": str(number), "hwts_log": "off" if options.task_trace == OFF else "on",
+        "aicpuTrace": "on" if options.aicpu else "off", "devices": str(number),
+        "hwts_log": "off" if options.task_trace == OFF else "on",
         "ts_keypoint": "on" if options.training_trace else "off", "taskTime": options.task_trace,
         "profLevel": options.task_trace, "job_id": "", "app": PROCESS, "hccl": "on" if options.hccl else "off",
         "fpPoint": options.fp_point, "bpPoint": options.bp_point,

@@ -23,6 +23,7 @@ class StepTracks:
     def __init__(self, log: DeviceLog, process: Process) -> None:
         self._process = process
         self._steps = log.steps
+        self._first_flow = len(log.tasks)
         ids = sorted({step.model_id for step in log.steps})
         self._first = {model_id: FIRST_THREAD + at * _TRACKS_A_MODEL for at, model_id in enumerate(ids)}
         self._reduce_lanes = _reduce_lanes(log.steps)
@@ -42,10 +43,10 @@ class StepTracks:
     def events(self) -> Iterator[str]:
         """All events, step by step."""
         ends = {step.end: step for step in self._steps}
-        for step in self._steps:
+        for at, step in enumerate(self._steps):
             yield from self._step(step)
             if step.bound is not None and step.fp is not None:
-                yield from self._bound(ends[step.fp - step.bound], step)
+                yield from self._bound(ends[step.fp - step.bound], step, self._first_flow + at)
 
     def _step(self, step: LoggedStep) -> Iterator[str]:
         tid, number = self._first[step.model_id], step.number
@@ -77,14 +78,16 @@ class StepTracks:
             tid = first + 2 + self._reduce_lanes[step.model_id, step.number, at]
             yield self._slice(tid, f"Reduce_{step.number}_{at}", start, end, reduced, "Reduce")
 
-    def _bound(self, before: LoggedStep, step: LoggedStep) -> Iterator[str]:
-        """An arrow out of the middle of what ends an iteration, to where the forward pass of the next begins."""
+    def _bound(self, before: LoggedStep, step: LoggedStep, number: int) -> Iterator[str]:
+        """An arrow out of the middle of what ends an iteration, to where the forward pass of the next begins.
+
+        number: of the arrow, behind those of the arrows from launches to tasks.
+        """
         assert step.fp is not None
         inside = (before.end + (before.start if before.bp is None else before.bp)) // 2
-        number = f"{step.model_id}_{step.number}"
         for model_id, tick, begins in ((before.model_id, inside, True), (step.model_id, step.fp, False)):
             tid = self._first[model_id]
-            yield flow_event(self._process, tid, f"{BOUND} {number}", at_tick(tick), number, BOUND, begins=begins)
+            yield flow_event(self._process, tid, f"{BOUND} {step.number}", at_tick(tick), str(number), BOUND, begins=begins)
 
     def _slice(self, tid: int, name: str, start: int, end: int, args: dict, category: str) -> str:
         return slice_event(self._process, tid, name, at_tick(start), tick_duration(end - start), args, category)

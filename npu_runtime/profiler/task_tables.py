@@ -100,6 +100,6 @@ def _aicpu_rows(device: int, tasks: Iterable[LoggedTask], clocks: Clocks) -> Ite
             total = microseconds(task.end - task.start)
             compute = round(min(numbered.task.cost.us, total), 3)
             yield (
-                device, time_cell(clocks, task.start), numbered.task.name, compute, 0.0, compute, round(total - compute, 3), total,
-                numbered.stream, numbered.task_id,
+                device, time_cell(clocks, task.start), numbered.task.name, compute, 0.0, compute, round(total - compute, 3),
+                total, numbered.stream, numbered.task_id,
             )  # fmt: skip

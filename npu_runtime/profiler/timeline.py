@@ -1,4 +1,4 @@
-"""The timeline of a device and its host: calls, tasks by stream, steps, collectives, and how computing and communication overlap."""
+"""The timeline of a device and its host: calls, tasks by stream, steps, collectives, and how computing overlaps with these."""
 
 from __future__ import annotations
 

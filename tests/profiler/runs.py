@@ -20,15 +20,25 @@ def core_cost(us: float, n_blocks: int = CORES, cube: float = 0.0, vector: float
     shares = {"cube": cube, "vector": vector, "scalar": 0.0713, "mte1": cube / 3, "mte2": 0.55, "mte3": 0.21}
     moved = us * 60_000
     traffic = {
-        "hbm": Traffic(moved, moved / 3), "l2": Traffic(moved * 1.5, moved / 2), "l1": Traffic(moved, moved),
-        "l0a": Traffic(moved * 2, moved), "l0b": Traffic(moved * 2, moved), "l0c": Traffic(moved, moved * 2),
+        "hbm": Traffic(moved, moved / 3),
+        "l2": Traffic(moved * 1.5, moved / 2),
+        "l1": Traffic(moved, moved),
+        "l0a": Traffic(moved * 2, moved),
+        "l0b": Traffic(moved * 2, moved),
+        "l0c": Traffic(moved, moved * 2),
         "ub": Traffic(moved * 1.3, moved * 0.7),
-    }  # fmt: skip
+    }
     return TaskCost(
-        engine="cube" if cube else "vector", us=us, n_blocks=n_blocks, total_cycles=cycles,
-        cycles={pipe: share * cycles for pipe, share in shares.items()}, traffic=traffic, flops=cube * cycles * 8192,
-        bound="mte2", l2_hit_rate=0.375,
-    )  # fmt: skip
+        engine="cube" if cube else "vector",
+        us=us,
+        n_blocks=n_blocks,
+        total_cycles=cycles,
+        cycles={pipe: share * cycles for pipe, share in shares.items()},
+        traffic=traffic,
+        flops=cube * cycles * 8192,
+        bound="mte2",
+        l2_hit_rate=0.375,
+    )
 
 
 def tensor(*shape: int, dtype: str = "float16", format: str = "NHWC") -> TensorDescription:
@@ -52,31 +62,79 @@ def lenet_tasks(batch: int = 32, *, with_reduce: bool = False) -> list[DeviceTas
     for layer, (side, channels) in enumerate([(28, 32), (14, 64)], start=1):
         prefix = f"conv{layer}/"
         add(
-            f"{prefix}Conv2D{prefix}BiasAdd{prefix}Relu", "Conv2D", 12.3 * layer, cube=0.61, n_blocks=32,
+            f"{prefix}Conv2D{prefix}BiasAdd{prefix}Relu",
+            "Conv2D",
+            12.3 * layer,
+            cube=0.61,
+            n_blocks=32,
             members=(f"{prefix}Conv2D", f"{prefix}BiasAdd", f"{prefix}Relu"),
-            inputs=(tensor(batch, 1, side, side, 16, format="NC1HWC0"), tensor(25, channels // 16, 16, 16, format="FRACTAL_Z"),
-                    tensor(channels, dtype="float32", format="ND")),
+            inputs=(
+                tensor(batch, 1, side, side, 16, format="NC1HWC0"),
+                tensor(25, channels // 16, 16, 16, format="FRACTAL_Z"),
+                tensor(channels, dtype="float32", format="ND"),
+            ),
             outputs=(tensor(batch, channels // 16, side, side, 16, format="NC1HWC0"),),
-        )  # fmt: skip
-        add(f"{prefix}MaxPool", "MaxPool", 7.77, members=(f"{prefix}MaxPool",), inputs=(tensor(batch, side, side, channels),),
-            outputs=(tensor(batch, side // 2, side // 2, channels),))  # fmt: skip
-    add("dense/MatMul", "MatMulV2", 9.41, cube=0.5, n_blocks=33, members=("dense/MatMul",),
+        )
+        add(
+            f"{prefix}MaxPool",
+            "MaxPool",
+            7.77,
+            members=(f"{prefix}MaxPool",),
+            inputs=(tensor(batch, side, side, channels),),
+            outputs=(tensor(batch, side // 2, side // 2, channels),),
+        )
+    add(
+        "dense/MatMul",
+        "MatMulV2",
+        9.41,
+        cube=0.5,
+        n_blocks=33,
+        members=("dense/MatMul",),
         inputs=(tensor(batch, 3136, format="FRACTAL_NZ"), tensor(3136, 1000, format="ND")),
-        outputs=(tensor(batch, 1000, format="ND"),))  # fmt: skip
-    add("loss/Softmax", "SparseSoftmaxCrossEntropyWithLogits", 5.05, n_blocks=4, members=("loss/Softmax",),
-        inputs=(tensor(batch, 1000, dtype="float32", format="ND"), label), outputs=(tensor(dtype="float32", format="ND"),))  # fmt: skip
+        outputs=(tensor(batch, 1000, format="ND"),),
+    )
+    add(
+        "loss/Softmax",
+        "SparseSoftmaxCrossEntropyWithLogits",
+        5.05,
+        n_blocks=4,
+        members=("loss/Softmax",),
+        inputs=(tensor(batch, 1000, dtype="float32", format="ND"), label),
+        outputs=(tensor(dtype="float32", format="ND"),),
+    )
     for layer in (2, 1):
-        add(f"gradients/conv{layer}/Conv2DBackpropFilter", "Conv2DBackpropFilter", 20.2 / layer, cube=0.7, n_blocks=30,
-            members=(f"gradients/conv{layer}/Conv2DBackpropFilter",), inputs=(image, image, image, image, image, image),
-            outputs=(tensor(5, 5, 1, 32, dtype="float32", format="HWCN"),))  # fmt: skip
+        add(
+            f"gradients/conv{layer}/Conv2DBackpropFilter",
+            "Conv2DBackpropFilter",
+            20.2 / layer,
+            cube=0.7,
+            n_blocks=30,
+            members=(f"gradients/conv{layer}/Conv2DBackpropFilter",),
+            inputs=(image, image, image, image, image, image),
+            outputs=(tensor(5, 5, 1, 32, dtype="float32", format="HWCN"),),
+        )
     if with_reduce:
         for number in range(2):
-            add(f"HcomAllReduce_{number}", "HcomAllReduce", 40.0, task_type="COMMUNICATION", stream=1,
-                cost=TaskCost(engine="HCCL", us=40.0), inputs=(tensor(1_000_000, dtype="float32", format="ND"),),
-                outputs=(tensor(1_000_000, dtype="float32", format="ND"),))  # fmt: skip
+            add(
+                f"HcomAllReduce_{number}",
+                "HcomAllReduce",
+                40.0,
+                task_type="COMMUNICATION",
+                stream=1,
+                cost=TaskCost(engine="HCCL", us=40.0),
+                inputs=(tensor(1_000_000, dtype="float32", format="ND"),),
+                outputs=(tensor(1_000_000, dtype="float32", format="ND"),),
+            )
     for name in ("conv1/kernel", "conv2/kernel", "dense/kernel"):
-        add(f"Adam/update_{name}/ApplyAdam", "ApplyAdamD", 4.44, members=(f"Adam/update_{name}/ApplyAdam",), n_blocks=40,
-            inputs=(tensor(3136, 1000, dtype="float32", format="ND"),), outputs=(tensor(3136, 1000, dtype="float32", format="ND"),))  # fmt: skip
+        add(
+            f"Adam/update_{name}/ApplyAdam",
+            "ApplyAdamD",
+            4.44,
+            members=(f"Adam/update_{name}/ApplyAdam",),
+            n_blocks=40,
+            inputs=(tensor(3136, 1000, dtype="float32", format="ND"),),
+            outputs=(tensor(3136, 1000, dtype="float32", format="ND"),),
+        )
     return tasks
 
 
@@ -95,9 +153,18 @@ def loop(tasks: list[DeviceTask], n: int, begin: float, seed: int = 0) -> list[I
         taken = next(((run.start, run.end) for run in runs if run.task.op_type == "GetNext"), None)
         first = forward if forward is not None else runs[0].start
         made.append(
-            Iteration(number, ended if ended is not None else first, now, runs, (runs[0].start - 3.0, runs[0].start - 1.0),
-                      forward, backward if forward is not None else None, taken, reduces)
-        )  # fmt: skip
+            Iteration(
+                number,
+                ended if ended is not None else first,
+                now,
+                runs,
+                (runs[0].start - 3.0, runs[0].start - 1.0),
+                forward,
+                backward if forward is not None else None,
+                taken,
+                reduces,
+            )
+        )
         ended = now
         now += draw.uniform(1.0, 4.0)
     return made
@@ -150,9 +217,30 @@ def planted(n: int = 3) -> DeviceRun:
     """A slow AI CPU operator and a matmul whose sizes are no multiples of 16, which an adviser should name."""
     tasks = lenet_tasks()
     slow = TaskCost(engine="AI CPU", us=512.0)
-    tasks.append(DeviceTask("planted/Unique", "Unique", "AI_CPU", 0, len(tasks), slow, ("planted/Unique",),
-                            inputs=(tensor(4096, dtype="int64", format="ND"),), outputs=(tensor(4096, dtype="int64", format="ND"),)))  # fmt: skip
-    tasks.append(DeviceTask("planted/MatMul", "MatMulV2", "AI_CORE", 0, len(tasks), core_cost(800.0, 7, cube=0.31, vector=0.0),
-                            ("planted/MatMul",), inputs=(tensor(1001, 4099, format="ND"), tensor(4099, 1003, format="ND")),
-                            outputs=(tensor(1001, 1003, format="ND"),)))  # fmt: skip
+    tasks.append(
+        DeviceTask(
+            "planted/Unique",
+            "Unique",
+            "AI_CPU",
+            0,
+            len(tasks),
+            slow,
+            ("planted/Unique",),
+            inputs=(tensor(4096, dtype="int64", format="ND"),),
+            outputs=(tensor(4096, dtype="int64", format="ND"),),
+        )
+    )
+    tasks.append(
+        DeviceTask(
+            "planted/MatMul",
+            "MatMulV2",
+            "AI_CORE",
+            0,
+            len(tasks),
+            core_cost(800.0, 7, cube=0.31, vector=0.0),
+            ("planted/MatMul",),
+            inputs=(tensor(3001, 4099, format="ND"), tensor(4099, 3003, format="ND")),
+            outputs=(tensor(3001, 3003, format="ND"),),
+        )
+    )
     return DeviceRun("Ascend910A", models=[ModelRun(1, "train", tasks, (5.0, 300.0), loop(tasks, n, 400.0))])
