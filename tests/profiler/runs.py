@@ -147,7 +147,7 @@ def loop(tasks: list[DeviceTask], n: int, begin: float, seed: int = 0) -> list[I
             start = now + draw.uniform(0.3, 1.9)
             now = start + task.cost.us * draw.uniform(0.95, 1.05)
             runs.append(TaskRun(task, start, now))
-        forward = next((run.start for run in runs if "conv1" in run.task.name), None)
+        forward = next((run.start for run in runs if "conv1/Conv2D" in run.task.name), None)
         backward = max((run.end for run in runs if run.task.name.startswith("gradients/")), default=None)
         reduces = tuple((run.start, run.end) for run in runs if run.task.task_type == "COMMUNICATION")
         taken = next(((run.start, run.end) for run in runs if run.task.op_type == "GetNext"), None)
@@ -200,6 +200,7 @@ def three_graphs(n: int = 5) -> DeviceRun:
     after = models[-1].iterations[-1].end
     models.append(ModelRun(3, "eval", evaluate, (after + 5, after + 300), loop(evaluate, n, after + 400, 3)))
     more = loop(train, n, models[-1].iterations[-1].end + 50, 4)
+    more[0] = replace(more[0], start=models[1].iterations[-1].end)
     models[1].iterations += [replace(step, number=n + step.number) for step in more]
     return DeviceRun("Ascend910A", models=models)
 
@@ -211,6 +212,14 @@ def two_ranks(n: int = 4) -> list[DeviceRun]:
         DeviceRun("Ascend910A", rank, rank, [ModelRun(1, "train", tasks, (5.0, 300.0), loop(tasks, n, 400.0, rank))], 2)
         for rank in (0, 1)
     ]
+
+
+def split_cores(n: int = 3) -> DeviceRun:
+    """The network on a chip whose vector units are cores of their own."""
+    tasks = [
+        replace(task, task_type="AI_VECTOR_CORE") if task.cost.engine == "vector" else task for task in lenet_tasks()
+    ]
+    return DeviceRun("Ascend910B1", models=[ModelRun(1, "train", tasks, (5.0, 300.0), loop(tasks, n, 400.0))])
 
 
 def planted(n: int = 3) -> DeviceRun:
