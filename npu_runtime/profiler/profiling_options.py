@@ -112,7 +112,8 @@ def _unreadable(text: str, error: json.JSONDecodeError, where: str) -> str:
 
 def _options(found: Mapping[str, Any], where: str, warnings: list[str]) -> ProfilingOptions:
     options = ProfilingOptions()
-    for key, value in found.items():
+    for spelled, value in found.items():
+        key = _cleaned("a key", spelled, where, warnings)
         read = _READERS.get(key)
         if read is None:
             warnings.append(_unknown_key(key, where))

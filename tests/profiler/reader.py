@@ -14,7 +14,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-HEAD = "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us)"
+HEAD = (
+    "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),"
+    "Task Wait Time(us)"
+)
 TENSORS = "HF32 Eligible,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats"
 COUNTERS = {
     "PipeUtilization": "aicore_time(us),total_cycles,vec_time(us),vec_ratio,mac_time(us),mac_ratio,scalar_time(us),scalar_ratio,"
@@ -46,6 +49,12 @@ OTHERS = {
     "Memory Workspace(KB),Memory Total(KB)",
     "static_op_mem": "Device_id,Op Name,Model Name,Graph ID,Node Index Start,Node Index End,Size(KB)",
 }
+SPLIT_COUNTERS = (
+    "aicore_time(us),aic_total_cycles,aic_mac_time(us),aic_mac_ratio,aic_scalar_time(us),aic_scalar_ratio,aic_mte1_time(us),"
+    "aic_mte1_ratio,aic_mte2_time(us),aic_mte2_ratio,aic_fixpipe_time(us),aic_fixpipe_ratio,aic_icache_miss_rate,"
+    "aiv_time(us),aiv_total_cycles,aiv_vec_time(us),aiv_vec_ratio,aiv_scalar_time(us),aiv_scalar_ratio,aiv_mte2_time(us),"
+    "aiv_mte2_ratio,aiv_mte3_time(us),aiv_mte3_ratio,aiv_icache_miss_rate,cube_utilization(%)"
+)
 TIME = re.compile(r"\d{16}\.\d{3}\t")
 
 

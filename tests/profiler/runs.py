@@ -216,9 +216,7 @@ def two_ranks(n: int = 4) -> list[DeviceRun]:
 
 def split_cores(n: int = 3) -> DeviceRun:
     """The network on a chip whose vector units are cores of their own."""
-    tasks = [
-        replace(task, task_type="AI_VECTOR_CORE") if task.cost.engine == "vector" else task for task in lenet_tasks()
-    ]
+    tasks = [replace(task, task_type="AI_VECTOR_CORE") if task.cost.engine == "vector" else task for task in lenet_tasks()]
     return DeviceRun("Ascend910B1", models=[ModelRun(1, "train", tasks, (5.0, 300.0), loop(tasks, n, 400.0))])
 
 

@@ -18,6 +18,7 @@ from npu_runtime.simulation.run_record import DeviceRun, DeviceTask, ModelRun
 from tests.profiler import runs
 from tests.profiler.reader import (
     COUNTERS,
+    SPLIT_COUNTERS,
     Profile,
     check_raw,
     check_steps,
@@ -49,8 +50,8 @@ def test_all_files_of_a_run(name: str, tmp_path: Path):
     profile = profile_of(getattr(runs, name)(), tmp_path)
     check_all(profile)
     written = {
-        "op_summary.csv", "op_statistic.csv", "step_trace.csv", "task_time.csv", "api_statistic.csv", "aicpu.csv", "fusion_op.csv",
-        "msprof.json", "step_trace.json", "README.txt",
+        "op_summary.csv", "op_statistic.csv", "step_trace.csv", "task_time.csv", "api_statistic.csv", "aicpu.csv",
+        "fusion_op.csv", "msprof.json", "step_trace.json", "README.txt",
     }  # fmt: skip
     assert written <= profile.names()
 
@@ -83,7 +84,11 @@ def test_bandwidths_are_bytes_by_time(tmp_path: Path):
     row = profile_of(run, tmp_path, replace(ALL, aic_metrics="Memory")).table("op_summary")[1]
     cost = run.models[0].tasks[1].cost
     seconds = cost.total_cycles / 1e9
-    for column, level, direction in [("main_mem_read_bw", "hbm", "read"), ("l1_write_bw", "l1", "written"), ("ub_read_bw", "ub", "read")]:
+    for column, level, direction in [
+        ("main_mem_read_bw", "hbm", "read"),
+        ("l1_write_bw", "l1", "written"),
+        ("ub_read_bw", "ub", "read"),
+    ]:
         expected = getattr(cost.traffic[level], direction) / seconds / 2**30
         assert float(row[f"{column}(GB/s)"]) == pytest.approx(expected, abs=0.001)
 
@@ -190,12 +195,7 @@ def test_chips_with_split_cores_have_exported_files_alone(tmp_path: Path):
     check_timeline(profile.events())
     columns = profile.columns("op_summary")
     assert columns[11:14] == ["Block Num", "Mix Block Num", "HF32 Eligible"] and columns[20] == "Context ID"
-    assert columns[21:] == (
-        "aicore_time(us),aic_total_cycles,aic_mac_time(us),aic_mac_ratio,aic_scalar_time(us),aic_scalar_ratio,aic_mte1_time(us),"
-        "aic_mte1_ratio,aic_mte2_time(us),aic_mte2_ratio,aic_fixpipe_time(us),aic_fixpipe_ratio,aic_icache_miss_rate,"
-        "aiv_time(us),aiv_total_cycles,aiv_vec_time(us),aiv_vec_ratio,aiv_scalar_time(us),aiv_scalar_ratio,aiv_mte2_time(us),"
-        "aiv_mte2_ratio,aiv_mte3_time(us),aiv_mte3_ratio,aiv_icache_miss_rate,cube_utilization(%)"
-    ).split(",")
+    assert columns[21:] == SPLIT_COUNTERS.split(",")
     for row in profile.table("op_summary"):
         cells = {"AI_CORE": ("aic_mac_ratio", "aiv_vec_ratio"), "AI_VECTOR_CORE": ("aiv_vec_ratio", "aic_scalar_ratio")}
         if row["Task Type"] in cells:
