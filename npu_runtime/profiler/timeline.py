@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 
+from npu_runtime.profiler.communication_timeline import communication_events
 from npu_runtime.profiler.device_log import DeviceLog, LoggedTask
 from npu_runtime.profiler.host_log import LEVEL_NAMES, HostCall, HostLog, Launch
 from npu_runtime.profiler.intervals import Interval, difference, union
@@ -23,7 +23,7 @@ from npu_runtime.profiler.trace_events import (
     tick_duration,
 )
 
-_CANN, _HARDWARE, _COMMUNICATION, _OVERLAP = 7, 14, 17, 20
+_CANN, _HARDWARE, _OVERLAP = 7, 14, 20
 """Places of the groups from the top. Source: the vendor's exported timelines."""
 _NO_SUBTASK = 4294967295
 """What stands for a task that has no parts."""
@@ -52,7 +52,7 @@ def _events(log: DeviceLog, host: HostLog, options: ProfilingOptions) -> Iterato
     if steps:
         yield from steps.events()
     if options.with_collectives:
-        yield from _communication(log)
+        yield from communication_events(log, {key: number for key, (_, number) in _launches(host).items()})
 
 
 def _calls(cann: Process, host: HostLog) -> Iterator[str]:
@@ -124,23 +124,3 @@ def _overlap(log: DeviceLog) -> Iterator[str]:
     for tid, (name, intervals) in enumerate(rows.items()):
         for start, end in intervals:
             yield slice_event(process, tid, name, at_tick(start), tick_duration(end - start))
-
-
-def _communication(log: DeviceLog) -> Iterator[str]:
-    """Collectives, a track for each stream that they are on."""
-    tasks = collectives(log)
-    if not tasks:
-        return
-    process = Process("Communication", _COMMUNICATION, f"NPU {log.run.device_id}", log.run.device_id)
-    streams = sorted({task.numbered.stream for task in tasks})
-    yield from process.head({stream: f"Group {at} Communication" for at, stream in enumerate(streams)})
-    for task in tasks:
-        numbered = task.numbered
-        moved = numbered.task.inputs[0] if numbered.task.inputs else None
-        count = 0 if moved is None else math.prod(moved.shape)
-        args = {
-            "model id": numbered.model_id, "data_type": moved.dtype if moved else "N/A", "alg_type": "N/A", "count": count,
-            "relay": "no", "retry": "no",
-        }  # fmt: skip
-        start, length = at_tick(task.start), tick_duration(task.end - task.start)
-        yield slice_event(process, numbered.stream, numbered.task.name, start, length, args)
