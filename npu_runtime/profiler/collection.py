@@ -63,8 +63,8 @@ def write_profile(
     log = log_device(run, points)
     warnings += log.warnings
     try:
-        if make:
-            output.mkdir(parents=True, exist_ok=True)
+        with DraftFolder(output, make=make):  # first: whether a draft can be made there at all
+            pass
         folder = _write_within_limit(log, options, output, began_ns, warnings)
     except OSError as problem:
         raise ProfileNotWritten(_not_written(output, problem)) from None

@@ -24,9 +24,14 @@ class TooLarge(Exception):
 
 
 class DraftFolder:
-    """The draft of a folder below `above`, which the user gave.  limit_bytes: of all files together, None for none."""
+    """The draft of a folder below `above`, which the user gave.
 
-    def __init__(self, above: Path, limit_bytes: int | None = None) -> None:
+    limit_bytes: of all files together, None for none.  make: whether a missing `above` is made.  Raises: OSError.
+    """
+
+    def __init__(self, above: Path, limit_bytes: int | None = None, *, make: bool = False) -> None:
+        if make:
+            above.mkdir(parents=True, exist_ok=True)
         self._path = above
         self._above = os.open(above, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._name = f".draft-{secrets.token_hex(8)}"

@@ -91,7 +91,9 @@ class ModelRun:
 
 @dataclass
 class DeviceRun:
-    """All that one device did.  device_id: number on its host.  rank_id: -1 for a single device.  n_ranks: that train together."""
+    """All that one device did.  device_id: number on its host.  rank_id: -1 for a single device.  n_ranks: that train
+    together.
+    """
 
     soc: str
     device_id: int = 0

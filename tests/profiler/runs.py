@@ -6,6 +6,7 @@ Durations follow from sizes and from a seed; nothing here comes from the profile
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 
 from npu_runtime.cost.task_cost import TaskCost, Traffic
@@ -47,95 +48,64 @@ def tensor(*shape: int, dtype: str = "float16", format: str = "NHWC") -> TensorD
 
 def lenet_tasks(batch: int = 32, *, with_reduce: bool = False) -> list[DeviceTask]:
     """Forward, backward and update of a small convolutional network; the first task takes the batch on the AI CPU."""
-    tasks: list[DeviceTask] = []
+    made = [*forward_tasks(batch), *backward_tasks(batch), *(reduce_tasks() if with_reduce else ()), *update_tasks()]
+    return [replace(task, task_id=number) for number, task in enumerate(made)]
 
-    def add(name: str, op_type: str, us: float, **rest) -> None:
-        cost = rest.pop("cost", None) or core_cost(us, rest.pop("n_blocks", CORES), rest.pop("cube", 0.0))
-        kind = rest.pop("task_type", "AI_CORE")
-        tasks.append(DeviceTask(name, op_type, kind, rest.pop("stream", 0), len(tasks), cost, **rest))
 
-    image, label = tensor(batch, 28, 28, 1), tensor(batch, dtype="int32", format="ND")
-    waiting = TaskCost(engine="AI CPU", us=31.0)
-    add(
-        "IteratorGetNext", "GetNext", 31.0, task_type="AI_CPU", cost=waiting, members=("IteratorGetNext",), outputs=(image, label)
+def task(name: str, op_type: str, cost: TaskCost, inputs: tuple, outputs: tuple, **rest) -> DeviceTask:
+    """A task of the cores, or of what `rest` says; its number comes later."""
+    members = rest.pop("members", (name,))
+    return DeviceTask(
+        name, op_type, rest.pop("task_type", "AI_CORE"), rest.pop("stream", 0), 0, cost, members, "", inputs, outputs
     )
+
+
+def forward_tasks(batch: int) -> Iterator[DeviceTask]:
+    label = tensor(batch, dtype="int32", format="ND")
+    batch_of = (tensor(batch, 28, 28, 1), label)
+    yield task("IteratorGetNext", "GetNext", TaskCost(engine="AI CPU", us=31.0), (), batch_of, task_type="AI_CPU")
     for layer, (side, channels) in enumerate([(28, 32), (14, 64)], start=1):
-        prefix = f"conv{layer}/"
-        add(
-            f"{prefix}Conv2D{prefix}BiasAdd{prefix}Relu",
-            "Conv2D",
-            12.3 * layer,
-            cube=0.61,
-            n_blocks=32,
-            members=(f"{prefix}Conv2D", f"{prefix}BiasAdd", f"{prefix}Relu"),
-            inputs=(
-                tensor(batch, 1, side, side, 16, format="NC1HWC0"),
-                tensor(25, channels // 16, 16, 16, format="FRACTAL_Z"),
-                tensor(channels, dtype="float32", format="ND"),
-            ),
-            outputs=(tensor(batch, channels // 16, side, side, 16, format="NC1HWC0"),),
-        )
-        add(
-            f"{prefix}MaxPool",
-            "MaxPool",
-            7.77,
-            members=(f"{prefix}MaxPool",),
-            inputs=(tensor(batch, side, side, channels),),
-            outputs=(tensor(batch, side // 2, side // 2, channels),),
-        )
-    add(
-        "dense/MatMul",
-        "MatMulV2",
-        9.41,
-        cube=0.5,
-        n_blocks=33,
-        members=("dense/MatMul",),
-        inputs=(tensor(batch, 3136, format="FRACTAL_NZ"), tensor(3136, 1000, format="ND")),
-        outputs=(tensor(batch, 1000, format="ND"),),
+        yield from layer_tasks(f"conv{layer}/", batch, side, channels, 12.3 * layer)
+    weights = (tensor(batch, 3136, format="FRACTAL_NZ"), tensor(3136, 1000, format="ND"))
+    yield task("dense/MatMul", "MatMulV2", core_cost(9.41, 33, 0.5), weights, (tensor(batch, 1000, format="ND"),))
+    logits = tensor(batch, 1000, dtype="float32", format="ND")
+    scalar = tensor(dtype="float32", format="ND")
+    yield task("loss/Softmax", "SparseSoftmaxCrossEntropyWithLogits", core_cost(5.05, 4), (logits, label), (scalar,))
+
+
+def layer_tasks(prefix: str, batch: int, side: int, channels: int, us: float) -> Iterator[DeviceTask]:
+    """A convolution with what is fused into it, and its pooling."""
+    members = (f"{prefix}Conv2D", f"{prefix}BiasAdd", f"{prefix}Relu")
+    read = (
+        tensor(batch, 1, side, side, 16, format="NC1HWC0"),
+        tensor(25, channels // 16, 16, 16, format="FRACTAL_Z"),
+        tensor(channels, dtype="float32", format="ND"),
     )
-    add(
-        "loss/Softmax",
-        "SparseSoftmaxCrossEntropyWithLogits",
-        5.05,
-        n_blocks=4,
-        members=("loss/Softmax",),
-        inputs=(tensor(batch, 1000, dtype="float32", format="ND"), label),
-        outputs=(tensor(dtype="float32", format="ND"),),
-    )
+    written = (tensor(batch, channels // 16, side, side, 16, format="NC1HWC0"),)
+    yield task("".join(members), "Conv2D", core_cost(us, 32, 0.61), read, written, members=members)
+    pooled = tensor(batch, side // 2, side // 2, channels)
+    yield task(f"{prefix}MaxPool", "MaxPool", core_cost(7.77), (tensor(batch, side, side, channels),), (pooled,))
+
+
+def backward_tasks(batch: int) -> Iterator[DeviceTask]:
+    """Their six inputs are more than a raw record holds."""
+    image, gradient = tensor(batch, 28, 28, 1), tensor(5, 5, 1, 32, dtype="float32", format="HWCN")
     for layer in (2, 1):
-        add(
-            f"gradients/conv{layer}/Conv2DBackpropFilter",
-            "Conv2DBackpropFilter",
-            20.2 / layer,
-            cube=0.7,
-            n_blocks=30,
-            members=(f"gradients/conv{layer}/Conv2DBackpropFilter",),
-            inputs=(image, image, image, image, image, image),
-            outputs=(tensor(5, 5, 1, 32, dtype="float32", format="HWCN"),),
-        )
-    if with_reduce:
-        for number in range(2):
-            add(
-                f"HcomAllReduce_{number}",
-                "HcomAllReduce",
-                40.0,
-                task_type="COMMUNICATION",
-                stream=1,
-                cost=TaskCost(engine="HCCL", us=40.0),
-                inputs=(tensor(1_000_000, dtype="float32", format="ND"),),
-                outputs=(tensor(1_000_000, dtype="float32", format="ND"),),
-            )
+        name = f"gradients/conv{layer}/Conv2DBackpropFilter"
+        yield task(name, "Conv2DBackpropFilter", core_cost(20.2 / layer, 30, 0.7), (image,) * 6, (gradient,))
+
+
+def reduce_tasks() -> Iterator[DeviceTask]:
+    summed = (tensor(1_000_000, dtype="float32", format="ND"),)
+    for number in range(2):
+        cost = TaskCost(engine="HCCL", us=40.0)
+        yield task(f"HcomAllReduce_{number}", "HcomAllReduce", cost, summed, summed, task_type="COMMUNICATION", stream=1)
+
+
+def update_tasks() -> Iterator[DeviceTask]:
+    variable = (tensor(3136, 1000, dtype="float32", format="ND"),)
     for name in ("conv1/kernel", "conv2/kernel", "dense/kernel"):
-        add(
-            f"Adam/update_{name}/ApplyAdam",
-            "ApplyAdamD",
-            4.44,
-            members=(f"Adam/update_{name}/ApplyAdam",),
-            n_blocks=40,
-            inputs=(tensor(3136, 1000, dtype="float32", format="ND"),),
-            outputs=(tensor(3136, 1000, dtype="float32", format="ND"),),
-        )
-    return tasks
+        yield task(f"Adam/update_{name}/ApplyAdam", "ApplyAdamD", core_cost(4.44, 40), variable, variable)
 
 
 def loop(tasks: list[DeviceTask], n: int, begin: float, seed: int = 0) -> list[Iteration]:
