@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from npu_runtime import dtypes
 from npu_runtime.profiler.clocks import TICK_NS
 from npu_runtime.profiler.collective_names import CollectiveNames
 from npu_runtime.profiler.device_log import DeviceLog, LoggedTask
+from npu_runtime.profiler.element_types import item_bytes
 from npu_runtime.profiler.intervals import lanes
 from npu_runtime.profiler.raw_communication import GROUP, PART
 from npu_runtime.profiler.task_tables import collectives
@@ -70,4 +70,4 @@ def _moved(task: LoggedTask) -> tuple[str, int, int]:
     if not tensors:
         return "N/A", 0, 0
     count = math.prod(tensors[0].shape)
-    return _TYPE_NAMES.get(tensors[0].dtype, "N/A"), count, count * dtypes.to_numpy(tensors[0].dtype).itemsize
+    return _TYPE_NAMES.get(tensors[0].dtype, "N/A"), count, count * item_bytes(tensors[0].dtype)

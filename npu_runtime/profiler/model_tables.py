@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from npu_runtime import dtypes
 from npu_runtime.profiler.csv_files import table
 from npu_runtime.profiler.device_log import DeviceLog, LoggedModel
+from npu_runtime.profiler.element_types import item_bytes
 from npu_runtime.simulation.run_record import ModelRun, TensorDescription
 
 _KILOBYTE = 1024
@@ -40,15 +40,7 @@ def _fused(device: int, model: LoggedModel) -> Iterator[Sequence[Any]]:
 
 
 def _kilobytes(tensors: Sequence[TensorDescription]) -> float:
-    return round(sum(math.prod(tensor.shape) * _item_bytes(tensor.dtype) for tensor in tensors) / _KILOBYTE, 3)
-
-
-def _item_bytes(dtype: str) -> int:
-    """Bytes of an element; of texts and handles, which the device does not hold, 0."""
-    try:
-        return dtypes.to_numpy(dtype).itemsize
-    except KeyError:
-        return 0
+    return round(sum(math.prod(tensor.shape) * item_bytes(tensor.dtype) for tensor in tensors) / _KILOBYTE, 3)
 
 
 def static_op_mem(log: DeviceLog) -> Iterator[str]:

@@ -14,7 +14,7 @@ from npu_runtime.profiler.counter_columns import NOT_AVAILABLE, cube_utilization
 from npu_runtime.profiler.counters_of_chip import ChipCounters
 from npu_runtime.profiler.csv_files import microseconds, row, time_cell
 from npu_runtime.profiler.device_log import DeviceLog, LoggedTask, NumberedTask
-from npu_runtime.profiler.element_types import TYPE_NAMES
+from npu_runtime.profiler.element_types import type_name
 from npu_runtime.profiler.profiling_options import LEVEL_1, ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceTask, TensorDescription
 
@@ -112,5 +112,5 @@ def _described(tensors: Sequence[TensorDescription]) -> list[str]:
     if not tensors:
         return [NOT_AVAILABLE] * 3
     shapes = ";".join(",".join(map(str, tensor.shape)) for tensor in tensors)
-    types = ";".join(TYPE_NAMES[tensor.dtype] for tensor in tensors)
+    types = ";".join(type_name(tensor.dtype) for tensor in tensors)
     return [f'"{shapes}"', types, ";".join(tensor.format for tensor in tensors)]

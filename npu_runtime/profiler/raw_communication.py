@@ -10,7 +10,7 @@ import math
 import struct
 from collections.abc import Sequence
 
-from npu_runtime import dtypes
+from npu_runtime.profiler.element_types import item_bytes
 from npu_runtime.profiler.host_log import COMMUNICATION, NODE, Launch
 from npu_runtime.profiler.raw_names import Names, header
 from npu_runtime.simulation.run_record import DeviceRun, TensorDescription
@@ -64,7 +64,7 @@ def _task(names: Names, launch: Launch, run: DeviceRun) -> bytes:
     assert call is not None
     rank = max(run.rank_id, 0)
     ranks = (rank, (rank + 1) % run.n_ranks, run.n_ranks)
-    n_bytes = math.prod(moved.shape) * dtypes.to_numpy(moved.dtype).itemsize
+    n_bytes = math.prod(moved.shape) * item_bytes(moved.dtype)
     body = _TASK.pack(
         names.of(PART), 0, names.of(GROUP), *ranks, 0, 0, _NO_PART, 0, 0, 0, launch.numbered.task.cost.us, 0, 0, n_bytes,
         _SUM, _DATA_TYPES.get(moved.dtype, _NO_TYPE), _HCCS, _SDMA, _NO_TYPE, 0, *[0] * 112,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 
-from npu_runtime.profiler.element_types import FORMAT_NUMBERS, TYPE_NUMBERS
+from npu_runtime.profiler.element_types import FORMAT_NUMBERS, TYPE_NUMBERS, UNDEFINED
 from npu_runtime.profiler.host_log import MODEL, NODE, RUNTIME, HostCall, HostLog, Launch
 from npu_runtime.profiler.raw_communication import communication_files
 from npu_runtime.profiler.raw_names import MAGIC, Names, header
@@ -91,7 +91,7 @@ def _tensor_records(names: Names, launch: Launch) -> Iterator[bytes]:
 def _tensor_words(side: int, tensor: TensorDescription) -> Sequence[int]:
     sizes = [size & 0xFFFFFFFF for size in tensor.shape[:N_DIMENSIONS]]
     padding = [0] * (N_DIMENSIONS - len(sizes))
-    return [side, FORMAT_NUMBERS[tensor.format], TYPE_NUMBERS[tensor.dtype], *sizes, *padding]
+    return [side, FORMAT_NUMBERS.get(tensor.format, UNDEFINED), TYPE_NUMBERS.get(tensor.dtype, UNDEFINED), *sizes, *padding]
 
 
 def _track(names: Names, launch: Launch, device_id: int) -> bytes:

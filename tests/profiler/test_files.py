@@ -203,6 +203,20 @@ def test_chips_with_split_cores_have_exported_files_alone(tmp_path: Path):
             assert float(row[own]) > 0 and float(row[other]) == 0
 
 
+def test_a_device_that_ran_nothing(tmp_path: Path):
+    profile = profile_of(DeviceRun("Ascend910A"), tmp_path)
+    assert profile.table("op_summary") == [] and "step_trace.csv" not in profile.names()
+    check_timeline(profile.events())
+
+
+def test_types_and_formats_that_the_device_does_not_have(tmp_path: Path):
+    task = runs.initializer_tasks()[0]
+    odd = replace(task, inputs=(runs.tensor(3, dtype="float8", format="NEW"), runs.tensor(dtype="string", format="ND")))
+    run = DeviceRun("Ascend910A", models=[ModelRun(1, "odd", [odd], (0.0, 0.0), runs.loop([odd], 1, 10.0))])
+    (row,) = profile_of(run, tmp_path).table("op_summary")
+    assert (row["Input Data Types"], row["Input Formats"], row["Input Shapes"]) == ("FLOAT8;STRING", "NEW;ND", '"3;"')
+
+
 @st.composite
 def device_runs(draw) -> DeviceRun:
     """Graphs with and without passes, on one or two streams of each, one after another."""
