@@ -14,12 +14,15 @@ from tf2npu.prediction.document import ChipStep, Shares, Task
 
 WIDTH, HEIGHT = 720.0, 340.0
 """Size of a picture, in its own units; the browser scales it to the width that there is."""
-LEFT, RIGHT, TOP, BOTTOM = 76.0, 16.0, 14.0, 46.0
+LEFT, RIGHT, TOP, BOTTOM = 92.0, 40.0, 14.0, 46.0
 """Margins around the plotted area; the left one holds the labels of its axis, the lower one those of the other."""
 MOST_POINTS = 2000
 """Points of a picture: as many as a screen can tell apart. More make a browser slow to scroll: 20,000 take a second."""
 MOST_TICKS = 9
 """Labels of an axis that do not touch each other in WIDTH."""
+LEAST, MOST = 1e-9, 1e12
+"""What a roofline draws: operations a byte and TFLOPS of real tasks lie between 1e-6 and 1e4; what lies outside of this is
+drawn at the border, and the axis stays readable."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,9 @@ def roofline(step: ChipStep) -> Picture | None:
         return None
     drawn = longest(found, MOST_POINTS)
     peak, speed = step.chip.peak_tflops or 0.0, (step.chip.hbm_gb_per_s or 0.0) / 1000
-    corner = [peak / speed] if peak and speed else []
+    corner = [_drawn(peak / speed)] if peak and speed else []
     x = _log_axis([*map(_intensity, drawn), *corner], LEFT, WIDTH - RIGHT)
-    y = _log_axis([*map(_tflops, drawn), *([peak] if peak else [])], HEIGHT - BOTTOM, TOP)
+    y = _log_axis([*map(_tflops, drawn), *([_drawn(peak)] if peak else [])], HEIGHT - BOTTOM, TOP)
     picture = Picture(_ticks(x, "{:g}"), _ticks(y, "{:g}"), n_left_out=len(found) - len(drawn))
     picture.points = [(x.at(_intensity(task)), y.at(_tflops(task)), task) for task in drawn]
     if corner:
@@ -79,11 +82,15 @@ def roofline(step: ChipStep) -> Picture | None:
 
 def _intensity(task: Task) -> float:
     """Operations a byte of device memory."""
-    return (task.flops or 0.0) / (task.hbm_bytes or 1.0)
+    return _drawn((task.flops or 0.0) / (task.hbm_bytes or 1.0))
 
 
 def _tflops(task: Task) -> float:
-    return (task.flops or 0.0) / task.duration_us / 1e6
+    return _drawn((task.flops or 0.0) / task.duration_us / 1e6)
+
+
+def _drawn(value: float) -> float:
+    return min(max(value, LEAST), MOST)
 
 
 def longest(tasks: Sequence[Task], most: int) -> list[Task]:

@@ -13,8 +13,8 @@ from tf2npu.profiles.tree import ProfileTree
 
 PIPES = {"mac": "cube", "vec": "vector", "scalar": "scalar", "mte1": "mte1", "mte2": "mte2", "mte3": "mte3", "fixpipe": "fixpipe"}
 """The profiler's word for a pipe and ours. Source: the vendor's profiling guide, metric PipeUtilization."""
-_PREFIXES = ("", "aic", "aiv")
-"""Before a counter's name: none on chips whose cores have both units, else the core's."""
+_PREFIXES = ("", "aic", "aiv", "ai")
+"""Before a counter's name: none on chips whose cores have both units, else the core's; `ai*` where one column is for both."""
 _CUBE_TYPES = re.compile(r"Conv|MatMul|Gemm|Dense|FullyConnection", re.IGNORECASE)
 _MOST_TENSORS = 64
 """Tensors of a task that are kept; fused optimizers have hundreds."""
@@ -157,7 +157,7 @@ def _cycles(row: TableRow) -> dict[str, float]:
     """Busy cycles by pipe, out of their shares of all cycles."""
     found: dict[str, float] = {}
     for prefix in _PREFIXES:
-        total = row.amount(f"{prefix}totalcycles")
+        total = row.amount(f"{prefix}totalcycles") if prefix != "ai" else row.amount("totalcycles")
         for theirs, ours in PIPES.items():
             share = row.amount(f"{prefix}{theirs}ratio")
             if total and share is not None and share >= 0:
@@ -175,8 +175,8 @@ def _bound(cycles: dict[str, float]) -> str:
 
 
 def _shapes(cell: str) -> list[list[int]]:
-    """Shapes such as `"32,14;16"`; what is no number is -1."""
-    parts = cell.strip('"').split(";")[:_MOST_TENSORS] if cell else []
+    """Shapes such as `"32,14;16"` or `[32,14]`; what is no number is -1."""
+    parts = re.sub(r'["\[\]]', "", cell).split(";")[:_MOST_TENSORS] if cell else []
     return [[_extent(size) for size in part.split(",")[:_MOST_DIMENSIONS] if size.strip()] for part in parts]
 
 
