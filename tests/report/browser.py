@@ -50,7 +50,10 @@ class Browser:
         for domain in ("Page", "Network", "Log", "Runtime"):
             self.call(f"{domain}.enable")
         self.call("Page.navigate", url=url)
-        self._read_until(lambda message: message.get("method") == "Page.loadEventFired")
+        self.wait_for("Page.loadEventFired")
+
+    def wait_for(self, event: str) -> None:
+        self._read_until(lambda message: message.get("method") == event)
 
     def press(self, key: dict[str, Any]) -> None:
         self.call("Input.dispatchKeyEvent", type="keyDown", **key)
