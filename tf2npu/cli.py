@@ -75,7 +75,7 @@ _language = click.option(
 def _places(command):
     """The options that `predict` and `profile` share: where the document goes."""
     options = (
-        click.option("--json", "json_file", type=_path, metavar="FILE", help="Write it as JSON; - for stdout instead of the text."),
+        click.option("--json", "json_file", type=_path, metavar="FILE", help="Write JSON; - for stdout instead of the text."),
         click.option("--report", "folder", type=_path, metavar="DIR", help="Write it as a web page into this folder."),
         click.option(
             "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True,
@@ -238,7 +238,10 @@ class PredictCommand(click.Command):
 
 
 def split_words(args: list[str], options: dict[str, bool]) -> tuple[list[str], list[str]]:
-    """The words of a command line that are options of ours, and the script with its own words.  options: name, is a flag."""
+    """The words of a command line that are options of ours, and the script with its own words.
+
+    options: whether each takes no value.  Raises: click.BadOptionUsage where a value is missing.
+    """
     ours: list[str] = []
     theirs: list[str] = []
     left = list(args)
@@ -247,13 +250,16 @@ def split_words(args: list[str], options: dict[str, bool]) -> tuple[list[str], l
         name = word.partition("=")[0]
         if word == "--":
             return ours, [*theirs, *left]
-        if name == "--batch" and name == word:
+        takes_value = word == name and options.get(name) is False and (not theirs or name.startswith("--"))
+        if takes_value and not left:
+            raise click.BadOptionUsage(name, f"Option '{name}' requires an argument.")
+        if takes_value and name == "--batch":
             numbers = list(itertools.takewhile(str.isdecimal, left)) or left[:1]  # click refuses what is no number
-            ours += [piece for number in numbers for piece in (word, number)] or [word]
+            ours += [piece for number in numbers for piece in (word, number)]
             del left[: len(numbers)]
         elif name in options and (not theirs or name.startswith("--")):
-            ours += [word, *(left[:1] if word == name and not options[name] else [])]
-            del left[: 1 if word == name and not options[name] else 0]
+            ours += [word, *left[:takes_value]]
+            del left[:takes_value]
         elif not theirs and word.startswith("-"):
             return [*ours, word], left  # click says that there is no such option
         else:
@@ -287,7 +293,9 @@ def predict(words: tuple[str, ...], json_file: Path | None, folder: Path | None,
 @click.argument("paths", type=_path, nargs=-1, metavar="PROF_*...")
 @click.option("--compare", "compared", type=_path, nargs=2, metavar="A B", help="Compare two profiles by type of operator.")
 @_places
-def profile(paths: tuple[Path, ...], compared: tuple[Path, Path] | None, json_file: Path | None, folder: Path | None, language: str) -> None:
+def profile(
+    paths: tuple[Path, ...], compared: tuple[Path, Path] | None, json_file: Path | None, folder: Path | None, language: str
+) -> None:
     """Show what a profiler recorded, here or on a real host: where the time of a step went, operator by operator."""
     from tf2npu import prediction_command
 

@@ -19,7 +19,7 @@ from tf2npu.files.directory import Directory
 from tf2npu.files.draft import put_whole
 from tf2npu.files.temporary import temporary_folder
 from tf2npu.prediction import as_text, comparison, document
-from tf2npu.prediction.document import Document, NotAPrediction
+from tf2npu.prediction.document import Advice, Document, NotAPrediction, Task
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.prediction.texts import texts
 from tf2npu.prediction_request import PREDICT_VARIABLE, PredictionRequest, chips_named
@@ -150,7 +150,9 @@ def _run(words: list[str], request: PredictionRequest, devices: int, converted: 
     return code if code >= 0 else 128 - code
 
 
-def _environment(request: PredictionRequest, inherited: Mapping[str, str], converted: TemporaryConversion | None) -> dict[str, str]:
+def _environment(
+    request: PredictionRequest, inherited: Mapping[str, str], converted: TemporaryConversion | None
+) -> dict[str, str]:
     environment = {**inherited, PREDICT_VARIABLE: request.as_json()}
     if converted and environment.get("PYTHONPATH"):
         environment["PYTHONPATH"] = converted.search_path(environment["PYTHONPATH"])
@@ -176,7 +178,8 @@ def _name_places(made: Document, users_place: Callable[[str], str]) -> None:
     """Name the lines of the user's own files instead of those of the copy that ran."""
     known: dict[str, str] = {}
     for step in (made, *made.chips):
-        for item in (*step.tasks, *step.advice):
+        items: list[Task | Advice] = [*step.tasks, *step.advice]
+        for item in items:
             if item.source not in known:
                 known[item.source] = users_place(item.source)
             item.source = known[item.source]

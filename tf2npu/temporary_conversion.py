@@ -43,7 +43,9 @@ class TemporaryConversion:
         """What was converted, in a sentence."""
         n_converted = sum(1 for result in self.done.results if result.status is Status.CONVERTED)
         n_failed = sum(1 for result in self.done.results if result.status is Status.FAILED)
-        n_left = sum(1 for result in self.done.results for finding in result.findings if finding.level.value in ("manual", "unsupported"))
+        n_left = sum(
+            1 for result in self.done.results for finding in result.findings if finding.level.value in ("manual", "unsupported")
+        )
         failed = f", {n_failed} failed" if n_failed else ""
         left = f"; {n_left} places need a person, `tf2npu scan {self.root}` names them" if n_left else ""
         return f"converted for this run: {n_converted} of the files in {self.root}{failed}{left}"

@@ -121,7 +121,9 @@ def _script_texts(t: Texts) -> dict[str, str]:
 
 def _task_cells(task: Task) -> list[Any]:
     """A row of the table: its cells in the order of the table's columns, then the stream."""
-    shapes = [" ".join("x".join(map(str, shape)) or "scalar" for shape in some) for some in (task.shapes.inputs, task.shapes.outputs)]
+    shapes = [
+        " ".join("x".join(map(str, shape)) or "scalar" for shape in some) for some in (task.shapes.inputs, task.shapes.outputs)
+    ]
     return [
         visible(task.name), round(task.duration_us, 2), round(task.start_us, 2), visible(task.op_type), visible(task.engine),
         visible(task.bound), visible(task.source), " -> ".join(filter(None, shapes)), _kinds(task),
@@ -131,7 +133,10 @@ def _task_cells(task: Task) -> list[Any]:
 
 def _kinds(task: Task) -> str:
     """Element types and formats of the inputs, then of the outputs."""
-    words = [*zip(task.dtypes.inputs, task.formats.inputs, strict=False), *zip(task.dtypes.outputs, task.formats.outputs, strict=False)]
+    words = [
+        *zip(task.dtypes.inputs, task.formats.inputs, strict=False),
+        *zip(task.dtypes.outputs, task.formats.outputs, strict=False),
+    ]
     return visible(" ".join(f"{dtype}:{form}" for dtype, form in words))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -72,7 +73,7 @@ def _shares(found: Sequence[Task], step_us: float) -> Shares:
     borders = sorted({0.0, step_us, *(min(max(m, 0.0), step_us) for task in found for m in (task.start_us, task.end_us))})
     begins = sorted(found, key=lambda task: task.start_us)
     at, running = 0, list[Task]()
-    for low, high in zip(borders, borders[1:], strict=False):
+    for low, high in itertools.pairwise(borders):
         while at < len(begins) and begins[at].start_us <= low:
             running.append(begins[at])
             at += 1
@@ -99,8 +100,8 @@ def _chip(tree: ProfileTree, device: str) -> Chip:
     for path in (path for path in tree.files["info"] if not device or path.endswith(f".{device}")):
         try:
             info = json.loads(tree.read(path)[:_MOST_INFO_BYTES])
-            device = info["DeviceInfo"][0]
-            cores, mhz = int(device["ai_core_num"]), float(device["aic_frequency"])
+            facts = info["DeviceInfo"][0]
+            cores, mhz = int(facts["ai_core_num"]), float(facts["aic_frequency"])
         except (ValueError, KeyError, IndexError, TypeError, RecursionError):
             continue  # another release has another form, and the rest of the profile reads without it
         if 0 < cores < 10_000 and 0 < mhz < 1e6:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,11 +48,13 @@ def _of_row(row: TableRow, clock: Clock, number: int) -> Step | None:
 def repeated(found: Sequence[Measured]) -> list[Step]:
     """Steps from one start of the model's first task to the next one; the whole profile where nothing comes again.
 
+    So the last step is left out: when the next one would have begun is not known.
+
     The model is the one whose tasks take most time. Its first task is the first of those that come as often as most do.
     """
-    time: Counter[str] = Counter()
+    time: dict[str, float] = {}
     for measured in found:
-        time[measured.model] += measured.task.duration_us
+        time[measured.model] = time.get(measured.model, 0.0) + measured.task.duration_us
     model = max(time, key=lambda name: (time[name], name))
     mine = [measured for measured in found if measured.model == model]
     counts = Counter(measured.key for measured in mine)
@@ -61,8 +64,9 @@ def repeated(found: Sequence[Measured]) -> list[Step]:
         return [Step(1, mine[0].task.start_us, end, model)]
     first = next(measured.key for measured in mine if counts[measured.key] == often)
     starts = [measured.task.start_us for measured in mine if measured.key == first]
-    ends = [*starts[1:], end]
-    return [Step(n, start, stop, model) for n, (start, stop) in enumerate(zip(starts, ends, strict=True), 1) if stop > start]
+    pairs = itertools.pairwise(starts)
+    found_steps = [Step(n, start, stop, model) for n, (start, stop) in enumerate(pairs, 1) if stop > start]
+    return found_steps or [Step(1, mine[0].task.start_us, end, model)]
 
 
 def typical(steps: Sequence[Step]) -> Step:

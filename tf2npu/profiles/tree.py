@@ -1,12 +1,14 @@
 """Finds the exported files of a profile in whatever tree a user names, without following a link or trusting a size.
 
-The layouts, from the newest: `PROF_*/mindstudio_profiler_output/op_summary_*.csv`; `PROF_*/device_N/summary/op_summary_N_M[_I].csv`
-with `timeline/` beside it; `JOB*/device_N/...`. A folder inside such a tree, or one that holds several, does as well.
+The layouts, from the newest: `PROF_*/mindstudio_profiler_output/op_summary_*.csv`; `op_summary_N_M[_I].csv` in
+`PROF_*/device_N/summary/` with `timeline/` beside it; `JOB*/device_N/...`. A folder inside such a tree, or one that holds
+several, does as well.
 Source: the vendor's profiling guides of each release.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from dataclasses import dataclass, field
@@ -89,7 +91,7 @@ def _look(tree: ProfileTree, folder: str, depth: int, left: list[int]) -> None:
             _note(tree, path, name)
 
 
-def _entries(tree: ProfileTree, folder: str) -> list[tuple[str, object]]:
+def _entries(tree: ProfileTree, folder: str) -> list[tuple[str, os.stat_result | OSError]]:
     try:
         return list(tree.folder.entries(folder))
     except OSError as error:
