@@ -1,7 +1,7 @@
 """A script that is not converted yet, and those it imports, converted into a temporary folder for one run.
 
-The current folder stays, so paths relative to it mean what they meant; the script's own folder is that of the copy, where files
-that are no source lie as `tf2npu convert` puts them.
+The current folder stays, so paths relative to it mean what they meant. The script's own folder is that of the copy, where files
+that are no source are links to the originals; what a script makes there goes with the copy.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def convert_for_run(script: Path, folder: Path) -> TemporaryConversion:
     """
     root = project_root(script)
     copy = folder / "converted"
-    request = Request(root, load_config(root), copy, default_jobs())
+    request = Request(root, load_config(root), copy, default_jobs(), data="link-all")
     try:
         done = convert_project(request)
     finally:

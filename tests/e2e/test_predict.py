@@ -40,7 +40,10 @@ def project(tmp_path, monkeypatch) -> Path:
     here.mkdir()
     scripts.mkdir()
     monkeypatch.chdir(here)
-    plain = "import tensorflow as tf\nLINE, EXIT = 2, 0\nif 0:\n    s = tf.Session()\n"
+    plain = "import tensorflow as tf\nLINE, EXIT = 2, 0\nif 0:\n    s = tf.Session()\nimport os, beside\n"
+    plain += "open(os.path.join(os.path.dirname(__file__), 'data.txt')).read()\nassert os.getcwd() == beside.HERE\n"
+    (scripts / "beside.py").write_text(f"HERE = {str(here)!r}\n")
+    (scripts / "data.txt").write_text("data")
     (scripts / "plain.py").write_text(plain + WRITER)
     (scripts / "migrated.py").write_text("import npu_bridge\nLINE, EXIT = 2, 0\n" + WRITER)
     (scripts / "ends.py").write_text("import npu_bridge\nimport sys\nsys.exit(5)\n")
