@@ -16,7 +16,7 @@
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
 STAMP = $(VENV)/.installed
-CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report)
+CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-suite acceptance graphs suites soak profiling profiling-parser profiling-adviser precision faults converter-everywhere few-graphs kernels bench spreads fuzz clean
