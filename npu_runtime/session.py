@@ -124,7 +124,7 @@ class DeviceSession:
         self._record.notes = self._policy.notes + notes
         _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
-        self._watchers = step_watchers()
+        self._watchers = step_watchers(config.parameters, self._chip)
         self._schedules: dict[Runner, _Kept] = {}
         self._lock = RLock()
         self._is_closed = False
@@ -183,7 +183,7 @@ class DeviceSession:
         return RanStep(
             (self._record.name, number, shapes), f"{self._record.name} run {number}", plan.main, shapes, self._placement,
             self._config, runner.program.memory, kept.order, kept.variable_bytes, self._importer.source_of,
-            partial(self._memory_for, plan), turns_of(runner.program), is_issued,
+            partial(self._memory_for, plan), turns_of(runner.program) if runner.program.loops else {}, is_issued,
         )  # fmt: skip
 
     def _memory_for(self, plan: _Plan, shapes: Extents) -> MemoryPlan:

@@ -21,7 +21,7 @@ def _folders() -> tuple[str, ...]:
 @cache
 def _is_users(file: str) -> bool:
     is_pythons = file.startswith(os.path.dirname(os.__file__)) and "site-packages" not in file
-    return not (file.startswith("<") or is_pythons or file.startswith(_folders()))
+    return not (is_pythons or file.startswith(("<", *_folders())))
 
 
 def users_line(operation: Any) -> str:

@@ -31,8 +31,8 @@ class ChipStep:
 class StepCompiler:
     """Compiles one step for several targets; chips of a family share what is lowered."""
 
-    def __init__(self, step: RanStep, ranks: Ranks, iterations_per_loop: int) -> None:
-        self.step, self.ranks, self.iterations_per_loop = step, ranks, iterations_per_loop
+    def __init__(self, step: RanStep, ranks: Ranks, iterations_per_loop: int, precision: str) -> None:
+        self.step, self.ranks, self.iterations_per_loop, self.precision = step, ranks, iterations_per_loop, precision
         self._lowered: dict[tuple[bool, bool, str], Lowered] = {}
 
     def lowered(self, target: Target) -> Lowered:

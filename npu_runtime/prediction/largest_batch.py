@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npu_runtime.device.chip import Chip
+from npu_runtime.errors import DeviceError
+from npu_runtime.graph.ir import Graph
+from npu_runtime.graph.ops import FEED
 from npu_runtime.simulation.ran_step import RanStep
 
 MOST_COMPILATIONS = 12
@@ -16,12 +19,26 @@ def largest_batch(step: RanStep, chip: Chip, batch: int | None) -> int | None:
 
     The step's memory grows nearly in proportion to the batch, so the secant through two compiled batches hits closely.
     """
-    if not batch:
+    if not batch or not _is_open(step.graph, batch, step):
         return None
+
+    def used(n: int) -> int:
+        plan = step.memory_for(_with_batch(step, batch, n))
+        if len(plan.offsets_bytes) != len(step.memory.offsets_bytes):  # a shape that is fixed in the graph leaves others unknown
+            raise LookupError
+        return step.variable_bytes + plan.arena_bytes
+
     try:
-        return _search(lambda n: step.variable_bytes + step.memory_for(_with_batch(step, batch, n)).arena_bytes, chip, batch)
-    except (ValueError, LookupError, ArithmeticError):
+        return _search(used, chip, batch)
+    except (DeviceError, ValueError, LookupError, ArithmeticError):
         return None
+
+
+def _is_open(graph: Graph, batch: int, step: RanStep) -> bool:
+    """Whether every placeholder that is fed a batch takes one of any size."""
+    declared = [node.outputs[0].shape for node in graph if node.op == FEED]
+    fed = [shape for shape, given in zip(declared, step.shapes, strict=False) if given[:1] == (batch,)]
+    return all(shape is None or not shape or shape[0] is None for shape in fed)
 
 
 def _with_batch(step: RanStep, batch: int, wanted: int) -> list[tuple[int, ...]]:

@@ -26,7 +26,7 @@ SUNK_ITERATIONS = 100
 
 def document_of(step: RanStep, request: PredictionRequest, ranks: Ranks) -> dict[str, Any]:
     """The document of a training step for all chips that are asked for."""
-    compiler = StepCompiler(step, ranks, request.iterations_per_loop)
+    compiler = StepCompiler(step, ranks, request.iterations_per_loop, request.precision)
     chips = [_chip_document(step, compiler, load_chip(soc), request) for soc in request.socs]
     return {"version": VERSION, "origin": "prediction", "subject": "", **chips[0], "chips": chips if len(chips) > 1 else []}
 
@@ -36,7 +36,7 @@ def _chip_document(step: RanStep, compiler: StepCompiler, chip: Chip, request: P
     peak = chip.cube_fp16_tflops
     flops = sum(run.task.cost.flops for run in made.iteration.runs)
     tflops = flops / made.us / 1e6 if made.us else 0.0
-    batch = made.batch and made.batch * ranks_of(compiler)
+    batch = made.batch and made.batch * compiler.ranks.n_ranks
     return {
         "soc": chip.name,
         "chip": {
@@ -52,10 +52,6 @@ def _chip_document(step: RanStep, compiler: StepCompiler, chip: Chip, request: P
         "alternatives": _alternatives(compiler, chip), "largest_batch": largest_batch(step, chip, made.batch),
         "notes": _notes(step, made),
     }  # fmt: skip
-
-
-def ranks_of(compiler: StepCompiler) -> int:
-    return compiler.ranks.n_ranks
 
 
 def _tasks(made: ChipStep) -> list[dict[str, Any]]:
@@ -82,9 +78,10 @@ def _both(inputs: Sequence[TensorDescription], outputs: Sequence[TensorDescripti
 
 
 def _alternatives(compiler: StepCompiler, own: Chip) -> list[dict[str, Any]]:
-    """The step on every chip: in its own precision and mixed, with one issue a step and sunk; the asked-for chip first."""
-    names = [own.name, *(name for name in chip_names() if name != own.name)]
-    cases = [(name, mode, sunk) for name in names for mode, sunk in (("", 1), (MIXED, 1), (MIXED, SUNK_ITERATIONS))]
+    """The step on its own chip sunk, in mixed precision and both; then on every other chip, in its own precision."""
+    asked = compiler.precision
+    here = [(own.name, asked, SUNK_ITERATIONS), (own.name, MIXED, 1), (own.name, MIXED, SUNK_ITERATIONS)]
+    cases = [*here, *((name, asked, 1) for name in chip_names() if name != own.name)]
     return [_alternative(compiler.run(Target(load_chip(name), mode), sunk), sunk > 1) for name, mode, sunk in cases]
 
 

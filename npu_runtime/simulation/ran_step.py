@@ -14,10 +14,12 @@ from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 
 @dataclass(frozen=True)
 class RanStep:
-    """program: tells one request and its shapes from others.  name: of the program in files.  graph: pruned for the request, not
-    yet compiled.  shapes: of what is fed.  memory: the plan of the step.  order: names of its nodes by position in that plan.
-    variable_bytes: of all variables of the session.  turns: of loops, by name.  is_issued: whether the host issued it, and no loop
-    on the device.  source_of: "file:line" of a node.  memory_for: the plan for other shapes.
+    """program: tells one request and its shapes from others.  name: of the program in files.
+
+    graph: pruned for the request, not yet compiled.  shapes: of what is fed.  memory: the plan of the step.  order: names of its
+    nodes by position in that plan.  variable_bytes: of all variables of the session.  source_of: "file:line" of a node.
+    memory_for: the plan for other shapes.  turns: of loops, by name.  is_issued: whether the host issued it, and no loop on the
+    device.
     """
 
     program: Hashable

@@ -1,4 +1,4 @@
-"""Streams of the tasks of a model: as `assign_streams` gives them to the nodes of a graph, with masks on a stream of their own."""
+"""Streams of a model's tasks: as `assign_streams` gives them to the nodes of a graph, but masks have a stream of their own."""
 
 from __future__ import annotations
 
