@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import RLock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -49,6 +50,7 @@ from npu_runtime.interrupts import Interrupts
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.assign_streams import describe
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
+from npu_runtime.profiler.profile_watcher import block_watchers
 from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.step_watchers import step_watchers
 
@@ -124,8 +126,8 @@ class DeviceSession:
         self._record.notes = self._policy.notes + notes
         _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
-        self._watchers = step_watchers(config.parameters, self._chip)
-        self._schedules: dict[Runner, _Kept] = {}
+        self._watchers = step_watchers(config.parameters)
+        self._schedules: WeakKeyDictionary[Runner, _Kept] = WeakKeyDictionary()
         self._lock = RLock()
         self._is_closed = False
 
@@ -166,7 +168,7 @@ class DeviceSession:
         plan.record.count_run()
         if runner.program.loops and not runner.program.is_open:
             plan.record.device_flops = runner.program.measured_flops()
-        for watcher in self._watchers:
+        for watcher in (*self._watchers, *block_watchers()):
             watcher.after(self._ran_step(plan, runner, values, is_issued))
         return result
 
@@ -320,10 +322,9 @@ class DeviceSession:
             if all(watcher.computes for watcher in self._watchers):
                 check_capacity(made.graph, program.memory, self._variable_bytes(made.graph), self._chip)
         runner = Runner(program, self._arenas)
-        if self._watchers:
-            names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
-            fetched = [made.graph.spec(value) for value in program.fetch_values]
-            self._schedules[runner] = _Kept(names, fetched, self._variable_bytes(made.graph))
+        names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
+        fetched = [made.graph.spec(value) for value in program.fetch_values]
+        self._schedules[runner] = _Kept(names, fetched, self._variable_bytes(made.graph))
         return runner
 
     def _compilation(self, graph: Graph, name: str, is_whole: bool = False) -> Compilation:

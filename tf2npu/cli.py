@@ -214,6 +214,9 @@ def report(report_file: Path, formats: list[str], folder: Path | None, prefix: s
 @click.option("--all-sessions", is_flag=True, help="Run every session on the device, also without NpuOptimizer.")
 @click.option("--strict", is_flag=True, help="Refuse what the real package refuses, and runs without the device.")
 @click.option("--report", "report_folder", type=_path, metavar="DIR", help="Merge the run log into this report.")
+@click.option(
+    "--profile", "profile_folder", type=_path, metavar="DIR", help="Write a profile of the run into a folder below DIR."
+)
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")
 @click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
 def run(words: tuple[str, ...], module: str | None, pairs: tuple[str, ...], report_folder: Path | None, **options) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -108,11 +109,13 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
     return 0
 
 
-def run(words: list[str], *, module: str | None, pairs: tuple[str, ...], report: Path | None, **options) -> int:
+def run(
+    words: list[str], *, module: str | None, pairs: tuple[str, ...], report: Path | None, profile_folder: Path | None, **options
+) -> int:  # fmt: skip
     """`tf2npu run`; returns the script's exit code."""
     if module is None and not words:
         raise RefusedRequest("name a SCRIPT, or a module with -m MODULE")
-    settings = dict(_key_and_value(pair) for pair in pairs)
+    settings = {**_profiling(profile_folder), **dict(_key_and_value(pair) for pair in pairs)}
     from tf2npu.doctor import why_not_run
 
     reason = why_not_run()
@@ -122,6 +125,18 @@ def run(words: list[str], *, module: str | None, pairs: tuple[str, ...], report:
     from tf2npu.launch import run_script
 
     return run_script(words, module=module, script=script, options=settings, report=report, **options)
+
+
+def _profiling(folder: Path | None) -> dict[str, Any]:
+    """The session options that write a whole profile below a folder, which is made."""
+    if folder is None:
+        return {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RefusedRequest(f"--profile {folder}: {error.strerror}; name a folder that can be made") from None
+    wanted = dict.fromkeys(("training_trace", "task_trace", "aicpu", "hccl"), "on")
+    return {"profiling_mode": True, "profiling_options": json.dumps({"output": str(folder.absolute()), **wanted})}
 
 
 def _key_and_value(pair: str) -> tuple[str, Any]:

@@ -6,11 +6,11 @@ import atexit
 import os
 import sys
 import time
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
-from npu_runtime.device.chip import Chip
+from npu_runtime.device.chip import load_chip
 from npu_runtime.profiler.collection import ProfileNotWritten, write_profile
 from npu_runtime.profiler.profiling_request import ProfilingRequest, requested
 from npu_runtime.simulation.compiled_model import CompiledModel, Ranks, compile_model
@@ -21,15 +21,16 @@ from npu_runtime.simulation.run_record import ModelRun
 
 
 class ProfileWatcher:
-    """One profile of this process.  models: that the device has loaded, by program."""
+    """One profile of this process.  device: there from the first step on.  models: that it has loaded, by program."""
 
     computes = True
 
-    def __init__(self, request: ProfilingRequest, chip: Chip, environment: Mapping[str, str]) -> None:
+    def __init__(self, request: ProfilingRequest, environment: Mapping[str, str]) -> None:
         n_ranks = _number(environment, "RANK_SIZE", 1)
         rank = _number(environment, "RANK_ID", 0) if n_ranks > 1 else -1
         self.request, self.ranks = request, Ranks(n_ranks)
-        self.device = SimulatedDevice(chip, _number(environment, "DEVICE_ID", 0), rank)
+        self._numbers = _number(environment, "DEVICE_ID", 0), rank
+        self.device: SimulatedDevice | None = None
         self.began_ns = time.time_ns()
         self.models: dict[Hashable, tuple[ModelRun, CompiledModel]] = {}
         self._lock = Lock()
@@ -37,20 +38,23 @@ class ProfileWatcher:
     def after(self, step: RanStep) -> None:
         """Run the step on the clock, too."""
         with self._lock:
+            if self.device is None:
+                self.device = SimulatedDevice(load_chip(step.config.soc), *self._numbers)
             if step.program not in self.models:
-                self.models[step.program] = self._load(step)
+                self.models[step.program] = self._load(step, self.device)
             loaded, model = self.models[step.program]
             from_queue = bool(step.config.parameters.get("enable_data_pre_proc"))
             self.device.step(loaded, model, Issue(step.is_issued, step.is_issued and not from_queue), step.turns)
 
-    def _load(self, step: RanStep) -> tuple[ModelRun, CompiledModel]:
-        lowered = lower_for(step.graph, step.shapes, step.placement, step.config, Target(self.device.chip))
-        model = compile_model(step.name, lowered.tasks, self.device.chip, self.ranks, step.source_of, lowered.input_bytes)
-        return self.device.load(model), model
+    def _load(self, step: RanStep, device: SimulatedDevice) -> tuple[ModelRun, CompiledModel]:
+        lowered = lower_for(step.graph, step.shapes, step.placement, step.config, Target(device.chip))
+        model = compile_model(step.name, lowered.tasks, device.chip, self.ranks, step.source_of, lowered.input_bytes)
+        return device.load(model), model
 
     def write(self) -> None:
         """Write the files, if anything ran; what goes wrong is told and stops nobody."""
-        if not self.device.record.models:
+        if self.device is None:
+            tell("Profiling: nothing ran on the device, so no profile is written")
             return
         request = self.request
         try:
@@ -73,7 +77,7 @@ _TOLD: set[str] = set()
 
 
 def profile_watcher(
-    parameters: Mapping[str, Any], chip: Chip, environment: Mapping[str, str] = os.environ
+    parameters: Mapping[str, Any], environment: Mapping[str, str] = os.environ
 ) -> ProfileWatcher | None:  # fmt: skip
     """The watcher for a session with these options, None for one that is not profiled."""
     request, warnings = requested(parameters, environment)
@@ -86,8 +90,28 @@ def profile_watcher(
     if request not in _PROFILES:
         if not _PROFILES:
             atexit.register(write_profiles)
-        _PROFILES[request] = ProfileWatcher(request, chip, environment)
+        _PROFILES[request] = ProfileWatcher(request, environment)
     return _PROFILES[request]
+
+
+_BLOCK: list[ProfileWatcher] = []
+"""The watcher of the Profiler block that runs are inside of, if there is one."""
+
+
+def begin_block(request: ProfilingRequest) -> None:
+    """Profile the steps of all sessions until `end_block`."""
+    _BLOCK[:] = [ProfileWatcher(request, os.environ)]
+
+
+def end_block() -> None:
+    """Write the profile of the block."""
+    while _BLOCK:
+        _BLOCK.pop().write()
+
+
+def block_watchers() -> Sequence[ProfileWatcher]:
+    """That of the block, if runs are inside of one."""
+    return _BLOCK
 
 
 def write_profiles() -> None:

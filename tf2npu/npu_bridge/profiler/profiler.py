@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from types import TracebackType
 
-from npu_bridge._log import recorded
-
-from npu_runtime.profiler.profiling_request import ProfilingRequest, of_block
+from npu_runtime.profiler.profile_watcher import begin_block, end_block
+from npu_runtime.profiler.profiling_request import of_block
 
 LEVELS = ("L0", "L1", "L2")
 
 
 class Profiler:
-    """A context that profiles the runs inside it; its files are not written by the simulated device yet.
+    """A context that profiles the runs inside it, into a folder below `output_path`.
 
     level: 'L0', 'L1' or 'L2'.  Raises: ValueError for options that are no text; RuntimeError for an unknown level, metrics
     with L0, and a profiler inside another.
@@ -36,20 +35,12 @@ class Profiler:
         if Profiler._active is not None:
             raise RuntimeError("a profiler is active already; they cannot be nested")
         Profiler._active = self
-        recorded("profiler.Profiler", "no profile files are written yet")
+        begin_block(of_block(self.level, self.aic_metrics, self.output_path, os.environ))
 
     def stop(self) -> None:
-        """End profiling."""
+        """End profiling and write the files."""
         Profiler._active = None
-
-    def request(self) -> ProfilingRequest:
-        """What the runs inside the block collect, and where it goes."""
-        return of_block(self.level, self.aic_metrics, self.output_path, os.environ)
-
-    @classmethod
-    def active(cls) -> Profiler | None:
-        """The block that runs are inside of now."""
-        return cls._active
+        end_block()
 
     def __enter__(self) -> Profiler:
         self.start()
