@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from functools import cache
@@ -15,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests import fork_server
+from tests.shim.conftest import checked, plain_environment
 from tests.shim.data_parallel_scripts import HOROVOD, MIRRORED
-from tests.shim.test_launch import TF2NPU, launch, plain_environment, script  # noqa: F401
+from tests.shim.test_launch import TF2NPU, launch, script  # noqa: F401
 from tf2npu.ranks.shared_folder import PREFIX, shared_folder
 
 MODEL = """
@@ -93,7 +94,7 @@ def plain(tmp_path_factory) -> Callable[[str], list[np.ndarray]]:
     def trained(kind: str) -> list[np.ndarray]:
         path = tmp_path_factory.mktemp("plain") / "plain.py"
         path.write_text(kind + PLAIN)
-        done = subprocess.run([sys.executable, str(path)], env=plain_environment(), capture_output=True, text=True, check=True)
+        done = checked(fork_server.python([path], plain_environment()))
         return variables(done.stdout)[0]
 
     return trained
