@@ -9,6 +9,7 @@ read while they are loaded. Tests of the import itself, of process groups and of
 
 from __future__ import annotations
 
+import atexit
 import functools
 import json
 import os
@@ -64,7 +65,7 @@ def _started(environment: tuple[tuple[str, str], ...]) -> ForkServer:
 
 
 class ForkServer:
-    """The server of one environment, which ends when this process does: its socket is closed then."""
+    """The server of one environment. It ends when its socket is closed, at the latest by the end of this process."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -75,6 +76,12 @@ class ForkServer:
                 [sys.executable, __file__, str(number)], env=dict(environment), cwd="/", pass_fds=[number],
                 stdin=subprocess.DEVNULL, stdout=self._said, stderr=self._said,
             )  # fmt: skip
+
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        self._socket.close()
+        self._process.wait()
 
     def run(self, program: dict[str, Any], environment: Mapping[str, str], folder: Path | None, text: str) -> Any:
         request = {**program, "environment": dict(environment), "folder": str(folder or Path.cwd())}
