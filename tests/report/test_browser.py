@@ -15,6 +15,8 @@ from tf2npu.report import as_html, folder
 from tf2npu.report.build import build
 from tf2npu.report.model import Distribution
 
+pytestmark = pytest.mark.one_python
+
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-default-apps",

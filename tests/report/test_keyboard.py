@@ -14,6 +14,8 @@ import pytest
 from tests.report import samples
 from tf2npu.report import as_html, folder
 
+pytestmark = pytest.mark.one_python
+
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--proxy-server=127.0.0.1:9",
