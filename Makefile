@@ -16,12 +16,12 @@
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
 STAMP = $(VENV)/.installed
-# A worker that has nothing left takes tests from the other: a minute of both suites was one worker alone.
+# A worker that has nothing left takes tests from the other; else the suite's last minute is one worker alone.
 WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-suite acceptance graphs suites soak precision faults converter-everywhere kernels bench spreads fuzz clean
+.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance graphs suites soak precision faults converter-everywhere kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -32,9 +32,12 @@ $(STAMP): pyproject.toml .ci/setup
 demo: $(STAMP)
 	$(PYTHON) -m benchmarks.demo demo-out
 
-# All of it is run, whatever fails on the way.
+# All of it is run, whatever fails on the way. Installers wait for disks and networks, while lint wants a processor.
 test: $(STAMP)
-	@$(MAKE) --no-print-directory --keep-going lint unit shim converter-suite
+	@failed=0; \
+	$(MAKE) --no-print-directory --keep-going --jobs 2 converter-environments lint || failed=1; \
+	$(MAKE) --no-print-directory --keep-going unit shim converter-suite || failed=1; \
+	exit $$failed
 	@echo "all green"
 
 quick: $(STAMP)
@@ -71,6 +74,9 @@ unit: $(STAMP)
 # In processes of their own: importing npu_bridge changes the meaning of `import tensorflow` for all of a process.
 shim: $(STAMP)
 	$(PYTHON) -m pytest $(WORKERS) tests/shim
+
+converter-environments: $(STAMP)
+	.ci/converter_environments $(PYTHON)
 
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) -m "not one_python" $(CONVERTER_TESTS)
