@@ -140,7 +140,7 @@ def _become(program: dict[str, Any], streams: list[int], set_by_import: Mapping[
     os.environ.update({**set_by_import, **program["environment"]})
     os.chdir(program["folder"])
     sys.argv[:] = program["argv"]
-    script = program.get("script")
+    script = os.path.abspath(program["script"]) if "script" in program else ""
     sys.path[0] = program.get("first", os.path.dirname(os.path.realpath(script)) if script else "")
     main = ModuleType("__main__")
     main.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={}, **({"__file__": script} if script else {}))
@@ -151,8 +151,8 @@ def _execute(program: dict[str, Any]) -> None:
     """Runs the program as its own `__main__`; tracebacks begin with its frames."""
     try:
         source = program.get("source") or Path(program["script"]).read_bytes()
-        code = compile(source, program.get("script", "<string>"), "exec", dont_inherit=True)
-        exec(code, sys.modules["__main__"].__dict__)
+        main = sys.modules["__main__"].__dict__
+        exec(compile(source, main.get("__file__", "<string>"), "exec", dont_inherit=True), main)
     except SystemExit:
         raise
     except BaseException as error:
