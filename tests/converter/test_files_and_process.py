@@ -39,7 +39,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
     def command(*words: object) -> Done:
         call = [sys.executable, "-c", "from tf2npu.cli import main; main()", *map(str, words)]
-        done = subprocess.run(call, cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(call, cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
         assert list(here.iterdir()) == []
         assert "Traceback" not in done.stderr
         return Done(done.returncode, done.stdout, done.stderr)

@@ -53,7 +53,7 @@ def report_folder(tmp_path_factory) -> Path:
 def browse(chromium: str, url: str, profile: Path, *flags: str) -> tuple[str, str]:
     """The document after its scripts ran, and what Chromium logged."""
     command = [chromium, *FLAGS, *flags, f"--user-data-dir={profile}", "--dump-dom", url]
-    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, timeout=300, check=False)
     return done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
 

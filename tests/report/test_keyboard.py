@@ -77,7 +77,7 @@ class Browser:
 
     def close(self) -> None:
         self._process.terminate()
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=240)
         os.close(self._commands)
         os.close(self._answers)
 

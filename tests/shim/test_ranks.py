@@ -226,7 +226,7 @@ print("done", rank)
     def run(self, path: Path, *words: object, **variables: str) -> subprocess.CompletedProcess:
         begun = time.monotonic()
         done = launch("--devices", "2", path, *words, **variables)
-        assert time.monotonic() - begun < 60
+        assert time.monotonic() - begun < 300, "a quiet machine takes five seconds"
         return done
 
     def test_a_rank_that_makes_fewer_steps(self, script):  # noqa: F811
@@ -241,7 +241,7 @@ print("done", rank)
         assert "the ranks bring tensors that differ: rank 0 float32[2], rank 1 float32[3]" in done.stderr
 
     def test_a_rank_that_fails_ends_the_run_with_its_exit_code(self, script):  # noqa: F811
-        failing = "import os, sys, time\nif os.environ['RANK_ID'] == '1': sys.exit(7)\ntime.sleep(300)\n"
+        failing = "import os, sys, time\nif os.environ['RANK_ID'] == '1': sys.exit(7)\ntime.sleep(3600)\n"
         done = self.run(script(failing))
         assert done.returncode == 7
         assert "rank 1 has ended with exit code 7" in done.stderr and "stopping rank 0" in done.stderr
@@ -327,7 +327,7 @@ def interrupted(program: Path, folder: Path) -> str:
             assert started.poll() is None
         time.sleep(1.0)
         os.killpg(started.pid, signal.SIGINT)
-        rest, _ = started.communicate(timeout=120)
+        rest, _ = started.communicate(timeout=300)
     finally:
         if started.poll() is None:
             os.killpg(started.pid, signal.SIGKILL)
