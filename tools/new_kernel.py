@@ -1,4 +1,4 @@
-"""A kernel begun: `python -m tools.new_kernel Dawsn --topic elementwise` writes its file and its cases, and says what is left.
+"""A kernel begun: `make new-kernel OP=Dawsn TOPIC=elementwise` writes its file and its cases, and says what is left.
 
 What can be told from TensorFlow's definition of the op is filled in; every place to think about is marked, with the
 word that tests/test_standards.py refuses in what is committed. See docs/adding_a_kernel.md.
@@ -45,8 +45,8 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
 def _parser(root: Path) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="new_kernel", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("op", help="TensorFlow's name of the op, as Dawsn")
-    parser.add_argument("--topic", required=True, choices=topics(root), help="folder of npu_runtime/kernels")
+    parser.add_argument("op", nargs="?", default="", help="TensorFlow's name of the op, as Dawsn")
+    parser.add_argument("--topic", default="", help=f"folder of npu_runtime/kernels: {', '.join(topics(root))}")
     parser.add_argument("--file", default="", help="name of the new file; the op's, if none is given")
     return parser
 
@@ -67,14 +67,18 @@ def snake(name: str) -> str:
 
 
 def _problem(op: str, topic: str, stem: str, root: Path) -> str:
-    """Why nothing can be written, "" when it can."""
+    """Why nothing can be written, "" when it can: in the words of make, by which this is called."""
+    if not op:
+        return "say OP=, TensorFlow's name of the op, as in OP=Dawsn"
+    if topic not in topics(root):
+        return f"say TOPIC=, one of: {', '.join(topics(root))}"
     for path in sorted((root / KERNELS).rglob("*.py")):
         if path.name != LIMITATIONS.name and f'"{op}"' in path.read_text(encoding="utf-8"):
             return f"{path.relative_to(root)} names {op}: does the device have it already?"
     if definition(op) is None:
         return f"TensorFlow has no op {op}"
     there = [folder / topic / f"{stem}.py" for folder in (KERNELS, CASES) if (root / folder / topic / f"{stem}.py").exists()]
-    return f"{there[0]} is there already: add the op to it, or give another name with --file" if there else ""
+    return f"{there[0]} is there already: add the op to it, or give another name with FILE=" if there else ""
 
 
 def definition(op: str) -> Any:

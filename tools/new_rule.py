@@ -1,4 +1,4 @@
-"""Writes the file of a new rule, and says what else to do: `python tools/new_rule.py NAME --topic ops --match tensorflow.nn.lrn`.
+"""Writes the file of a new rule, and says what else to do: `make new-rule NAME=lrn TOPIC=ops MATCH=tensorflow.nn.lrn`.
 
 The file is complete enough that its examples pass; what is to be said is written over. docs/adding_a_rule.md has the whole way.
 """
@@ -68,8 +68,10 @@ def topic_and_id(topic: str | None, rule_id: str | None) -> tuple[str, str]:
     """
     if rule_id is not None and not _ID.match(rule_id):
         raise Refused(f"{rule_id} is no id of a rule: write NPU, a digit of the topic (1 to 7, or 9) and two more")
+    if topic is not None and topic not in FAMILIES:
+        raise Refused(f"{topic} is no topic: say TOPIC=, one of: {', '.join(FAMILIES)}")
     if topic is None and (rule_id is None or rule_id[3] == "9"):
-        raise Refused(f"say --topic: {', '.join(FAMILIES)}")
+        raise Refused(f"say TOPIC=, one of: {', '.join(FAMILIES)}")
     if topic is None and rule_id is not None:
         topic = next(name for name, family in FAMILIES.items() if family == rule_id[3])
     taken = {rule.id for rule in all_rules()}
@@ -88,7 +90,7 @@ def next_id(family: str, taken: set[str]) -> str:
     """
     last = max((int(rule_id[3:]) for rule_id in taken if rule_id[3] == family), default=int(family) * 100)
     if (last + 1) // 100 != int(family):
-        raise Refused(f"no id is free behind NPU{last}: choose one with --id")
+        raise Refused(f"no id is free behind NPU{last}: choose one with ID=")
     return f"NPU{last + 1}"
 
 
@@ -97,6 +99,8 @@ def written(name: str, topic: str, rule_id: str, api: str, folder: Path) -> Path
 
     Raises: Refused for a name that cannot be one of a function, an API that is no dotted name, or a file that is there.
     """
+    if not name:
+        raise Refused("say NAME=, the name of the file and the function, as in NAME=fractional_pooling")
     if not _NAME.match(name):
         raise Refused(f"{name!r} is no name of a rule: write it like fractional_pooling")
     if not _API.match(api):
@@ -112,9 +116,9 @@ def written(name: str, topic: str, rule_id: str, api: str, folder: Path) -> Path
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the file of a new rule.")
-    parser.add_argument("name", help="name of the file and the function, such as fractional_pooling")
+    parser.add_argument("name", nargs="?", default="", help="name of the file and the function, such as fractional_pooling")
     parser.add_argument("--id", help="such as NPU512; without it the next free one of the topic")
-    parser.add_argument("--topic", choices=FAMILIES, help="folder of the rule; told by the id, but for NPU9xx")
+    parser.add_argument("--topic", help=f"folder of the rule, of {', '.join(FAMILIES)}; told by the id, but for NPU9xx")
     parser.add_argument("--match", default="", help="qualified name that it looks for (default: tensorflow.NAME)")
     parser.add_argument("--folder", type=Path, default=RULES, help=argparse.SUPPRESS)
     asked = parser.parse_args()

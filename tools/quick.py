@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 import subprocess
 import sys
+import textwrap
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -35,6 +38,8 @@ OF_RULES = ("tests/converter/test_rule_examples.py", "tests/report/test_language
 OF_KERNELS = ("tests/kernels/test_oracle.py", "tests/kernels/test_contract.py", "tests/kernels/test_op_coverage.py")
 KERNELS = ("npu_runtime/kernels/", "tests/kernels/cases/")
 ALONE = "tests/shim"  # importing npu_bridge changes the meaning of `import tensorflow` for all of a process
+WIDTH = 80
+"""Characters of a command in the line of its step; a selection of tests can name a hundred files."""
 GATES = frozenset({"test_layers", "test_packaging", "test_generated_docs", "test_standards"})
 
 
@@ -119,8 +124,17 @@ def _ops(paths: list[Path]) -> set[str]:
 
 
 def _succeeds(command: list[str]) -> bool:
-    print("+", *_shown(command), flush=True)
-    return subprocess.run(command, cwd=ROOT, check=False).returncode in (0, 5)  # 5: no test of that name
+    """Run one step: a line when it succeeds, all that it printed when it does not."""
+    begun = time.monotonic()
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    is_green = done.returncode in (0, 5)  # 5: no test of that name
+    counted = re.search(r"^\d+ passed.*(?= in )|^no tests ran|^\d+ deselected", done.stdout, re.MULTILINE)
+    words = textwrap.shorten(" ".join(_shown(command)), WIDTH, placeholder=" ...")
+    result = [words, *([counted.group()] if counted else []), f"{time.monotonic() - begun:.1f} s"]
+    print("ok    " if is_green else "FAILED", ", ".join(result), flush=True)
+    if not is_green:
+        print(done.stdout, flush=True)
+    return is_green
 
 
 def _shown(command: list[str]) -> list[str]:

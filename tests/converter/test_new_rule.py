@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.one_python
+
 TOOL = Path(__file__).parents[2] / "tools" / "new_rule.py"
 # Asks the new rule about its own examples, in a process of its own: a rule that is loaded stays registered.
 TRIED = """
@@ -59,8 +61,10 @@ def test_without_an_id_it_is_the_next_one_of_the_topic(folder: Path) -> None:
     [
         (["x", "--id", "NPU101"], "NPU101 is in use; NPU102 is free"),
         (["x", "--id", "NPU599", "--topic", "input"], "NPU599 does not belong to input"),
-        (["x", "--id", "NPU998"], "say --topic: session, estimator"),
-        (["x"], "say --topic: session, estimator"),
+        (["x", "--id", "NPU998"], "say TOPIC=, one of: session, estimator"),
+        (["x"], "say TOPIC=, one of: session, estimator"),
+        (["x", "--topic", "opps"], "opps is no topic: say TOPIC=, one of: session, estimator"),
+        (["--topic", "ops"], "say NAME=, the name of the file and the function"),
         (["x", "--id", "512"], "512 is no id of a rule"),
         (["Loss-Scale", "--topic", "ops"], "'Loss-Scale' is no name of a rule"),
         (["x", "--topic", "ops", "--match", "lrn"], "'lrn' is no qualified name"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from tests import fork_server
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -57,10 +57,9 @@ SETTINGS: dict[str, Mapping[str, str]] = {
 
 
 def run_child(arguments: list[str | Path], environment: Mapping[str, str] | None = None) -> str:
-    """Runs this Python with `arguments`; returns stdout, or fails with what the child wrote to stderr."""
+    """Runs a script in a process in which TensorFlow is imported already; returns stdout, or fails with its stderr."""
     quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    done = subprocess.run([sys.executable, *map(str, arguments)], env={**os.environ, **quiet, **(environment or {})},
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = fork_server.python(arguments, {**os.environ, **quiet, **(environment or {})})
     if done.returncode:
         raise AssertionError(f"exit {done.returncode} of {' '.join(map(str, arguments))}\n{done.stderr[-6000:]}")
     return done.stdout

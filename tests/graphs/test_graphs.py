@@ -6,6 +6,7 @@ TF2NPU_GRAPH_STEPS=20 runs as many steps of each, and the free-running curves be
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,15 +24,14 @@ TOLERANCE = 1e-4
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_graph(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_graph(name: str, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     outcome = compare(GRAPHS[name], N_STEPS, tmp_path)
     assert set(OP_TYPES[name]) <= set(outcome.op_types.values())
     assert_placed(name, outcome)
     assert_saved(outcome, tmp_path)
     farthest = assert_numbers(name, outcome)
     curve = compare_curves(name) if N_STEPS >= N_FREE_STEPS else ""
-    with capsys.disabled():
-        print(f"\n{summary(name, outcome, farthest)}{curve}")
+    record_property("figure", f"graph  {summary(name, outcome, farthest)}{curve}")
 
 
 @pytest.mark.parametrize("name", GRAPHS)

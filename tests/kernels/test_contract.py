@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tensorflow.python.framework import op_def_registry
+import tensorflow as tf
+from tensorflow.python.framework import kernels, op_def_registry
 
 from npu_runtime.device.variable import Variable
 from npu_runtime.graph.spec import Spec
@@ -144,6 +145,50 @@ def test_signature_is_the_registry_s(op: str) -> None:
     silent = known - types - made.attrs - made.ignores - ALWAYS_IGNORED
     assert not silent, f"{op} neither takes nor ignores {sorted(silent)}"
     assert set(made.dtypes) <= types | {"T"}
+
+
+HALVES = {"float16", "bfloat16"}
+"""Precision modes cast to them what TensorFlow's CPU has in float32 only."""
+HANDLES = "TensorFlow pushes handles to lists and takes none out; one function serves all elements here"
+MORE_TYPES = {
+    ("MaxPoolGradWithArgmax", "Targmax"): ({"int32"}, "MaxPoolWithArgmax gives int32 too, and a gradient for it on no CPU"),
+    **{
+        (f"TensorList{name}", "element_dtype"): ({"resource"}, HANDLES)
+        for name in ("Concat", "ConcatV2", "FromTensor", "Gather", "GetItem", "PopBack", "Scatter", "ScatterV2",
+                     "ScatterIntoExistingList", "Split", "Stack")
+    },
+}  # fmt: skip
+"""Types that a kernel takes beyond TensorFlow's on the CPU, each with its reason."""
+
+
+def types_on_cpu(op: str, attribute: str) -> set[str] | None:
+    """What TensorFlow's CPU kernels are registered for, or the definition of the op where they say nothing; None is any type."""
+    allowed: set[str] = set()
+    for registered in kernels.get_registered_kernels_for_op(op).kernel:
+        if registered.device_type not in ("CPU", "DEFAULT"):
+            continue
+        constraints = [one for one in registered.constraint if one.name == attribute]
+        if not constraints:
+            (defined,) = (one for one in op_def_registry.get(op).attr if one.name == attribute)
+            return names_of(defined) if defined.HasField("allowed_values") else None
+        allowed |= names_of(constraints[0])
+    return allowed
+
+
+def names_of(constraint: Any) -> set[str]:
+    return {tf.dtypes.as_dtype(number).base_dtype.name for number in constraint.allowed_values.list.type}
+
+
+def test_types_are_no_more_than_tensorflow_s() -> None:
+    more = {}
+    for op, made in all_kernels().items():
+        known = {one.name for one in op_def.attr} if (op_def := op_def_registry.get(op)) else set()
+        for attribute in made.dtypes.keys() & known:
+            theirs = types_on_cpu(op, attribute)
+            allowed = made.dtypes[attribute] if theirs is None else theirs | (HALVES if "float32" in theirs else set())
+            if beyond := set(made.dtypes[attribute] - allowed):
+                more[op, attribute] = beyond
+    assert more == {key: types for key, (types, _) in MORE_TYPES.items()}
 
 
 @pytest.mark.parametrize("op", list(all_kernels()))

@@ -20,21 +20,36 @@ FAMILIES = {**elementwise.FAMILIES, **arrays.FAMILIES, **sums.FAMILIES, **state.
 BATCH = 25
 """Calls that share a TensorFlow session."""
 WANTED = int(os.environ.get("TF2NPU_GENERATED_CASES", "1000"))
+MOST_OPS = 200
+"""Ops of the largest family at most: the functions that gradients are taken of are 110."""
 ROUNDS = max(1, -(-WANTED * 7 // (5 * BATCH * len(FAMILIES))))
 """Batches of a family: two fifths more than needed, as calls drawn twice count once."""
 
 
+ROUNDS_OF_THE_REST = 2
+"""Batches from each op on that no round has drawn: the first is the simplest that there is, and the second is not."""
+
+
 def problems_of(strategy: st.SearchStrategy[Any], compare: Callable[[Any], list[str]] = batch.compare) -> list[str]:
     """All that is wrong in all rounds: every call is small and named, so nothing has to be shrunk."""
+    numbers.restart()
+    problems = problems_in(numbers.batches(strategy, BATCH), ROUNDS, compare)
+    for place in range(MOST_OPS):
+        if place in numbers.not_yet_met():
+            problems += problems_in(numbers.batches(strategy, BATCH, place), ROUNDS_OF_THE_REST, compare)
+    assert not numbers.not_yet_met()
+    return problems
+
+
+def problems_in(batches: st.SearchStrategy[Any], rounds: int, compare: Callable[[Any], list[str]]) -> list[str]:
     problems: list[str] = []
 
-    @settings(max_examples=ROUNDS, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+    @settings(max_examples=rounds, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck),
               phases=[Phase.generate])  # fmt: skip
-    @given(numbers.batches(strategy, BATCH))
+    @given(batches)
     def run(calls: Any) -> None:
         problems.extend(compare(calls))
 
-    numbers.restart()
     run()
     return problems
 

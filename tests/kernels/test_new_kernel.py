@@ -76,7 +76,10 @@ def test_inputs_are_positional_and_attributes_have_the_defaults_of_tensorflow(tr
     [
         (("Sin", "--topic", "elementwise"), "names Sin: does the device have it already?"),
         (("NoSuchOp", "--topic", "array"), "TensorFlow has no op NoSuchOp"),
-        (("Erf", "--topic", "elementwise", "--file", "special"), "special.py is there already"),
+        (("Erf", "--topic", "elementwise", "--file", "special"), "special.py is there already: add the op to it, or give "),
+        (("Erf", "--topic", "fused"), "say TOPIC=, one of: array, "),
+        (("Erf",), "say TOPIC=, one of: array, "),
+        (("--topic", "array"), "say OP=, TensorFlow's name of the op"),
     ],
 )
 def test_what_cannot_be_begun_is_refused(
@@ -86,12 +89,6 @@ def test_what_cannot_be_begun_is_refused(
     assert new(tree, *arguments) == 1
     assert said in capsys.readouterr().err
     assert sorted(tree.rglob("*")) == before
-
-
-def test_a_topic_is_a_folder_of_ops_that_users_have(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        new(tree, "Erf", "--topic", "fused")
-    assert "elementwise" in capsys.readouterr().err
 
 
 def test_names_of_ops_as_names_of_files() -> None:

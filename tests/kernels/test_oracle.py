@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from npu_runtime.device.variable import Variable
 from tests.kernels import oracle
-from tests.kernels.harness import Case, all_cases, call, case_ids
+from tests.kernels.harness import Case, call, each_op
 
-CASES = all_cases()
 RELATIVE = {"float32": 4e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
 
 
@@ -27,7 +25,7 @@ def assert_matches(actual: np.ndarray, expected: np.ndarray, one: Case) -> None:
     np.testing.assert_allclose(actual.astype(np.float64), wide, rtol=rtol, atol=atol)
 
 
-@pytest.mark.parametrize("one", CASES, ids=case_ids(CASES))
+@each_op
 def test_same_as_tensorflow(one: Case) -> None:
     inputs = one.flat()
     actual = [value.read() if isinstance(value, Variable) else value for value in call(one, inputs)]

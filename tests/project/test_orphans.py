@@ -41,7 +41,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path, how: sig
         (source / f"f{number}.py").write_text(SOURCE)
     command = [sys.executable, "-m", "tf2npu", "convert", str(source), str(tmp_path / "out"), "--no-cache", "--jobs", "2"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as main:
-        assert wait_until(lambda: len(children_of(main.pid)) == 2, 60)
+        assert wait_until(lambda: len(children_of(main.pid)) == 2, 240)
         workers = children_of(main.pid)
         os.kill(main.pid, how)
-    assert wait_until(lambda: not any(runs(worker) for worker in workers), 30)
+    assert wait_until(lambda: not any(runs(worker) for worker in workers), 240)

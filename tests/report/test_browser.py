@@ -15,6 +15,8 @@ from tf2npu.report import as_html, folder
 from tf2npu.report.build import build
 from tf2npu.report.model import Distribution
 
+pytestmark = pytest.mark.one_python
+
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-default-apps",
@@ -51,7 +53,7 @@ def report_folder(tmp_path_factory) -> Path:
 def browse(chromium: str, url: str, profile: Path, *flags: str) -> tuple[str, str]:
     """The document after its scripts ran, and what Chromium logged."""
     command = [chromium, *FLAGS, *flags, f"--user-data-dir={profile}", "--dump-dom", url]
-    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, timeout=300, check=False)
     return done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
 

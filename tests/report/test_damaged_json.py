@@ -13,6 +13,8 @@ from tests.report.test_json import RUN
 from tf2npu.report import as_html, as_json, folder
 from tf2npu.report.localized import localized
 
+pytestmark = pytest.mark.one_python
+
 VALUES = [
     None, -1, 0, 10**12, 10**30, 1.5, "", "x", "<script>alert(1)</script>", "\x1b[31m", "../../../x", "/abs/p", "a/../b", [], {},
     [[]], True, "\ud800", "a\0b", "NaN", float("nan"), float("inf"), "x" * 100_000, 2**31 - 1, -(2**63), {"a": 1},

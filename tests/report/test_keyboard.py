@@ -10,6 +10,8 @@ from tests.report import samples
 from tests.report.browser import ENTER, TAB, Browser
 from tf2npu.report import as_html, folder
 
+pytestmark = pytest.mark.one_python
+
 FOCUSED = """
 (() => {
   const e = document.activeElement;

@@ -16,6 +16,8 @@ from tf2npu.report.localized import localized
 from tf2npu.report.rule_list import entries
 from tf2npu.rules import all_rules
 
+pytestmark = pytest.mark.one_python
+
 ZH = json.loads((folder._PACKAGE / "report" / "locale" / "zh.json").read_text(encoding="utf-8"))
 HOW = (
     "tf2npu/report/locale/zh.json has no Chinese text for these lines; `python -m tests.report.message_templates --write` "

@@ -53,7 +53,7 @@ def threads() -> int:
     return sum(thread.name == "group of ranks" for thread in threading.enumerate())
 
 
-def wait_until(is_so, seconds: float = 10.0) -> None:
+def wait_until(is_so, seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < deadline
@@ -214,7 +214,7 @@ class TestInbox:
         begun = time.monotonic()
         with pytest.raises(OSError):
             Inbox(tmp_path).unpack(packed, memoryview(b""))
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 60
 
     def test_an_empty_file(self, tmp_path, packed):
         os.truncate(tmp_path / packed[0][2], 0)

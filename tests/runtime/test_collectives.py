@@ -163,7 +163,7 @@ def test_a_wait_has_an_end(tmp_path, monkeypatch):
     one, begun = Communicator(coordinator.address, 0), time.monotonic()
     with pytest.raises(FailedPrecondition, match=r"has waited 0\.3 s for rank 1, 2 \(HCCL_EXEC_TIMEOUT\)"):
         one.exchange(Call("HcomAllReduce", (0, 1, 2), "sum"), [np.ones(2)])
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - begun < 60
     coordinator.close()
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests import fork_server
+
 
 @pytest.fixture(scope="package", autouse=True)
 def npu_process() -> Iterator[None]:
@@ -41,15 +43,33 @@ def plain_session(graph) -> Iterator:
         yield session
 
 
+def plain_environment() -> dict[str, str]:
+    """Lacks what a host exports, and variables that choose other BLAS kernels, which change the last bits."""
+    return {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+
+
 @pytest.fixture
 def fresh() -> Callable[..., subprocess.CompletedProcess]:
-    """Runs source text in a Python of its own with an environment that lacks what a host exports."""
+    """Runs source text in a process of its own, in which TensorFlow is imported already, in a plain environment."""
 
     def run(source: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess:
-        environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
-        command = [sys.executable, "-c", textwrap.dedent(source), *arguments]
-        done = subprocess.run(command, env={**environment, **variables}, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[-4000:]
-        return done
+        return checked(fork_server.python(["-c", textwrap.dedent(source), *arguments], {**plain_environment(), **variables}))
 
     return run
+
+
+@pytest.fixture
+def fresh_python() -> Callable[..., subprocess.CompletedProcess]:
+    """As `fresh`, in a Python that has imported nothing: for tests of the first import."""
+
+    def run(source: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess:
+        command = [sys.executable, "-c", textwrap.dedent(source), *arguments]
+        environment = {**plain_environment(), **variables}
+        return checked(subprocess.run(command, env=environment, capture_output=True, text=True, check=False))
+
+    return run
+
+
+def checked(done: subprocess.CompletedProcess) -> subprocess.CompletedProcess:
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done

@@ -131,8 +131,8 @@ assert ops_dropout is npu_ops.dropout
 """
 
 
-def test_import_statements_of_the_guides(fresh):
-    fresh(GUIDE)
+def test_import_statements_of_the_guides(fresh_python):
+    fresh_python(GUIDE)
 
 
 @pytest.mark.parametrize("statement", [line for line in GUIDE.splitlines() if "import" in line])
@@ -143,25 +143,27 @@ def test_each_import_statement_of_the_guides(statement):
 LINE = r"^npu_bridge: set (.*); a real Ascend host needs them exported$"
 
 
-def test_absent_environment_is_set_and_named_in_one_line(fresh):
-    done = fresh("import npu_bridge.npu_init, os; print(sorted(k for k in os.environ if k.endswith(('_ID', '_SIZE', '_INDEX'))))")
+def test_absent_environment_is_set_and_named_in_one_line(fresh_python):
+    done = fresh_python(
+        "import npu_bridge.npu_init, os; print(sorted(k for k in os.environ if k.endswith(('_ID', '_SIZE', '_INDEX'))))"
+    )
     assert done.stdout == "['ASCEND_DEVICE_ID', 'DEVICE_ID', 'DEVICE_INDEX', 'JOB_ID', 'RANK_ID', 'RANK_SIZE']\n"
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("npu_bridge")]
     values = re.fullmatch(LINE, line).group(1)
     assert values == "JOB_ID=1 RANK_ID=0 RANK_SIZE=1 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
 
 
-def test_what_is_exported_stays(fresh):
-    done = fresh(
+def test_what_is_exported_stays(fresh_python):
+    done = fresh_python(
         "import npu_bridge, os; print(os.environ['JOB_ID'], os.environ.get('RANK_SIZE'))", JOB_ID="77", CM_WORKER_SIZE="1"
     )
     assert done.stdout == "77 None\n"
     assert re.search(LINE, done.stderr, re.M).group(1) == "RANK_ID=0 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
 
 
-def test_nothing_is_said_when_nothing_is_set(fresh):
+def test_nothing_is_said_when_nothing_is_set(fresh_python):
     names = ("JOB_ID", "RANK_ID", "RANK_SIZE", "DEVICE_ID", "ASCEND_DEVICE_ID", "DEVICE_INDEX")
-    done = fresh("import npu_bridge.npu_init", **dict.fromkeys(names, "0"))
+    done = fresh_python("import npu_bridge.npu_init", **dict.fromkeys(names, "0"))
     assert (done.stdout, done.stderr) == ("", "")
 
 
@@ -178,9 +180,9 @@ with tf.train.MonitoredTrainingSession() as session:
 """
 
 
-def test_no_noise_about_old_names(fresh):
+def test_no_noise_about_old_names(fresh_python):
     names = ("JOB_ID", "RANK_ID", "RANK_SIZE", "DEVICE_ID", "ASCEND_DEVICE_ID", "DEVICE_INDEX")
-    done = fresh(QUIET, **{**dict.fromkeys(names, "0"), "RANK_SIZE": "1"})
+    done = fresh_python(QUIET, **{**dict.fromkeys(names, "0"), "RANK_SIZE": "1"})
     assert done.stdout == ""
     assert [line for line in done.stderr.splitlines() if "deprecat" in line.lower() or "WARNING" in line] == []
 
@@ -195,8 +197,8 @@ print(f"{time.perf_counter() - middle:.2f} s over TensorFlow's own {middle - sta
 """
 
 
-def test_import_cost_is_recorded(fresh, record_property):
-    record_property("figure", f"import npu_bridge.npu_init: {fresh(COST).stdout.strip()}")
+def test_import_cost_is_recorded(fresh_python, record_property):
+    record_property("figure", f"import npu_bridge.npu_init: {fresh_python(COST).stdout.strip()}")
 
 
 def test_the_documentation_says_what_every_symbol_does():

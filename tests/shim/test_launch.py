@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,17 +11,22 @@ from pathlib import Path
 import pytest
 
 from npu_runtime.config import RuntimeConfig
+from tests import fork_server
+from tests.shim.conftest import plain_environment
 from tf2npu.session_options import LAUNCHERS
 
 TF2NPU = Path(sys.executable).with_name("tf2npu")
 
 
-def plain_environment() -> dict[str, str]:
-    """The same for both ways to run: a variable that chooses other BLAS kernels changes the last bits."""
-    return {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
-
-
 def launch(*words: object, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess:
+    """`tf2npu run WORDS...` in a process in which TensorFlow is imported already; several ranks start their own."""
+    if "--devices" in words:
+        return launch_anew(*words, cwd=cwd, **variables)
+    return fork_server.tf2npu(["run", *words], {**plain_environment(), **variables}, cwd)
+
+
+def launch_anew(*words: object, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess:
+    """`tf2npu run WORDS...` as installed."""
     command = [str(word) for word in (TF2NPU, "run", *words)]
     return subprocess.run(command, env={**plain_environment(), **variables}, capture_output=True, text=True, cwd=cwd, check=False)
 
@@ -57,7 +61,7 @@ def test_a_script_sees_what_python_shows_it(script, tmp_path):
     script("value = 3", "deep/neighbour.py")
     script(IDENTITY, "deep/script.py")
     words = ("deep/script.py", "--devices", "2", "-x", "a b")
-    ours, theirs = launch(*words, cwd=tmp_path), python(*words, cwd=tmp_path)
+    ours, theirs = launch_anew(*words, cwd=tmp_path), python(*words, cwd=tmp_path)
     assert theirs.returncode == 0, theirs.stderr
     assert (ours.returncode, ours.stdout) == (0, theirs.stdout)
 
@@ -65,9 +69,9 @@ def test_a_script_sees_what_python_shows_it(script, tmp_path):
 def test_modules_run_too(script, tmp_path):
     script("import sys; print(__name__, sys.argv[1:], sys.path[0] == __import__('os').getcwd(), __package__)", "pack/run.py")
     (tmp_path / "pack" / "__init__.py").write_text("")
-    ours, theirs = launch("-m", "pack.run", "-v", cwd=tmp_path), python("-m", "pack.run", "-v", cwd=tmp_path)
+    ours, theirs = launch_anew("-m", "pack.run", "-v", cwd=tmp_path), python("-m", "pack.run", "-v", cwd=tmp_path)
     assert (ours.returncode, ours.stdout) == (0, theirs.stdout) and theirs.stdout.startswith("__main__ ['-v'] True pack")
-    assert launch("-m", "no_such_module", cwd=tmp_path).returncode == 1
+    assert launch_anew("-m", "no_such_module", cwd=tmp_path).returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -109,7 +113,7 @@ with Session() as session:
 
 
 def test_tf1_imports_ahead_of_npu_bridge(script):
-    done = launch(script(BEFORE))
+    done = launch_anew(script(BEFORE))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["3.0 convolution2d", "False", "['NpuOptimizer']"]
 
@@ -218,7 +222,7 @@ with tf.Session() as session:
 
 def test_losses_are_bit_identical_to_plain_python(script):
     path = script(TRAINING)
-    ours, theirs = launch(path), python(path)
+    ours, theirs = launch_anew(path), python(path)
     assert ours.returncode == theirs.returncode == 0, ours.stderr + theirs.stderr
     assert ours.stdout == theirs.stdout and len(set(ours.stdout.split())) == 8
 

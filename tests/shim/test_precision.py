@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,6 +12,8 @@ from npu_bridge.estimator.npu import npu_plugin
 
 from npu_runtime.device import float_status
 from npu_runtime.session import run_log
+from tests import fork_server
+from tests.shim.conftest import checked
 
 
 @pytest.fixture(params=["infinities", "saturation", "nobody asked"])
@@ -198,7 +198,5 @@ def test_the_chips_own_defaults_by_one_option(soc, wanted, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     options = json.dumps({"device_defaults": "on", "soc": soc})
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, env={**os.environ, "TF2NPU_OPTIONS": options}, check=True
-    )
+    done = checked(fork_server.python([script], {**os.environ, "TF2NPU_OPTIONS": options}))
     assert done.stdout.split("\n")[-2] == wanted

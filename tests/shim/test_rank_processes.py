@@ -30,6 +30,10 @@ sys.exit(job.run_ranks([sys.argv[1]], int(sys.argv[2]), None))
 """As `tf2npu run --devices N`, but a rank begins at once, and those that are late are stopped sooner."""
 
 
+PATIENCE = 240.0
+"""Seconds after which something hangs: on a quiet machine all of it takes three, and a busy one makes a minute of that."""
+LONG = 3600
+"""Seconds of what must not be waited for."""
 NONE: Mapping[str, str] = {}
 
 
@@ -64,7 +68,7 @@ class Launcher:
 
         return subprocess.Popen(command, env={**environment, **variables}, start_new_session=True, preexec_fn=prepare, **pipes)
 
-    def run(self, script: str, n_ranks: int = 2, seconds: float = 30.0, **more) -> tuple[int, bytes, bytes]:
+    def run(self, script: str, n_ranks: int = 2, seconds: float = PATIENCE, **more) -> tuple[int, bytes, bytes]:
         started = self.start(script, n_ranks, **more)
         try:
             out, err = started.communicate(timeout=seconds)
@@ -87,7 +91,7 @@ def is_alive(process: int) -> bool:
     return state != "Z"
 
 
-def wait_until(is_so: Callable[[], object], seconds: float = 20.0) -> None:
+def wait_until(is_so: Callable[[], object], seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < deadline
@@ -151,13 +155,13 @@ print('without an end', rank, end='')
         started = launcher.start("while True: print(rank, 'y' * 1000)", stderr=subprocess.DEVNULL)
         started.stdout.readline()
         started.stdout.close()
-        assert started.wait(30) != 0
+        assert started.wait(PATIENCE) != 0
 
     def test_a_reader_that_is_slow_gets_everything(self, launcher):
         """What a rank that has ended left in its pipe is not dropped because somebody reads slowly."""
         started = launcher.start("print('z' * 150_000, rank)")
         time.sleep(2.5)
-        out, _ = started.communicate(timeout=30)
+        out, _ = started.communicate(timeout=PATIENCE)
         assert sorted(line[-3:] for line in out.decode().splitlines()) == ["z 0", "z 1"] and len(out) > 300_000
 
     def test_a_closed_stdout(self, launcher):
@@ -165,53 +169,58 @@ print('without an end', rank, end='')
         assert code == 0 and b"[rank 1] to stderr\n" in err
 
 
-KEPT_OPEN = """
+KEPT_OPEN = f"""
 if rank == '1':
     print('last words', flush=True)
     child = subprocess.Popen([sys.executable, '-c', '''
 import time
 print("a child", flush=True)
-time.sleep(60)
+time.sleep({LONG})
 '''])
     print('child', child.pid, flush=True)
     time.sleep(0.5)
     print('half a line', end='', flush=True)
     os.kill(os.getpid(), 9)
-time.sleep(60)
+time.sleep({LONG})
 """
 
 
 class TestEnds:
     def test_a_child_that_keeps_a_pipe_open_hides_no_end(self, launcher):
-        begun = time.monotonic()
         code, out, err = launcher.run(KEPT_OPEN)
         os.kill(int(out.decode().partition("child ")[2].split()[0]), signal.SIGKILL)
-        assert code == 137 and time.monotonic() - begun < 15
+        assert code == 137
         assert b"[rank 1] last words\n" in out and b"[rank 1] half a line\n" in out and b"[rank 1] a child\n" in out
         assert b"rank 1 has ended with exit code 137\n" in err and b"stopping rank 0" in err
 
     def test_a_child_that_writes_without_end_is_not_waited_for(self, launcher):
         noise = "subprocess.Popen([sys.executable, '-c', 'while True: print(7)'], stderr=subprocess.DEVNULL)\ntime.sleep(0.5)"
-        begun = time.monotonic()
         assert launcher.run(f"if rank == '1':\n    {noise.replace(chr(10), chr(10) + '    ')}")[0] == 0
-        assert time.monotonic() - begun < 15
 
     def test_a_rank_that_does_not_want_to_end_is_killed(self, launcher):
-        stubborn = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nif rank == '1': time.sleep(1); sys.exit(5)\ntime.sleep(60)"
+        stubborn = f"""
+if rank == '1':
+    while not os.path.exists('stubborn'):
+        time.sleep(0.05)
+    sys.exit(5)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open('stubborn', 'w').close()
+time.sleep({LONG})
+"""
         code, _, err = launcher.run(stubborn)
         assert code == 5 and b"stopping rank 0" in err and b"killing rank 0" in err
 
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
     def test_who_asks_the_launcher_to_end_ends_the_ranks(self, launcher, number):
-        started = launcher.start("print('pid', os.getpid(), flush=True)\ntime.sleep(60)")
+        started = launcher.start(f"print('pid', os.getpid(), flush=True)\ntime.sleep({LONG})")
         ranks = [int(started.stdout.readline().split()[-1]) for _ in range(2)]
         started.send_signal(number)
-        started.communicate(timeout=20)
+        started.communicate(timeout=PATIENCE)
         assert started.returncode == 143 and not any(map(is_alive, ranks)) and not list(launcher.place.iterdir())
 
     def test_ranks_end_with_a_launcher_that_is_killed(self, launcher):
         """Its folder goes with the next run, once it is old enough."""
-        started = launcher.start("print('pid', os.getpid(), flush=True)\ntime.sleep(60)")
+        started = launcher.start(f"print('pid', os.getpid(), flush=True)\ntime.sleep({LONG})")
         ranks = [int(started.stdout.readline().split()[-1]) for _ in range(2)]
         started.kill()
         wait_until(lambda: not any(map(is_alive, ranks)))
@@ -257,7 +266,7 @@ class TestSharedFolder:
         before, begun = sorted(place.iterdir()), time.monotonic()
         with shared_folder.shared_folder(place):
             pass
-        assert time.monotonic() - begun < 5 and sorted(place.iterdir()) == before
+        assert time.monotonic() - begun < PATIENCE and sorted(place.iterdir()) == before
         assert (victim / "file").read_text() == "precious"
 
     def test_links_in_a_folder_of_ours_lead_nowhere(self, tmp_path):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 import textwrap
 
 import numpy as np
 import pytest
 import tensorflow as tf
+
+from tests import fork_server
 
 
 def network():
@@ -113,9 +114,7 @@ with tf.train.MonitoredSession(hooks=[hook]) as session:
 def test_the_command_line(tmp_path):
     (tmp_path / "script.py").write_text(textwrap.dedent(COMMAND_LINE))
     commands = "run\npt squares:0\nrun\nrun\npt squares:0\nrun\nrun\n"
-    done = subprocess.run(
-        [sys.executable, "script.py"], input=commands, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
-    )
+    done = fork_server.python(["script.py"], os.environ, tmp_path, commands)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "[1. 4.]" in done.stdout and "squares:0:DebugIdentity" in done.stdout and "monitored [9.]" in done.stdout
     assert "tensors are dumped by the device" in done.stderr

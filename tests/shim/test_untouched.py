@@ -47,5 +47,5 @@ print("fine")
 """
 
 
-def test_libraries_for_tensorflow_2_work_beside_npu_bridge(fresh):
-    assert fresh(BESIDE).stdout == "fine\n"
+def test_libraries_for_tensorflow_2_work_beside_npu_bridge(fresh_python):
+    assert fresh_python(BESIDE).stdout == "fine\n"

@@ -119,7 +119,8 @@ def _by_sorting(x: Array, axis: int | None) -> tuple[Array, Array]:
     return first[order], rank[inverse.reshape(-1)]
 
 
-@kernel("ListDiff", unit="vector", shape=lambda x, y, **attrs: [(None,), (None,)], dtypes=WITH_INDEX)
+@kernel("ListDiff", unit="vector", shape=lambda x, y, **attrs: [(None,), (None,)],
+        dtypes={**WITH_INDEX, "T": dt.NUMBERS})  # fmt: skip
 def list_diff(x: Array, y: Array, /, *, out_idx: str = "int32") -> tuple[Array, Array]:
     """The entries of x that y lacks, in order, and where they are.  Source: TensorFlow op `ListDiff`."""
     for name, vector in (("x", x), ("y", y)):

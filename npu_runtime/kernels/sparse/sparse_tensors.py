@@ -245,7 +245,7 @@ def _two_values(gradient: Spec, a_indices: Spec, b_indices: Spec, sum_indices: S
     return [_value_shape(gradient, a_indices), _value_shape(gradient, b_indices)]
 
 
-@kernel("SparseAddGrad", unit="memory", shape=_two_values, dtypes=dt.NUMBERS)
+@kernel("SparseAddGrad", unit="memory", shape=_two_values, dtypes=dt.NUMBERS - {"uint8"})
 def sparse_add_grad(gradient: Array, a_indices: Array, b_indices: Array, sum_indices: Array, /) -> tuple[Array, Array]:
     """The gradient of the sum at the coordinates of both, 0 where it was left out.  Source: TensorFlow op `SparseAddGrad`."""
     require_rows(sum_indices, gradient)

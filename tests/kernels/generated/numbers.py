@@ -23,18 +23,21 @@ _turns = {"op": itertools.count(), "seed": itertools.count()}
 
 _example = [0]
 """Batches so far: drawn choices come again and again, with the same shapes but other numbers."""
+_met: dict[tuple[str, ...], set[str]] = {}
+"""Which of the ops in rotation have come."""
 
 
 def restart() -> None:
     """What a family draws does not depend on the families before it."""
     _example[0] = 0
+    _met.clear()
 
 
 @st.composite
-def batches(draw: Draw, one: st.SearchStrategy[Any], size: int) -> list[Any]:
-    """As many calls, their ops in rotation from a drawn place on: what is drawn follows from the choices alone."""
+def batches(draw: Draw, one: st.SearchStrategy[Any], size: int, start: int | None = None) -> list[Any]:
+    """As many calls, their ops in rotation from a place on that is drawn unless given: what is drawn follows from the choices."""
     _example[0] += 1
-    start = draw(st.integers(0, 10**6))
+    start = draw(st.integers(0, 10**6)) if start is None else start
     _turns.update(op=itertools.count(start), seed=itertools.count(start))
     return [draw(one) for _ in range(size)]
 
@@ -46,7 +49,14 @@ def names(text: str) -> tuple[str, ...]:
 
 def in_turn(ops: Sequence[str]) -> str:
     """One op after the other: drawn ones come in heaps."""
-    return ops[next(_turns["op"]) % len(ops)]
+    op = ops[next(_turns["op"]) % len(ops)]
+    _met.setdefault(tuple(ops), set()).add(op)
+    return op
+
+
+def not_yet_met() -> list[int]:
+    """The places in the rotation of ops that have not come since `restart`."""
+    return [place for ops, met in _met.items() for place, op in enumerate(ops) if op not in met]
 
 
 def seed(draw: Draw) -> int:

@@ -1,0 +1,172 @@
+"""Processes of Python that begin with TensorFlow imported: a server imports it once, and forks for each program.
+
+A process that does nothing but import TensorFlow takes 2 s of a core; a fork of one that has done so takes milliseconds. Its
+state is as clean: TensorFlow makes its thread pools with the first session, and OpenBLAS, which has threads by then, stops and
+starts them around a fork (`pthread_atfork`). What a program sees is what `python` shows it, but for three things: TensorFlow is
+in `sys.modules` before its first line, the hash seed is the server's, and so are the variables that the interpreter and libraries
+read while they are loaded. Tests of the import itself, of process groups and of terminals start `python`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+MESSAGE_BYTES = 1 << 17
+"""The longest request, in bytes: programs and environments of tests are below 20 kB, and Linux sends packets of 200 kB whole."""
+SECONDS = 600.0
+"""How long a program may run. Those of the tests take seconds; a busy machine makes minutes of them."""
+READ_WHILE_LOADED = ("TF_", "PYTHON", "CUDA_", "OMP_", "MKL_", "OPENBLAS_", "LD_", "LANG", "LC_")
+"""Beginnings of variables that the interpreter or a library reads only once: programs with other values get another server."""
+COMMAND = "import sys; from tf2npu.cli import main; sys.exit(main())"
+"""What the script of the installed command does."""
+
+
+def python(
+    words: Sequence[object], environment: Mapping[str, str], folder: Path | None = None, text: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Runs `python WORDS...` in a fork, words being -c and a source or the path of a script, each with its arguments.
+
+    text: the program's standard input.  Returns exit code (minus the number of a signal), stdout and stderr.
+    """
+    source, *arguments = map(str, words)
+    program = {"source": arguments.pop(0)} if source == "-c" else {"script": source}
+    return _server(environment).run({**program, "argv": [source, *arguments]}, environment, folder, text)
+
+
+def tf2npu(
+    words: Sequence[object], environment: Mapping[str, str], folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs the installed command in a fork."""
+    command = Path(sys.executable).with_name("tf2npu")
+    program = {"source": COMMAND, "argv": [str(command), *map(str, words)], "first": str(command.parent)}
+    return _server(environment).run(program, environment, folder, "")
+
+
+def _server(environment: Mapping[str, str]) -> ForkServer:
+    early = {name: value for name, value in environment.items() if name.startswith(READ_WHILE_LOADED)}
+    return _started(tuple(sorted(early.items())))
+
+
+@functools.cache
+def _started(environment: tuple[tuple[str, str], ...]) -> ForkServer:
+    return ForkServer(dict(environment))
+
+
+class ForkServer:
+    """The server of one environment. It ends when its socket is closed, at the latest by the end of this process."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            number = theirs.fileno()
+            self._said = tempfile.TemporaryFile()  # noqa: SIM115 - the server writes into it as long as it lives
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, str(number)], env=dict(environment), cwd="/", pass_fds=[number],
+                stdin=subprocess.DEVNULL, stdout=self._said, stderr=self._said,
+            )  # fmt: skip
+
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        self._socket.close()
+        self._process.wait()
+
+    def run(self, program: dict[str, Any], environment: Mapping[str, str], folder: Path | None, text: str) -> Any:
+        request = {**program, "environment": dict(environment), "folder": str(folder or Path.cwd())}
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            given.write(text.encode())
+            given.seek(0)
+            streams = [stream.fileno() for stream in (given, out, err)]
+            socket.send_fds(self._socket, [json.dumps(request).encode()], streams)
+            code = self._exit_code(program["argv"])
+            written = []
+            for stream in (out, err):
+                stream.seek(0)
+                written.append(stream.read().decode())
+        return subprocess.CompletedProcess(program["argv"], code, *written)
+
+    def _exit_code(self, words: list[str]) -> int:
+        process = self._answer(None)
+        try:
+            return self._answer(SECONDS)
+        except TimeoutError:
+            os.kill(process, signal.SIGKILL)
+            self._answer(None)
+            raise subprocess.TimeoutExpired(words, SECONDS) from None
+
+    def _answer(self, seconds: float | None) -> int:
+        self._socket.settimeout(seconds)
+        answer = self._socket.recv(MESSAGE_BYTES)
+        if not answer:
+            self._said.seek(0)
+            raise RuntimeError(f"the server has ended with exit code {self._process.wait()}: {self._said.read()!r}")
+        return int(answer)
+
+
+def _next_program(requests: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """Forks for every request, tells the asker the process and its exit code, and returns in the new process only."""
+    while True:
+        request, streams, _, _ = socket.recv_fds(requests, MESSAGE_BYTES, 3)
+        if not request:
+            os._exit(0)
+        process = os.fork()
+        if not process:
+            requests.close()
+            return json.loads(request), streams
+        for stream in streams:
+            os.close(stream)
+        requests.send(str(process).encode())
+        requests.send(str(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])).encode())
+
+
+def _become(program: dict[str, Any], streams: list[int], set_by_import: Mapping[str, str]) -> None:
+    """Makes this process what `python` would make of the program before its first line."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.environ.clear()
+    os.environ.update({**set_by_import, **program["environment"]})
+    os.chdir(program["folder"])
+    sys.argv[:] = program["argv"]
+    script = os.path.abspath(program["script"]) if "script" in program else ""
+    sys.path[0] = program.get("first", os.path.dirname(os.path.realpath(script)) if script else "")
+    main = ModuleType("__main__")
+    main.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={}, **({"__file__": script} if script else {}))
+    sys.modules["__main__"] = main
+
+
+def _execute(program: dict[str, Any]) -> None:
+    """Runs the program as its own `__main__`; tracebacks begin with its frames."""
+    try:
+        source = program.get("source") or Path(program["script"]).read_bytes()
+        main = sys.modules["__main__"].__dict__
+        exec(compile(source, main.get("__file__", "<string>"), "exec", dont_inherit=True), main)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        ours = error.__traceback__
+        assert ours is not None
+        sys.excepthook(type(error), error.with_traceback(ours.tb_next), ours.tb_next)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    given = dict(os.environ)
+    import tensorflow  # noqa: F401
+
+    added = {name: value for name, value in os.environ.items() if name not in given}
+    asked = _next_program(socket.socket(fileno=int(sys.argv[1])))
+    _become(*asked, added)
+    _execute(asked[0])
