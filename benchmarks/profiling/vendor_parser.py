@@ -109,9 +109,9 @@ def _slices(folder: Path, begin_us: int) -> Counter[tuple[str, Decimal, Decimal]
 
 
 def _name(event: dict[str, Any]) -> str:
-    """The parser does not know the operator of a collective's task; it has the name on a track of its own, as we have."""
+    """The parser does not know the names of copies and of collectives' tasks; collectives have a track of their own for them."""
     kind = event.get("args", {}).get("Task Type")
-    return kind if kind == "COMMUNICATION" else event["name"]
+    return kind if kind in ("COMMUNICATION", "MEMCPY_ASYNC") else event["name"]
 
 
 def _first_batches(run: DeviceRun) -> Counter[tuple[str, Decimal, Decimal]]:
@@ -137,6 +137,7 @@ def cases() -> Iterator[tuple[str, DeviceRun, ProfilingOptions]]:
     for rank, run in enumerate(runs.two_ranks()):
         yield f"rank {rank} of 2", run, ProfilingOptions(training_trace=True, hccl=True)
         yield f"rank {rank} of 2 without hccl", run, all_on
+    yield "odd tasks", runs.odd_tasks(), all_on
     yield "planted operators", runs.planted(), all_on
 
 

@@ -16,8 +16,9 @@ ACL, MODEL, NODE, COMMUNICATION, RUNTIME = 20000, 15000, 10000, 5500, 5000
 """Levels of host calls, from the user's down to the driver's. Source: the vendor's public parser, level_type_constant.py."""
 LEVEL_NAMES = {ACL: "acl", MODEL: "model", NODE: "node", COMMUNICATION: "communication", RUNTIME: "runtime"}
 """The levels as api_statistic names them."""
-LAUNCH_NS = 100
-"""Nanoseconds between two launches where a record gives no longer loading: time for one call inside another, each a few ns."""
+LAUNCH_NS = 20
+"""Nanoseconds between two launches where a record gives no longer loading: the least in which three calls fit, one inside the
+other."""
 MASTER = "master"
 """Name of a collective's call on the thread that leads it."""
 _LOAD_THREAD = 1

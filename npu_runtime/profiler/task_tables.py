@@ -69,7 +69,7 @@ def _totals(
     whole = sum(sum(times) for times in durations.values())
     for kind, times in sorted(durations.items(), key=lambda entry: (-sum(entry[1]), entry[0])):
         total = sum(times)
-        share = round(total / whole * 100, 3) if whole else 0.0
+        share = round(round(total / whole * 100, 6), 3) if whole else 0.0  # twice, as the vendor's parser does
         least, most = microseconds(min(times)), microseconds(max(times))
         yield device, *kind, len(times), microseconds(total), least, average(total, len(times)), most, share
 

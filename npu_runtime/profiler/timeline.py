@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from npu_runtime.profiler.clocks import tick_ns
 from npu_runtime.profiler.communication_timeline import communication_events
 from npu_runtime.profiler.device_log import DeviceLog, LoggedTask
 from npu_runtime.profiler.host_log import LEVEL_NAMES, HostCall, HostLog, Launch
@@ -70,7 +71,10 @@ def _ns_duration(call: HostCall) -> str:
 
 
 def _tasks(log: DeviceLog, host: HostLog, cann: Process, hardware: Process) -> Iterator[str]:
-    """Each execution, and an arrow of its own from the launch. What a task has in every execution is made once."""
+    """Each execution, and an arrow of its own from the launch; none where the record has a task start before its launch.
+
+    What a task has in every execution is made once.
+    """
     launches = _launches(host)
     made: dict[int, tuple[str, str]] = {}
     for number, task in enumerate(log.tasks):
@@ -81,6 +85,8 @@ def _tasks(log: DeviceLog, host: HostLog, cann: Process, hardware: Process) -> I
         ts = at_tick(task.start)
         yield f'{front}{ts}", "dur": {tick_duration(task.end - task.start)}{back}'
         launch, tid = launches[key][0], task.numbered.stream
+        if launch.runtime.begin > tick_ns(task.start):
+            continue
         name, from_ts = f"{FLOW}{number}", at_raw(launch.runtime.begin)
         yield flow_event(cann, launch.runtime.thread, name, from_ts, str(number), FLOW, begins=True)
         yield flow_event(hardware, tid, name, ts, str(number), FLOW, begins=False)

@@ -221,3 +221,18 @@ def planted(n: int = 3) -> DeviceRun:
         )
     )
     return DeviceRun("Ascend910A", models=[ModelRun(1, "train", tasks, (5.0, 300.0), loop(tasks, n, 400.0))])
+
+
+def odd_tasks(n: int = 3, begin: float = 250_000_000.0) -> DeviceRun:
+    """Shapes known only at run time, a copy, two streams side by side, and minutes after the device was opened."""
+    tasks = lenet_tasks()
+    tasks[2] = replace(tasks[2], is_dynamic=True)
+    copied = (tensor(1000, dtype="float32", format="ND"),)
+    tasks.append(task("TransData/Copy", "MemcpyAsync", TaskCost(engine="copy", us=2.5), copied, copied, task_type="MEMCPY_ASYNC"))
+    tasks[-1] = replace(tasks[-1], task_id=len(tasks) - 1)
+    steps = loop(tasks, n, begin)
+    beside = replace(tasks[4], name="beside/MaxPool", stream=1, task_id=len(tasks))
+    for step in steps:
+        first = step.runs[1]
+        step.runs.insert(2, TaskRun(beside, first.start + 1.0, first.end + 0.5))
+    return DeviceRun("Ascend910A", models=[ModelRun(1, "train", [*tasks, beside], (5.0, 300.0), steps)])

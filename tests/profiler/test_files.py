@@ -45,7 +45,7 @@ def check_all(profile: Profile, device: int = 0) -> None:
     check_raw(profile, device)
 
 
-@pytest.mark.parametrize("name", ["lenet_run", "three_graphs", "planted"])
+@pytest.mark.parametrize("name", ["lenet_run", "three_graphs", "planted", "odd_tasks"])
 def test_all_files_of_a_run(name: str, tmp_path: Path):
     profile = profile_of(getattr(runs, name)(), tmp_path)
     check_all(profile)
@@ -201,6 +201,16 @@ def test_chips_with_split_cores_have_exported_files_alone(tmp_path: Path):
         if row["Task Type"] in cells:
             own, other = cells[row["Task Type"]]
             assert float(row[own]) > 0 and float(row[other]) == 0
+
+
+def test_a_record_without_times_of_loading(tmp_path: Path):
+    """Models that were loaded at 0 in no time, the second while the first runs."""
+    tasks = runs.lenet_tasks()
+    models = [ModelRun(number, f"g{number}", tasks, iterations=runs.loop(tasks, 2, number * 1.5, number)) for number in (0, 400)]
+    profile = profile_of(DeviceRun("Ascend910A", models=models), tmp_path)
+    check_tables(profile)
+    check_timeline(profile.events())
+    check_raw(profile, 0)
 
 
 def test_a_device_that_ran_nothing(tmp_path: Path):

@@ -11,6 +11,7 @@ from npu_runtime.profiler.profiling_options import ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceRun
 from tests.profiler import runs
 from tests.profiler.perfetto import opened
+from tests.profiler.reader import Profile
 
 BEGAN_NS = 1_700_000_000_123_456_789
 ALL = ProfilingOptions(training_trace=True, aicpu=True, hccl=True)
@@ -29,15 +30,17 @@ def exported(run: DeviceRun, folder: Path, name: str) -> Path:
 )
 def test_perfetto_imports_all_of_a_timeline(run: DeviceRun, tmp_path: Path):
     (tmp_path / "page").mkdir()
-    with opened(exported(run, tmp_path, "msprof"), tmp_path / "page") as trace:
+    timeline = exported(run, tmp_path, "msprof")
+    table = Profile(timeline.parents[1]).table("step_trace")
+    with opened(timeline, tmp_path / "page") as trace:
         assert trace.errors() == []
         n_tasks = sum(len(step.runs) for model in run.models for step in model.iterations)
         sql = "select count(*) from slice s join thread_track t on s.track_id = t.id join thread using (utid)"
         assert trace.query(f"{sql} where thread.name glob 'Stream *'") == [[n_tasks]]
         n_steps = sum(len(model.iterations) for model in run.models)
         assert trace.query("select count(*) from slice where name glob 'Iteration [0-9]*'") == [[n_steps]]
-        steps = trace.query("select count(*) from flow")[0][0]
-        assert steps >= n_tasks
+        bounds = [row for row in table if row["Data Aug Bound(us)"] != "N/A"]
+        assert trace.query("select count(*) from flow") == [[n_tasks + len(bounds)]]
 
 
 def test_three_iterations_of_the_steps_alone(tmp_path: Path):
