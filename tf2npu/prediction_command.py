@@ -24,6 +24,7 @@ from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.prediction.texts import texts
 from tf2npu.prediction_request import PREDICT_VARIABLE, PredictionRequest, chips_named
 from tf2npu.profiles.reader import NoProfile, read_profile
+from tf2npu.profiles.tree import profiles_in
 from tf2npu.project.request import UsageProblem
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.refused_request import RefusedRequest
@@ -81,7 +82,8 @@ def profile(paths: Sequence[Path], compared: tuple[Path, Path] | None, place: Pl
         raise RefusedRequest("name a PROF_* folder, or two with --compare A B")
     _check_place(place)
     try:
-        documents = [read_profile(path) for path in (compared or paths)]
+        named = [_one(path) for path in compared] if compared else [inner for path in paths for inner in profiles_in(path)]
+        documents = [read_profile(path) for path in named]
     except NoProfile as error:
         raise RefusedRequest(str(error)) from None
     if compared:
@@ -89,6 +91,14 @@ def profile(paths: Sequence[Path], compared: tuple[Path, Path] | None, place: Pl
     else:
         _show(_together(documents), place)
     return 0
+
+
+def _one(path: Path) -> Path:
+    """The one profile in a folder that is to be compared.  Raises: NoProfile."""
+    found = profiles_in(path)
+    if len(found) > 1:
+        raise NoProfile(f"{path}: holds {len(found)} profiles: name the one to compare, such as {found[0]}")
+    return found[0]
 
 
 def _together(documents: Sequence[Document]) -> Document:
