@@ -23,7 +23,8 @@ from tf2npu.prediction.document import Advice, Document, NotAPrediction, Task
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.prediction.texts import texts
 from tf2npu.prediction_request import PREDICT_VARIABLE, PredictionRequest, chips_named
-from tf2npu.profiles.reader import NoProfile, read_profile
+from tf2npu.profiles.reader import read_profile
+from tf2npu.profiles.table import NoProfile
 from tf2npu.profiles.tree import profiles_in
 from tf2npu.project.request import UsageProblem
 from tf2npu.ranks.process import AS_COMMAND
@@ -83,14 +84,26 @@ def profile(paths: Sequence[Path], compared: tuple[Path, Path] | None, place: Pl
     _check_place(place)
     try:
         named = [_one(path) for path in compared] if compared else [inner for path in paths for inner in profiles_in(path)]
-        documents = [read_profile(path) for path in named]
-    except NoProfile as error:
+        documents = [_read(path) for path in named]
+    except (NoProfile, NotAPrediction) as error:
         raise RefusedRequest(str(error)) from None
     if compared:
         _show_comparison(comparison.compare(*documents), place)
     else:
         _show(_together(documents), place)
     return 0
+
+
+def _read(path: Path) -> Document:
+    """The document of a profile, or the one that a JSON file holds.  Raises: NoProfile, NotAPrediction."""
+    if not path.is_file():
+        return read_profile(path)
+    try:
+        return document.load(read_at_most(path, MOST_REPORT_BYTES))
+    except OSError as error:
+        raise NotAPrediction(f"{path}: cannot be read: {error.strerror or error}") from None
+    except NotAPrediction as error:
+        raise NotAPrediction(f"{path}: {error}") from None
 
 
 def _one(path: Path) -> Path:
@@ -110,7 +123,7 @@ def _together(documents: Sequence[Document]) -> Document:
         for step in one.steps:
             step.soc = f"{step.soc}, {one.subject}" if step.soc else one.subject
             found.append(step)
-    return document.of_steps(found, "profile", ", ".join(one.subject for one in documents))
+    return document.of_steps(found, documents[0].origin, ", ".join(one.subject for one in documents))
 
 
 def _chips(soc: str) -> tuple[str, ...]:
