@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +64,7 @@ def predict(words: Sequence[str], *, soc: str, devices: int, place: Place, preci
         raise RefusedRequest(f"{script}: no such file")
     _check_place(place)
     _check_precision(precision)
-    with temporary_folder() as folder:
+    with _orderly_end(), temporary_folder() as folder:
         out = folder / "prediction.json"
         request = PredictionRequest(str(out), _chips(soc), precision=precision, **asked)
         converted = _converted(script, folder)
@@ -75,6 +77,21 @@ def predict(words: Sequence[str], *, soc: str, devices: int, place: Place, preci
     made.subject = made.subject or str(script)
     _show(made, place)
     return 0
+
+
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end this process as an exception does, so that the script ends too and temporary files go."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def profile(paths: Sequence[Path], compared: tuple[Path, Path] | None, place: Place) -> int:
