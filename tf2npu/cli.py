@@ -299,7 +299,10 @@ def predict(words: tuple[str, ...], json_file: Path | None, folder: Path | None,
 def profile(
     paths: tuple[Path, ...], compared: tuple[Path, Path] | None, json_file: Path | None, folder: Path | None, language: str
 ) -> None:
-    """Show what a profiler recorded, here or on a real host: where the time of a step went, operator by operator."""
+    """Show what a profiler recorded, here or on a real host: where the time of a step went, operator by operator.
+
+    The JSON of an earlier prediction or profile does as well, so that the two can be compared.
+    """
     from tf2npu import prediction_command
 
     raise SystemExit(prediction_command.profile(paths, compared, prediction_command.Place(json_file, folder, language)))

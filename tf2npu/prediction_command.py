@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +25,9 @@ from tf2npu.prediction.document import Advice, Document, NotAPrediction, Task
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.prediction.texts import texts
 from tf2npu.prediction_request import PREDICT_VARIABLE, PredictionRequest, chips_named
-from tf2npu.profiles.reader import NoProfile, read_profile
+from tf2npu.profiles.reader import read_profile
+from tf2npu.profiles.table import NoProfile
+from tf2npu.profiles.tree import profiles_in
 from tf2npu.project.request import UsageProblem
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.refused_request import RefusedRequest
@@ -60,7 +64,7 @@ def predict(words: Sequence[str], *, soc: str, devices: int, place: Place, preci
         raise RefusedRequest(f"{script}: no such file")
     _check_place(place)
     _check_precision(precision)
-    with temporary_folder() as folder:
+    with _orderly_end(), temporary_folder() as folder:
         out = folder / "prediction.json"
         request = PredictionRequest(str(out), _chips(soc), precision=precision, **asked)
         converted = _converted(script, folder)
@@ -75,20 +79,56 @@ def predict(words: Sequence[str], *, soc: str, devices: int, place: Place, preci
     return 0
 
 
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end this process as an exception does, so that the script ends too and temporary files go."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def profile(paths: Sequence[Path], compared: tuple[Path, Path] | None, place: Place) -> int:
     """`tf2npu profile`; returns the exit code."""
     if bool(paths) == bool(compared):
         raise RefusedRequest("name a PROF_* folder, or two with --compare A B")
     _check_place(place)
     try:
-        documents = [read_profile(path) for path in (compared or paths)]
-    except NoProfile as error:
+        named = [_one(path) for path in compared] if compared else [inner for path in paths for inner in profiles_in(path)]
+        documents = [_read(path) for path in named]
+    except (NoProfile, NotAPrediction) as error:
         raise RefusedRequest(str(error)) from None
     if compared:
         _show_comparison(comparison.compare(*documents), place)
     else:
         _show(_together(documents), place)
     return 0
+
+
+def _read(path: Path) -> Document:
+    """The document of a profile, or the one that a JSON file holds.  Raises: NoProfile, NotAPrediction."""
+    if not path.is_file():
+        return read_profile(path)
+    try:
+        return document.load(read_at_most(path, MOST_REPORT_BYTES))
+    except OSError as error:
+        raise NotAPrediction(f"{path}: cannot be read: {error.strerror or error}") from None
+    except NotAPrediction as error:
+        raise NotAPrediction(f"{path}: {error}") from None
+
+
+def _one(path: Path) -> Path:
+    """The one profile in a folder that is to be compared.  Raises: NoProfile."""
+    found = profiles_in(path)
+    if len(found) > 1:
+        raise NoProfile(f"{path}: holds {len(found)} profiles: name the one to compare, such as {found[0]}")
+    return found[0]
 
 
 def _together(documents: Sequence[Document]) -> Document:
@@ -100,7 +140,7 @@ def _together(documents: Sequence[Document]) -> Document:
         for step in one.steps:
             step.soc = f"{step.soc}, {one.subject}" if step.soc else one.subject
             found.append(step)
-    return document.of_steps(found, "profile", ", ".join(one.subject for one in documents))
+    return document.of_steps(found, documents[0].origin, ", ".join(one.subject for one in documents))
 
 
 def _chips(soc: str) -> tuple[str, ...]:

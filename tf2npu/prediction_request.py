@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 PREDICT_VARIABLE = "TF2NPU_PREDICT"  # read by npu_runtime
 """Names a JSON object with the fields of PredictionRequest. The device writes the prediction to `out` when `steps` steps of the
-training graph have run, and then ends the script."""
+training graph have run, and then ends the script; of several ranks rank 0 does."""
 CHIP_OF_NAME = {"910": "Ascend910A", "910a": "Ascend910A"}
 """The chip that a bare "Ascend 910" is. Source: the vendor's list of products, where the 910 of 2019 is the A."""
 

@@ -8,6 +8,7 @@ import click
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.prediction import samples
 from tests.profiles import trees
 from tf2npu import cli
 from tf2npu.prediction import document
@@ -69,6 +70,24 @@ class TestProfile:
         one, other = trees.new_tree(tmp_path), trees.old_tree(tmp_path)
         done = tool("profile", one, other, "--json", "-")
         assert [chip["soc"] for chip in json.loads(done.out)["chips"]] == [one.name, other.name]
+
+    def test_a_prediction_is_compared_with_a_measurement(self, tool, tmp_path):
+        tree, made, damaged = trees.new_tree(tmp_path), tmp_path / "p.json", tmp_path / "damaged.json"
+        made.write_text("".join(document.pieces(samples.sample())))
+        found = json.loads(tool("profile", "--compare", made, tree, "--json", "-").out)
+        assert {"op_type": "Conv2D", "a_us": 400.0, "b_us": 200.0, "a_tasks": 1, "b_tasks": 1} in found["op_types"]
+        assert json.loads(tool("profile", made, "--json", "-").out) == json.loads(made.read_text())
+        damaged.write_text("{}")
+        done = tool("profile", damaged)
+        assert done.code == 2 and "damaged.json: it is no prediction" in done.err
+
+    def test_a_folder_of_several_is_as_if_each_was_named(self, tool, tmp_path):
+        one, other = trees.new_tree(tmp_path / "out"), trees.old_tree(tmp_path / "out")
+        found = json.loads(tool("profile", tmp_path / "out", "--json", "-").out)
+        assert [chip["soc"] for chip in found["chips"]] == [one.name, other.name]
+        assert [len(chip["tasks"]) for chip in found["chips"]] == [3, 3]
+        done = tool("profile", "--compare", tmp_path / "out", one)
+        assert done.code == 2 and "holds 2 profiles: name the one to compare" in done.err
 
     @pytest.mark.parametrize(
         ("words", "reason"), [((), "name a PROF_* folder"), (("absent",), "absent: cannot be read as a folder")]

@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -169,6 +172,23 @@ class TestPredict:
         (plain / "plain.py").write_text("import tensorflow as tf\nprint 'x'\n")
         done = tool("predict", plain / "plain.py")
         assert done.code == 2 and "plain.py: " in done.err and "Traceback" not in done.err
+
+    def test_a_signal_ends_the_script_and_removes_the_temporary_files(self, plain, made, tmp_path):
+        (plain / "plain.py").write_text(
+            "import tensorflow as tf, sys, time\nif 0:\n    tf.Session()\nprint('READY')\ntime.sleep(600)\n"
+        )
+        own = tmp_path / "tmp"
+        own.mkdir()
+        command = [Path(sys.executable).with_name("tf2npu"), "predict", plain / "plain.py"]
+        environment = {**os.environ, "TMPDIR": str(own), "PYTHONUNBUFFERED": "1"}
+        running = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        assert running.stderr is not None
+        assert any("READY" in line for line in running.stderr)
+        assert list(own.iterdir())
+        running.send_signal(signal.SIGTERM)
+        running.stderr.read()  # ends when the script has ended too, which holds it
+        assert running.wait(timeout=60) == 128 + signal.SIGTERM
+        assert list(own.iterdir()) == []
 
     def test_nothing_in_the_current_folder_takes_the_place_of_a_library(self, tool, project, made):
         Path("json.py").write_text("raise RuntimeError('shadowed')\n")

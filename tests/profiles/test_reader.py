@@ -78,6 +78,16 @@ def test_chips_with_cores_apart(tmp_path):
     assert (task.engine, task.cycles, task.total_cycles) == ("cube", {"cube": 900.0, "vector": 50.0}, 1500.0)
 
 
+def test_a_row_of_the_vendors_own_test_of_its_exporter(tmp_path):
+    """Start, duration and counters of the first row in op_summary_assembler_utest.cpp of Ascend/msprof; much of it is empty."""
+    known = {"device_id": 0, "model_id": 4294967295, "task_id": 10, "stream_id": 1, "op_name": "MatMulV3", "aic_mac_ratio": 0.236}
+    known |= {"aic_total_cycles": 5043798, "aic_mte2_ratio": 0.593, "task_start_time": "1717575960208020.758\t", "task_type": ""}
+    trees.put(tmp_path / "op_summary_1.csv", trees.SPLIT, [trees.row(trees.SPLIT, **known, task_duration=151.0)])
+    task = read_profile(tmp_path).tasks[0]
+    assert (task.name, task.engine, task.bound, task.duration_us, task.start_us) == ("MatMulV3", "cube", "mte2", 151.0, 0.0)
+    assert task.cycles["cube"] == pytest.approx(0.236 * 5043798)
+
+
 def test_task_time_alone(tmp_path):
     lines = [trees.row(trees.TASK_TIME, kernel_name=f"k{n % 2}", kernel_type="AI_CORE", stream_id=1, task_id=n % 2, task_time=10,
                        task_start=20 * n) for n in range(6)]  # fmt: skip

@@ -80,7 +80,7 @@ def _time(step: ChipStep, document: Document, t: Texts) -> str:
     if step.step_ms_range is not None:
         low, high = map(figures.ms, step.step_ms_range)
         of_steps = document.origin == "profile"
-        said += t(", of all steps {} to {}", low, high) if of_steps else t(", by the model's own error {} to {}", low, high)
+        said += t("; the steps take {} to {}", low, high) if of_steps else t(", by the model's own error {} to {}", low, high)
     if step.examples_per_s is not None:
         said += t("; {} examples a second", figures.number(step.examples_per_s))
     if step.batch is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tf2npu.prediction.document import Chip, ChipStep, Document, Shares, Task, of_steps
 from tf2npu.profiles import steps, tasks
 from tf2npu.profiles.steps import Step
-from tf2npu.profiles.table import NoProfile, rows
+from tf2npu.profiles.table import rows
 from tf2npu.profiles.tasks import Measured, device_of
 from tf2npu.profiles.tree import ProfileTree, opened
 
@@ -142,6 +142,3 @@ def _notes(all_steps: Sequence[Step], chosen: Step, is_traced: bool, n_files: in
     if any(task.engine == "HCCL" for task in made.tasks):
         said.append("The time of tasks between devices counts as waiting where nothing else runs.")
     return said
-
-
-__all__ = ["NoProfile", "read_profile"]

@@ -147,7 +147,7 @@ def _engine(kind: str, op_type: str, cycles: dict[str, float]) -> str:
         return "copy"
     if "VECTOR" in kind or kind == "MIX_AIV":
         return "vector"
-    if "AI_CORE" in kind or "AICORE" in kind or kind == "MIX_AIC":
+    if "AI_CORE" in kind or "AICORE" in kind or kind == "MIX_AIC" or (not kind and cycles):
         uses_cube = cycles["cube"] > 0 if "cube" in cycles else _CUBE_TYPES.search(op_type) is not None
         return "cube" if uses_cube else "vector"
     return "runtime"

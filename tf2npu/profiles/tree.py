@@ -33,6 +33,9 @@ _KINDS = {
     "trace": re.compile(r"(msprof|task_time)_.*\.json\Z"),
     "info": re.compile(r"info\.json\.\d+\Z"),
 }
+_PROFILE = re.compile(r"(PROF_|JOB)\w+\Z")
+MOST_PROFILES = 64
+"""Profiles that are shown together, a page each: eight hosts of eight devices."""
 _RAW = re.compile(r".*\.slice_\d+\Z|\w+\.data\.\d+.*\Z")
 
 
@@ -53,6 +56,26 @@ class ProfileTree:
             return read_in(self.folder, path, MOST_FILE_BYTES)
         except OSError as error:
             raise NoProfile(f"{self.folder.path / path}: cannot be read: {error.strerror or error}") from None
+
+
+def profiles_in(path: Path) -> list[Path]:
+    """The profiles in the folder that was named: of an output folder each `PROF_*` in it, else the folder itself.
+
+    A run of several devices leaves one for each process.  Raises: NoProfile where there are too many.
+    """
+    if _PROFILE.match(path.name):
+        return [path]
+    try:
+        with Directory.followed(path) as folder:
+            entries = folder.entries()
+    except OSError:
+        return [path]  # reading it says what is wrong
+    found = [
+        name for name, info in entries if _PROFILE.match(name) and not isinstance(info, OSError) and stat.S_ISDIR(info.st_mode)
+    ]
+    if len(found) > MOST_PROFILES:
+        raise NoProfile(f"{path}: holds {len(found)} profiles, more than the {MOST_PROFILES} that are shown together: name some")
+    return [path / name for name in found] or [path]
 
 
 def opened(path: Path) -> ProfileTree:
