@@ -116,7 +116,8 @@ def _name(event: dict[str, Any]) -> str:
 
 def _first_batches(run: DeviceRun) -> Counter[tuple[str, Decimal, Decimal]]:
     """What the parser drops: the batch of a model's first step, which for it begins with the forward pass only."""
-    taken = [model.iterations[0].get_next for model in run.models if model.iterations]
+    first = [model.iterations[0] for model in run.models if model.iterations]
+    taken = [step.get_next for step in first if step.fp_start is not None]
     rounded = [tuple(round(us * 100) for us in times) for times in taken if times]
     lead = Decimal(LEAD_NS) / 1000
     return Counter(
