@@ -1,4 +1,4 @@
-"""Conversions that are killed, run out of disk, meet another or a hostile tree; `make faults` is the long form, ten times and more."""
+"""Conversions that are killed, run out of disk, meet another or a hostile tree; `make faults` has the same at full length."""
 
 import subprocess
 import sys
