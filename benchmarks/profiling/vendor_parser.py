@@ -1,6 +1,6 @@
 """Exports the raw part of our profiles with the vendor's public parser, and compares its tables with ours cell by cell.
 
-    python -m benchmarks.profiling.vendor_parser --msprof DIR
+    python -m benchmarks.profiling.vendor_parser --msprof DIR [PROF_...]
 
 DIR is a checkout of github.com/Ascend/msprof, a folder with `analysis/msprof/msprof.py`; without one the program says so and ends
 with 77. The parser runs on copies, as it leaves files of its own beside what it reads.
@@ -78,17 +78,22 @@ def differences(ours: Table, theirs: Table, ignored: Sequence[str] = ()) -> Iter
 
 
 def compared(msprof: Path, run: DeviceRun, options: ProfilingOptions) -> dict[str, list[str]]:
-    """The differences of each table for a run."""
+    """The differences of each table and of the timeline for a run."""
     with tempfile.TemporaryDirectory() as scratch:
         output = Path(scratch) / "ours"
         output.mkdir()
         profile = write_profile(run, options, output, _BEGAN_NS).folder
-        exported = export(msprof, raw_copy(profile, Path(scratch) / "copy"), "summary")
+        found = compared_tables(msprof, profile, Path(scratch), DROPPED.get(options.aic_metrics, ()))
         mine = profile / "mindstudio_profiler_output"
-        ignored = DROPPED.get(options.aic_metrics, ())
-        found = {name: list(differences(read_table(mine, name), read_table(exported, name), ignored)) for name in COMPARED}
         timeline = export(msprof, raw_copy(profile, Path(scratch) / "second"), "timeline")
         return found | {"msprof.json": timeline_differences(mine, timeline, run)}
+
+
+def compared_tables(msprof: Path, profile: Path, scratch: Path, ignored: Sequence[str] = ()) -> dict[str, list[str]]:
+    """The differences of each table of a profile that lies there.  scratch: a folder for the copy."""
+    exported = export(msprof, raw_copy(profile, scratch / "copy"), "summary")
+    mine = profile / "mindstudio_profiler_output"
+    return {name: list(differences(read_table(mine, name), read_table(exported, name), ignored)) for name in COMPARED}
 
 
 def timeline_differences(ours: Path, theirs: Path, run: DeviceRun) -> list[str]:
@@ -146,17 +151,30 @@ def main() -> int:
     """Compare all cases, and say how many cells differ."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--msprof", type=Path, metavar="DIR", help="checkout of github.com/Ascend/msprof")
-    msprof = parser.parse_args().msprof
+    parser.add_argument("profiles", type=Path, nargs="*", metavar="PROF_...", help="profiles of runs, instead of those made here")
+    asked = parser.parse_args()
+    msprof = asked.msprof
     if msprof is None or not (msprof / "analysis" / "msprof" / "msprof.py").is_file():
         print("no checkout of github.com/Ascend/msprof with analysis/msprof/msprof.py: name one with --msprof DIR")
         return NOT_BROUGHT
     n_different = 0
-    for name, run, options in cases():
-        for table, found in compared(msprof, run, options).items():
+    for name, tables in _of_runs(msprof, asked.profiles) if asked.profiles else _of_cases(msprof):
+        for table, found in tables.items():
             n_different += len(found)
             print(f"{name}, {table}: {'the same' if not found else f'{len(found)} differences'}")
             print("".join(f"    {line}\n" for line in found[:3]), end="")
     return 1 if n_different else 0
+
+
+def _of_cases(msprof: Path) -> Iterator[tuple[str, dict[str, list[str]]]]:
+    for name, run, options in cases():
+        yield name, compared(msprof, run, options)
+
+
+def _of_runs(msprof: Path, profiles: Sequence[Path]) -> Iterator[tuple[str, dict[str, list[str]]]]:
+    for profile in profiles:
+        with tempfile.TemporaryDirectory() as scratch:
+            yield profile.name, compared_tables(msprof, profile, Path(scratch))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ from npu_runtime.lowering.chip_graph import (
 )
 
 TRANS_DATA = "TransData"
+_RESHAPED = " of another shape"
+"""What is added to the format of a view whose blocks are not those of its own shape."""
 _POOLS = ("MaxPool", "AvgPool")
 _ROW_OPS = frozenset({"Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits"})
 _AGNOSTIC = frozenset({ELEMENTWISE, NORMALIZATION, REDUCTION, UPDATE})
@@ -69,7 +71,8 @@ class _Assignment:
     def _given_format(self, op: ChipOp) -> str:
         """That of the first large input that is no view of another shape."""
         largest = _largest(op)
-        return next((_format_of(t) for t in op.inputs if t.n_elements == largest and _has_format(t)), ND)
+        found = next((_format_of(t) for t in op.inputs if t.n_elements == largest and _has_format(t)), ND)
+        return ND if found.endswith(_RESHAPED) else found
 
     def _convert(self, tensor: Tensor, wanted: str, added: list[ChipOp]) -> Tensor:
         key = tensor, wanted
@@ -91,7 +94,7 @@ def _format_of(tensor: Tensor) -> str:
     """The format in which a reader finds a tensor: a view of blocks in another shape is none of blocks, but for more rows."""
     base = tensor.storage
     is_same = base.shape == tensor.shape or (base.format == NZ and base.shape[-1:] == tensor.shape[-1:])
-    return base.format if is_same or base.format == ND else f"{base.format} of another shape"
+    return base.format if is_same or base.format == ND else base.format + _RESHAPED
 
 
 def _has_format(tensor: Tensor) -> bool:
