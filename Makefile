@@ -16,10 +16,10 @@
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
 STAMP = $(VENV)/.installed
-CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report)
+CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-suite acceptance graphs suites soak precision faults converter-everywhere few-graphs kernels bench spreads fuzz clean
+.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-suite acceptance graphs suites soak profiling profiling-parser profiling-adviser precision faults converter-everywhere few-graphs kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -102,6 +102,17 @@ suites: $(STAMP)
 # Ten thousand steps of four threads.
 soak: $(STAMP)
 	$(PYTHON) -m benchmarks.soak
+
+# Profiles in the vendor's public parser and adviser (MSPROF=DIR, ADVISER=COMMAND; 77 where one is absent), and a large one.
+profiling: $(STAMP)
+	$(PYTHON) -m benchmarks.profiling.large_run
+	@$(MAKE) --no-print-directory --keep-going profiling-parser profiling-adviser
+
+profiling-parser: $(STAMP)
+	$(PYTHON) -m benchmarks.profiling.vendor_parser $(if $(MSPROF),--msprof $(MSPROF))
+
+profiling-adviser: $(STAMP)
+	$(PYTHON) -m benchmarks.profiling.adviser $(if $(ADVISER),--adviser $(ADVISER))
 
 # Accuracy in 16 bits beside that in 32.
 precision: $(STAMP)

@@ -32,12 +32,14 @@ from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.active_steps import ActiveSteps
 from npu_runtime.executor.build import State, build
 from npu_runtime.executor.capacity import check_capacity
+from npu_runtime.executor.loop import turns_of
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program
 from npu_runtime.executor.program_cache import Extents, ProgramCache, is_open
 from npu_runtime.executor.run import Runner
+from npu_runtime.executor.shapes_run import run_shapes
 from npu_runtime.graph.ir import Graph, Node
-from npu_runtime.graph.ops import VARIABLES, Key, variable_key
+from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
 from npu_runtime.graph.spec import Spec
 from npu_runtime.host_calls import HostCalls
 from npu_runtime.importer.graphdef import GraphImporter
@@ -46,6 +48,9 @@ from npu_runtime.instrumentation import observer
 from npu_runtime.interrupts import Interrupts
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.assign_streams import describe
+from npu_runtime.passes.schedule.plan_memory import MemoryPlan
+from npu_runtime.simulation.ran_step import RanStep
+from npu_runtime.step_watchers import step_watchers
 
 LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
@@ -82,6 +87,15 @@ class _Plan:
     runners: ProgramCache = field(default_factory=ProgramCache)
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """Of a program, for watchers.  order: names of its steps.  fetched: specs of the fetches.  variable_bytes: of the session."""
+
+    order: Sequence[str]
+    fetched: Sequence[Spec]
+    variable_bytes: int
+
+
 class DeviceSession:
     """Runs one user session on the device.
 
@@ -110,6 +124,8 @@ class DeviceSession:
         self._record.notes = self._policy.notes + notes
         _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
+        self._watchers = step_watchers(config.parameters, self._chip)
+        self._schedules: dict[Runner, _Kept] = {}
         self._lock = RLock()
         self._is_closed = False
 
@@ -122,9 +138,9 @@ class DeviceSession:
         if self._is_closed:
             raise FailedPrecondition("the session is closed")
         with Interrupts() as interrupts:
-            for _ in range(self._repetitions(request)):
+            for turn in range(self._repetitions(request)):
                 interrupts.is_held = False
-                result = self._step(request, feeds)
+                result = self._step(request, feeds, is_issued=turn == 0)
         return result
 
     def _repetitions(self, request: Request) -> int:
@@ -137,20 +153,44 @@ class DeviceSession:
         variable = self._variables.get(("resource", LOOP_VARIABLE))
         return 1 + int(variable.read()) if variable is not None and variable.is_initialized else 1
 
-    def _step(self, request: Request, feeds: Sequence[np.ndarray]) -> list[Any]:
+    def _step(self, request: Request, feeds: Sequence[np.ndarray], is_issued: bool) -> list[Any]:
         plan = self._plan_for(request)
         try:
             values = list(feeds)
             if plan.prologue is not None:
                 values += plan.prologue.run(feeds, convert=np.asarray)
             runner = self._runner_for(plan, values)
-            result = runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
+            result = self._run(plan, runner, values)
         finally:
             self._in_flight.end(plan.variables)
         plan.record.count_run()
         if runner.program.loops and not runner.program.is_open:
             plan.record.device_flops = runner.program.measured_flops()
+        for watcher in self._watchers:
+            watcher.after(self._ran_step(plan, runner, values, is_issued))
         return result
+
+    def _run(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
+        if not all(watcher.computes for watcher in self._watchers):
+            return run_shapes(runner.program, self._schedules[runner].fetched)
+        return runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
+
+    def _ran_step(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray], is_issued: bool) -> RanStep:
+        """What watchers are told of a step."""
+        shapes = tuple(np.shape(value) for value in values)
+        number = self._record.programs.index(plan.record) + 1
+        kept = self._schedules[runner]
+        return RanStep(
+            (self._record.name, number, shapes), f"{self._record.name} run {number}", plan.main, shapes, self._placement,
+            self._config, runner.program.memory, kept.order, kept.variable_bytes, self._importer.source_of,
+            partial(self._memory_for, plan), turns_of(runner.program) if runner.program.loops else {}, is_issued,
+        )  # fmt: skip
+
+    def _memory_for(self, plan: _Plan, shapes: Extents) -> MemoryPlan:
+        """The memory of a step with other shapes."""
+        made = self._compilation(plan.main, "batch")
+        made.extents, made.is_saturating = shapes, plan.is_saturating
+        return run_steps((*ON_SHAPES, *MAKE_PROGRAM), made).schedule.memory
 
     def _run_tracked(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
         """A step with a look at every value; the first nodes that make a NaN go into the run log."""
@@ -277,8 +317,14 @@ class DeviceSession:
         program.is_open = is_open(extents)
         if not program.is_open:  # else nobody knows yet what it will compute and store
             _note(record, program)
-            check_capacity(made.graph, program.memory, self._variable_bytes(made.graph), self._chip)
-        return Runner(program, self._arenas)
+            if all(watcher.computes for watcher in self._watchers):
+                check_capacity(made.graph, program.memory, self._variable_bytes(made.graph), self._chip)
+        runner = Runner(program, self._arenas)
+        if self._watchers:
+            names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
+            fetched = [made.graph.spec(value) for value in program.fetch_values]
+            self._schedules[runner] = _Kept(names, fetched, self._variable_bytes(made.graph))
+        return runner
 
     def _compilation(self, graph: Graph, name: str, is_whole: bool = False) -> Compilation:
         """The beginning of one.  name, is_whole: for those who look on, see `instrumentation.observer`."""

@@ -16,6 +16,7 @@ import pytest
 import tf2npu
 from tf2npu import rules
 from tf2npu.cli import cli
+from tf2npu.prediction import document
 from tf2npu.report import report_document
 from tf2npu.rules import all_rules, base, plugins
 
@@ -50,10 +51,11 @@ def shim_modules() -> Iterator[str]:
 
 
 def report_fields() -> Iterator[str]:
-    """Fields of report.json by the class that holds them."""
-    for name, kind in sorted(vars(report_document).items()):
-        if inspect.isclass(kind) and kind.__module__ == report_document.__name__:
-            yield from (f"report.json {name}.{field}" for field in getattr(kind, "__annotations__", ()))
+    """Fields of report.json and of a prediction, by the class that holds them."""
+    for file, module in (("report.json", report_document), ("prediction", document)):
+        for name, kind in sorted(vars(module).items()):
+            if inspect.isclass(kind) and kind.__module__ == module.__name__:
+                yield from (f"{file} {name}.{field}" for field in getattr(kind, "__annotations__", ()))
 
 
 def runtime_names() -> Iterator[str]:

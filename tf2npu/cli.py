@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from pathlib import Path
@@ -69,6 +70,21 @@ _language = click.option(
     "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True,
     help="Language of the report; report.json stays English.",
 )  # fmt: skip
+
+
+def _places(command):
+    """The options that `predict` and `profile` share: where the document goes."""
+    options = (
+        click.option("--json", "json_file", type=_path, metavar="FILE", help="Write JSON; - for stdout instead of the text."),
+        click.option("--report", "folder", type=_path, metavar="DIR", help="Write it as a web page into this folder."),
+        click.option(
+            "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True,
+            help="Language of text and page.",
+        ),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def _selection(command):
@@ -205,6 +221,85 @@ def run(words: tuple[str, ...], module: str | None, pairs: tuple[str, ...], repo
     from tf2npu import commands
 
     raise SystemExit(commands.run(list(words), module=module, pairs=pairs, report=report_folder, **options))
+
+
+class PredictCommand(click.Command):
+    """`predict`, whose options may stand before and after SCRIPT; what it does not know there is the script's own.
+
+    Everything behind -- is the script's, too. --batch takes all the numbers that follow it.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ours, theirs = split_words(args, {name: option.is_flag for option in self._options() for name in option.opts})
+        return super().parse_args(ctx, [*ours, "--", *theirs])
+
+    def _options(self) -> list[click.Option]:
+        return [option for option in self.params if isinstance(option, click.Option)]
+
+
+def split_words(args: list[str], options: dict[str, bool]) -> tuple[list[str], list[str]]:
+    """The words of a command line that are options of ours, and the script with its own words.
+
+    options: whether each takes no value.  Raises: click.BadOptionUsage where a value is missing.
+    """
+    ours: list[str] = []
+    theirs: list[str] = []
+    left = list(args)
+    while left:
+        word = left.pop(0)
+        name = word.partition("=")[0]
+        if word == "--":
+            return ours, [*theirs, *left]
+        takes_value = word == name and options.get(name) is False and (not theirs or name.startswith("--"))
+        if takes_value and not left:
+            raise click.BadOptionUsage(name, f"Option '{name}' requires an argument.")
+        if takes_value and name == "--batch":
+            numbers = list(itertools.takewhile(str.isdecimal, left)) or left[:1]  # click refuses what is no number
+            ours += [piece for number in numbers for piece in (word, number)]
+            del left[: len(numbers)]
+        elif name in options and (not theirs or name.startswith("--")):
+            ours += [word, *left[:takes_value]]
+            del left[:takes_value]
+        elif not theirs and word.startswith("-"):
+            return [*ours, word], left  # click says that there is no such option
+        else:
+            theirs.append(word)
+    return ours, theirs
+
+
+@cli.command(cls=PredictCommand)
+@click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME[,NAME]", help="Chips to predict for.")
+@click.option("--steps", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Steps of training to run.")
+@click.option("--devices", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Devices, a process each.")
+@click.option("--iterations-per-loop", type=click.IntRange(1), metavar="K", help="Steps that a loop on the device does.")
+@click.option("--precision", metavar="MODE", help="A precision_mode, such as allow_mix_precision.")
+@click.option("--batch", type=click.IntRange(1), multiple=True, metavar="B ...", help="Further batch sizes to predict.")
+@click.option("--shapes-only", is_flag=True, help="Compute shapes only, where the numbers do not matter: faster.")
+@_places
+@click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
+def predict(words: tuple[str, ...], json_file: Path | None, folder: Path | None, language: str, **options) -> None:
+    """Predict the time of a training step of SCRIPT on a chip, and say what would make it shorter.
+
+    SCRIPT is migrated, or plain TensorFlow 1 that is converted for this run. It is stopped after --steps steps. These options
+    may stand before and after it; other words, and all that stand behind --, are its own.
+    """
+    from tf2npu import prediction_command
+
+    place = prediction_command.Place(json_file, folder, language)
+    raise SystemExit(prediction_command.predict(words, place=place, **options))
+
+
+@cli.command()
+@click.argument("paths", type=_path, nargs=-1, metavar="PROF_*...")
+@click.option("--compare", "compared", type=_path, nargs=2, metavar="A B", help="Compare two profiles by type of operator.")
+@_places
+def profile(
+    paths: tuple[Path, ...], compared: tuple[Path, Path] | None, json_file: Path | None, folder: Path | None, language: str
+) -> None:
+    """Show what a profiler recorded, here or on a real host: where the time of a step went, operator by operator."""
+    from tf2npu import prediction_command
+
+    raise SystemExit(prediction_command.profile(paths, compared, prediction_command.Place(json_file, folder, language)))
 
 
 @cli.command()

@@ -26,6 +26,8 @@ OF_FOLDERS = {
     "tools/api_table/": ("tests/converter_api/test_table.py",),
     "tf2npu/report/locale/": ("tests/report/test_language.py",),
     "tf2npu/report/htmlfiles/": ("tests/report/test_html.py", "tests/report/test_browser.py"),
+    "tf2npu/prediction/": ("tests/cli/test_profile.py",),
+    "tf2npu/profiles/": ("tests/cli/test_profile.py",),
     "tests/fixtures/convert/": ("tests/converter/test_golden.py",),
 }
 """Tests that hold the files of a folder against something else: a list, a table, a generated page. They import none of them."""

@@ -24,12 +24,13 @@ class LoopRunner:
     """Callable with the values that enter; returns those that leave.
 
     loop: the parts.  program: one iteration, the steps of the test first.  slots: of the body's values.  flops: floating-point
-    operations of the last call.
+    operations of the last call.  turns: iterations of the last call.
     """
 
     def __init__(self, loop: Loop, program: Program, slots: Mapping[Value, int]) -> None:
         self.program = program
         self.flops = 0.0
+        self.turns = 0
         self._constants = [(position, slots[Value(name)]) for position, name in loop.constants.items()]
         self._variables = [(position, slots[Value(name)]) for position, name in loop.variables.items()]
         self._moves = [(slots[Value(name)], slots[value]) for name, value in loop.next_values.items()]
@@ -45,7 +46,7 @@ class LoopRunner:
         slots = list(self.program.template)
         for position, slot in (*self._constants, *self._variables):
             slots[slot] = inputs[position]
-        self.flops = 0.0
+        self.flops, self.turns = 0.0, 0
         test, body = self._test.steps(), self._body.steps()  # how they are run does not change while the loop runs
         self._run(self._test, test, slots)
         watch = current()
@@ -53,6 +54,7 @@ class LoopRunner:
             if watch is not None:
                 watch.check()
             self._run(self._body, body, slots)
+            self.turns += 1
             self._carry(slots)
             self._run(self._test, test, slots)
         return tuple(slots[slot] for slot in self._results)
@@ -105,3 +107,13 @@ def _run_steps(steps: _Steps, slots: list[Any]) -> None:
             raise told(error, [slots[i] for i in step.ins]).at(step.node, step.op) from error
         if interrupts.pending:
             interrupts.deliver()
+
+
+def turns_of(program: Program) -> dict[str, int]:
+    """Iterations of the last call of each loop of a program, by node; of a loop inside of another its last call."""
+    found = {}
+    for step in program.steps:
+        if isinstance(step, Task) and isinstance(step.function, LoopRunner):
+            found[step.node] = step.function.turns
+            found.update(turns_of(step.function.program))
+    return found

@@ -15,7 +15,8 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import ENTERS, NOT_COMPILED, SWITCHES
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.importer.functions import Inliner, device_op
+from npu_runtime.importer.functions import MARK, Inliner, device_op
+from npu_runtime.importer.source_lines import users_line
 from npu_runtime.importer.tensor_specs import import_spec
 from npu_runtime.kernels.control.variants import ADD_VARIANTS, ZERO_VARIANTS
 
@@ -54,6 +55,14 @@ class GraphImporter:
         """The NodeDef of a node, also of one that came out of a function's body."""
         inlined = self._inliner.definitions.get(name)
         return self.tf_graph.get_operation_by_name(name).node_def if inlined is None else inlined
+
+    def source_of(self, name: str) -> str:
+        """ "file:line" of the user's code that made a node, "" if unknown; of a gradient that of what it is the gradient of."""
+        try:
+            operation = self.tf_graph.get_operation_by_name(name.split(MARK)[0])
+        except (KeyError, ValueError):
+            return ""
+        return users_line(operation)
 
     def resolve(self, name: str) -> Value:
         """A tensor by TensorFlow's name; of a call that was expanded what stands for its output."""

@@ -46,6 +46,8 @@ class _Assignment:
     def visit(self, op: ChipOp) -> list[ChipOp]:
         """The operator behind the conversions that it needs."""
         added: list[ChipOp] = []
+        if op.pattern == UPDATE:  # in the format of the gradient, which the variable has too
+            return [op]
         wanted = self._own_format(op) or self._given_format(op)
         for position, tensor in enumerate(op.inputs):
             needed = wanted if tensor.n_elements == _largest(op) or op.pattern == CUBE else _format_of(tensor)
@@ -67,7 +69,7 @@ class _Assignment:
     def _given_format(self, op: ChipOp) -> str:
         """That of the first large input that is no view of another shape."""
         largest = _largest(op)
-        return next((_format_of(t) for t in op.inputs if t.n_elements == largest), ND)
+        return next((_format_of(t) for t in op.inputs if t.n_elements == largest and _has_format(t)), ND)
 
     def _convert(self, tensor: Tensor, wanted: str, added: list[ChipOp]) -> Tensor:
         key = tensor, wanted

@@ -58,6 +58,7 @@ class Tensor:
 class ChipOp:
     """name: on the device.  op: TensorFlow's or one of ours.  op_type: the device's operator.  pattern: see above.
     members: nodes of the user's graph.  attrs: of the node.  is_dynamic: whether a shape is known only when it runs.
+    flops: useful floating-point operations.
     """
 
     name: str
@@ -69,6 +70,7 @@ class ChipOp:
     members: tuple[str, ...]
     attrs: Mapping[str, Any] = field(default_factory=dict)
     is_dynamic: bool = False
+    flops: float = 0.0
 
     def __repr__(self) -> str:
         return f"<{self.op_type} {self.name}>"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.device.chip import Chip
 from npu_runtime.graph.ir import Graph
+from npu_runtime.graph.ops import WHILE
 from npu_runtime.lowering.assign_formats import assign_formats
 from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, RUNTIME, ChipGraph, ChipOp, Tensor
 from npu_runtime.lowering.fuse_buffers import fuse_buffers
@@ -23,7 +24,7 @@ ELSEWHERE = frozenset({AI_CPU, COLLECTIVE, RUNTIME})
 @dataclass(frozen=True, eq=False)
 class LoweredTask:
     """ops: that it does.  head: which of them gives it its type.  read, written: tensors that enter and leave it.
-    work: of the AI cores, None for another engine.
+    work: of the AI cores, None for another engine.  body: the tasks of one turn of a loop.
     """
 
     ops: tuple[ChipOp, ...]
@@ -31,6 +32,7 @@ class LoweredTask:
     read: tuple[Tensor, ...]
     written: tuple[Tensor, ...]
     work: CoreWork | None
+    body: tuple[LoweredTask, ...] = ()
 
     @property
     def name(self) -> str:
@@ -47,14 +49,15 @@ def lower(graph: Graph, chip: Chip) -> list[LoweredTask]:
     split_normalization(selected)
     fuse_dropout(selected)
     assign_formats(selected, chip)
-    return _tasks(selected, fuse_buffers(selected), fetched)
+    return _tasks(selected, fuse_buffers(selected), fetched, chip)
 
 
-def _tasks(graph: ChipGraph, regions: list[list[ChipOp]], fetched: Collection[Tensor]) -> list[LoweredTask]:
+def _tasks(graph: ChipGraph, regions: list[list[ChipOp]], fetched: Collection[Tensor], chip: Chip) -> list[LoweredTask]:
     readers, kept = graph.readers(), frozenset(fetched)
     made = []
     for region in regions:
         head, read, written = head_of(region), entering(region), leaving(region, readers, kept)
         work = None if head.pattern in ELSEWHERE else region_work(region, read, written)
-        made.append(LoweredTask(tuple(region), head, tuple(read), tuple(written), work))
+        body = tuple(lower(head.attrs["loop"].graph, chip)) if head.op == WHILE else ()
+        made.append(LoweredTask(tuple(region), head, tuple(read), tuple(written), work, body))
     return made

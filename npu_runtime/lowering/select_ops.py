@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npu_runtime.analysis.device_types import DEVICE_TYPE
+from npu_runtime.analysis.node_work import node_work
 from npu_runtime.device.chip import Chip
 from npu_runtime.device.op_table import OpOnDevice, tensorflow_ops
 from npu_runtime.dtypes import FLOATS
@@ -82,7 +83,7 @@ class _Selection:
         source = str(node.attrs.get("source", "")) if node.op == ROUND else ""
         made = ChipOp(
             node.name, node.op, op_type, pattern, [tensor for tensor in inputs if not _is_attribute(tensor)], [],
-            (source or node.name,), node.attrs, any(not spec.is_complete for spec in node.outputs),
+            (source or node.name,), node.attrs, any(not spec.is_complete for spec in node.outputs), node_work(self.graph, node),
         )  # fmt: skip
         for index, spec in enumerate(node.outputs):
             if index in node.ref_outputs and node.inputs:

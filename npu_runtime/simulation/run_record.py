@@ -91,9 +91,12 @@ class ModelRun:
 
 @dataclass
 class DeviceRun:
-    """All that one device did.  device_id: number on its host.  rank_id: -1 for a single device."""
+    """All that one device did.  device_id: number on its host.  rank_id: -1 for a single device.  n_ranks: that train
+    together.
+    """
 
     soc: str
     device_id: int = 0
     rank_id: int = -1
     models: list[ModelRun] = field(default_factory=list)
+    n_ranks: int = 1

@@ -90,7 +90,7 @@ class Output:
         if entry.note:
             _noted(result, file_findings.EXCLUDED, Level.SKIPPED, f"{entry.note}: not converted")
         size = f"{entry.size / (1 << 20):.1f} MB of data"
-        if entry.size <= LARGE_BYTES or self._data == "copy":
+        if self._data == "copy" or (entry.size <= LARGE_BYTES and self._data != "link-all"):
             return self._placed(result, lambda mirror, path: mirror.put_copy(path, self._tree.files, entry.path, entry.mode))
         if self._data == "skip":
             result.status = Status.UNCHANGED

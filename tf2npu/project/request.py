@@ -23,7 +23,7 @@ class Request:
     """What to do.
 
     out: None writes nothing, unless in_place converts the source files themselves; jobs: most worker processes; data:
-    "link", "copy" or "skip"; python2: bring Python 2 sources to Python 3 first.
+    "link", "copy" or "skip" files over LARGE_BYTES, or "link-all"; python2: bring Python 2 sources to Python 3 first.
     """
 
     source: Path

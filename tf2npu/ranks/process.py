@@ -10,7 +10,7 @@ from typing import TextIO
 
 from tf2npu.ranks.rank_output import Output
 
-_PROGRAM = """
+AS_COMMAND = """
 import sys
 sys.path[0] = sys.prefix
 from tf2npu.ranks.orphans import end_with
@@ -18,7 +18,8 @@ end_with(int(sys.argv.pop(1)))
 from tf2npu.cli import main
 main()
 """
-"""As the installed command: nothing in the current folder takes the place of a library."""
+"""What `python -c` runs as the installed command, with the process that it ends with as its first word: nothing in the current
+folder takes the place of a library."""
 
 
 class Rank:
@@ -34,7 +35,7 @@ class Rank:
         own = dict.fromkeys(("RANK_ID", "DEVICE_ID", "ASCEND_DEVICE_ID", "DEVICE_INDEX"), str(number))
         environment = {"JOB_ID": "1", **os.environ, **shared, **own, "RANK_SIZE": str(n_ranks)}
         environment.pop("CM_WORKER_SIZE", None)  # says the same as RANK_SIZE, and both are an error
-        command = [sys.executable, "-c", _PROGRAM, str(os.getpid()), "run", *words]
+        command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *words]
         if number == 0:
             out, err = (_piped_unless_terminal(stream) for stream in (sys.stdout, sys.stderr))
             self.process = subprocess.Popen(command, env=environment, stdout=out, stderr=err)

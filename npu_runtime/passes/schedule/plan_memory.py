@@ -23,12 +23,13 @@ N_LARGEST = 6
 class MemoryPlan:
     """offsets_bytes: place of each planned value.  arena_bytes: size of the arena.  live_bytes: the largest sum of
     buffers alive at one time, below which no plan can go.  largest: the biggest values alive then, with their bytes; the first
-    is the one that was made last of all."""
+    is the one that was made last of all.  live_by_position: bytes that are alive from a position on, in order."""
 
     offsets_bytes: dict[Value, int] = field(default_factory=dict)
     arena_bytes: int = 0
     live_bytes: int = 0
     largest: list[tuple[Value, int]] = field(default_factory=list)
+    live_by_position: list[tuple[int, int]] = field(default_factory=list)
 
 
 @dataclass
@@ -171,6 +172,7 @@ def _assign(buffers: Sequence[_Buffer]) -> MemoryPlan:
             offset = arena.take(size)
             live += size
         plan.offsets_bytes[buffer.value] = offset
+        plan.live_by_position.append((buffer.start, live))
         if live > plan.live_bytes:
             plan.live_bytes, peak = live, buffer.start
         if buffer.value not in taken_over:

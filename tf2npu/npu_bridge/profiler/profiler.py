@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from types import TracebackType
 
 from npu_bridge._log import recorded
+
+from npu_runtime.profiler.profiling_request import ProfilingRequest, of_block
 
 LEVELS = ("L0", "L1", "L2")
 
@@ -38,6 +41,15 @@ class Profiler:
     def stop(self) -> None:
         """End profiling."""
         Profiler._active = None
+
+    def request(self) -> ProfilingRequest:
+        """What the runs inside the block collect, and where it goes."""
+        return of_block(self.level, self.aic_metrics, self.output_path, os.environ)
+
+    @classmethod
+    def active(cls) -> Profiler | None:
+        """The block that runs are inside of now."""
+        return cls._active
 
     def __enter__(self) -> Profiler:
         self.start()

@@ -1,0 +1,1 @@
+"""Profiles of the simulated device in the vendor's public tools and in Perfetto: what they make of our files."""

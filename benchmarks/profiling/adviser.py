@@ -1,0 +1,60 @@
+"""Has the vendor's adviser (PyPI: msprof-analyze) read a profile with two planted operators, and looks for their names.
+
+    python -m benchmarks.profiling.adviser [--adviser COMMAND]
+
+COMMAND is `msprof-analyze`, in an environment of its own, since it pins older libraries than ours; without it the program says so
+and ends with 77.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.profiling.vendor_parser import NOT_BROUGHT
+from npu_runtime.profiler.collection import write_profile
+from npu_runtime.profiler.profiling_options import ProfilingOptions
+from tests.profiler import runs
+
+EXPECTED = {"the operator on the AI CPU": "Unique", "the matrix product whose sizes are no multiples of 256": "planted/MatMul"}
+"""What the advice must name, by what it is."""
+_BEGAN_NS = 1_700_000_000_123_456_789
+"""Time of day of the profile: any."""
+
+
+def advice(command: str, scratch: Path) -> str:
+    """What the adviser prints and the pages that it writes, for the planted run."""
+    output, told = scratch / "profile", scratch / "advice"
+    output.mkdir()
+    options = ProfilingOptions(training_trace=True, aicpu=True)
+    profile = write_profile(runs.planted(), options, output, _BEGAN_NS).folder
+    words = [command, "advisor", "all", "-d", profile, "-pt", "msprof", "-l", "en", "-o", told, "--force"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=scratch)
+    if done.returncode:
+        raise SystemExit(f"the adviser fails:\n{done.stdout}{done.stderr}")
+    return done.stdout + "".join(page.read_text(encoding="utf-8") for page in sorted(told.glob("*.html")))
+
+
+def main() -> int:
+    """Look for each planted operator in the advice."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--adviser", metavar="COMMAND", default=shutil.which("msprof-analyze"), help="its command")
+    command = parser.parse_args().adviser
+    if command is None or shutil.which(command) is None:
+        print(
+            "msprof-analyze is not installed: install it from PyPI in an environment of its own, name it with --adviser COMMAND"
+        )
+        return NOT_BROUGHT
+    with tempfile.TemporaryDirectory() as scratch:
+        told = advice(command, Path(scratch))
+    for what, name in EXPECTED.items():
+        print(f"{what} ({name}): {'named' if name in told else 'NOT named'}")
+    return 0 if all(name in told for name in EXPECTED.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

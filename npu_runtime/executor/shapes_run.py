@@ -1,0 +1,28 @@
+"""A step that computes nothing: the host does what needs nothing of the device, and fetches are zeros of the right shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npu_runtime.dtypes import to_numpy
+from npu_runtime.executor.program import HostStep, Program
+from npu_runtime.graph.spec import Spec
+
+
+def run_shapes(program: Program, specs: Sequence[Spec]) -> list[Any]:
+    """The fetches of a step.  specs: of the fetches; an extent that is not known counts as one."""
+    made: dict[int, Any] = {}
+    for step in program.steps:
+        if isinstance(step, HostStep) and not step.ins:
+            made.update(zip(step.outs, step.function([]), strict=True))
+    return [made[slot] if slot in made else _zeros(spec) for slot, spec in zip(program.fetches, specs, strict=True)]
+
+
+def _zeros(spec: Spec) -> Any:
+    shape = tuple(1 if n is None else n for n in spec.shape or ())
+    if spec.dtype == "string":
+        return np.full(shape, b"", object)[()]
+    return np.zeros(shape, to_numpy(spec.dtype))[()]

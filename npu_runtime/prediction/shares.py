@@ -1,0 +1,68 @@
+"""What the time of a step is parted into: every moment counts once, for the first of the kinds below that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_runtime.cost.fitted import load_fitted
+from npu_runtime.cost.task_cost import AI_CPU, COLLECTIVE, COPY, CUBE, RUNTIME, VECTOR
+from npu_runtime.simulation.run_record import Iteration, TaskRun
+
+SHARES = ("cube", "vector", "memory", "ai_cpu", "launch", "host", "waiting")
+_UNITS = {"cube": "cube", "vector": "vector", "scalar": "vector"}
+"""Pipes that compute; every other one moves data."""
+Span = tuple[float, float]
+
+
+def shares_of(step: Iteration, step_us: float) -> dict[str, float]:
+    """Shares of a step by kind, which sum to 1.
+
+    step_us: microseconds from one step to the next.  A task of the AI cores first starts and then waits for its slowest pipe; an
+    AI CPU task counts where no AI core works; what is left is the host's before the first task and waiting after it.
+    """
+    found = dict.fromkeys(SHARES, 0.0)
+    core = [run for run in step.runs if run.task.cost.engine in (CUBE, VECTOR)]
+    covered = _merged([(run.start, run.end) for run in core])
+    _count_core(core, found, covered)
+    others = {AI_CPU: "ai_cpu", RUNTIME: "launch", COPY: "host", COLLECTIVE: "waiting"}
+    for engine, kind in others.items():
+        spans = _merged([(run.start, run.end) for run in step.runs if run.task.cost.engine == engine])
+        both = _merged([*covered, *spans])
+        found[kind] += _length(both) - _length(covered)
+        covered = both
+    begins = min((start for start, _ in covered), default=step.end)
+    found["host"] += max(0.0, begins - step.issued[0])
+    found["waiting"] += max(0.0, step_us - sum(found.values()))
+    total = sum(found.values())
+    return {kind: us / total for kind, us in found.items()} if total else found
+
+
+def _count_core(core: Sequence[TaskRun], found: dict[str, float], covered: Sequence[Span]) -> None:
+    """Scaled so that tasks side by side on two streams count as long as they take together."""
+    start_us = load_fitted().start_us
+    summed = sum(run.end - run.start for run in core)
+    scale = _length(covered) / summed if summed else 0.0
+    for run in core:
+        us = run.end - run.start
+        starting = min(us, start_us)
+        found["launch"] += scale * starting
+        found[_UNITS.get(_longest_pipe(run), "memory")] += scale * (us - starting)
+
+
+def _longest_pipe(run: TaskRun) -> str:
+    cost = run.task.cost
+    return cost.bound if cost.bound != "start" else max(cost.cycles, key=lambda pipe: cost.cycles[pipe], default="cube")
+
+
+def _merged(spans: Sequence[Span]) -> list[Span]:
+    made: list[Span] = []
+    for start, end in sorted(spans):
+        if made and start <= made[-1][1]:
+            made[-1] = made[-1][0], max(made[-1][1], end)
+        else:
+            made.append((start, end))
+    return made
+
+
+def _length(spans: Sequence[Span]) -> float:
+    return sum(end - start for start, end in spans)

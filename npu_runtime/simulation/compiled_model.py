@@ -1,0 +1,139 @@
+"""A compiled model as the device holds it: its tasks with costs and streams, and which of them mark the phases of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from npu_runtime.cost.ai_cpu import ai_cpu_cost
+from npu_runtime.cost.collective import collective_cost
+from npu_runtime.cost.core_task import core_cost
+from npu_runtime.cost.runtime_ops import runtime_cost
+from npu_runtime.cost.task_cost import TaskCost
+from npu_runtime.device.chip import Chip
+from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, CUBE, RUNTIME, Tensor
+from npu_runtime.lowering.lower import LoweredTask
+from npu_runtime.simulation.run_record import DeviceTask, TensorDescription
+from npu_runtime.simulation.task_streams import streams_of
+
+SourceOf = Callable[[str], str]
+"""source_of(node): "file:line" of the script that made a node of the user's graph, "" if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A task and the launches before it, by position, that it waits for.  body: the launches of one turn of a loop."""
+
+    task: DeviceTask
+    waits: tuple[int, ...]
+    body: tuple[Launch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """n_ranks: that compute together.  ranks_a_server: of them on one machine."""
+
+    n_ranks: int = 1
+    ranks_a_server: int = 8
+
+
+@dataclass(frozen=True)
+class CompiledModel:
+    """name: what it is called in files.  launches: in the order of issue.  fp, bp: positions of the first forward task that
+    depends on input data and of the last that a gradient needs, None for a model without updates.  input_bytes: fed in a step.
+    is_training: whether a step updates trainable variables.
+    """
+
+    name: str
+    launches: Sequence[Launch]
+    fp: int | None = None
+    bp: int | None = None
+    input_bytes: float = 0.0
+    is_training: bool = False
+    collectives: tuple[int, ...] = field(default=())
+
+
+def compile_model(
+    name: str, tasks: Sequence[LoweredTask], chip: Chip, ranks: Ranks, source_of: SourceOf, input_bytes: float = 0.0
+) -> CompiledModel:  # fmt: skip
+    """The model of lowered tasks on a chip."""
+    streams = streams_of(tasks, chip)
+    launches = _launches(tasks, streams, chip, ranks, source_of)
+    updates = [position for position, task in enumerate(tasks) if any(_is_training_update(op.op) for op in task.ops)]
+    collectives = tuple(position for position, task in enumerate(tasks) if task.head.pattern == COLLECTIVE)
+    if not updates:
+        return CompiledModel(name, launches, input_bytes=input_bytes, collectives=collectives)
+    fp, bp = _first_forward(tasks), _last_backward(tasks, frozenset(updates))
+    return CompiledModel(name, launches, fp, bp, input_bytes, True, collectives)
+
+
+def _is_training_update(op: str) -> bool:
+    """Source: the ops of TensorFlow's optimizers."""
+    return "Apply" in op and not op.startswith("Assign")
+
+
+def _launches(
+    tasks: Sequence[LoweredTask], streams: Mapping[int, int], chip: Chip, ranks: Ranks, source_of: SourceOf
+) -> tuple[Launch, ...]:  # fmt: skip
+    maker = {tensor.storage: position for position, task in enumerate(tasks) for op in task.ops for tensor in op.outputs}
+    made = []
+    for position, task in enumerate(tasks):
+        waits = tuple(sorted({maker[t] for t in task.read if t in maker and streams[maker[t]] != streams[position]}))
+        described = _described(task, position, streams[position], chip, ranks, source_of)
+        body = _launches(task.body, dict.fromkeys(range(len(task.body)), streams[position]), chip, ranks, source_of)
+        made.append(Launch(described, waits, body))
+    return tuple(made)
+
+
+def _described(task: LoweredTask, number: int, stream: int, chip: Chip, ranks: Ranks, source_of: SourceOf) -> DeviceTask:
+    members = tuple(dict.fromkeys(member for op in task.ops for member in op.members))
+    sources = filter(None, map(source_of, task.head.members))
+    return DeviceTask(
+        task.name, task.head.op_type, _task_type(task, chip), stream, number, cost_of(task, chip, ranks), members,
+        next(sources, ""), tuple(map(_description, task.read)), tuple(map(_description, task.written)),
+        any(op.is_dynamic for op in task.ops),
+    )  # fmt: skip
+
+
+def cost_of(task: LoweredTask, chip: Chip, ranks: Ranks) -> TaskCost:
+    """The cost of a task on its engine."""
+    if task.work is not None:
+        return core_cost(task.work, chip)
+    read, written = (sum(tensor.n_bytes for tensor in tensors) for tensors in (task.read, task.written))
+    if task.head.pattern == COLLECTIVE:
+        return collective_cost(task.head.op_type, read, ranks.n_ranks, ranks.ranks_a_server, chip)
+    if task.head.pattern == RUNTIME:
+        return runtime_cost(task.head.op)
+    return ai_cpu_cost(read, written, sum(op.flops for op in task.ops), chip)
+
+
+def _task_type(task: LoweredTask, chip: Chip) -> str:
+    if task.head.pattern in (AI_CPU, RUNTIME):
+        return "AI_CPU"
+    if task.head.pattern == COLLECTIVE:
+        return "COMMUNICATION"
+    return "AI_VECTOR_CORE" if chip.is_split and task.head.pattern != CUBE else "AI_CORE"
+
+
+def _description(tensor: Tensor) -> TensorDescription:
+    return TensorDescription(tensor.shape, tensor.dtype, tensor.format)
+
+
+def _first_forward(tasks: Sequence[LoweredTask]) -> int | None:
+    """The first task of the AI cores that depends on what is fed or comes from the host."""
+    fed: set[Tensor] = set()
+    for position, task in enumerate(tasks):
+        outside = [t for t in task.read if t.producer is None and not (t.is_variable or t.is_constant)]
+        if outside or any(t in fed for t in task.read):
+            fed.update(tensor for op in task.ops for tensor in op.outputs)
+            if task.work is not None:
+                return position
+    return None
+
+
+def _last_backward(tasks: Sequence[LoweredTask], updates: frozenset[int]) -> int | None:
+    """The last task before the updates that one of them needs; masks and collectives are not part of the pass."""
+    maker = {tensor.storage: position for position, task in enumerate(tasks) for op in task.ops for tensor in op.outputs}
+    needed = [maker[t] for position in updates for t in tasks[position].read if t in maker and maker[t] not in updates]
+    passed = [position for position in needed if tasks[position].work is not None]
+    return max(passed, default=None)

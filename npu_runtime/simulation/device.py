@@ -1,0 +1,103 @@
+"""A simulated device: its clock, the models that it has loaded, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from npu_runtime.cost.fitted import load_fitted
+from npu_runtime.cost.memory_copy import TO_DEVICE, copy_cost
+from npu_runtime.device.chip import Chip
+from npu_runtime.simulation.clock import run_step
+from npu_runtime.simulation.compiled_model import CompiledModel
+from npu_runtime.simulation.run_record import DeviceRun, Iteration, ModelRun, TaskRun
+
+
+@dataclass(frozen=True)
+class ShiftedRuns(Sequence[TaskRun]):
+    """The runs of a step that went as an earlier one did, so many microseconds later."""
+
+    runs: Sequence[TaskRun]
+    offset: float
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @overload
+    def __getitem__(self, index: int) -> TaskRun: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TaskRun]: ...
+    def __getitem__(self, index: int | slice) -> TaskRun | list[TaskRun]:
+        if isinstance(index, slice):
+            return [self._shifted(run) for run in self.runs[index]]
+        return self._shifted(self.runs[index])
+
+    def _shifted(self, run: TaskRun) -> TaskRun:
+        return TaskRun(run.task, run.start + self.offset, run.end + self.offset)
+
+
+@dataclass(frozen=True)
+class Issue:
+    """How the host issues a step.  is_issued: whether it does so at all: inside of a sunk loop only the first step is.
+    copies_inputs: whether the batch is copied before the step, and not beside the step before it.
+    """
+
+    is_issued: bool = True
+    copies_inputs: bool = True
+
+
+class SimulatedDevice:
+    """One device.  now: microseconds since it was opened."""
+
+    def __init__(self, chip: Chip, device_id: int = 0, rank_id: int = -1) -> None:
+        self.chip = chip
+        self.record = DeviceRun(chip.name, device_id, rank_id)
+        self.now = 0.0
+        self._first: dict[tuple[int, Issue, tuple[tuple[str, int], ...]], Iteration] = {}
+
+    def load(self, model: CompiledModel) -> ModelRun:
+        """A model that the device has from now on."""
+        begins, self.now = self.now, self.now + load_fitted().issue_us
+        tasks = [launch.task for launch in model.launches]
+        made = ModelRun(len(self.record.models) + 1, model.name, tasks, (begins, self.now))
+        self.record.models.append(made)
+        return made
+
+    def step(self, loaded: ModelRun, model: CompiledModel, issue: Issue, turns: Mapping[str, int] | None = None) -> Iteration:
+        """Run a step, and let the clock go on to its end.  turns: of loops, by name of the task."""
+        key = loaded.model_id, issue, tuple(sorted((turns or {}).items()))
+        issued = self.now, self.now + (load_fitted().issue_us if issue.is_issued else 0.0)
+        copied = self._copied(model, issue, issued[1])
+        number, before = len(loaded.iterations) + 1, loaded.iterations[-1].end if loaded.iterations else None
+        first = self._first.get(key)
+        if first is None:
+            made = run_step(model, number, issued, copied[1], before, turns, copied)
+            self._first[key] = made
+        else:
+            made = _repeated(first, number, self.now - first.issued[0], before)
+        loaded.iterations.append(made)
+        self.now = made.end
+        return made
+
+    def _copied(self, model: CompiledModel, issue: Issue, begins: float) -> tuple[float, float]:
+        """When the batch is taken: copied from the host, or there already."""
+        n_bytes = model.input_bytes if issue.copies_inputs else 0.0
+        return begins, begins + (copy_cost(n_bytes, TO_DEVICE, self.chip).us if n_bytes else 0.0)
+
+
+def _repeated(first: Iteration, number: int, offset: float, before: float | None) -> Iteration:
+    """The same step later."""
+
+    def later(time: float | None) -> float | None:
+        return None if time is None else time + offset
+
+    def both(span: tuple[float, float]) -> tuple[float, float]:
+        return span[0] + offset, span[1] + offset
+
+    start = before if before is not None else first.start + offset
+    get_next = None if first.get_next is None else both(first.get_next)
+    return Iteration(
+        number, start, first.end + offset, ShiftedRuns(first.runs, offset), both(first.issued), later(first.fp_start),
+        later(first.bp_end), get_next, tuple(both(span) for span in first.reduces),
+    )  # fmt: skip

@@ -1,0 +1,42 @@
+"""Streams of a model's tasks: as `assign_streams` gives them to the nodes of a graph, but masks have a stream of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_runtime.device.chip import Chip
+from npu_runtime.device.engines import AI_CPU, COLLECTIVE, CORE, RUNTIME, VECTOR
+from npu_runtime.lowering import chip_graph
+from npu_runtime.lowering.fuse_dropout import GENERATE_MASK
+from npu_runtime.lowering.lower import LoweredTask
+from npu_runtime.passes.schedule.assign_streams import find_subgraphs
+from npu_runtime.passes.schedule.stream_numbers import assign_to_streams
+
+_ENGINES = {chip_graph.AI_CPU: AI_CPU, chip_graph.COLLECTIVE: COLLECTIVE, chip_graph.RUNTIME: RUNTIME}
+
+
+def streams_of(tasks: Sequence[LoweredTask], chip: Chip) -> dict[int, int]:
+    """The stream of each task, by position.
+
+    Source: a pass of the graph engine links the makers of dropout masks, which need nothing, on a stream beside the others.
+    """
+    maker = {tensor.storage: str(position) for position, task in enumerate(tasks) for op in task.ops for tensor in op.outputs}
+    names = [str(position) for position, task in enumerate(tasks)]
+    sources = {
+        name: frozenset(maker[t] for t in task.read if t in maker) - {name} for name, task in zip(names, tasks, strict=True)
+    }
+    masks = {name for name, task in zip(names, tasks, strict=True) if task.head.op == GENERATE_MASK and not sources[name]}
+    launched = [name for name in names if name not in masks]
+    engines = {name: _engine(task, chip) for name, task in zip(names, tasks, strict=True)}
+    kept = {name: sources[name] - masks for name in launched}
+    subgraphs = find_subgraphs(launched, engines, kept)
+    groups = {n: str(tasks[int(n)].head.attrs.get("group") or "") for n in launched if engines[n] == COLLECTIVE}
+    streams = assign_to_streams(subgraphs, engines, kept, groups, {})
+    number = 1 + max(streams.values(), default=-1)
+    return {int(name): number if name in masks else streams[name] for name in names}
+
+
+def _engine(task: LoweredTask, chip: Chip) -> str:
+    if task.head.pattern in _ENGINES:
+        return _ENGINES[task.head.pattern]
+    return VECTOR if chip.is_split and task.head.pattern != chip_graph.CUBE else CORE

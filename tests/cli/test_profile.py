@@ -1,0 +1,85 @@
+"""`profile` from outside, and how the words of `predict` are told apart."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.profiles import trees
+from tf2npu import cli
+from tf2npu.prediction import document
+from tf2npu.prediction_request import PredictionRequest, chips_named
+
+CHIPS = ["Ascend910A", "Ascend910B1", "Ascend910ProA"]
+
+
+class TestWords:
+    OPTIONS = {"--soc": False, "--steps": False, "--shapes-only": True, "--batch": False, "-q": True}  # noqa: RUF012
+
+    @pytest.mark.parametrize(
+        ("words", "ours", "theirs"),
+        [
+            ("t.py --lr 1 --soc X", "--soc X", "t.py --lr 1"),
+            ("--soc X t.py --steps=2 a", "--soc X --steps=2", "t.py a"),
+            ("t.py --batch 1 2 x 3", "--batch 1 --batch 2", "t.py x 3"),
+            ("--batch 1 2 t.py", "--batch 1 --batch 2", "t.py"),
+            ("t.py --shapes-only -q -- --soc Y", "--shapes-only", "t.py -q --soc Y"),
+            ("-q t.py", "-q", "t.py"),
+        ],
+    )
+    def test_ours_may_stand_on_both_sides(self, words, ours, theirs):
+        assert cli.split_words(words.split(), self.OPTIONS) == (ours.split(), theirs.split())
+
+    @pytest.mark.parametrize("name", ["Ascend 910", "910", "ascend910", "Ascend-910A", "ASCEND910a"])
+    def test_a_chip_has_many_spellings(self, name):
+        assert chips_named(name, CHIPS) == ("Ascend910A",)
+        assert chips_named(f"{name},910ProA,{name}", CHIPS) == ("Ascend910A", "Ascend910ProA")
+
+    def test_a_near_miss_is_named(self):
+        with pytest.raises(ValueError, match="did you mean Ascend910B1"):
+            chips_named("Ascend910B0", CHIPS)
+
+    def test_a_request_is_an_object(self):
+        assert json.loads(PredictionRequest("o", ("a",)).as_json())["steps"] == 3
+        assert isinstance(cli.predict, click.Command)
+
+
+class TestProfile:
+    def test_a_tree_is_shown(self, tool, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        tree = trees.new_tree(tmp_path)
+        done = tool("profile", tree, "--json", "p.json", "--report", "rep")
+        assert done.code == 0 and "one step as it was measured on an unknown chip" in done.out and "conv/Conv2D" in done.out
+        Draft202012Validator(document.schema()).validate(json.loads(Path("p.json").read_text()))
+        assert "<title>PROF_" in (Path("rep") / "prediction.html").read_text()
+
+    def test_two_are_compared(self, tool, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        one, other = trees.new_tree(tmp_path), trees.old_tree(tmp_path)
+        done = tool("profile", "--compare", one, other, "--json", "c.json", "--report", "rep")
+        assert done.code == 0 and "Conv2D" in done.out
+        found = json.loads(Path("c.json").read_text())
+        assert found["op_types"][0]["a_us"] == found["op_types"][0]["b_us"]
+        assert (Path("rep") / "comparison.html").exists()
+
+    def test_several_are_shown_one_after_the_other(self, tool, tmp_path):
+        one, other = trees.new_tree(tmp_path), trees.old_tree(tmp_path)
+        done = tool("profile", one, other, "--json", "-")
+        assert [chip["soc"] for chip in json.loads(done.out)["chips"]] == [one.name, other.name]
+
+    @pytest.mark.parametrize(
+        ("words", "reason"), [((), "name a PROF_* folder"), (("absent",), "absent: cannot be read as a folder")]
+    )
+    def test_a_wrong_command_is_one_line(self, tool, tmp_path, monkeypatch, words, reason):
+        monkeypatch.chdir(tmp_path)
+        done = tool("profile", *words)
+        assert done.code == 2 and reason in done.err and done.err.count("\n") == 1
+
+    def test_it_loads_neither_tensorflow_nor_the_device(self, tool, tmp_path, monkeypatch):
+        for name in [name for name in sys.modules if name.startswith("npu_runtime")]:
+            monkeypatch.delitem(sys.modules, name)
+        assert tool("profile", trees.new_tree(tmp_path)).code == 0
+        assert "npu_runtime" not in sys.modules

@@ -1,0 +1,175 @@
+"""A prediction or profile as lines for a terminal: the step, where its time goes, what would make it faster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tf2npu.prediction import figures
+from tf2npu.prediction.document import SHARES, Advice, ChipStep, Document
+from tf2npu.prediction.operators import by_operator
+from tf2npu.prediction.texts import Texts
+from tf2npu.report.as_text import Line
+from tf2npu.report.visible import visible
+
+_MOST_OPERATORS = 10
+"""Operators that are listed; the page has all."""
+_MOST_NAME = 48
+"""Characters of a name in a table: TensorFlow's names are long, and their ends tell them apart."""
+_WIDE = ("\u1100", "\uffe6")  # from and to: characters in between take two columns of a terminal, such as Chinese ones
+SHARE_NAMES = {
+    "cube": "cube", "vector": "vector", "memory": "memory", "ai_cpu": "AI CPU", "launch": "launch", "host": "host",
+    "waiting": "waiting",
+}  # fmt: skip
+"""What the parts of a step's time are called; each is a template of the catalogue."""
+
+
+def full(document: Document, t: Texts) -> Iterator[Line]:
+    """All that is said of each chip, chip by chip."""
+    explained: set[str] = set()
+    for number, step in enumerate(document.steps):
+        if number:
+            yield Line("")
+        yield from _of_chip(step, document, explained, t)
+
+
+def _of_chip(step: ChipStep, document: Document, explained: set[str], t: Texts) -> Iterator[Line]:
+    yield Line(headline(step, document, t), "bold")
+    yield from map(Line, summary(step, document, t))
+    if step.tasks:
+        yield from _section(t("Operators that take most of the time:"), _operators(step, t))
+    if step.advice:
+        yield from _section(t("What would make it faster:"), _advice(step.advice, explained, t))
+    if step.alternatives:
+        yield from _section(t("Elsewhere:"), _alternatives(step, t))
+    if step.notes:
+        yield from _section(t("Notes:"), (f"  {visible(t.note(note))}" for note in step.notes))
+
+
+def _section(head: str, lines: Iterator[str]) -> Iterator[Line]:
+    yield from (Line(""), Line(head, "bold"))
+    yield from map(Line, lines)
+
+
+def headline(step: ChipStep, document: Document, t: Texts) -> str:
+    """What the step is of, and where."""
+    chip = visible(step.soc) if step.soc else t("an unknown chip")
+    subject = visible(document.subject or "-")
+    if document.origin == "profile":
+        return t("{}: one step as it was measured on {}", subject, chip)
+    return t("{}: one training step as predicted for {}", subject, chip)
+
+
+def summary(step: ChipStep, document: Document, t: Texts) -> Iterator[str]:
+    """Time, parts of the time, arithmetic and memory: a sentence each, of what is known."""
+    if step.step_ms is not None:
+        yield _time(step, document, t)
+    if step.precision:
+        yield t("Precision: {}.", visible(step.precision))
+    shares = [(name, getattr(step.shares, name)) for name in SHARES]
+    known = [t("{} {}", t(SHARE_NAMES[name]), figures.percent(share)) for name, share in shares if share is not None]
+    if known:
+        yield t("Where the time goes: {}.", ", ".join(known))
+    if step.tflops is not None:
+        yield _arithmetic(step, t)
+    if step.memory_peak_bytes is not None:
+        yield _memory(step, t)
+
+
+def _time(step: ChipStep, document: Document, t: Texts) -> str:
+    said = t("Step: {}", figures.ms(step.step_ms))
+    if step.step_ms_range is not None:
+        low, high = map(figures.ms, step.step_ms_range)
+        of_steps = document.origin == "profile"
+        said += t(", of all steps {} to {}", low, high) if of_steps else t(", by the model's own error {} to {}", low, high)
+    if step.examples_per_s is not None:
+        said += t("; {} examples a second", figures.number(step.examples_per_s))
+    if step.batch is not None:
+        said += t(" with a batch of {}", step.batch)
+    return said + t(".")
+
+
+def _arithmetic(step: ChipStep, t: Texts) -> str:
+    said = t("Arithmetic: {} a step, {} TFLOPS", figures.flops(step.flops), figures.number(step.tflops))
+    if step.utilisation is not None and step.chip.peak_tflops is not None:
+        used, peak = figures.percent(step.utilisation), figures.number(step.chip.peak_tflops)
+        said += t(", which is {} of the chip's {} TFLOPS", used, peak)
+    return said + t(".")
+
+
+def _memory(step: ChipStep, t: Texts) -> str:
+    said = t("Memory: {} at its peak", figures.n_bytes(step.memory_peak_bytes))
+    if step.hbm_bytes is not None:
+        said += t(" of {}", figures.n_bytes(step.hbm_bytes))
+    if step.largest_batch is not None:
+        said += t("; the largest batch that fits is {}", step.largest_batch)
+    return said + t(".")
+
+
+def _operators(step: ChipStep, t: Texts) -> Iterator[str]:
+    total = sum(task.duration_us for task in step.tasks) or 1.0
+    head = (t("Time"), t("Share"), t("Tasks"), t("Operator"), t("Type"), t("Engine"), t("Bound by"), t("Source"))
+    rows = [
+        (
+            figures.us(group.us), figures.percent(group.us / total), str(group.n_tasks), _short(group.first.name),
+            visible(group.first.op_type), visible(group.first.engine), visible(group.first.bound), visible(group.first.source),
+        )
+        for group in by_operator(step.tasks)[:_MOST_OPERATORS]
+    ]  # fmt: skip
+    return aligned([head, *rows], n_right=3)
+
+
+def _short(name: str) -> str:
+    shown = visible(name)
+    return shown if len(shown) <= _MOST_NAME else f"...{shown[3 - _MOST_NAME :]}"
+
+
+def _advice(advice: Sequence[Advice], explained: set[str], t: Texts) -> Iterator[str]:
+    """Each advice; what a kind is about is said once."""
+    for number, item in enumerate(advice, 1):
+        saved = t(" (saves {})", figures.ms(item.saves_ms)) if item.saves_ms is not None else ""
+        yield f"  {number}. {visible(t.title(item))}{saved}"
+        yield from (f"     {line}" for line in advice_lines(item, t, with_reason=item.kind not in explained))
+        explained.add(item.kind)
+
+
+def advice_lines(item: Advice, t: Texts, *, with_reason: bool = True) -> Iterator[str]:
+    """Where it is and why: operators and line, details, what to do."""
+    where = [t.operators(item), t("at {}", visible(item.source)) if item.source else ""]
+    if any(where):
+        yield " ".join(filter(None, where))
+    if details := t.details(item):
+        yield "; ".join(details)
+    if with_reason and (why := t.why(item)):
+        yield why
+
+
+def _alternatives(step: ChipStep, t: Texts) -> Iterator[str]:
+    head = (t("Step"), t("Examples a second"), t("Batch"), t("Chip"), t("Precision"), t("Loop"))
+    rows = [
+        (
+            figures.ms(other.step_ms), figures.number(other.examples_per_s), figures.number(other.batch), visible(other.soc),
+            visible(other.precision) or figures.UNKNOWN, loop(other.is_sunk, t),
+        )
+        for other in step.alternatives
+    ]  # fmt: skip
+    return aligned([head, *rows], n_right=3)
+
+
+def loop(is_sunk: bool, t: Texts) -> str:
+    """Where the loop over steps runs."""
+    return t("on the device") if is_sunk else t("on the host")
+
+
+def aligned(rows: Sequence[Sequence[str]], n_right: int) -> Iterator[str]:
+    """Rows of a table as lines; the first columns are numbers, which stand to the right."""
+    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        blanks = [" " * (most - width(cell)) for cell, most in zip(row, widths, strict=True)]
+        pairs = zip(row, blanks, strict=True)
+        cells = [blank + cell if n < n_right else cell + blank for n, (cell, blank) in enumerate(pairs)]
+        yield f"  {'  '.join(cells)}".rstrip()
+
+
+def width(text: str) -> int:
+    """Columns of a terminal that a text takes."""
+    return sum(2 if _WIDE[0] <= character <= _WIDE[1] else 1 for character in text)

@@ -1,0 +1,64 @@
+"""Puts the pages of a prediction into a report folder: whole files only, and nothing of somebody else's overwritten."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from tf2npu.files.directory import Directory
+from tf2npu.files.draft import put_whole
+from tf2npu.files.lock import Busy, exclusive
+from tf2npu.report import record
+from tf2npu.report.folder import MARKER, PATIENCE_SECONDS
+from tf2npu.report.record import Written
+
+_NAMES = ("prediction.html", "comparison.html")
+"""The names that anybody could have given to a file; those of further pages hold a chip."""
+_MARKER_TEXT = "This folder is a report of tf2npu: conversions leave it out.\n"
+
+
+class ForeignPage(Exception):
+    """A file that would be overwritten was not written by tf2npu; the text names it."""
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written into, or where a page of somebody else's has one of our names.
+
+    Raises: ForeignPage.
+    """
+    if not os.path.lexists(folder):
+        return
+    try:
+        with Directory.given(folder) as place:
+            _check(place, _NAMES, record.load(folder))
+    except OSError as error:
+        raise ForeignPage(f"{folder}: {error.strerror or error}; give another --report folder") from None
+
+
+def _check(place: Directory, names: tuple[str, ...], earlier: Written) -> None:
+    for name in names:
+        if name not in earlier.names and place.lstat(name) is not None:
+            reason = "exists and was not written by tf2npu; move it away, or give another --report folder"
+            raise ForeignPage(f"{place.path / name}: {reason}")
+
+
+def put_pages(pages: Iterator[tuple[str, str]], folder: Path) -> str:
+    """Write pages into a folder, which may be new or that of a migration report; the name of the first page.
+
+    Raises: OSError; ForeignPage, also where another process has not written its report after a minute.
+    """
+    first = ""
+    try:
+        with Directory.given(folder, make=True) as place, exclusive(place, patience_seconds=PATIENCE_SECONDS):
+            for name, text in pages:
+                earlier = record.load(folder)
+                _check(place, (name,), earlier)
+                record.store(place.path, Written(earlier.names | {name}, earlier.digest))  # ours from here on, also after a kill
+                if place.lstat(MARKER) is None:
+                    put_whole(place, MARKER, [_MARKER_TEXT])
+                put_whole(place, name, [text])
+                first = first or name
+    except Busy as busy:
+        raise ForeignPage(str(busy)) from None
+    return first

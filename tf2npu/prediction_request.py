@@ -1,0 +1,58 @@
+"""What `tf2npu predict` asks of the simulated device, as the environment hands it to the process of the script."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+
+PREDICT_VARIABLE = "TF2NPU_PREDICT"  # read by npu_runtime
+"""Names a JSON object with the fields of PredictionRequest. The device writes the prediction to `out` when `steps` steps of the
+training graph have run, and then ends the script."""
+CHIP_OF_NAME = {"910": "Ascend910A", "910a": "Ascend910A"}
+"""The chip that a bare "Ascend 910" is. Source: the vendor's list of products, where the 910 of 2019 is the A."""
+
+
+@dataclass(frozen=True)
+class PredictionRequest:
+    """out: the file for the document.  socs: chips, the first of which runs the script.  steps: of the training graph.
+
+    precision: a precision_mode, None for the script's own.  iterations_per_loop: None for the script's own.  shapes_only: the
+    shapes are computed, the numbers are not.  batch: further batch sizes to predict.
+    """
+
+    out: str
+    socs: tuple[str, ...]
+    steps: int = 3
+    precision: str | None = None
+    iterations_per_loop: int | None = None
+    shapes_only: bool = False
+    batch: tuple[int, ...] = ()
+
+    def as_json(self) -> str:
+        """The value of PREDICT_VARIABLE."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+def chips_named(text: str, known: list[str]) -> tuple[str, ...]:
+    """The chips that a comma-separated list names, in whatever case and spacing.
+
+    Raises: ValueError, which says what is known, for a name of no chip and for an empty list.
+    """
+    names = tuple(dict.fromkeys(_chip(part, known) for part in text.split(",") if part.strip()))
+    if not names:
+        raise ValueError(f"names no chip; known are {', '.join(known)}")
+    return names
+
+
+def _chip(name: str, known: list[str]) -> str:
+    short = re.sub(r"[\s_-]+", "", name).lower().removeprefix("ascend")
+    if short in CHIP_OF_NAME:
+        return CHIP_OF_NAME[short]
+    chips = {chip.lower().removeprefix("ascend"): chip for chip in known}
+    if short in chips:
+        return chips[short]
+    near = get_close_matches(short, chips, 1)
+    hint = f"did you mean {chips[near[0]]}?" if near else f"known are {', '.join(known)}"
+    raise ValueError(f"no chip is called {name.strip()!r}; {hint}")

@@ -1,0 +1,80 @@
+"""Which of the measured tasks are one step: by the step trace, else by the tasks that come again."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tf2npu.profiles.table import Clock, TableRow, rows
+from tf2npu.profiles.tasks import Measured, device_of
+from tf2npu.profiles.tree import ProfileTree
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step between two moments in microseconds.  number: from 1.  model: its id, "" where none is said."""
+
+    number: int
+    start: float
+    end: float
+    model: str = ""
+
+    @property
+    def us(self) -> float:
+        return self.end - self.start
+
+
+def traced(tree: ProfileTree, device: str) -> list[Step]:
+    """The steps of a device's model that takes most time, as step_trace has them; none where it is absent or empty."""
+    by_model: dict[str, list[Step]] = {}
+    for path in tree.files["step_trace"]:
+        for row in rows(tree.read(path), path):
+            step = _of_row(row, tree.clock, len(by_model.get(row.text("modelid"), ())) + 1)
+            if step is not None and (row.text("deviceid") or device_of(path)) in ("", device):
+                by_model.setdefault(step.model, []).append(step)
+    most = max(by_model, key=lambda model: (sum(step.us for step in by_model[model]), model), default=None)
+    return [] if most is None else by_model[most]
+
+
+def _of_row(row: TableRow, clock: Clock, number: int) -> Step | None:
+    end, duration = row.moment(clock, "iterationend"), row.amount("iterationtime")
+    if end is None or duration is None or duration <= 0:
+        return None
+    return Step(number, end - duration, end, row.text("modelid"))
+
+
+def repeated(found: Sequence[Measured]) -> list[Step]:
+    """Steps from one start of the model's first task to the next one; the whole profile where nothing comes again.
+
+    So the last step is left out: when the next one would have begun is not known.
+
+    The model is the one whose tasks take most time. Its first task is the first of those that come as often as most do.
+    """
+    time: dict[str, float] = {}
+    for measured in found:
+        time[measured.model] = time.get(measured.model, 0.0) + measured.task.duration_us
+    model = max(time, key=lambda name: (time[name], name))
+    mine = [measured for measured in found if measured.model == model]
+    counts = Counter(measured.key for measured in mine)
+    often = Counter(counts.values()).most_common(1)[0][0]
+    end = max(measured.task.end_us for measured in mine)
+    if often < 2:
+        return [Step(1, mine[0].task.start_us, end, model)]
+    first = next(measured.key for measured in mine if counts[measured.key] == often)
+    starts = [measured.task.start_us for measured in mine if measured.key == first]
+    pairs = itertools.pairwise(starts)
+    found_steps = [Step(n, start, stop, model) for n, (start, stop) in enumerate(pairs, 1) if stop > start]
+    return found_steps or [Step(1, mine[0].task.start_us, end, model)]
+
+
+def typical(steps: Sequence[Step]) -> Step:
+    """The step with the median time; of two the first one. The first step is left out of three or more: it compiles."""
+    later = steps[1:] if len(steps) > 2 else steps
+    return sorted(later, key=lambda step: (step.us, step.number))[(len(later) - 1) // 2]
+
+
+def within(found: Sequence[Measured], step: Step) -> list[Measured]:
+    """The tasks that run in a step, of any model: others share its device."""
+    return [m for m in found if m.task.start_us < step.end and m.task.end_us > step.start]

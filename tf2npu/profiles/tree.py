@@ -1,0 +1,105 @@
+"""Finds the exported files of a profile in whatever tree a user names, without following a link or trusting a size.
+
+The layouts, from the newest: `PROF_*/mindstudio_profiler_output/op_summary_*.csv`; `op_summary_N_M[_I].csv` in
+`PROF_*/device_N/summary/` with `timeline/` beside it; `JOB*/device_N/...`. A folder inside such a tree, or one that holds
+several, does as well.
+Source: the vendor's profiling guides of each release.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tf2npu.files.bounded_read import MB, read_in
+from tf2npu.files.directory import Directory
+from tf2npu.profiles.table import Clock, NoProfile
+
+MOST_FILE_BYTES = 512 * MB
+"""Bytes of one exported file that are read. An op_summary of a thousand steps of BERT-large has 300 MB."""
+_MOST_ENTRIES = 20_000
+"""Entries of folders that are looked at. A tree of eight devices has some hundred, raw slices included."""
+_MOST_DEPTH = 5
+"""Folders below the one that was named: output/PROF_x/device_0/summary is three."""
+_KINDS = {
+    "op_summary": re.compile(r"op_summary_.*\.csv\Z"),
+    "task_time": re.compile(r"task_time_.*\.csv\Z"),
+    "step_trace": re.compile(r"step_trace_.*\.csv\Z"),
+    "memory_record": re.compile(r"memory_record_.*\.csv\Z"),
+    "npu_mem": re.compile(r"npu_mem_.*\.csv\Z"),
+    "trace": re.compile(r"(msprof|task_time)_.*\.json\Z"),
+    "info": re.compile(r"info\.json\.\d+\Z"),
+}
+_RAW = re.compile(r".*\.slice_\d+\Z|\w+\.data\.\d+.*\Z")
+
+
+@dataclass
+class ProfileTree:
+    """files: paths below the folder, by kind and name.  has_raw: whether it holds records that nobody has exported.
+    clock: by which all its moments are told.
+    """
+
+    folder: Directory
+    files: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in _KINDS})
+    has_raw: bool = False
+    clock: Clock = field(default_factory=Clock)
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file.  Raises: NoProfile."""
+        try:
+            return read_in(self.folder, path, MOST_FILE_BYTES)
+        except OSError as error:
+            raise NoProfile(f"{self.folder.path / path}: cannot be read: {error.strerror or error}") from None
+
+
+def opened(path: Path) -> ProfileTree:
+    """The files of a profile.  Raises: NoProfile for a folder that is not there, or that holds none."""
+    try:
+        tree = ProfileTree(Directory.followed(path))
+    except OSError as error:
+        raise NoProfile(f"{path}: cannot be read as a folder: {error.strerror or error}; name a PROF_* folder") from None
+    try:
+        _look(tree, "", 0, [_MOST_ENTRIES])
+        if not any(tree.files[kind] for kind in ("op_summary", "task_time", "trace")):
+            raise NoProfile(_why_none(tree, path))
+    except BaseException:
+        tree.folder.close()
+        raise
+    return tree
+
+
+def _why_none(tree: ProfileTree, path: Path) -> str:
+    if tree.has_raw:
+        return f"{path}: holds raw records only: run `msprof --export=on --output={path}` on the host, then read it again"
+    return f"{path}: holds no profile: no op_summary_*.csv, task_time_*.csv or msprof_*.json in it; name a PROF_* folder"
+
+
+def _look(tree: ProfileTree, folder: str, depth: int, left: list[int]) -> None:
+    for name, info in _entries(tree, folder):
+        left[0] -= 1
+        if left[0] < 0:
+            raise NoProfile(f"{tree.folder.path}: holds more than {_MOST_ENTRIES} files: name the PROF_* folder itself")
+        path = f"{folder}/{name}" if folder else name
+        if isinstance(info, OSError):
+            continue
+        if stat.S_ISDIR(info.st_mode) and depth < _MOST_DEPTH:
+            _look(tree, path, depth + 1, left)
+        elif stat.S_ISREG(info.st_mode):
+            _note(tree, path, name)
+
+
+def _entries(tree: ProfileTree, folder: str) -> list[tuple[str, os.stat_result | OSError]]:
+    try:
+        return list(tree.folder.entries(folder))
+    except OSError as error:
+        raise NoProfile(f"{tree.folder.path / folder}: cannot be read: {error.strerror or error}") from None
+
+
+def _note(tree: ProfileTree, path: str, name: str) -> None:
+    tree.has_raw = tree.has_raw or _RAW.match(name) is not None
+    for kind, pattern in _KINDS.items():
+        if pattern.match(name):
+            tree.files[kind].append(path)

@@ -1,0 +1,156 @@
+"""A script that is not converted yet, and those it imports, converted into a temporary folder for one run.
+
+The current folder stays, so paths relative to it mean what they meant. The script's own folder is that of the copy, where files
+that are no source are links to the originals; what a script makes there goes with the copy.
+"""
+
+from __future__ import annotations
+
+import bisect
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tf2npu.config import load_config
+from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
+from tf2npu.files.directory import real_path
+from tf2npu.files.state import remove_tree_state
+from tf2npu.findings import FileResult, Status
+from tf2npu.project.conversion import Conversion, convert_project
+from tf2npu.project.request import Request, UsageProblem
+from tf2npu.project.workers import default_jobs
+from tf2npu.report.aligned import compare
+from tf2npu.report.build import file_report
+
+MOST_ENTRIES = 20_000
+"""Files and folders of a project that is converted for one run. The vendor's largest model has some thousand; a home folder has
+more, and to copy it would take minutes."""
+_IMPORTS_BRIDGE = re.compile(rb"^\s*(?:from|import)\s+npu_bridge\b", re.MULTILINE)
+
+
+@dataclass
+class TemporaryConversion:
+    """root: the user's folder.  copy: the converted one.  script: in the copy."""
+
+    root: Path
+    copy: Path
+    script: Path
+    done: Conversion
+
+    def summary(self) -> str:
+        """What was converted, in a sentence."""
+        n_converted = sum(1 for result in self.done.results if result.status is Status.CONVERTED)
+        n_failed = sum(1 for result in self.done.results if result.status is Status.FAILED)
+        n_left = sum(
+            1 for result in self.done.results for finding in result.findings if finding.level.value in ("manual", "unsupported")
+        )
+        failed = f", {n_failed} failed" if n_failed else ""
+        left = f"; {n_left} places need a person, `tf2npu scan {self.root}` names them" if n_left else ""
+        return f"converted for this run: {n_converted} of the files in {self.root}{failed}{left}"
+
+    def users_place(self, place: str) -> str:
+        """The "file:line" of the user's own file that a line of the copy was made of; another place as it is."""
+        path, _, line = place.rpartition(":")
+        if not path or not line.isdecimal():
+            return place
+        inner = self._inside(path)
+        if inner is None:
+            return place
+        original = os.path.relpath(self.root / inner)
+        shown = str(self.root / inner) if original.startswith(os.pardir) else original
+        result = next((r for r in self.done.results if r.path == inner), None)
+        return f"{shown}:{line if result is None else _line_before(result, int(line))}"
+
+    def _inside(self, path: str) -> str | None:
+        """The path below the root of a file of the copy."""
+        full = Path(os.path.abspath(path))
+        if full.is_relative_to(self.copy):
+            return full.relative_to(self.copy).as_posix()
+        alike = [r.path for r in self.done.results if r.path == path or r.path.endswith(f"/{path}")]
+        return alike[0] if len(alike) == 1 and not full.exists() else None
+
+    def search_path(self, value: str) -> str:
+        """A PYTHONPATH whose folders inside the project are those of the copy."""
+        return os.pathsep.join(map(self._copied, value.split(os.pathsep)))
+
+    def _copied(self, folder: str) -> str:
+        full = real_path(Path(folder)) if folder else Path()
+        return str(self.copy / full.relative_to(self.root)) if folder and full.is_relative_to(self.root) else folder
+
+
+def _line_before(result: FileResult, line: int) -> int:
+    """The line of the original that stands beside a line of the result, else the last one above it."""
+    file = file_report(result)
+    if not file.changes or file.source is None:
+        return line
+    pairs = [(row.after, row.before) for row in compare(file.source, file.changes).rows if row.after and row.before]
+    at = bisect.bisect_right(pairs, (line, 1 << 62)) - 1
+    return pairs[max(at, 0)][1] if pairs else line
+
+
+def project_root(script: Path) -> Path:
+    """The folder of a script, or that above the packages it belongs to."""
+    folder = real_path(script).parent
+    while (folder / "__init__.py").is_file() and folder.parent != folder:
+        folder = folder.parent
+    return folder
+
+
+def is_migrated(script: Path) -> bool:
+    """Whether a script, or another source of its project, imports npu_bridge.
+
+    Raises: UsageProblem for a script that cannot be read, and for a project that is too large to be looked through.
+    """
+    try:
+        if _IMPORTS_BRIDGE.search(read_at_most(script, MOST_SOURCE_BYTES)):
+            return True
+    except OSError as error:
+        raise UsageProblem(f"{script}: cannot be read: {error.strerror or error}") from None
+    return any(_imports_bridge(path) for path in _sources(project_root(script)))
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    n_entries = 0
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        n_entries += len(folders) + len(names)
+        if n_entries > MOST_ENTRIES:
+            raise UsageProblem(
+                f"{root}: holds more than {MOST_ENTRIES} files, too many to convert them for one run: "
+                "convert the script's project with `tf2npu convert SRC OUT`, then predict the script in OUT"
+            )
+        yield from (Path(folder) / name for name in sorted(names) if name.endswith(".py"))
+
+
+def _imports_bridge(path: Path) -> bool:
+    try:
+        return _IMPORTS_BRIDGE.search(read_at_most(path, MOST_SOURCE_BYTES)) is not None
+    except OSError:
+        return False  # the conversion names it
+
+
+def convert_for_run(script: Path, folder: Path) -> TemporaryConversion:
+    """Convert the project of a script into a new folder below `folder`.
+
+    Raises: UsageProblem; ConfigError for settings that cannot be used.
+    """
+    root = project_root(script)
+    copy = folder / "converted"
+    request = Request(root, load_config(root), copy, default_jobs(), data="link-all")
+    try:
+        done = convert_project(request)
+    finally:
+        remove_tree_state(copy)  # nobody will convert into this folder again
+    failed = [result for result in done.results if result.status is Status.FAILED]
+    inner = real_path(script).relative_to(root)
+    _check(failed, inner)
+    return TemporaryConversion(root, copy, copy / inner, done)
+
+
+def _check(failed: Sequence[FileResult], script: Path) -> None:
+    for result in failed:
+        if result.path == script.as_posix():
+            reason = result.findings[0].message if result.findings else "it could not be converted"
+            raise UsageProblem(f"{script}: {reason}")
