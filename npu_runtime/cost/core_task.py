@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from npu_runtime.cost.cube import product_cost
+from npu_runtime.cost.cube import default_tiling, product_cost
 from npu_runtime.cost.fitted import Fitted, load_fitted
 from npu_runtime.cost.task_cost import TaskCost, Traffic
 from npu_runtime.cost.tiling import Product, Tiling
@@ -32,8 +32,17 @@ def core_cost(work: CoreWork, chip: Chip, tiling: Tiling | None = None, fitted: 
     tail = vector_cost(work.read_bytes, max(0.0, work.written_bytes), work.instructions, chip, fitted, flops=work.flops)
     if work.product is None:
         return tail
-    kept = max(0.0, -work.written_bytes)
-    return _joined(product_cost(work.product, chip, tiling, fitted, kept), tail, fitted)
+    return _joined(product_cost(work.product, chip, tiling, fitted, _kept_bytes(work)), tail, fitted)
+
+
+def core_tiling(work: CoreWork, chip: Chip, fitted: Fitted | None = None) -> Tiling | None:
+    """The default tiling of the product in it, None for work without one."""
+    return None if work.product is None else default_tiling(work.product, chip, fitted, _kept_bytes(work))
+
+
+def _kept_bytes(work: CoreWork) -> float:
+    """Of the product's result, what stays on the cores."""
+    return max(0.0, -work.written_bytes)
 
 
 def _joined(product: TaskCost, tail: TaskCost, fitted: Fitted) -> TaskCost:

@@ -1,7 +1,8 @@
-"""Tiling of a product: which part of it a core computes at a time, and the rule that chooses it when nobody tunes."""
+"""Tiling of a product: which part of it a core computes at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from npu_runtime.device.chip import Chip
@@ -10,19 +11,21 @@ FRACTAL = 16
 """Rows and columns of a block that the cube unit multiplies at a time, in elements.  Source: the platform files' cube tile."""
 ACCUMULATOR_BYTES = 4
 """Bytes of an element of a product while it is summed: fp32 or int32."""
-_WIDE, _NARROW = 256, 128
-"""Columns and rows of the largest tile: with sums of four bytes they fill the L0C of a split chip, and half of the others'."""
-_FEWEST_DEPTH_STEPS = 4
-"""Steps along K that a part keeps when K is split over cores, so that loads still overlap with products."""
+_SIDES = (256, 128, 64, 32, 16)
+"""Rows or columns of the tiles that the default rule tries: 256 x 128 sums of four bytes fill the L0C of a split chip,
+256 x 256 that of the others, and less than a block of 16 cannot be multiplied."""
+_DEPTH_PARTS = (1, 2, 4, 8, 16)
+"""Parts of the sum over k that the default rule tries: there are 20 to 32 cores, and each part of a tile wants one of its own."""
 
 
 @dataclass(frozen=True)
 class Product:
     """`batch` products of m x k by k x n.
 
-    dtype: of the operands.  out_bytes: of an element of the result.  a_bytes, b_bytes: what the operands take in device memory;
-    for a convolution less than m x k, since windows overlap.  is_in_rows: whether an operand lies in rows, not in blocks.
-    useful: share of the multiplications that the user asked for, what is padded left out.
+    dtype: of the operands.  out_bytes: of an element of the result.  a_bytes, b_bytes: what the operands of all products take in
+    device memory; for a convolution less than m x k, since windows overlap.  is_in_rows: whether an operand lies in rows, not in
+    blocks.  is_depthwise: whether it is a depthwise convolution, of one block of channels at a time.
+    flops: floating-point operations that the user asked for, what is padded left out.
     """
 
     m: int
@@ -40,6 +43,11 @@ class Product:
     @property
     def element_bytes(self) -> int:
         return {"float32": 4, "int8": 1, "uint8": 1}.get(self.dtype, 2)
+
+    @property
+    def depth_block(self) -> int:
+        """Elements along k of a block of the cube unit.  Source: the cube tile of the platform files, 32 for 8 bits."""
+        return FRACTAL * (2 if self.element_bytes == 1 else 1)
 
 
 @dataclass(frozen=True)
@@ -61,13 +69,15 @@ class Tiling:
     row_group: int = 0
 
     def fits(self, chip: Chip, element_bytes: int) -> bool:
-        """Whether L0A, L0B and L0C hold the tile."""
+        """Whether L0A, L0B and L0C hold the tile, and L1 what is loaded for it."""
         copies = 2 if self.is_l0_double else 1
-        return (
-            self.base_m * self.base_k * element_bytes * copies <= chip.l0a_bytes
-            and self.base_n * self.base_k * element_bytes * copies <= chip.l0b_bytes
-            and self.base_m * self.base_n * ACCUMULATOR_BYTES * (2 if self.is_l0c_double else 1) <= chip.l0c_bytes
-        )
+        left, right = (side * self.base_k * element_bytes * copies for side in (self.base_m, self.base_n))
+        sums = self.base_m * self.base_n * ACCUMULATOR_BYTES * (2 if self.is_l0c_double else 1)
+        return left <= chip.l0a_bytes and right <= chip.l0b_bytes and sums <= chip.l0c_bytes and left + right <= chip.l1_bytes
+
+    def n_tiles(self, product: Product) -> int:
+        """Tiles of the result of all products."""
+        return product.batch * -(-product.m // self.base_m) * -(-product.n // self.base_n)
 
 
 def padded(n: int, step: int = FRACTAL) -> int:
@@ -75,28 +85,37 @@ def padded(n: int, step: int = FRACTAL) -> int:
     return -(-n // step) * step
 
 
-def default_tiling(product: Product, chip: Chip) -> Tiling:
-    """The largest tile of 128 x 256 that leaves no core without work; then k is split over the cores that are left.
+def default_candidates(product: Product, chip: Chip) -> Iterator[Tiling]:
+    """The tilings that the default rule tries, larger tiles first.
 
-    The longer side of the tile lies along the longer side of the product. Tiles are halved along their longer side, down to one
-    block, while there are at least twice as many cores as tiles. The operand that is read again for each row (column) of tiles is
-    the smaller one.
+    Sides are powers of two, cut to the product where it is smaller; L0A and L0B have two buffers, L0C has two where they fit. The
+    sum over k is split only while each part has a core of its own.
     """
-    wide_n = product.n >= product.m
-    m, n = padded(product.m), padded(product.n)
-    base_m, base_n = min(m, _NARROW if wide_n else _WIDE), min(n, _WIDE if wide_n else _NARROW)
-    while product.batch * _parts(m, base_m) * _parts(n, base_n) * 2 <= chip.n_cores and max(base_m, base_n) > FRACTAL:
-        base_m, base_n = (padded(base_m // 2), base_n) if base_m > base_n else (base_m, padded(base_n // 2))
-    copies_bytes = 2 * product.element_bytes
-    depth = FRACTAL * (2 if product.element_bytes == 1 else 1)
-    limit = min(chip.l0a_bytes // (base_m * copies_bytes), chip.l0b_bytes // (base_n * copies_bytes))
-    base_k = max(depth, min(padded(product.k, depth), limit // depth * depth))
-    tiles = product.batch * _parts(m, base_m) * _parts(n, base_n)
-    parts = min(chip.n_cores // tiles, product.k // (base_k * _FEWEST_DEPTH_STEPS)) if tiles < chip.n_cores else 1
-    is_l0c_double = base_m * base_n * ACCUMULATOR_BYTES * 2 <= chip.l0c_bytes
-    order = 0 if product.b_bytes <= product.a_bytes else 1
-    return Tiling(base_m, base_n, base_k, max(1, parts), True, is_l0c_double, order)
+    for side_m in _sides(product.m):
+        for side_n in _sides(product.n):
+            tile = _largest_depth(product, chip, side_m, side_n)
+            if tile is None:
+                continue
+            n_tiles = tile.n_tiles(product)
+            for parts in _DEPTH_PARTS:
+                if parts == 1 or n_tiles * parts <= chip.n_cores:
+                    for order in (0, 1):
+                        yield Tiling(tile.base_m, tile.base_n, tile.base_k, parts, True, tile.is_l0c_double, order)
 
 
-def _parts(n: int, size: int) -> int:
-    return -(-n // size)
+def _sides(extent: int) -> list[int]:
+    """The sides that differ once they are cut to the extent."""
+    return [side for side in _SIDES if side == FRACTAL or side // 2 < padded(extent)]
+
+
+def _largest_depth(product: Product, chip: Chip, side_m: int, side_n: int) -> Tiling | None:
+    """The tile with as much depth as L0A and L0B hold twice; None where L0C is too small."""
+    if side_m * side_n * ACCUMULATOR_BYTES > chip.l0c_bytes:
+        return None
+    depth, copies_bytes = product.depth_block, 2 * product.element_bytes
+    limit = min(chip.l0a_bytes // (side_m * copies_bytes), chip.l0b_bytes // (side_n * copies_bytes)) // depth * depth
+    if limit < depth:
+        return None
+    base_m, base_n = min(side_m, padded(product.m)), min(side_n, padded(product.n))
+    is_l0c_double = side_m * side_n * ACCUMULATOR_BYTES * 2 <= chip.l0c_bytes
+    return Tiling(base_m, base_n, min(limit, padded(product.k, depth)), 1, True, is_l0c_double)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
 
@@ -24,7 +24,8 @@ class Chip:
     training_precision, inference_precision: the precision mode when a session asks for none.  saturates: whether fp16 results
     that are too large are cut instead of becoming infinite.  has_bfloat16: whether its units take bf16.
     ai_cpu_cores: cores of the AI CPU that compute.  l0a_bytes to ub_bytes: buffers of a core.  l2_bytes: cache of the chip.
-    l2_read_rate to ub_to_l2_rate: bytes a cycle and core of a path.
+    l2_read_rate to ub_to_l2_rate: bytes a cycle and core of a path.  hccs_gb_per_s, roce_gb_per_s, host_gb_per_s: what a chip can
+    send at once, all links together, to the chips of its server, to other servers, and to its host.
     """
 
     name: str
@@ -51,6 +52,9 @@ class Chip:
     l1_to_l0b_rate: int
     l0c_to_ub_rate: int
     ub_to_l2_rate: int
+    hccs_gb_per_s: float
+    roce_gb_per_s: float
+    host_gb_per_s: float
 
     @property
     def is_split(self) -> bool:
@@ -79,4 +83,30 @@ def load_chip(name: str) -> Chip:
     if name not in chip_names():
         raise InvalidArgument(f"no chip is called {name!r}; known are {', '.join(chip_names())}")
     text = (resources.files("npu_runtime.device") / "chips" / f"{name}.toml").read_text(encoding="utf-8")
-    return Chip(name=name, **tomllib.loads(text))
+    return parse_chip(name, text)
+
+
+def parse_chip(name: str, text: str) -> Chip:
+    """The chip that a text describes as a file of `chips/` does.  A new chip is such a file; nothing else names them.
+
+    Raises: InvalidArgument that says which figures are missing, unknown or no positive numbers.
+    """
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidArgument(f"chip {name}: no TOML: {error}") from error
+    wanted = {one.name: one.type for one in fields(Chip) if one.name != "name"}
+    wrong = [f"{key} is missing" for key in wanted if key not in found]
+    wrong += [f"{key} is unknown" for key in found if key not in wanted]
+    wrong += [f"{key} is {value!r}, wanted {wanted[key]}" for key, value in found.items() if not _fits(value, wanted.get(key))]
+    if wrong:
+        raise InvalidArgument(f"chip {name}: {'; '.join(wrong)}")
+    return Chip(name=name, **found)
+
+
+def _fits(value: object, kind: object) -> bool:
+    """Whether a value is of the type that a field names.  Numbers are more than nothing: rates and sizes divide."""
+    if kind in ("bool", "str"):
+        return type(value).__name__ == kind
+    numbers: tuple[type, ...] = (int,) if kind == "int" else (int, float)
+    return kind is None or (isinstance(value, numbers) and not isinstance(value, bool) and value > 0)
