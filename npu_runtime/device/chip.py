@@ -108,5 +108,6 @@ def _fits(value: object, kind: object) -> bool:
     """Whether a value is of the type that a field names.  Numbers are more than nothing: rates and sizes divide."""
     if kind in ("bool", "str"):
         return type(value).__name__ == kind
-    numbers: tuple[type, ...] = (int,) if kind == "int" else (int, float)
-    return kind is None or (isinstance(value, numbers) and not isinstance(value, bool) and value > 0)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return kind is None
+    return kind is None or (value > 0 and (kind == "float" or isinstance(value, int)))
