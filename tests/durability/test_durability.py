@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""Conversions that are killed, run out of disk, meet another or a hostile tree; `make faults` has the same at full length."""
-=======
 """Conversions that are killed, run out of disk, meet another or a hostile tree; `make faults` has ten times as many, and more."""
->>>>>>> h-tests
 
 import subprocess
 import sys
