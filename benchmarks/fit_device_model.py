@@ -3,9 +3,9 @@
     python -m benchmarks.fit_device_model            every target with its prediction; two minutes
     python -m benchmarks.fit_device_model --write    ... and the numbers into npu_runtime/cost/fitted.toml
 
-The least sum of fourth powers of the logarithms of predicted over published times, each in units of the error that its kind is held
-to: every target has to stay within its limit, and squares would let one go for the others' sake.  Every step is also predicted by
-numbers that are fitted without it.
+The least sum of fourth powers of the logarithms of predicted over published times, each in units of the error that its kind is
+held to: every target has to stay within its limit, and squares would let one go for the others' sake.  Every step is also
+predicted by numbers that are fitted without it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,42 @@
+"""The model against published times: what it was fitted to, and each step without having been fitted to it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+
+from benchmarks.fit_device_model import KERNEL, PEAK, STEP, Model, Target, read_targets
+from benchmarks.published_works import load_works
+from npu_runtime.cost.fitted import load_fitted
+
+END_TO_END, SINGLE_KERNEL, PEAK_RATE, LEFT_OUT = 0.15, 0.25, 0.05, 0.20
+TARGETS = read_targets()
+GIVEN = {
+    STEP: ["C4", "C10", "C17", "C18", "C19", "C20", "C21"],
+    PEAK: ["C39", "C40"],
+    KERNEL: ["C41", "C42", "C43", "C44", "C47", "C48", "C49"],
+}
+
+
+def test_all_given_targets_are_there():
+    for kind, ids in GIVEN.items():
+        assert [target.id for target in TARGETS if target.kind == kind] == ids
+
+
+@pytest.mark.parametrize("target", [target for target in TARGETS if target.kind != STEP], ids=lambda target: target.id)
+def test_a_kernel_takes_its_published_time(target: Target):
+    error = Model([target], {}).error(target, load_fitted())
+    assert abs(error) <= (PEAK_RATE if target.kind == PEAK else SINGLE_KERNEL)
+
+
+def test_steps_take_their_published_time():
+    """One test, since it compiles seven networks: a minute."""
+    model, fitted = Model(TARGETS, load_works()), load_fitted()
+    errors = {target.id: model.error(target, fitted) for target in TARGETS if target.kind == STEP}
+    assert {name: error for name, error in errors.items() if abs(error) > END_TO_END} == {}
+    left_out = model.left_out_errors(fitted)
+    assert len(left_out) == len(GIVEN[STEP])
+    assert {name: error for name, error in left_out.items() if abs(error) > LEFT_OUT} == {}
+    refitted = asdict(model.fit(fitted))
+    assert refitted == pytest.approx(asdict(fitted), rel=0.01), "run `python -m benchmarks.fit_device_model --write`"
