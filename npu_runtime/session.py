@@ -32,7 +32,7 @@ from npu_runtime.errors import FailedPrecondition
 from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.active_steps import ActiveSteps
 from npu_runtime.executor.build import State, build
-from npu_runtime.executor.capacity import check_capacity
+from npu_runtime.executor.capacity import check_capacity, over_pools
 from npu_runtime.executor.loop import turns_of
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program
@@ -321,6 +321,8 @@ class DeviceSession:
             _note(record, program)
             if all(watcher.computes for watcher in self._watchers):
                 check_capacity(made.graph, program.memory, self._variable_bytes(made.graph), self._chip)
+            over = over_pools(program.memory, self._variable_bytes(made.graph), self._config.parameters)
+            self._record.notes += tuple(line for line in over if line not in self._record.notes)
         runner = Runner(program, self._arenas)
         names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
         fetched = [made.graph.spec(value) for value in program.fetch_values]
