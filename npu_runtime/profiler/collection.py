@@ -62,6 +62,8 @@ def write_profile(
     points, warnings = choose_points(run, options.fp_point, options.bp_point)
     log = log_device(run, points)
     warnings += log.warnings
+    if is_split(log.chip):
+        warnings.append(_EXPORTED_ALONE.format(soc=run.soc))
     try:
         with DraftFolder(output, make=make):  # first: whether a draft can be made there at all
             pass
@@ -69,6 +71,12 @@ def write_profile(
     except OSError as problem:
         raise ProfileNotWritten(_not_written(output, problem)) from None
     return WrittenProfile(folder, tuple(warnings))
+
+
+_EXPORTED_ALONE = (
+    "Profiling: {soc} has vector units that are cores of their own, and their raw records are not known well enough to be "
+    "written; the profile has the tables and timelines alone. For msprof choose a chip such as Ascend910A."
+)
 
 
 def _not_written(output: Path, problem: OSError) -> str:

@@ -16,6 +16,9 @@ NOT_AVAILABLE = "N/A"
 """A cell without a value."""
 _THREE = Decimal("0.001")
 """Decimals of a ratio, a time and a bandwidth."""
+_RAISED = Decimal("3e-16")
+"""Share of a number by which it is raised before it is rounded, so that a half that binary numbers just miss counts as one.
+Source: SQLite's printf.c up to 3.42, by which the vendor's parser rounds."""
 _VECTOR_LANES = {"vec_fp16_ratio": 128, "vec_fp32_ratio": 64, "vec_int32_ratio": 64, "vec_misc_ratio": 32}
 """Operations of one cycle of the vector unit by element type, of which vector_fops is the sum. Source: the vendor's parser."""
 
@@ -87,5 +90,6 @@ def _memory_bound(ratios: Mapping[str, float]) -> float:
 
 
 def _rounded(value: float) -> float:
-    """Three decimals of the number as it is written, halves away from zero, as in the parser's database; counts stay whole."""
-    return value if isinstance(value, int) else float(Decimal(repr(value)).quantize(_THREE, ROUND_HALF_UP))
+    """Three decimals, halves away from zero, as in the parser's database; counts stay whole."""
+    exact = Decimal(value)
+    return value if isinstance(value, int) else float((exact + exact * _RAISED).quantize(_THREE, ROUND_HALF_UP))

@@ -113,11 +113,15 @@ def _runtime_call(numbered: NumberedTask) -> str:
 
 
 def _executions(log: DeviceLog) -> tuple[tuple[HostCall, ...], int]:
-    """Calls that overlap in time are of different threads: each goes to the first thread that is free."""
+    """A call for each step that the host issues: of a loop on the device that is the first one.
+
+    Calls that overlap in time are of different threads: each goes to the first thread that is free.
+    """
     wanted = sorted(
         (raw_ns(step.issued[0]), raw_ns(step.issued[1]), model.run.model_id)
         for model in log.models
         for step in model.run.iterations
+        if step.issued[1] > step.issued[0]
     )
     calls, free = [], list[int]()
     for begin, end, model_id in wanted:

@@ -108,9 +108,12 @@ def _kind(task: DeviceTask, full: bool) -> Sequence[str]:
 
 
 def _described(tensors: Sequence[TensorDescription]) -> list[str]:
-    """Shapes between quotation marks that are part of the value, element types and formats."""
+    """Shapes between quotation marks that are part of the value, element types and formats.
+
+    A tensor without elements loses its extents of 0, which stand for absent ones in a raw record.
+    """
     if not tensors:
         return [NOT_AVAILABLE] * 3
-    shapes = ";".join(",".join(map(str, tensor.shape)) for tensor in tensors)
+    shapes = ";".join(",".join(str(size) for size in tensor.shape if size) for tensor in tensors)
     types = ";".join(type_name(tensor.dtype) for tensor in tensors)
     return [f'"{shapes}"', types, ";".join(tensor.format for tensor in tensors)]

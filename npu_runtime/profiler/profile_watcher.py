@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import atexit
+import multiprocessing
 import os
 import sys
 import time
 from collections.abc import Hashable, Mapping, Sequence
+from multiprocessing.util import Finalize
 from threading import Lock
 from typing import Any
 
 from npu_runtime.device.chip import load_chip
 from npu_runtime.profiler.collection import ProfileNotWritten, write_profile
 from npu_runtime.profiler.profiling_request import ProfilingRequest, requested
+from npu_runtime.simulation.buffers import buffers_of
 from npu_runtime.simulation.compiled_model import CompiledModel, Ranks, compile_model
 from npu_runtime.simulation.device import Issue, SimulatedDevice
 from npu_runtime.simulation.device_compiler import Target, lower_for
@@ -21,7 +24,7 @@ from npu_runtime.simulation.run_record import ModelRun
 
 
 class ProfileWatcher:
-    """One profile of this process.  device: there from the first step on.  models: that it has loaded, by program."""
+    """One profile of one process.  device: there from the first step on.  models: that it has loaded, by program."""
 
     computes = True
 
@@ -29,14 +32,18 @@ class ProfileWatcher:
         n_ranks = _number(environment, "RANK_SIZE", 1)
         rank = _number(environment, "RANK_ID", 0) if n_ranks > 1 else -1
         self.request, self.ranks = request, Ranks(n_ranks)
-        self._numbers = _number(environment, "DEVICE_ID", 0), rank
+        self._numbers = _device_id(environment), rank, n_ranks
+        self._process = os.getpid()
         self.device: SimulatedDevice | None = None
         self.began_ns = time.time_ns()
         self.models: dict[Hashable, tuple[ModelRun, CompiledModel]] = {}
         self._lock = Lock()
 
     def after(self, step: RanStep) -> None:
-        """Run the step on the clock, too."""
+        """Run the step on the clock, too.  A step of a forked process is none of this profile's."""
+        if os.getpid() != self._process:
+            _tell_once(_FORKED)
+            return
         with self._lock:
             if self.device is None:
                 self.device = SimulatedDevice(load_chip(step.config.soc), *self._numbers)
@@ -49,10 +56,16 @@ class ProfileWatcher:
     def _load(self, step: RanStep, device: SimulatedDevice) -> tuple[ModelRun, CompiledModel]:
         lowered = lower_for(step.graph, step.shapes, step.placement, step.config, Target(device.chip))
         model = compile_model(step.name, lowered.tasks, device.chip, self.ranks, step.source_of, lowered.input_bytes)
-        return device.load(model), model
+        loaded = device.load(model)
+        loaded.memory = buffers_of(lowered.tasks, frozenset(f"{value.node}:{value.index}" for value in step.graph.fetches))
+        return loaded, model
 
     def write(self) -> None:
         """Write the files, if anything ran; what goes wrong is told and stops nobody."""
+        with self._lock:
+            self._write()
+
+    def _write(self) -> None:
         if self.device is None:
             tell("Profiling: nothing ran on the device, so no profile is written")
             return
@@ -74,6 +87,13 @@ def tell(line: str) -> None:
 _PROFILES: dict[ProfilingRequest, ProfileWatcher] = {}
 """The profiles of this process; sessions that ask for the same share one."""
 _TOLD: set[str] = set()
+"""Lines that are told once."""
+_PROFILES_LOCK = Lock()
+"""Held by who opens or ends profiles: sessions may be made in several threads."""
+_FORKED = (
+    "Profiling: a forked process runs a session that its parent has made, and the parent's profile does not have its steps; make "
+    "the session in the forked process."
+)
 
 
 def profile_watcher(
@@ -82,16 +102,29 @@ def profile_watcher(
     """The watcher for a session with these options, None for one that is not profiled."""
     request, warnings = requested(parameters, environment)
     for line in warnings:
-        if line not in _TOLD:
-            _TOLD.add(line)
-            tell(line)
+        _tell_once(line)
     if request is None:
         return None
-    if request not in _PROFILES:
-        if not _PROFILES:
-            atexit.register(write_profiles)
-        _PROFILES[request] = ProfileWatcher(request, environment)
-    return _PROFILES[request]
+    with _PROFILES_LOCK:
+        if request not in _PROFILES:
+            if not _PROFILES:
+                _write_at_exit()
+            _PROFILES[request] = ProfileWatcher(request, environment)
+        return _PROFILES[request]
+
+
+def _tell_once(line: str) -> None:
+    if line not in _TOLD:
+        _TOLD.add(line)
+        tell(line)
+
+
+def _write_at_exit() -> None:
+    """Processes of `multiprocessing` end without the handlers of others, and have finalizers."""
+    if multiprocessing.parent_process() is None:
+        atexit.register(write_profiles)
+    else:
+        Finalize(None, write_profiles, exitpriority=0)
 
 
 _BLOCK: list[ProfileWatcher] = []
@@ -118,6 +151,22 @@ def write_profiles() -> None:
     """Write and forget all profiles that have not been written."""
     while _PROFILES:
         _PROFILES.pop(next(iter(_PROFILES))).write()
+
+
+def _forget() -> None:
+    """A forked process begins without the profiles of its parent, which writes them itself."""
+    global _PROFILES_LOCK
+    _PROFILES_LOCK = Lock()
+    _PROFILES.clear()
+    _BLOCK.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def _device_id(environment: Mapping[str, str]) -> int:
+    """Of both names of the number, the one that was set: npu_bridge sets the other to 0."""
+    return _number(environment, "ASCEND_DEVICE_ID", 0) or _number(environment, "DEVICE_ID", 0)
 
 
 def _number(environment: Mapping[str, str], name: str, otherwise: int) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 from npu_runtime.cost.ai_cpu import ai_cpu_cost
 from npu_runtime.cost.collective import collective_cost
@@ -58,7 +59,7 @@ def compile_model(
 ) -> CompiledModel:  # fmt: skip
     """The model of lowered tasks on a chip."""
     streams = streams_of(tasks, chip)
-    launches = _launches(tasks, streams, chip, ranks, source_of)
+    launches = _number_bodies(_launches(tasks, streams, chip, ranks, source_of), count(len(tasks)))
     updates = [position for position, task in enumerate(tasks) if any(_is_training_update(op.op) for op in task.ops)]
     collectives = tuple(position for position, task in enumerate(tasks) if task.head.pattern == COLLECTIVE)
     if not updates:
@@ -83,6 +84,27 @@ def _launches(
         body = _launches(task.body, dict.fromkeys(range(len(task.body)), streams[position]), chip, ranks, source_of)
         made.append(Launch(described, waits, body))
     return tuple(made)
+
+
+def _number_bodies(launches: Sequence[Launch], free: Iterator[int]) -> tuple[Launch, ...]:
+    """Tasks of loops have numbers behind those of the model."""
+    return tuple(replace(launch, body=tuple(_number(inner, free) for inner in launch.body)) for launch in launches)
+
+
+def _number(launch: Launch, free: Iterator[int]) -> Launch:
+    task = replace(launch.task, task_id=next(free))
+    return Launch(task, launch.waits, tuple(_number(inner, free) for inner in launch.body))
+
+
+def tasks_of(launches: Sequence[Launch]) -> list[DeviceTask]:
+    """All tasks, those of loops included, in order of their numbers."""
+    return [launch.task for launch in launches] + [task for launch in launches for task in _inside(launch)]
+
+
+def _inside(launch: Launch) -> Iterator[DeviceTask]:
+    for inner in launch.body:
+        yield inner.task
+        yield from _inside(inner)
 
 
 def _described(task: LoweredTask, number: int, stream: int, chip: Chip, ranks: Ranks, source_of: SourceOf) -> DeviceTask:

@@ -10,7 +10,7 @@ from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.memory_copy import TO_DEVICE, copy_cost
 from npu_runtime.device.chip import Chip
 from npu_runtime.simulation.clock import run_step
-from npu_runtime.simulation.compiled_model import CompiledModel
+from npu_runtime.simulation.compiled_model import CompiledModel, tasks_of
 from npu_runtime.simulation.run_record import DeviceRun, Iteration, ModelRun, TaskRun
 
 
@@ -50,17 +50,16 @@ class Issue:
 class SimulatedDevice:
     """One device.  now: microseconds since it was opened."""
 
-    def __init__(self, chip: Chip, device_id: int = 0, rank_id: int = -1) -> None:
+    def __init__(self, chip: Chip, device_id: int = 0, rank_id: int = -1, n_ranks: int = 1) -> None:
         self.chip = chip
-        self.record = DeviceRun(chip.name, device_id, rank_id)
+        self.record = DeviceRun(chip.name, device_id, rank_id, n_ranks=n_ranks)
         self.now = 0.0
         self._first: dict[tuple[int, Issue, tuple[tuple[str, int], ...]], Iteration] = {}
 
     def load(self, model: CompiledModel) -> ModelRun:
         """A model that the device has from now on."""
         begins, self.now = self.now, self.now + load_fitted().issue_us
-        tasks = [launch.task for launch in model.launches]
-        made = ModelRun(len(self.record.models) + 1, model.name, tasks, (begins, self.now))
+        made = ModelRun(len(self.record.models) + 1, model.name, tasks_of(model.launches), (begins, self.now))
         self.record.models.append(made)
         return made
 

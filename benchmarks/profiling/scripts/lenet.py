@@ -1,0 +1,12 @@
+"""LeNet: an initializer, and three steps of training."""
+
+from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
+import tensorflow as tf
+
+from benchmarks.models import vision
+
+model = vision.lenet()
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for _ in range(3):
+        session.run(model.train, model.feeds)
