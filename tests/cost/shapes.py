@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.cost.tiling import Product
+from npu_runtime.cost.vector import VECTOR_BYTES
 from npu_runtime.device.chip import chip_names, load_chip
 
 CHIPS = st.sampled_from(chip_names()).map(load_chip)
@@ -23,5 +24,7 @@ def product(m: int, n: int, k: int, batch: int = 1, dtype: str = "float16", is_i
 PRODUCTS = st.builds(
     product, EXTENTS, EXTENTS, EXTENTS, st.integers(1, 64), st.sampled_from(sorted(DTYPES)), st.booleans()
 )  # fmt: skip
-BYTES = st.floats(0.0, 1e9)
-VECTOR_WORK = st.builds(lambda read, written, instructions: CoreWork(None, read, written, instructions), BYTES, BYTES, BYTES)
+BYTES = st.one_of(st.floats(0.0, 1e5), st.floats(0.0, 1e9))
+"""As many small sizes as large ones: a task of few bytes is cut by other rules."""
+INSTRUCTIONS = st.one_of(st.just(0.0), BYTES.map(lambda n_bytes: n_bytes / VECTOR_BYTES))
+VECTOR_WORK = st.builds(lambda read, written, issued: CoreWork(None, read, written, issued), BYTES, BYTES, INSTRUCTIONS)

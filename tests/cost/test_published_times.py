@@ -36,6 +36,11 @@ def test_a_kernel_takes_its_published_time(target: Target):
     assert abs(error) <= (PEAK_RATE if target.kind == PEAK else SINGLE_KERNEL)
 
 
+def test_the_document_has_the_fitted_numbers():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    assert [name for name, value in asdict(load_fitted()).items() if f"| `{name}` | {value} |" not in text] == []
+
+
 def test_something_is_checked_that_nothing_is_fitted_to():
     assert [target.id for target in TARGETS if target.kind == CHECK] == ["V1", "V2", "V3", "V4", "V5", "V6"]
 
