@@ -1,4 +1,6 @@
-"""Has the vendor's adviser (PyPI: msprof-analyze) read a profile with two planted operators, and looks for their names.
+"""Has the vendor's adviser (PyPI: msprof-analyze) read profiles with two planted operators, and looks for their names.
+
+One profile is of a run that is made by hand, the other of the script `scripts/planted.py`.
 
     python -m benchmarks.profiling.adviser [--adviser COMMAND]
 
@@ -15,6 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.profiling.real_runs import RealRun, profiles_of
 from benchmarks.profiling.vendor_parser import NOT_BROUGHT
 from npu_runtime.profiler.collection import write_profile
 from npu_runtime.profiler.profiling_options import ProfilingOptions
@@ -22,16 +25,23 @@ from tests.profiler import runs
 
 EXPECTED = {"the operator on the AI CPU": "Unique", "the matrix product whose sizes are no multiples of 256": "planted/MatMul"}
 """What the advice must name, by what it is."""
+PLANTED = RealRun("planted")
+"""The script with both."""
 _BEGAN_NS = 1_700_000_000_123_456_789
 """Time of day of the profile: any."""
 
 
-def advice(command: str, scratch: Path) -> str:
-    """What the adviser prints and the pages that it writes, for the planted run."""
-    output, told = scratch / "profile", scratch / "advice"
+def by_hand(scratch: Path) -> Path:
+    """The profile of the run that is made by hand."""
+    output = scratch / "by_hand"
     output.mkdir()
-    options = ProfilingOptions(training_trace=True, aicpu=True)
-    profile = write_profile(runs.planted(), options, output, _BEGAN_NS).folder
+    return write_profile(runs.planted(), ProfilingOptions(training_trace=True, aicpu=True), output, _BEGAN_NS).folder
+
+
+def advice(command: str, profile: Path, scratch: Path) -> str:
+    """What the adviser prints and the pages that it writes.  scratch: an empty folder."""
+    scratch.mkdir()
+    told = scratch / "advice"
     words = [command, "advisor", "all", "-d", profile, "-pt", "msprof", "-l", "en", "-o", told, "--force"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=scratch)
     if done.returncode:
@@ -49,11 +59,15 @@ def main() -> int:
             "msprof-analyze is not installed: install it from PyPI in an environment of its own, name it with --adviser COMMAND"
         )
         return NOT_BROUGHT
+    is_named = []
     with tempfile.TemporaryDirectory() as scratch:
-        told = advice(command, Path(scratch))
-    for what, name in EXPECTED.items():
-        print(f"{what} ({name}): {'named' if name in told else 'NOT named'}")
-    return 0 if all(name in told for name in EXPECTED.values()) else 1
+        profiles = {"made by hand": by_hand(Path(scratch)), "script": profiles_of(PLANTED, Path(scratch) / "script")[0]}
+        for number, (kind, profile) in enumerate(profiles.items()):
+            told = advice(command, profile, Path(scratch) / str(number))
+            for what, name in EXPECTED.items():
+                is_named.append(name in told)
+                print(f"{kind}, {what} ({name}): {'named' if name in told else 'NOT named'}")
+    return 0 if all(is_named) else 1
 
 
 if __name__ == "__main__":

@@ -142,13 +142,13 @@ def _description(tensor: Tensor) -> TensorDescription:
 
 
 def _first_forward(tasks: Sequence[LoweredTask]) -> int | None:
-    """The first task of the AI cores that depends on what is fed or comes from the host."""
+    """The first task of the AI cores, or loop of such, that depends on what is fed or comes from the host."""
     fed: set[Tensor] = set()
     for position, task in enumerate(tasks):
         outside = [t for t in task.read if t.producer is None and not (t.is_variable or t.is_constant)]
         if outside or any(t in fed for t in task.read):
             fed.update(tensor for op in task.ops for tensor in op.outputs)
-            if task.work is not None:
+            if task.work is not None or task.body:
                 return position
     return None
 
@@ -157,5 +157,5 @@ def _last_backward(tasks: Sequence[LoweredTask], updates: frozenset[int]) -> int
     """The last task before the updates that one of them needs; masks and collectives are not part of the pass."""
     maker = {tensor.storage: position for position, task in enumerate(tasks) for op in task.ops for tensor in op.outputs}
     needed = [maker[t] for position in updates for t in tasks[position].read if t in maker and maker[t] not in updates]
-    passed = [position for position in needed if tasks[position].work is not None]
+    passed = [position for position in needed if tasks[position].work is not None or tasks[position].body]
     return max(passed, default=None)

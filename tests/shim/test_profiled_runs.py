@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 from tests.profiler import reader
+from tests.profiler.perfetto import opened
+from tests.shim.conftest import plain_environment
 
 MODEL = """
     from npu_bridge.npu_init import *
@@ -155,3 +161,167 @@ def test_options_that_are_broken_over_lines_are_read_with_a_warning(fresh, tmp_p
     done = fresh(MODEL.format(options=broken) + IN_SESSION + STEPS)
     _check_steps(_only(tmp_path / "out"), 3)
     assert any("fp_point" in line for line in done.stderr.splitlines())
+
+
+RECURRENT = """
+    x, n_turns = tf.placeholder(tf.float32, [16, 32]), tf.placeholder(tf.int32, [])
+    w = tf.get_variable("w", [32, 32])
+    _, last = tf.while_loop(lambda i, h: i < n_turns, lambda i, h: (i + 1, tf.tanh(tf.matmul(h, w))), [0, x])
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(last**2))
+    with tf.Session(config=config) as session:
+        session.run(tf.global_variables_initializer())
+        for turns in (5, 7, 0):
+            session.run(train, {x: np.ones([16, 32]), n_turns: turns})
+"""
+
+
+def test_a_loop_has_its_tasks_once_a_turn(fresh, tmp_path):
+    fresh(MODEL.format(options=_options(tmp_path / "out")) + IN_SESSION + RECURRENT)
+    profile = _only(tmp_path / "out")
+    steps = _check_steps(profile, 3)
+    summary = [row for row in profile.table("op_summary") if row["Model ID"] == "2"]
+    products = [row for row in summary if row["Op Name"].startswith("while/MatMul")]
+    assert len(products) == 5 + 7
+    for step, n_turns in zip(steps, (5, 7, 0), strict=True):
+        begin, end = reader.us(step["FP Start(us)"]), reader.us(step["BP End(us)"])
+        assert sum(begin <= reader.us(row["Task Start Time(us)"]) < end for row in products) == n_turns
+    numbered = {(row["Stream ID"], row["Task ID"], row["Op Name"]) for row in summary}
+    assert len(numbered) == len({(stream, number) for stream, number, _ in numbered})
+
+
+def test_memory_has_the_names_and_the_sizes_of_results(fresh, tmp_path):
+    fresh(MODEL.format(options=_options(tmp_path / "out")) + IN_SESSION + STEPS)
+    profile = _only(tmp_path / "out")
+    names = {(row["Model ID"], row["Op Name"]) for row in profile.table("op_summary")}
+    rows = [row for row in profile.table("static_op_mem") if row["Graph ID"] == "2"]
+    *buffers, total = rows
+    assert total["Op Name"] == "TOTAL"
+    assert {("2", row["Op Name"]) for row in buffers} <= names
+    spans = [(int(row["Node Index Start"]), int(row["Node Index End"]), float(row["Size(KB)"])) for row in buffers]
+    alive = [sum(size for begin, end, size in spans if begin <= at <= end) for at in range(int(total["Node Index End"]) + 1)]
+    assert float(total["Size(KB)"]) == pytest.approx(max(alive), abs=0.001 * len(buffers))
+    hidden = [row for row in buffers if row["Op Name"].startswith("first/MatMul")]
+    assert hidden and float(hidden[0]["Size(KB)"]) in (32 * 48 * 2 / 1024, 32 * 48 * 4 / 1024)  # half or single precision
+
+
+def test_perfetto_finds_the_iterations_of_a_run(fresh, tmp_path):
+    fresh(MODEL.format(options=_options(tmp_path / "out")) + IN_SESSION + STEPS)
+    (tmp_path / "page").mkdir()
+    profile = _only(tmp_path / "out")
+    (timeline,) = profile.exported.glob("msprof_*.json")
+    with opened(timeline, tmp_path / "page") as trace:
+        assert trace.errors() == []
+        sql = "select s.name from slice s join thread_track t on s.track_id = t.id join thread using (utid)"
+        rows = trace.query(f"{sql} where s.name glob 'Iteration [0-9]*' and thread.name glob '*2*' order by s.ts")
+    assert [name for (name,) in rows] == ["Iteration 1", "Iteration 2", "Iteration 3"]
+
+
+def test_split_cores_have_no_raw_part_and_say_why(fresh, tmp_path):
+    chip = """
+    custom.parameter_map["soc"].s = tf.compat.as_bytes("Ascend910B2")
+    """
+    done = fresh(MODEL.format(options=_options(tmp_path / "out")) + IN_SESSION + chip + STEPS)
+    profile = _only(tmp_path / "out")
+    assert [path.name for path in profile.folder.iterdir()] == ["mindstudio_profiler_output"]
+    assert any("Ascend910B2" in line and "raw records" in line for line in done.stderr.splitlines())
+    assert "aiv_time(us)" in profile.columns("op_summary")
+
+
+def test_two_sessions_in_two_threads_share_a_profile(fresh, tmp_path):
+    threads = """
+    import threading
+    def work():
+        with tf.Session(config=config, graph=graph) as session:
+            session.run(init)
+            for _ in range(3):
+                session.run(train, {x: np.ones([32, 64]), y: np.zeros([32], int)})
+    init, graph = tf.global_variables_initializer(), tf.get_default_graph()
+    started = [threading.Thread(target=work) for _ in range(2)]
+    [thread.start() for thread in started], [thread.join() for thread in started]
+    """
+    fresh(MODEL.format(options=_options(tmp_path / "out")) + IN_SESSION + threads)
+    profile = _only(tmp_path / "out")
+    reader.check_tables(profile)
+    reader.check_timeline(profile.events())
+    reader.check_raw(profile, 0)
+    rows = [row for row in profile.table("step_trace") if row["FP Start(us)"] != "N/A"]
+    assert sorted((row["Model ID"], row["Iteration ID"]) for row in rows) == sorted(
+        (model, number) for model in {row["Model ID"] for row in rows} for number in "123"
+    )
+    assert len(rows) == 6
+
+
+def test_a_step_that_fails_is_no_step_and_the_others_are_written(fresh, tmp_path):
+    failing = """
+    checked = tf.debugging.assert_less(tf.reduce_max(x), 5.0)
+    with tf.control_dependencies([checked]):
+        guarded = tf.identity(loss)
+    with tf.Session(config=config) as session:
+        session.run(tf.global_variables_initializer())
+        for limit in (1.0, 9.0, 1.0):
+            try:
+                session.run([guarded, train], {x: limit * np.ones([32, 64]), y: np.zeros([32], int)})
+            except tf.errors.InvalidArgumentError:
+                print("failed")
+    """
+    done = fresh(MODEL.format(options=_options(tmp_path / "out")) + IN_SESSION + failing)
+    assert done.stdout.count("failed") == 1
+    _check_steps(_only(tmp_path / "out"), 2)
+
+
+def _ended(source: str, *, stop: int | None = None) -> subprocess.CompletedProcess:
+    """A script that ends in its own way. stop: signal that it gets when it has printed its loss."""
+    words = [sys.executable, "-c", textwrap.dedent(source)]
+    process = subprocess.Popen(words, env=plain_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    printed = ""
+    if stop is not None:
+        assert process.stdout is not None
+        printed = process.stdout.readline()
+        process.send_signal(stop)
+    out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(words, process.returncode, printed + out, err)
+
+
+@pytest.mark.parametrize("end", ["import sys; sys.exit(3)", "raise ValueError('over')"])
+def test_a_script_that_ends_early_leaves_its_profile(tmp_path, end):
+    done = _ended(MODEL.format(options=_options(tmp_path / "out")) + IN_SESSION + STEPS + f"    {end}\n")
+    assert done.returncode in (1, 3) and "loss" in done.stdout
+    _check_steps(_only(tmp_path / "out"), 3)
+
+
+@pytest.mark.parametrize("stop", [None, signal.SIGTERM, signal.SIGKILL])
+def test_a_process_that_is_stopped_leaves_nothing_that_looks_whole(tmp_path, stop):
+    end = "    import os, sys, time\n    sys.stdout.flush()\n" + ("    os._exit(0)\n" if stop is None else "    time.sleep(60)\n")
+    done = _ended(MODEL.format(options=_options(tmp_path / "out")) + IN_SESSION + STEPS + end, stop=stop)
+    assert "loss" in done.stdout and done.returncode == (0 if stop is None else -stop)
+    assert list((tmp_path / "out").glob("PROF_*")) == []
+
+
+@pytest.mark.parametrize("fork", ["multiprocessing", "os.fork"])
+def test_forked_processes_leave_the_parents_profile_to_it(fresh, tmp_path, fork):
+    """Some do nothing, and one runs a session of its own, which has a profile of its own."""
+    forked = """
+    import multiprocessing, os, sys
+    def nothing():
+        pass
+    def train_too():
+        with tf.Session(config=config) as session:
+            session.run(tf.global_variables_initializer())
+            session.run(train, {x: np.ones([32, 64]), y: np.zeros([32], int)})
+    def in_child(work):
+        if FORK == "os.fork":
+            child = os.fork()
+            if child == 0:
+                work()
+                sys.exit()
+            os.waitpid(child, 0)
+        else:
+            process = multiprocessing.get_context("fork").Process(target=work)
+            process.start(), process.join()
+    in_child(nothing), in_child(train_too)
+    """
+    source = MODEL.format(options=_options(tmp_path / "out")) + f"    FORK = {fork!r}\n" + IN_SESSION + STEPS + forked
+    fresh(source)
+    profiles = [reader.Profile(folder) for folder in (tmp_path / "out").iterdir()]
+    steps = [[row for row in profile.table("step_trace") if row["FP Start(us)"] != "N/A"] for profile in profiles]
+    assert sorted(map(len, steps)) == [1, 3]
