@@ -54,7 +54,9 @@ class OtherBatches:
             return None
         step = self.compiler.step
         try:
-            return _search(lambda n: step.variable_bytes + step.memory_for(self.shapes(n)).arena_bytes, chip.hbm_bytes, self.batch)
+            return _search(
+                lambda n: step.variable_bytes + step.memory_for(self.shapes(n)).arena_bytes, chip.hbm_bytes, self.batch
+            )
         except NOT_THIS_BATCH:
             return None
 

@@ -54,9 +54,8 @@ class StepCompiler:
         if (*family, target.mode) not in self._lowered:
             step = self.step
             made = lower_for(step.graph, step.shapes, step.placement, step.config, target)
-            named = self._lowered.setdefault((*family, made.mode), made)
-            self._lowered[*family, target.mode] = named
-        return self._lowered[*family, target.mode]
+            self._lowered[(*family, target.mode)] = self._lowered.setdefault((*family, made.mode), made)
+        return self._lowered[(*family, target.mode)]
 
     def run(self, target: Target, iterations_per_loop: int | None = None) -> ChipStep:
         """A step of many: of a sunk loop each has its part of the one issue."""

@@ -30,7 +30,7 @@ class PredictionCollector:
         self._is_done = False
 
     def after(self, step: RanStep) -> None:
-        """Count a step.  Raises: PredictionDone behind the last one, in every thread that runs another."""
+        """Count a step.  Raises: SystemExit behind the last one, in every thread that runs another."""
         if not is_training(step.graph):
             return
         with self._lock:  # whoever ends here meanwhile waits until the document is there

@@ -113,7 +113,9 @@ def _notes(step: RanStep, made: ChipStep, others: OtherBatches, request: Predict
     if any(launch.body for launch in launches) and not step.turns:
         notes.append("A loop of the graph counts as one turn: how often it turns is known only when it runs.")
     if n_dynamic := sum(launch.task.is_dynamic for launch in launches):
-        notes.append(f"{n_dynamic} tasks have sizes that only a run tells: each counts as 1, so they take longer than is said here.")
+        notes.append(
+            f"{n_dynamic} tasks have sizes that only a run tells: each counts as 1, so they take longer than is said here."
+        )
     for batch in request.batch:
         if others.compiler_for(batch, made.chip) is None:
             notes.append(f"There is no prediction for a batch of {batch}: the graph has a fixed batch, or takes no such one.")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from tf2npu.prediction.document import Task
 
-
 _CORES = ("cube", "vector", "")
 """Engines that are the AI cores. A profile that does not name engines counts all its tasks as theirs."""
 Spans = Sequence[tuple[float, float]]
