@@ -158,6 +158,6 @@ def _groups(tasks: Iterable[_Task], key: Callable[[_Task], str]) -> dict[str, li
 
 def _with_size(product: Product, size: int, smaller: int) -> Product:
     """The product with another size on every side that has this one; its operands shrink as it does."""
-    sides = {side: smaller if getattr(product, side) == size else getattr(product, side) for side in ("m", "n", "k")}
-    left, right = (sides["m"] * sides["k"]) / (product.m * product.k), (sides["n"] * sides["k"]) / (product.n * product.k)
-    return replace(product, **sides, a_bytes=product.a_bytes * left, b_bytes=product.b_bytes * right)
+    m, n, k = (smaller if side == size else side for side in (product.m, product.n, product.k))
+    left, right = (m * k) / (product.m * product.k), (n * k) / (product.n * product.k)
+    return replace(product, m=m, n=n, k=k, a_bytes=product.a_bytes * left, b_bytes=product.b_bytes * right)

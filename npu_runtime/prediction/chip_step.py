@@ -50,12 +50,13 @@ class StepCompiler:
 
     def lowered(self, target: Target) -> Lowered:
         """The tasks on a target."""
-        family = target.chip.is_split, target.chip.has_bfloat16
-        if (*family, target.mode) not in self._lowered:
+        is_split, has_bfloat16 = target.chip.is_split, target.chip.has_bfloat16
+        key = is_split, has_bfloat16, target.mode
+        if key not in self._lowered:
             step = self.step
             made = lower_for(step.graph, step.shapes, step.placement, step.config, target)
-            self._lowered[(*family, target.mode)] = self._lowered.setdefault((*family, made.mode), made)
-        return self._lowered[(*family, target.mode)]
+            self._lowered[key] = self._lowered.setdefault((is_split, has_bfloat16, made.mode), made)
+        return self._lowered[key]
 
     def run(self, target: Target, iterations_per_loop: int | None = None) -> ChipStep:
         """A step of many: of a sunk loop each has its part of the one issue."""

@@ -19,8 +19,8 @@ from npu_runtime.simulation.run_record import TaskRun, TensorDescription
 
 VERSION = "1.0"
 MODEL_ERROR = 0.14
-"""Share of a step's time by which the model may err. Source: the largest error of a published step when the model is fitted to all
-others, 13.1 %, rounded up to the next whole per cent (`python -m benchmarks.fit_device_model`)."""
+"""Share of a step's time by which the model may err. Source: the largest error of a published step when the model is fitted to
+all others, 13.1 %, rounded up to the next whole per cent (`python -m benchmarks.fit_device_model`)."""
 SUNK_ITERATIONS = 100
 """Steps of a loop on the device, for the comparison with one issue a step."""
 
