@@ -38,7 +38,7 @@ from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program
 from npu_runtime.executor.program_cache import Extents, ProgramCache, is_open
 from npu_runtime.executor.run import Runner
-from npu_runtime.executor.shapes_run import run_shapes
+from npu_runtime.executor.shapes_run import is_setting, run_shapes
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
 from npu_runtime.graph.spec import Spec
@@ -175,7 +175,8 @@ class DeviceSession:
 
     def _run(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
         if not all(watcher.computes for watcher in self._watchers):
-            return run_shapes(runner.program, self._schedules[runner].fetched)
+            if not is_setting(runner.program, values):
+                return run_shapes(runner.program, self._schedules[runner].fetched)
         return runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
 
     def _ran_step(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> RanStep:

@@ -12,6 +12,11 @@ from npu_runtime.executor.program import HostStep, Program
 from npu_runtime.graph.spec import Spec
 
 
+def is_setting(program: Program, feeds: Sequence[Any]) -> bool:
+    """Whether a step only sets variables to single numbers that are fed, as how often a loop on the device turns."""
+    return bool(feeds) and not program.fetches and all(np.size(value) == 1 for value in feeds) and not program.device_flops
+
+
 def run_shapes(program: Program, specs: Sequence[Spec]) -> list[Any]:
     """The fetches of a step.  specs: of the fetches; an extent that is not known counts as one, of strings as none.
 
