@@ -85,7 +85,9 @@ def main() -> int:
         part = 100 * watcher.seconds / whole
         n_bytes = bytes_a_step(watcher)
     print(f"profiling: {part:.2f} % of a step of {1000 * whole / ROUNDS / STEPS_A_ROUND:.1f} ms (at most {MOST_PERCENT} %)")
-    print(f"steps with and without: {statistics.median(ratios):.3f}; {n_bytes:.0f} bytes an iteration (at most {MOST_BYTES_A_STEP})")
+    print(
+        f"steps with and without: {statistics.median(ratios):.3f}; {n_bytes:.0f} bytes an iteration (at most {MOST_BYTES_A_STEP})"
+    )
     return 0 if part <= MOST_PERCENT and n_bytes <= MOST_BYTES_A_STEP else 1
 
 
