@@ -1,6 +1,6 @@
 """What profiling costs a step: LeNet, batch 64, in two sessions that take turns.   python -m benchmarks.profiling.step_overhead
 
-Ends with 1 where the part of a step in which the profiler works is above its limit. Beside it stands the ratio of the two sessions'
+Ends with 1 where the part of a step in which the profiler works is above its limit. Beside it stands the ratio of both sessions'
 steps, which on a busy machine says less.
 """
 
@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
+from pathlib import Path
 
 import tensorflow.compat.v1 as tf
 
@@ -70,7 +71,7 @@ def main() -> int:
     """Measure and print both."""
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         model = vision.lenet()
-        watcher = TimedWatcher(ProfilingRequest(ProfilingOptions(output=folder), folder, False), {})
+        watcher = TimedWatcher(ProfilingRequest(ProfilingOptions(output=folder), Path(folder), False), {})
         with device_session() as plain, device_session() as profiled:
             for session in (plain, profiled):
                 session.run(tf.global_variables_initializer())

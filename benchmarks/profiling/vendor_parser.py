@@ -36,8 +36,8 @@ NOT_BROUGHT = 77
 COMPARED = ("op_summary", "op_statistic", "step_trace", "task_time", "api_statistic", "communication_statistic")
 """Tables that both write."""
 STARTS = {"op_summary": "Task Start Time(us)", "task_time": "task_start(us)"}
-"""Tables by start, and its column. The parser goes through a set of tasks before it sorts them by start, so those that start at the
-same time come in any order."""
+"""Tables by start, and its column. The parser goes through a set of tasks before it sorts them by start, so those that start at
+the same time come in any order."""
 DROPPED = {"Memory": ("l2_read_bw(GB/s)", "l2_write_bw(GB/s)")}
 """Columns that the vendor documents for a group and that this parser leaves out."""
 _BEGAN_NS = 1_700_000_000_123_456_789
@@ -98,8 +98,11 @@ def compared_tables(msprof: Path, profile: Path, scratch: Path, ignored: Sequenc
     """The differences of each table of a profile that lies there.  scratch: a folder for the copy."""
     exported = export(msprof, raw_copy(profile, scratch / "copy"), "summary")
     mine = profile / "mindstudio_profiler_output"
-    both = {name: [_ordered(name, read_table(folder, name)) for folder in (mine, exported)] for name in COMPARED}
-    return {name: list(differences(*tables, ignored)) for name, tables in both.items()}
+
+    def ordered(folder: Path, name: str) -> Table:
+        return _ordered(name, read_table(folder, name))
+
+    return {name: list(differences(ordered(mine, name), ordered(exported, name), ignored)) for name in COMPARED}
 
 
 def _ordered(name: str, table: Table) -> Table:

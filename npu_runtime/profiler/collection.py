@@ -74,8 +74,8 @@ def write_profile(
 
 
 _EXPORTED_ALONE = (
-    "Profiling: {soc} has vector units that are cores of their own, and their raw records are not known well enough to be written; "
-    "the profile has the tables and timelines alone. For msprof choose a chip such as Ascend910A."
+    "Profiling: {soc} has vector units that are cores of their own, and their raw records are not known well enough to be "
+    "written; the profile has the tables and timelines alone. For msprof choose a chip such as Ascend910A."
 )
 
 

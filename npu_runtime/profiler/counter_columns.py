@@ -17,8 +17,8 @@ NOT_AVAILABLE = "N/A"
 _THREE = Decimal("0.001")
 """Decimals of a ratio, a time and a bandwidth."""
 _RAISED = Decimal("3e-16")
-"""Share of a number by which it is raised before it is rounded, so that a half that binary numbers just miss counts as one. Source:
-SQLite's printf.c up to 3.42, by which the vendor's parser rounds."""
+"""Share of a number by which it is raised before it is rounded, so that a half that binary numbers just miss counts as one.
+Source: SQLite's printf.c up to 3.42, by which the vendor's parser rounds."""
 _VECTOR_LANES = {"vec_fp16_ratio": 128, "vec_fp32_ratio": 64, "vec_int32_ratio": 64, "vec_misc_ratio": 32}
 """Operations of one cycle of the vector unit by element type, of which vector_fops is the sum. Source: the vendor's parser."""
 

@@ -1,8 +1,8 @@
 """An operator on the AI CPU, and a matrix product whose sizes are no multiples of 16."""
 
-from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 import numpy as np
 import tensorflow as tf
+from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 
 x = tf.placeholder(tf.float32, [3001, 4099])
 w = tf.get_variable("w", [4099, 3003], initializer=tf.zeros_initializer())
