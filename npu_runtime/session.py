@@ -32,7 +32,7 @@ from npu_runtime.errors import FailedPrecondition
 from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.active_steps import ActiveSteps
 from npu_runtime.executor.build import State, build
-from npu_runtime.executor.capacity import check_capacity
+from npu_runtime.executor.capacity import check_capacity, over_pools
 from npu_runtime.executor.loop import turns_of
 from npu_runtime.executor.nan_tracking import NanTracker, tracking
 from npu_runtime.executor.program import Program
@@ -140,9 +140,10 @@ class DeviceSession:
         if self._is_closed:
             raise FailedPrecondition("the session is closed")
         with Interrupts() as interrupts:
-            for turn in range(self._repetitions(request)):
+            loop_steps = self._repetitions(request)
+            for turn in range(loop_steps):
                 interrupts.is_held = False
-                result = self._step(request, feeds, is_issued=turn == 0)
+                result = self._step(request, feeds, turn == 0, loop_steps)
         return result
 
     def _repetitions(self, request: Request) -> int:
@@ -155,7 +156,7 @@ class DeviceSession:
         variable = self._variables.get(("resource", LOOP_VARIABLE))
         return 1 + int(variable.read()) if variable is not None and variable.is_initialized else 1
 
-    def _step(self, request: Request, feeds: Sequence[np.ndarray], is_issued: bool) -> list[Any]:
+    def _step(self, request: Request, feeds: Sequence[np.ndarray], is_issued: bool, loop_steps: int) -> list[Any]:
         plan = self._plan_for(request)
         try:
             values = list(feeds)
@@ -169,7 +170,7 @@ class DeviceSession:
         if runner.program.loops and not runner.program.is_open:
             plan.record.device_flops = runner.program.measured_flops()
         for watcher in (*self._watchers, *block_watchers()):
-            watcher.after(self._ran_step(plan, runner, values, is_issued))
+            watcher.after(replace(self._ran_step(plan, runner, values), is_issued=is_issued, loop_steps=loop_steps))
         return result
 
     def _run(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
@@ -177,7 +178,7 @@ class DeviceSession:
             return run_shapes(runner.program, self._schedules[runner].fetched)
         return runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
 
-    def _ran_step(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray], is_issued: bool) -> RanStep:
+    def _ran_step(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> RanStep:
         """What watchers are told of a step."""
         shapes = tuple(np.shape(value) for value in values)
         number = self._record.programs.index(plan.record) + 1
@@ -185,7 +186,7 @@ class DeviceSession:
         return RanStep(
             (self._record.name, number, shapes), f"{self._record.name} run {number}", plan.main, shapes, self._placement,
             self._config, runner.program.memory, kept.order, kept.variable_bytes, self._importer.source_of,
-            partial(self._memory_for, plan), turns_of(runner.program) if runner.program.loops else {}, is_issued,
+            partial(self._memory_for, plan), turns_of(runner.program) if runner.program.loops else {},
         )  # fmt: skip
 
     def _memory_for(self, plan: _Plan, shapes: Extents) -> MemoryPlan:
@@ -321,6 +322,8 @@ class DeviceSession:
             _note(record, program)
             if all(watcher.computes for watcher in self._watchers):
                 check_capacity(made.graph, program.memory, self._variable_bytes(made.graph), self._chip)
+            over = over_pools(program.memory, self._variable_bytes(made.graph), self._config.parameters)
+            self._record.notes += tuple(line for line in over if line not in self._record.notes)
         runner = Runner(program, self._arenas)
         names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
         fetched = [made.graph.spec(value) for value in program.fetch_values]

@@ -16,6 +16,7 @@ import click
 from tf2npu.baseline_option import Baseline
 from tf2npu.config import Config, ConfigError, load_config
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, MOST_SOURCE_BYTES, read_at_most, size_in_words
+from tf2npu.files.directory import Directory
 from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult, Seen
 from tf2npu.project.conversion import Conversion, convert_project, resolve_distributed
@@ -132,7 +133,8 @@ def _profiling(folder: Path | None) -> dict[str, Any]:
     if folder is None:
         return {}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        with Directory.given(folder, make=True):
+            pass
     except OSError as error:
         raise RefusedRequest(f"--profile {folder}: {error.strerror}; name a folder that can be made") from None
     wanted = dict.fromkeys(("training_trace", "task_trace", "aicpu", "hccl"), "on")

@@ -1,7 +1,8 @@
 """A script that is not converted yet, and those it imports, converted into a temporary folder for one run.
 
 The current folder stays, so paths relative to it mean what they meant. The script's own folder is that of the copy, where files
-that are no source are links to the originals; what a script makes there goes with the copy.
+that are no source are links to the originals; what a script makes there goes with the copy. Above the copy stand links to what is
+beside the original, so that `../data` is found.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from tf2npu.config import load_config
 from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
-from tf2npu.files.directory import real_path
+from tf2npu.files.directory import Directory, real_path
 from tf2npu.files.state import remove_tree_state
 from tf2npu.findings import FileResult, Status
 from tf2npu.project.conversion import Conversion, convert_project
@@ -27,6 +29,10 @@ from tf2npu.report.build import file_report
 MOST_ENTRIES = 20_000
 """Files and folders of a project that is converted for one run. The vendor's largest model has some thousand; a home folder has
 more, and to copy it would take minutes."""
+LINKED_LEVELS = 3
+"""Folders above a project beside which links stand: scripts find their data by `..` or `../..` from their own file."""
+MOST_LINKS = 1_000
+"""Entries of a folder above that are linked at most: a folder of more is one of data, of which a script names one by its path."""
 _IMPORTS_BRIDGE = re.compile(rb"^\s*(?:from|import)\s+npu_bridge\b", re.MULTILINE)
 
 
@@ -137,7 +143,7 @@ def convert_for_run(script: Path, folder: Path) -> TemporaryConversion:
     Raises: UsageProblem; ConfigError for settings that cannot be used.
     """
     root = project_root(script)
-    copy = folder / "converted"
+    copy = _surroundings(root, folder / "converted")
     request = Request(root, load_config(root), copy, default_jobs(), data="link-all")
     try:
         done = convert_project(request)
@@ -147,6 +153,28 @@ def convert_for_run(script: Path, folder: Path) -> TemporaryConversion:
     inner = real_path(script).relative_to(root)
     _check(failed, inner)
     return TemporaryConversion(root, copy, copy / inner, done)
+
+
+def _surroundings(root: Path, folder: Path) -> Path:
+    """Links to what stands beside a project and beside the folders above it.  Returns: where its copy belongs among them."""
+    chain = [*reversed([parent for parent in root.parents if parent.parent != parent][:LINKED_LEVELS]), root]
+    with Directory.given(folder, make=True) as made:
+        for above, kept in pairwise(chain):
+            inside = above.relative_to(chain[0].parent).as_posix()
+            made.make_folders(inside)
+            for entry in _entries(above):
+                if entry != kept:
+                    made.make_link(f"{inside}/{entry.name}", str(entry))
+    return folder / root.relative_to(chain[0].parent)
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What stands in a folder; nothing where there is so much that to link it would take long."""
+    try:
+        found = sorted(folder.iterdir())
+    except OSError:
+        return []
+    return found if len(found) <= MOST_LINKS else []
 
 
 def _check(failed: Sequence[FileResult], script: Path) -> None:

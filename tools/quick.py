@@ -150,7 +150,7 @@ def main() -> int:
     sys.path.insert(0, str(ROOT))
     paths = changed(asked.since)
     programs = [[str(Path(sys.executable).parent / name), *rest] for name, *rest in LINT]
-    commands = programs + [[sys.executable, "-m", "pytest", "-q", *run] for run in selections(paths)]
+    commands = programs + [[sys.executable, "-m", "pytest", *run] for run in selections(paths)]
     print(f"{len(paths)} files changed", flush=True)
     if asked.list:
         print(*(" ".join(_shown(command)) for command in commands), "nothing was run", sep="\n")

@@ -14,14 +14,12 @@ element-wise work; nothing is published."""
 FLOPS_PER_US = 4000.0
 """Floating-point operations of one core in a microsecond.  Assumed: two a cycle at 2 GHz, since these kernels are compiled C++
 without a word for vectors; nothing is published."""
-RANDOMS_PER_US = 1000.0
-"""Random numbers that one core makes in a microsecond.  Assumed, with a bound: the published step of BERT-Large (C4) needs 1.2e9
-bits of dropout masks, which four cores make beside it in 357 ms or less, so 850 at least."""
+RANDOMS_PER_US = 3000.0
+"""Random numbers that one core makes in a microsecond.  Assumed, with a bound: the published step of BERT-Large (C4, 357 ms)
+needs 1.2e9 bits of dropout masks, all of them in its forward third, so four cores make 2500 a microsecond each, or more."""
 
 
-def ai_cpu_cost(
-    read_bytes: float, written_bytes: float, flops: float, chip: Chip, *, random_numbers: float = 0.0
-) -> TaskCost:  # fmt: skip
+def ai_cpu_cost(read_bytes: float, written_bytes: float, flops: float, chip: Chip, *, random_numbers: float = 0.0) -> TaskCost:
     """Microseconds of a task whose work all cores of the AI CPU share.
 
     random_numbers: how many are drawn; a dropout mask draws one for each of its bits.

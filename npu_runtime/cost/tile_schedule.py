@@ -104,7 +104,8 @@ class TileSchedule:
     def fill_cycles(self) -> float:
         """Cycles until the first tile is there, and for the last one to leave."""
         tiling, chip = self.tiling, self.chip
-        first = (tiling.base_m + tiling.base_n) * tiling.base_k * self.product.element_bytes / chip.l2_read_rate
+        depth = min(tiling.base_k, self.depth)
+        first = (tiling.base_m + tiling.base_n) * depth * self.product.element_bytes / chip.l2_read_rate
         return first + tiling.base_m * tiling.base_n * self.stored_bytes / chip.ub_to_l2_rate
 
     def traffic(self) -> dict[str, Traffic]:

@@ -89,10 +89,11 @@ def default_candidates(product: Product, chip: Chip) -> Iterator[Tiling]:
     """The tilings that the default rule tries, larger tiles first.
 
     Sides are powers of two, cut to the product where it is smaller; L0A and L0B have two buffers, L0C has two where they fit. The
-    sum over k is split only while each part has a core of its own.
+    sum over k is split only while each part has a core of its own.  Sides far beyond the product are tried too: their tiles are
+    less deep, and so begin earlier, and without them a smaller product could get a worse tiling than a larger one.
     """
-    for side_m in _sides(product.m):
-        for side_n in _sides(product.n):
+    for side_m in _SIDES:
+        for side_n in _SIDES:
             tile = _largest_depth(product, chip, side_m, side_n)
             if tile is None:
                 continue
@@ -101,11 +102,6 @@ def default_candidates(product: Product, chip: Chip) -> Iterator[Tiling]:
                 if parts == 1 or n_tiles * parts <= chip.n_cores:
                     for order in (0, 1):
                         yield Tiling(tile.base_m, tile.base_n, tile.base_k, parts, True, tile.is_l0c_double, order)
-
-
-def _sides(extent: int) -> list[int]:
-    """The sides that differ once they are cut to the extent."""
-    return [side for side in _SIDES if side == FRACTAL or side // 2 < padded(extent)]
 
 
 def _largest_depth(product: Product, chip: Chip, side_m: int, side_n: int) -> Tiling | None:

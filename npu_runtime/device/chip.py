@@ -106,7 +106,8 @@ def parse_chip(name: str, text: str) -> Chip:
 
 def _fits(value: object, kind: object) -> bool:
     """Whether a value is of the type that a field names.  Numbers are more than nothing: rates and sizes divide."""
-    if kind in ("bool", "str"):
-        return type(value).__name__ == kind
-    numbers: tuple[type, ...] = (int,) if kind == "int" else (int, float)
-    return kind is None or (isinstance(value, numbers) and not isinstance(value, bool) and value > 0)
+    if kind in (None, "bool", "str"):
+        return kind is None or type(value).__name__ == kind
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return value > 0 and (kind == "float" or isinstance(value, int))

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
 from npu_runtime.device.chip import Chip
 from npu_runtime.errors import ResourceExhausted
 from npu_runtime.graph.ir import Graph
@@ -25,6 +30,34 @@ def check_capacity(graph: Graph, memory: MemoryPlan, variable_bytes: int, chip: 
         node.name if node else "",
         node.op if node else "",
     )
+
+
+_POOLS = {"graph_memory_max_size": "tensors of a step", "variable_memory_max_size": "variables"}
+"""Session options of early releases that bound a pool of device memory, and what is in it."""
+_FACTORS = re.compile(r"\d{1,15}(\s*\*\s*\d{1,15})*")
+
+
+def over_pools(memory: MemoryPlan, variable_bytes: int, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """A line for each pool that the script bounds and that a step would overflow.
+
+    parameters: the session's options; bytes as a number or as text, which may be a product as in "26 * 1024 * 1024 * 1024".
+    The step goes on: releases of today plan the memory by themselves.
+    """
+    needed = dict(zip(_POOLS, (memory.arena_bytes, variable_bytes), strict=True))
+    lines = []
+    for name, content in _POOLS.items():
+        bound = _bytes(parameters.get(name))
+        if bound is not None and needed[name] > bound:
+            lines.append(
+                f"{name} is {_gigabytes(bound)} and the {content} need {_gigabytes(needed[name])} here: an early release stops "
+                "with out of memory; raise it, or use a smaller batch"
+            )
+    return tuple(lines)
+
+
+def _bytes(value: Any) -> int | None:
+    text = str(value).strip() if value is not None else ""
+    return math.prod(int(factor) for factor in text.split("*")) if _FACTORS.fullmatch(text) else None
 
 
 def _gigabytes(n_bytes: int) -> str:

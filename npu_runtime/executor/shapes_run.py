@@ -13,7 +13,10 @@ from npu_runtime.graph.spec import Spec
 
 
 def run_shapes(program: Program, specs: Sequence[Spec]) -> list[Any]:
-    """The fetches of a step.  specs: of the fetches; an extent that is not known counts as one."""
+    """The fetches of a step.  specs: of the fetches; an extent that is not known counts as one, of strings as none.
+
+    Source: monitored sessions fetch the names of variables that have no value yet, and go on when there are none.
+    """
     made: dict[int, Any] = {}
     for step in program.steps:
         if isinstance(step, HostStep) and not step.ins:
@@ -22,7 +25,8 @@ def run_shapes(program: Program, specs: Sequence[Spec]) -> list[Any]:
 
 
 def _zeros(spec: Spec) -> Any:
-    shape = tuple(1 if n is None else n for n in spec.shape or ())
+    unknown = 0 if spec.dtype == "string" else 1
+    shape = tuple(unknown if n is None else n for n in spec.shape or ())
     if spec.dtype == "string":
         return np.full(shape, b"", object)[()]
     return np.zeros(shape, to_numpy(spec.dtype))[()]

@@ -1,28 +1,42 @@
-"""Advice: what would make a step faster, and by how much, computed by costing the step with it."""
+"""Advice: what would make a step faster, and by how much: the step is run on the clock again with what is advised.
+
+A task that runs beside others saves only what nothing else covers.  Where more examples in a batch are what is advised, the time
+saved is that of one step's examples.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from npu_runtime.cost.core_task import core_cost
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.task_cost import AI_CPU, CUBE, VECTOR
 from npu_runtime.cost.tiling import FRACTAL, Product
 from npu_runtime.cost.vector import vector_cost
-from npu_runtime.lowering.assign_formats import TRANS_DATA
 from npu_runtime.lowering.fuse_dropout import GENERATE_MASK
 from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.prediction.chip_step import ChipStep, StepCompiler
+from npu_runtime.prediction.round_trips import round_trips
 from npu_runtime.simulation.device_compiler import Target
-from npu_runtime.simulation.run_record import TaskRun
+from npu_runtime.simulation.run_record import DeviceTask
 
 LEAST_SHARE = 0.005
 """The share of a step below which an advice is not given: half a percent is less than the model itself can tell."""
+LEAST_SHARE_OF_STARTS = 0.1
+"""The share of a step that twice the batch has to save for an advice on small kernels: all steps have a few of them."""
 SHOWN_OPERATORS = 10
 """Operators that an advice names at most, the costliest first."""
 MIXED = "allow_mix_precision"
+HALF_MODES = (MIXED, "allow_fp32_to_fp16")
+"""Modes that are tried where products run in 32 bits: the second changes nothing but the products, which needs fewer casts."""
 Advice = dict[str, Any]
+
+
+class _Task(NamedTuple):
+    device: DeviceTask
+    lowered: LoweredTask
 
 
 class Adviser:
@@ -30,101 +44,120 @@ class Adviser:
 
     def __init__(self, step: ChipStep, compiler: StepCompiler) -> None:
         self.step, self.compiler = step, compiler
-        tasks = compiler.lowered(Target(step.chip, step.mode)).tasks
-        self.runs = [run for run in step.iteration.runs if run.task.task_id < len(tasks)]
-        self.lowered = tasks
+        self.tasks = [_Task(*pair) for pair in compiler.pairs(step)]
 
     def all(self) -> list[Advice]:
         """The advice that saves most first."""
-        rules: Sequence[Callable[[], list[Advice]]] = (
+        rules: Sequence[Callable[[], Iterable[Advice]]] = (
             self.ai_cpu, self.unaligned, self.small_kernels, self.conversions, self.wide_products, self.inputs, self.dynamic,
             self.few_blocks,
         )  # fmt: skip
         found = [advice for rule in rules for advice in rule()]
-        least = self.step.us * LEAST_SHARE / 1000
+        least = self._least_us() / 1000
         return sorted((a for a in found if a["saves_ms"] >= least), key=lambda a: (-a["saves_ms"], a["kind"], a["source"]))
 
-    def _advice(self, kind: str, runs: Sequence[TaskRun], saves_us: float, **details: Any) -> Advice:
-        ordered = sorted(runs, key=lambda run: run.start - run.end)
-        names = list(dict.fromkeys(run.task.name for run in ordered))[:SHOWN_OPERATORS]
-        source = next((run.task.source for run in ordered if run.task.source), "")
-        return {"kind": kind, "operators": names, "source": source, "saves_ms": saves_us / 1000, "details": details}
+    def _least_us(self) -> float:
+        return self.step.us * LEAST_SHARE
 
-    def _by_source(self, runs: Sequence[TaskRun]) -> list[list[TaskRun]]:
-        found: dict[str, list[TaskRun]] = {}
-        for run in runs:
-            found.setdefault(run.task.source, []).append(run)
-        return list(found.values())
+    def _saved(self, times: Mapping[int, float]) -> float:
+        """Microseconds of a step that other times of tasks save; 0 where their sum is too little for an advice."""
+        summed = sum(t.device.cost.us - times[id(t.device)] for t in self.tasks if id(t.device) in times)
+        return max(0.0, self.step.us - self.compiler.us_with(self.step, times)) if summed >= self._least_us() else 0.0
 
-    def ai_cpu(self) -> list[Advice]:
-        """The same bytes moved by the AI cores."""
-        slow = [r for r in self.runs if r.task.cost.engine == AI_CPU and r.task.op_type != GENERATE_MASK]
-        return [
-            self._advice("ai_cpu", runs, sum(self._saved_on_cores(run) for run in runs), count=len(runs),
-                         reason=f"{runs[0].task.op_type} has no kernel for the AI cores")
-            for runs in self._by_source(slow)
-        ]  # fmt: skip
-
-    def _saved_on_cores(self, run: TaskRun) -> float:
-        moved = run.task.cost.traffic.get("hbm")
-        cost = vector_cost(moved.read, moved.written, 0.0, self.step.chip) if moved else None
-        return max(0.0, run.task.cost.us - cost.us) if cost else 0.0
-
-    def unaligned(self) -> list[Advice]:
-        """The next smaller multiple of 16, costed: padding is computed as if it were there."""
-        found = []
-        for run in self.runs:
-            task = self.lowered[run.task.task_id]
-            product = task.work.product if task.work else None
-            axis = next((a for a in ("n", "k", "m") if product and getattr(product, a) % FRACTAL), None)
-            if product and axis and getattr(product, axis) > FRACTAL:
-                saved = run.task.cost.us - self._aligned(task, product, axis)
-                size = getattr(product, axis)
-                found.append(
-                    self._advice("unaligned_shapes", [run], saved, axis=axis, size=size, padded=-(-size // FRACTAL) * FRACTAL)
-                )
-        return found
-
-    def _aligned(self, task: LoweredTask, product: Product, axis: str) -> float:
-        assert task.work is not None
-        from dataclasses import replace
-
-        size = getattr(product, axis) // FRACTAL * FRACTAL
-        return core_cost(replace(task.work, product=replace(product, **{axis: size})), self.step.chip).us
-
-    def small_kernels(self) -> list[Advice]:
-        """Twice the batch: the starts are paid half as often for each example."""
-        small = [r for r in self.runs if r.task.cost.engine in (CUBE, VECTOR) and r.task.cost.bound == "start"]
-        saved = len(small) * load_fitted().start_us / 2
-        return [self._advice("small_kernels", small, saved, count=len(small))] if small and saved > self.step.us / 10 else []
-
-    def conversions(self) -> list[Advice]:
-        """Without the conversions."""
-        runs = [run for run in self.runs if run.task.op_type == TRANS_DATA]
-        return [self._advice("format_conversions", runs, sum(r.end - r.start for r in runs), count=len(runs))] if runs else []
-
-    def wide_products(self) -> list[Advice]:
-        """The whole step in mixed precision."""
-        wide = [r for r in self.runs if r.task.cost.engine == CUBE and any(t.dtype == "float32" for t in r.task.inputs[:2])]
-        if not wide or self.step.mode.startswith(MIXED):
+    def _advice(self, kind: str, tasks: Iterable[_Task], saves_us: float, **details: Any) -> list[Advice]:
+        if saves_us < self._least_us():
             return []
-        saved = self.step.us - self.compiler.run(Target(self.step.chip, MIXED)).us
-        return [self._advice("fp32_cube", wide, max(0.0, saved), precision_mode=MIXED)]
+        ordered = sorted((task.device for task in tasks), key=lambda task: -task.cost.us)
+        names = list(dict.fromkeys(task.name for task in ordered))[:SHOWN_OPERATORS]
+        source = next((task.source for task in ordered if task.source), "")
+        return [{"kind": kind, "operators": names, "source": source, "saves_ms": saves_us / 1000, "details": details}]
 
-    def inputs(self) -> list[Advice]:
+    def ai_cpu(self) -> Iterable[Advice]:
+        """The same bytes moved by the AI cores, for each line of the script."""
+        slow = [t for t in self.tasks if t.device.cost.engine == AI_CPU and t.device.op_type != GENERATE_MASK]
+        for tasks in _groups(slow, lambda task: task.device.source).values():
+            saved = self._saved({id(t.device): self._us_on_cores(t.device) for t in tasks})
+            types = ", ".join(sorted({t.device.op_type for t in tasks}))
+            yield from self._advice("ai_cpu", tasks, saved, op_types=types, count=len(tasks))
+
+    def _us_on_cores(self, task: DeviceTask) -> float:
+        moved = task.cost.traffic.get("hbm")
+        us = vector_cost(moved.read, moved.written, 0.0, self.step.chip).us if moved else task.cost.us
+        return min(us, task.cost.us)
+
+    def unaligned(self) -> Iterable[Advice]:
+        """The next smaller multiple of 16 for each such size: padding is computed as if it were there."""
+        sizes: dict[int, list[_Task]] = {}
+        for task in self.tasks:
+            product = task.lowered.work.product if task.lowered.work else None
+            for size in {product.m, product.n, product.k} if product else ():
+                if size % FRACTAL and size > FRACTAL:
+                    sizes.setdefault(size, []).append(task)
+        for size, tasks in sorted(sizes.items()):
+            smaller = size // FRACTAL * FRACTAL
+            saved = self._saved({id(t.device): self._us_with_size(t, size, smaller) for t in tasks})
+            yield from self._advice(
+                "unaligned_shapes", tasks, saved, size=size, smaller=smaller, padded=smaller + FRACTAL, count=len(tasks)
+            )
+
+    def _us_with_size(self, task: _Task, size: int, smaller: int) -> float:
+        work = task.lowered.work
+        assert work is not None and work.product is not None
+        cost = core_cost(replace(work, product=_with_size(work.product, size, smaller)), self.step.chip)
+        return min(cost.us, task.device.cost.us)
+
+    def small_kernels(self) -> Iterable[Advice]:
+        """Twice the batch: the starts are paid half as often for each example."""
+        small = [t for t in self.tasks if t.device.cost.engine in (CUBE, VECTOR) and t.device.cost.bound == "start"]
+        half = load_fitted().start_us / 2
+        saved = self._saved({id(t.device): t.device.cost.us - half for t in small})
+        if saved > self.step.us * LEAST_SHARE_OF_STARTS:
+            yield from self._advice("small_kernels", small, saved, count=len(small))
+
+    def conversions(self) -> Iterable[Advice]:
+        """Without those that are there and back; the others bring data to the units that read it."""
+        vain = round_trips([task.lowered for task in self.tasks])
+        tasks = [task for task in self.tasks if id(task.lowered) in vain]
+        saved = self._saved({id(t.device): 0.0 for t in tasks})
+        yield from self._advice("format_conversions", tasks, saved, count=len(tasks))
+
+    def wide_products(self) -> Iterable[Advice]:
+        """The whole step in the mode of 16 bits that is fastest."""
+        wide = [t for t in self.tasks if t.device.cost.engine == CUBE and any(x.dtype == "float32" for x in t.device.inputs[:2])]
+        if wide:
+            steps = [self.compiler.run(Target(self.step.chip, mode), self.step.sunk) for mode in HALF_MODES]
+            best = min(steps, key=lambda step: step.us)
+            yield from self._advice("fp32_cube", wide, self.step.us - best.us, precision_mode=best.mode)
+
+    def inputs(self) -> Iterable[Advice]:
         """The copy of the batch beside the step before."""
-        get_next = self.step.iteration.get_next
-        saved = get_next[1] - get_next[0] if get_next else 0.0
-        return [self._advice("input_pipeline", [], saved, wait_ms=saved / 1000)] if saved else []
+        saved = self.step.us - self.compiler.us_with(self.step, {}, copies_inputs=False)
+        yield from self._advice("input_pipeline", (), saved, wait_ms=saved / 1000)
 
-    def dynamic(self) -> list[Advice]:
-        """The start of tasks that the host must issue one by one."""
-        runs = [run for run in self.runs if run.task.is_dynamic]
-        return [self._advice("dynamic_shapes", runs, len(runs) * load_fitted().issue_us, count=len(runs))] if runs else []
+    def dynamic(self) -> Iterable[Advice]:
+        """Without what it takes to issue tasks one by one."""
+        tasks = [task for task in self.tasks if task.device.is_dynamic]
+        issue_us = load_fitted().issue_us
+        saved = self._saved({id(t.device): t.device.cost.us - issue_us for t in tasks})
+        yield from self._advice("dynamic_shapes", tasks, saved, count=len(tasks))
 
-    def few_blocks(self) -> list[Advice]:
-        """All cores at work, were the work cut finely enough."""
+    def few_blocks(self) -> Iterable[Advice]:
+        """A batch so many times as large that all cores work: each example has its part of the same time."""
         cores = self.step.chip.n_cores
-        runs = [r for r in self.runs if 0 < r.task.cost.n_blocks < cores // 2 and r.task.cost.bound != "start"]
-        saved = sum((r.end - r.start - load_fitted().start_us) * (1 - r.task.cost.n_blocks / cores) for r in runs)
-        return [self._advice("few_blocks", runs, max(0.0, saved), count=len(runs), n_cores=cores)] if runs else []
+        tasks = [t for t in self.tasks if 0 < t.device.cost.n_blocks < cores // 2 and t.device.cost.bound != "start"]
+        saved = self._saved({id(t.device): t.device.cost.us * t.device.cost.n_blocks / cores for t in tasks})
+        yield from self._advice("few_blocks", tasks, saved, count=len(tasks), n_cores=cores)
+
+
+def _groups(tasks: Iterable[_Task], key: Callable[[_Task], str]) -> dict[str, list[_Task]]:
+    found: dict[str, list[_Task]] = {}
+    for task in tasks:
+        found.setdefault(key(task), []).append(task)
+    return found
+
+
+def _with_size(product: Product, size: int, smaller: int) -> Product:
+    """The product with another size on every side that has this one; its operands shrink as it does."""
+    m, n, k = (smaller if side == size else side for side in (product.m, product.n, product.k))
+    left, right = (m * k) / (product.m * product.k), (n * k) / (product.n * product.k)
+    return replace(product, m=m, n=n, k=k, a_bytes=product.a_bytes * left, b_bytes=product.b_bytes * right)

@@ -39,12 +39,11 @@ def shares_of(step: Iteration, step_us: float) -> dict[str, float]:
 
 def _count_core(core: Sequence[TaskRun], found: dict[str, float], covered: Sequence[Span]) -> None:
     """Scaled so that tasks side by side on two streams count as long as they take together."""
-    start_us = load_fitted().start_us
     summed = sum(run.end - run.start for run in core)
     scale = _length(covered) / summed if summed else 0.0
     for run in core:
         us = run.end - run.start
-        starting = min(us, start_us)
+        starting = min(us, load_fitted().start_us + (load_fitted().issue_us if run.task.is_dynamic else 0.0))
         found["launch"] += scale * starting
         found[_UNITS.get(_longest_pipe(run), "memory")] += scale * (us - starting)
 

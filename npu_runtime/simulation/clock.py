@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from npu_runtime.cost.runtime_ops import loop_turn_cost
 from npu_runtime.simulation.compiled_model import CompiledModel, Launch
 from npu_runtime.simulation.run_record import Iteration, TaskRun
 
@@ -60,6 +61,7 @@ def _runs_of(launch: Launch, start: float, turns: Mapping[str, int]) -> Iterator
     yield TaskRun(launch.task, start, start + launch.task.cost.us)
     now = start + launch.task.cost.us
     for _ in range(turns.get(launch.task.name, 1) if launch.body else 0):
+        now += loop_turn_cost().us
         for inner in launch.body:
             for run in _runs_of(inner, now, turns):
                 yield run

@@ -13,10 +13,13 @@ from npu_runtime.cost.runtime_ops import runtime_cost
 from npu_runtime.cost.task_cost import TaskCost
 from npu_runtime.device.chip import Chip
 from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, CUBE, RUNTIME, Tensor
+from npu_runtime.lowering.fuse_dropout import GENERATE_MASK
 from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.simulation.run_record import DeviceTask, TensorDescription
 from npu_runtime.simulation.task_streams import streams_of
 
+_RANDOM = (GENERATE_MASK, "Random", "StatelessRandom", "TruncatedNormal", "StatelessTruncatedNormal", "ParameterizedTruncated")
+"""Beginnings of the names of ops that draw a random number for each element."""
 SourceOf = Callable[[str], str]
 """source_of(node): "file:line" of the script that made a node of the user's graph, "" if unknown."""
 
@@ -126,7 +129,8 @@ def cost_of(task: LoweredTask, chip: Chip, ranks: Ranks) -> TaskCost:
         return collective_cost(task.head.op_type, read, ranks.n_ranks, ranks.ranks_a_server, chip)
     if task.head.pattern == RUNTIME:
         return runtime_cost(task.head.op)
-    return ai_cpu_cost(read, written, sum(op.flops for op in task.ops), chip)
+    n_random = sum(t.n_elements for t in task.written) if task.head.op.startswith(_RANDOM) else 0
+    return ai_cpu_cost(read, written, sum(op.flops for op in task.ops), chip, random_numbers=n_random)
 
 
 def _task_type(task: LoweredTask, chip: Chip) -> str:

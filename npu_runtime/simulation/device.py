@@ -74,7 +74,7 @@ class SimulatedDevice:
             made = run_step(model, number, issued, copied[1], before, turns, copied)
             self._first[key] = made
         else:
-            made = _repeated(first, number, self.now - first.issued[0], before)
+            made = _repeated(first, number, self.now, before)
         loaded.iterations.append(made)
         self.now = made.end
         return made
@@ -85,14 +85,15 @@ class SimulatedDevice:
         return begins, begins + (copy_cost(n_bytes, TO_DEVICE, self.chip).us if n_bytes else 0.0)
 
 
-def _repeated(first: Iteration, number: int, offset: float, before: float | None) -> Iteration:
-    """The same step later."""
+def _repeated(first: Iteration, number: int, now: float, before: float | None) -> Iteration:
+    """The same step, issued now; nothing of it is earlier, whatever the sums round to."""
+    offset = now - first.issued[0]
 
     def later(time: float | None) -> float | None:
-        return None if time is None else time + offset
+        return None if time is None else max(now, time + offset)
 
     def both(span: tuple[float, float]) -> tuple[float, float]:
-        return span[0] + offset, span[1] + offset
+        return max(now, span[0] + offset), max(now, span[1] + offset)
 
     start = before if before is not None else first.start + offset
     get_next = None if first.get_next is None else both(first.get_next)

@@ -11,7 +11,8 @@ from npu_runtime.compiler import LOWER, ON_SHAPES, SIMPLIFY
 from npu_runtime.config import Precision, RuntimeConfig
 from npu_runtime.device.chip import Chip
 from npu_runtime.graph.ir import Graph
-from npu_runtime.graph.ops import FEED
+from npu_runtime.graph.ops import FEED, HANDLES
+from npu_runtime.graph.spec import Spec
 from npu_runtime.lowering.lower import LoweredTask, lower
 from npu_runtime.passes.place.placement import Placement
 
@@ -44,7 +45,14 @@ def lower_for(
     policy = load_policy(config, target.chip)
     made = Compilation(graph, Settings(config, target.chip, policy), placement, extents=extents)
     run_steps((*ON_SHAPES, *LOWER, *SIMPLIFY), made)
-    fed = [node.outputs[0] for node in made.graph if node.op == FEED]
+    fed = _inputs(made.graph)
     batches = [spec.shape[0] for spec in fed if spec.shape and spec.shape[0] is not None]
     batch = max(set(batches), key=batches.count) if batches else None
     return Lowered(lower(made.graph, target.chip), float(sum(spec.n_bytes for spec in fed)), batch, policy.mode)
+
+
+def _inputs(graph: Graph) -> list[Spec]:
+    """What is fed, and what the host makes for device nodes, as the batches of an input pipeline."""
+    made = {value: graph.spec(value) for node in graph if node.host_reason is None for value in node.inputs}
+    from_host = [spec for value, spec in made.items() if graph[value.node].host_reason is not None]
+    return [node.outputs[0] for node in graph if node.op == FEED] + [spec for spec in from_host if spec.dtype not in HANDLES]

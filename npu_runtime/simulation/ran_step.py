@@ -19,7 +19,7 @@ class RanStep:
     graph: pruned for the request, not yet compiled.  shapes: of what is fed.  memory: the plan of the step.  order: names of its
     nodes by position in that plan.  variable_bytes: of all variables of the session.  source_of: "file:line" of a node.
     memory_for: the plan for other shapes.  turns: of loops, by name.  is_issued: whether the host issued it, and no loop on the
-    device.
+    device.  loop_steps: how many steps the loop on the device makes that it is one of, 1 outside of any.
     """
 
     program: Hashable
@@ -35,6 +35,7 @@ class RanStep:
     memory_for: Callable[[Sequence[tuple[int, ...]]], MemoryPlan]
     turns: Mapping[str, int] = field(default_factory=dict)
     is_issued: bool = True
+    loop_steps: int = 1
 
 
 class StepWatcher(Protocol):

@@ -1,4 +1,4 @@
-"""Conversions that are killed, run out of disk, meet another or a hostile tree; `make faults` has the same at full length."""
+"""Conversions that are killed, run out of disk, meet another or a hostile tree; `make faults` has ten times as many, and more."""
 
 import subprocess
 import sys

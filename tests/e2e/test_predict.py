@@ -102,7 +102,7 @@ class TestPredict:
         found = json.loads(Path("p.json").read_text())
         request, _, folder, search_path = asked(Path("p.json"))
         assert folder == os.getcwd() and not Path(request["out"]).parent.exists()
-        assert search_path.endswith("converted")
+        assert "/converted/" in search_path and search_path.endswith(plain.name)
         path, line = found["tasks"][0]["source"].rsplit(":", 1)
         assert Path(path) == plain / "plain.py" and int(line) < 2  # line 2 of the copy is an import that was put in
         assert sorted(plain.rglob("*")) == before
@@ -193,3 +193,15 @@ class TestPredict:
     def test_nothing_in_the_current_folder_takes_the_place_of_a_library(self, tool, project, made):
         Path("json.py").write_text("raise RuntimeError('shadowed')\n")
         assert tool("predict", project / "migrated.py").code == 0
+
+
+def test_the_examples_are_predicted_as_they_are(tool, tmp_path, monkeypatch):
+    """A script of TensorFlow 1 finds its data beside its folder, is converted, runs for some steps, and is told of by line."""
+    monkeypatch.chdir(tmp_path)
+    script = Path(__file__).parents[2] / "examples/lenet_estimator/train.py"
+    done = tool("predict", str(script), "--soc", "Ascend 910", "--json", str(tmp_path / "made.json"))
+    assert done.code == 0, done.err[-3000:]
+    made = document.load((tmp_path / "made.json").read_bytes())
+    assert made.soc == "Ascend910A" and made.batch and made.step_ms and 0.1 < made.step_ms < 10
+    assert any(str(script.parent / "lenet.py") in task.source for task in made.tasks)
+    assert not any("/tf2npu-" in task.source for task in made.tasks)

@@ -23,7 +23,7 @@ from npu_runtime.kernels.elementwise.rounding import ROUND
 from npu_runtime.passes.precision.assign_precision import assign_precision
 
 FLOAT, HALF = "float32", "float16"
-FIRST_GENERATION = ("Ascend910A", "Ascend910PremiumA", "Ascend910ProA", "Ascend910ProB")
+FIRST_GENERATION = ("Ascend910A", "Ascend910B", "Ascend910PremiumA", "Ascend910ProA", "Ascend910ProB")
 
 
 def table(name: str) -> dict[str, dict[str, str]]:

@@ -122,3 +122,16 @@ def test_a_resource_variable_is_written_in_place_only_where_nobody_reads(holds_a
     del held
     variable.writable()[...] = 8
     assert variable.read().ctypes.data == elsewhere, "copied although nobody holds the old value"
+
+
+@pytest.mark.parametrize(("bound", "is_told"), [("1000", True), ("2 * 1024 * 1024", False), ("plenty", False), (None, False)])
+def test_a_pool_that_is_too_small_is_told_and_the_step_goes_on(bound: str | None, is_told: bool) -> None:
+    """The options are of early releases, which stopped there; scripts give bytes as a number or as a product."""
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [100, 100])
+        y = tf.exp(x) + 1.0
+        with device_session(**({"graph_memory_max_size": bound} if bound else {})) as session:
+            assert session.run(y, {x: np.zeros([100, 100])})[0, 0] == 2.0
+            told = [line for line in run_log().sessions[-1].notes if line.startswith("graph_memory_max_size")]
+    assert bool(told) == is_told
+    assert not told or ("1000" in told[0] or "0.00 GB" in told[0])

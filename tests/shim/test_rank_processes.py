@@ -23,7 +23,8 @@ DRIVER = """
 import sys, tempfile
 from tf2npu.ranks import job, process, shared_folder
 shared_folder.IN_MEMORY = tempfile.tempdir = sys.argv[3]
-process._PROGRAM = process._PROGRAM.split("from tf2npu.cli")[0] + "import runpy; runpy.run_path(sys.argv[2], run_name='__main__')"
+program = "import runpy; runpy.run_path(sys.argv[2], run_name='__main__')"
+process.AS_COMMAND = process.AS_COMMAND.split("from tf2npu.cli")[0] + program
 job.GRACE_SECONDS = 1.0
 sys.exit(job.run_ranks([sys.argv[1]], int(sys.argv[2]), None))
 """
@@ -144,6 +145,7 @@ print('without an end', rank, end='')
         mine, theirs = os.openpty()
         try:
             code, _, err = launcher.run("print(rank, sys.stdout.isatty(), sys.stderr.isatty())", stdout=theirs)
+            os.set_blocking(mine, False)  # where nothing was said, the test fails instead of waiting
             said = os.read(mine, 1000).decode().splitlines()
         finally:
             os.close(mine)

@@ -281,7 +281,8 @@ def test_npu_plugin(tmp_path):
         npu_plugin.set_device_sat_mode(2)
 
 
-def test_profiler_and_graph_manager():
+def test_profiler_and_graph_manager(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where a profile goes that has no folder
     from npu_bridge.profiler.profiler import Profiler
     from npu_bridge.scoped_graph_manager.scoped_graph_manager import ScopedGraphManager
 

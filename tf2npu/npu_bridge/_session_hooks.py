@@ -29,6 +29,7 @@ from npu_runtime.config import load_config
 from npu_runtime.errors import DeviceError
 from npu_runtime.importer.functions import MARK
 from npu_runtime.importer.host import HOST_SIDE_MARK
+from npu_runtime.prediction.collector import prepare
 from npu_runtime.session import DeviceSession, Request, run_log
 
 OPTIMIZER_NAME = "NpuOptimizer"
@@ -60,6 +61,7 @@ def install() -> None:
     if _original:
         return
     atexit.register(_print_log)
+    prepare()
     for name, replacement in _REPLACEMENTS.items():
         _original[name] = getattr(tf_session.BaseSession, name)
         setattr(tf_session.BaseSession, name, replacement)

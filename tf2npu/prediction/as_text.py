@@ -106,14 +106,15 @@ def _memory(step: ChipStep, t: Texts) -> str:
 
 
 def _operators(step: ChipStep, t: Texts) -> Iterator[str]:
-    total = sum(task.duration_us for task in step.tasks) or 1.0
+    groups = by_operator(step.tasks)
+    total = sum(group.exposed_us for group in groups) or 1.0
     head = (t("Time"), t("Share"), t("Tasks"), t("Operator"), t("Type"), t("Engine"), t("Bound by"), t("Source"))
     rows = [
         (
-            figures.us(group.us), figures.percent(group.us / total), str(group.n_tasks), _short(group.first.name),
+            figures.us(group.us), figures.percent(group.exposed_us / total), str(group.n_tasks), _short(group.first.name),
             visible(group.first.op_type), visible(group.first.engine), visible(group.first.bound), visible(group.first.source),
         )
-        for group in by_operator(step.tasks)[:_MOST_OPERATORS]
+        for group in groups[:_MOST_OPERATORS]
     ]  # fmt: skip
     return aligned([head, *rows], n_right=3)
 
