@@ -114,6 +114,7 @@ soak: $(STAMP)
 # Profiles in the vendor's public parser and adviser (MSPROF=DIR, ADVISER=COMMAND; 77 where one is absent), and a large one.
 profiling: $(STAMP)
 	$(PYTHON) -m benchmarks.profiling.large_run
+	$(PYTHON) -m benchmarks.profiling.step_overhead
 	@$(MAKE) --no-print-directory --keep-going profiling-parser profiling-adviser
 
 profiling-parser: $(STAMP)

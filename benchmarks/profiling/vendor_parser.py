@@ -98,8 +98,11 @@ def compared_tables(msprof: Path, profile: Path, scratch: Path, ignored: Sequenc
     """The differences of each table of a profile that lies there.  scratch: a folder for the copy."""
     exported = export(msprof, raw_copy(profile, scratch / "copy"), "summary")
     mine = profile / "mindstudio_profiler_output"
-    both = {name: [_ordered(name, read_table(folder, name)) for folder in (mine, exported)] for name in COMPARED}
-    return {name: list(differences(*tables, ignored)) for name, tables in both.items()}
+
+    def ordered(folder: Path, name: str) -> Table:
+        return _ordered(name, read_table(folder, name))
+
+    return {name: list(differences(ordered(mine, name), ordered(exported, name), ignored)) for name in COMPARED}
 
 
 def _ordered(name: str, table: Table) -> Table:

@@ -1,7 +1,7 @@
 """LeNet: an initializer, and three steps of training."""
 
-from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 import tensorflow as tf
+from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 
 from benchmarks.models import vision
 

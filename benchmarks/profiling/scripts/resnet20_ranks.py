@@ -1,7 +1,7 @@
 """ResNet-20 on several ranks, which add up their gradients: two steps."""
 
-from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 import tensorflow as tf
+from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 
 from benchmarks.models import vision
 

@@ -2,9 +2,9 @@
 
 import tempfile
 
-from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 import numpy as np
 import tensorflow as tf
+from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 
 N_ITERATIONS = 100
 

@@ -1,8 +1,8 @@
 """An initializer, a training, and an evaluation that takes turns with it."""
 
-from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 import numpy as np
 import tensorflow as tf
+from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 
 x, y = tf.placeholder(tf.float32, [None, 64]), tf.placeholder(tf.int32, [None])
 logits = tf.layers.dense(tf.layers.dense(x, 48, tf.nn.relu, name="first"), 10, name="second")

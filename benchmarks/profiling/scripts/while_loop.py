@@ -1,8 +1,8 @@
 """A recurrent network written as a loop: its turns are the lengths of the batches, 5 and 7."""
 
-from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 import numpy as np
 import tensorflow as tf
+from npu_bridge.npu_init import *  # noqa: F403  (as converted scripts have it)
 
 x, n_turns = tf.placeholder(tf.float32, [16, 32]), tf.placeholder(tf.int32, [])
 w = tf.get_variable("w", [32, 32])
