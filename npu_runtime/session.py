@@ -174,9 +174,8 @@ class DeviceSession:
         return result
 
     def _run(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
-        if not all(watcher.computes for watcher in self._watchers):
-            if not is_setting(runner.program, values):
-                return run_shapes(runner.program, self._schedules[runner].fetched)
+        if not all(watcher.computes for watcher in self._watchers) and not is_setting(runner.program, values):
+            return run_shapes(runner.program, self._schedules[runner].fetched)
         return runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
 
     def _ran_step(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> RanStep:

@@ -1,6 +1,7 @@
 """Finds every text that predictions and profiles say, as templates with {} for each value.
 
-By calls: `t("...")` in the modules, pages and scripts of tf2npu/prediction; and the notes of tf2npu/profiles.
+By calls: `t("...")` in the modules, pages and scripts of tf2npu/prediction; and the notes of tf2npu/profiles and of
+npu_runtime/prediction.
 
     python -m tests.prediction.templates            prints the lines that are missing in the Chinese catalogue
     python -m tests.prediction.templates --write    adds them to it, with empty texts to be filled in
@@ -30,10 +31,16 @@ def templates() -> set[str]:
 
 
 def notes() -> set[str]:
-    """What the reader of profiles notes: the texts that are appended in it."""
-    tree = ast.parse((PACKAGE / "profiles" / "reader.py").read_text(encoding="utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "append"]
-    return {text for call in calls for argument in call.args if (text := _template(argument)) and text.endswith(".")}
+    """What the reader of profiles and the device's prediction note: the sentences in lists and calls of append."""
+    files = (PACKAGE / "profiles" / "reader.py", PACKAGE.parent / "npu_runtime" / "prediction" / "step_document.py")
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    said = [argument for node in nodes if isinstance(node, ast.Call) and _is_append(node) for argument in node.args]
+    said += [element for node in nodes if isinstance(node, ast.List) for element in node.elts]
+    return {text for argument in said if (text := _template(argument)) and text.endswith(".")}
+
+
+def _is_append(call: ast.Call) -> bool:
+    return getattr(call.func, "attr", "") == "append"
 
 
 def script_calls() -> set[str]:
