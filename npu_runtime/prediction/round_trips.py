@@ -22,8 +22,8 @@ def round_trips(tasks: Sequence[LoweredTask]) -> set[int]:
     for task in tasks:
         ways: _Ways = frozenset().union(*(open_ways.get(tensor.storage, frozenset()) for tensor in task.read))
         if task.head.op_type == TRANS_DATA:
-            came_from = task.read[0].storage.format
-            back = {number for number, blocks in ways if came_from == ND and blocks == task.written[0].format}
+            came_from = task.head.inputs[0].storage.format  # a task reads nothing of what it computes again
+            back = {number for number, blocks in ways if came_from == ND and blocks == task.head.outputs[0].format}
             found |= back | {id(task)} if back else set()
             ways = frozenset() if came_from == ND else frozenset({(id(task), came_from)})
         elif task.head.pattern == CUBE:
