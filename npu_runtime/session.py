@@ -127,6 +127,7 @@ class DeviceSession:
         _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
         self._watchers = step_watchers(config.parameters)
+        self._computes = all(watcher.computes for watcher in self._watchers)
         self._schedules: WeakKeyDictionary[Runner, _Kept] = WeakKeyDictionary()
         self._lock = RLock()
         self._is_closed = False
@@ -169,16 +170,21 @@ class DeviceSession:
         plan.record.count_run()
         if runner.program.loops and not runner.program.is_open:
             plan.record.device_flops = runner.program.measured_flops()
-        for watcher in (*self._watchers, *block_watchers()):
-            watcher.after(replace(self._ran_step(plan, runner, values), is_issued=is_issued, loop_steps=loop_steps))
+        watchers = (*self._watchers, *block_watchers())
+        if watchers:
+            step = self._ran_step(plan, runner, values, is_issued, loop_steps)
+            for watcher in watchers:
+                watcher.after(step)
         return result
 
     def _run(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
-        if not all(watcher.computes for watcher in self._watchers) and not is_setting(runner.program, values):
+        if not self._computes and not is_setting(runner.program, values):
             return run_shapes(runner.program, self._schedules[runner].fetched)
         return runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
 
-    def _ran_step(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> RanStep:
+    def _ran_step(
+        self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray], is_issued: bool, loop_steps: int
+    ) -> RanStep:  # fmt: skip
         """What watchers are told of a step."""
         shapes = tuple(np.shape(value) for value in values)
         number = self._record.programs.index(plan.record) + 1
@@ -187,6 +193,7 @@ class DeviceSession:
             (self._record.name, number, shapes), f"{self._record.name} run {number}", plan.main, shapes, self._placement,
             self._config, runner.program.memory, kept.order, kept.variable_bytes, self._importer.source_of,
             partial(self._memory_for, plan), turns_of(runner.program) if runner.program.loops else {},
+            is_issued, loop_steps,
         )  # fmt: skip
 
     def _memory_for(self, plan: _Plan, shapes: Extents) -> MemoryPlan:
@@ -318,16 +325,17 @@ class DeviceSession:
         record.n_compilations += 1
         record.host_nodes.update(program.host_nodes)
         program.is_open = is_open(extents)
+        variable_bytes = self._variable_bytes(made.graph)
         if not program.is_open:  # else nobody knows yet what it will compute and store
             _note(record, program)
-            if all(watcher.computes for watcher in self._watchers):
-                check_capacity(made.graph, program.memory, self._variable_bytes(made.graph), self._chip)
-            over = over_pools(program.memory, self._variable_bytes(made.graph), self._config.parameters)
+            if self._computes:
+                check_capacity(made.graph, program.memory, variable_bytes, self._chip)
+            over = over_pools(program.memory, variable_bytes, self._config.parameters)
             self._record.notes += tuple(line for line in over if line not in self._record.notes)
         runner = Runner(program, self._arenas)
         names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
         fetched = [made.graph.spec(value) for value in program.fetch_values]
-        self._schedules[runner] = _Kept(names, fetched, self._variable_bytes(made.graph))
+        self._schedules[runner] = _Kept(names, fetched, variable_bytes)
         return runner
 
     def _compilation(self, graph: Graph, name: str, is_whole: bool = False) -> Compilation:

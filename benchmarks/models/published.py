@@ -7,17 +7,10 @@ from npu_bridge.estimator.npu_unary_ops import npu_unary_ops
 
 from benchmarks.models.language import dense, encoder_layer, layer_norm
 from benchmarks.models.model import Model
+from benchmarks.models.vision import batch_norm, bottleneck_logits, convolved
 
 WEIGHT_DECAY = 1e-4
 LOSS_SCALE = 1024.0
-
-
-def _batch_norm(net: tf.Tensor) -> tf.Tensor:
-    return tf.layers.batch_normalization(net, training=True, fused=True)
-
-
-def _convolved(net: tf.Tensor, depth: int, size: int, stride: int = 1) -> tf.Tensor:
-    return _batch_norm(tf.layers.conv2d(net, depth, size, stride, padding="same", use_bias=False))
 
 
 def _trained(loss: tf.Tensor, optimizer: tf.train.Optimizer, clip_norm: float | None = None) -> tf.Operation:
@@ -44,16 +37,7 @@ def _classifier(images: tf.Tensor, logits: tf.Tensor, optimizer: tf.train.Optimi
 def resnet101(batch: int) -> Model:
     """ResNet-101 of 224 x 224, momentum."""
     images = tf.placeholder(tf.float32, [batch, 224, 224, 3])
-    net = tf.layers.max_pooling2d(tf.nn.relu(_convolved(images, 64, 7, 2)), 3, 2, padding="same")
-    for depth, repeats, first_stride in ((64, 3, 1), (128, 4, 2), (256, 23, 2), (512, 3, 2)):
-        for index in range(repeats):
-            stride = first_stride if index == 0 else 1
-            shortcut = _convolved(net, 4 * depth, 1, stride) if index == 0 else net
-            inner = tf.nn.relu(_convolved(net, depth, 1))
-            inner = tf.nn.relu(_convolved(inner, depth, 3, stride))
-            net = tf.nn.relu(shortcut + _convolved(inner, 4 * depth, 1))
-    logits = tf.layers.dense(tf.reduce_mean(net, [1, 2]), 1001)
-    return _classifier(images, logits, tf.train.MomentumOptimizer(0.1, 0.9))
+    return _classifier(images, bottleneck_logits(images, 23, 1001), tf.train.MomentumOptimizer(0.1, 0.9))
 
 
 def _hard_sigmoid(net: tf.Tensor) -> tf.Tensor:
@@ -87,17 +71,17 @@ the paper "Searching for MobileNetV3" (Howard et al., 2019)."""
 def mobilenet_v3_large(batch: int) -> Model:
     """MobileNetV3-Large of 224 x 224, RMSProp."""
     images = tf.placeholder(tf.float32, [batch, 224, 224, 3])
-    net = _hard_swish(_convolved(images, 16, 3, 2))
+    net = _hard_swish(convolved(images, 16, 3, 2))
     for number, (size, expanded, depth, squeezes, activation, stride) in enumerate(_STAGES):
         act = tf.nn.relu if activation == "relu" else _hard_swish
         shortcut, channels = net, int(net.shape[3])
         if expanded != channels:
-            net = act(_convolved(net, expanded, 1))
+            net = act(convolved(net, expanded, 1))
         weights = tf.get_variable(f"depthwise_{number}", [size, size, expanded, 1])
-        net = act(_batch_norm(tf.nn.depthwise_conv2d(net, weights, [1, stride, stride, 1], "SAME")))
-        net = _convolved(_squeezed(net) if squeezes else net, depth, 1)
+        net = act(batch_norm(tf.nn.depthwise_conv2d(net, weights, [1, stride, stride, 1], "SAME")))
+        net = convolved(_squeezed(net) if squeezes else net, depth, 1)
         net = shortcut + net if stride == 1 and channels == depth else net
-    net = _hard_swish(_convolved(net, 960, 1))
+    net = _hard_swish(convolved(net, 960, 1))
     net = _hard_swish(tf.layers.conv2d(tf.reduce_mean(net, [1, 2], keepdims=True), 1280, 1))
     logits = tf.layers.dense(tf.nn.dropout(tf.layers.flatten(net), keep_prob=0.8), 1001)
     return _classifier(images, logits, tf.train.RMSPropOptimizer(0.01, momentum=0.9))

@@ -50,13 +50,14 @@ class _Assignment:
         added: list[ChipOp] = []
         if op.pattern == UPDATE:  # in the format of the gradient, which the variable has too
             return [op]
-        wanted = self._own_format(op) or self._given_format(op)
+        wanted, largest = self._own_format(op) or self._given_format(op), _largest(op)
         for position, tensor in enumerate(op.inputs):
-            needed = wanted if tensor.n_elements == _largest(op) or op.pattern == CUBE else _format_of(tensor)
+            needed = wanted if tensor.n_elements == largest or op.pattern == CUBE else _format_of(tensor)
             if needed != _format_of(tensor) and _has_format(tensor):
                 op.inputs[position] = self._convert(tensor, needed, added)
+        most = max((tensor.n_elements for tensor in op.outputs), default=0)
         for tensor in op.outputs:
-            tensor.format = wanted if len(tensor.shape) > 1 and tensor.n_elements == max(t.n_elements for t in op.outputs) else ND
+            tensor.format = wanted if len(tensor.shape) > 1 and tensor.n_elements == most else ND
         return [*added, op]
 
     def _own_format(self, op: ChipOp) -> str:

@@ -9,16 +9,10 @@ from typing import Any
 
 from npu_runtime.dtypes import itemsize_bytes
 
-ND, NC1HWC0, NZ, FRACTAL_Z = "ND", "NC1HWC0", "FRACTAL_NZ", "FRACTAL_Z"
-"""Formats of tensors: in rows; images in blocks of 16 channels; matrices in blocks; filters in blocks."""
-ELEMENTWISE, REDUCTION, CUBE, UPDATE, MOVEMENT, NORMALIZATION = (
-    "elementwise",
-    "reduction",
-    "cube",
-    "update",
-    "movement",
-    "normalization",
-)
+ND, NC1HWC0, NZ = "ND", "NC1HWC0", "FRACTAL_NZ"
+"""Formats of tensors: in rows; images in blocks of 16 channels; matrices in blocks."""
+ELEMENTWISE, REDUCTION, CUBE = "elementwise", "reduction", "cube"
+UPDATE, MOVEMENT, NORMALIZATION = "update", "movement", "normalization"
 AI_CPU, COLLECTIVE, RUNTIME = "AI CPU", "HCCL", "runtime"
 """Patterns: what an operator does, as far as fusion and cost ask for it."""
 
@@ -78,10 +72,9 @@ class ChipOp:
 
 @dataclass(eq=False)
 class ChipGraph:
-    """Operators in an order of execution.  waits: names of operators that one of a name waits for beside its inputs."""
+    """Operators in an order of execution."""
 
     ops: list[ChipOp] = field(default_factory=list)
-    waits: dict[str, list[str]] = field(default_factory=dict)
 
     def readers(self) -> dict[Tensor, list[ChipOp]]:
         """Who reads the memory of each tensor, an operator once for every input."""

@@ -25,11 +25,10 @@ MOST_ROW_INPUTS = 2
 
 @dataclass
 class _Region:
-    """n_members, whether there are sums over rows, and the large tensors that enter.  head: what the region begins with."""
+    """n_members, whether there are sums over rows, the large tensors that enter, and whether it begins with a product."""
 
     n_members: int
     has_rows: bool
-    n_elements: int
     inputs: set[Tensor] = field(default_factory=set)
     is_cube: bool = False
     is_matmul: bool = False
@@ -54,8 +53,8 @@ class _Fusion:
 
     def _join(self, op: ChipOp, name: str) -> None:
         one, other = self.clusters.of(name), self.clusters.of(op.name)
-        joined = _joined(self.regions[one], self.regions[other], self._made(one))
-        if one == other or joined is None:
+        joined = None if one == other else _joined(self.regions[one], self.regions[other], self._made(one))
+        if joined is None:
             return
         self.clusters.join(op.name, name)
         if self.clusters.of(name) == self.clusters.of(op.name):
@@ -85,7 +84,7 @@ def _region_of(op: ChipOp) -> _Region:
     largest = max((t.n_elements for t in (*op.inputs, *op.outputs)), default=0)
     inputs = {t.storage for t in op.inputs if t.n_elements == largest and not is_recomputed(t)}
     is_matmul = op.pattern == CUBE and "Conv" not in op.op
-    return _Region(1, op.pattern == REDUCTION, largest, inputs, op.pattern == CUBE, is_matmul)
+    return _Region(1, op.pattern == REDUCTION, inputs, op.pattern == CUBE, is_matmul)
 
 
 def _joined(first: _Region, second: _Region, made: set[Tensor]) -> _Region | None:
@@ -99,7 +98,7 @@ def _joined(first: _Region, second: _Region, made: set[Tensor]) -> _Region | Non
         return None
     if has_rows and ((first.is_cube and first.n_members > 1) or (len(inputs) > MOST_ROW_INPUTS and not first.is_cube)):
         return None
-    return _Region(n_members, has_rows, max(first.n_elements, second.n_elements), inputs, first.is_cube, first.is_matmul)
+    return _Region(n_members, has_rows, inputs, first.is_cube, first.is_matmul)
 
 
 def _may_join(producer: ChipOp, reader: ChipOp) -> bool:

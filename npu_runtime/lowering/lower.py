@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from npu_runtime.cost.core_task import CoreWork
@@ -38,6 +38,11 @@ class LoweredTask:
     def name(self) -> str:
         """The members' names one after another.  Source: the graph engine's names of fused operators."""
         return "".join(op.name for op in self.ops)
+
+
+def makers(tasks: Sequence[LoweredTask]) -> dict[Tensor, int]:
+    """The position of the task that makes each tensor, by the memory that the tensor is in."""
+    return {tensor.storage: position for position, task in enumerate(tasks) for op in task.ops for tensor in op.outputs}
 
 
 def lower(graph: Graph, chip: Chip) -> list[LoweredTask]:

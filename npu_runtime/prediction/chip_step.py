@@ -9,7 +9,7 @@ from functools import cache
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.device.chip import Chip
 from npu_runtime.lowering.lower import LoweredTask
-from npu_runtime.simulation.compiled_model import CompiledModel, Launch, Ranks, compile_model
+from npu_runtime.simulation.compiled_model import CompiledModel, Launch, Ranks, compile_model, tasks_of
 from npu_runtime.simulation.device import Issue, SimulatedDevice
 from npu_runtime.simulation.device_compiler import Lowered, Target, lower_for
 from npu_runtime.simulation.ran_step import RanStep
@@ -67,7 +67,7 @@ class StepCompiler:
             made = compile_model(
                 self.step.name, lowered.tasks, target.chip, self.ranks, self._source_of, lowered.input_bytes
             )  # fmt: skip
-            launches = _timed(made.launches, {id(task): task.cost.us + _issue_us(task) for task in _tasks_of(made.launches)})
+            launches = _timed(made.launches, {id(task): task.cost.us + _issue_us(task) for task in tasks_of(made.launches)})
             model = replace(made, launches=launches)
             iteration, us = self._on_clock(model, target.chip, sunk)
             self._made[key] = ChipStep(target.chip, lowered.mode, lowered.batch, model, iteration, us, sunk)
@@ -82,7 +82,7 @@ class StepCompiler:
         return self._on_clock(model, made.chip, made.sunk, copies_inputs)[1]
 
     def _on_clock(self, model: CompiledModel, chip: Chip, sunk: int, copies_inputs: bool = True) -> tuple[Iteration, float]:
-        takes_copies = copies_inputs and sunk <= 1 and not _takes_from_queue(self.step)
+        takes_copies = copies_inputs and sunk <= 1 and not self.step.takes_from_queue
         issue = Issue(is_issued=True, copies_inputs=takes_copies)
         device = SimulatedDevice(chip)
         loaded = device.load(model)
@@ -111,18 +111,7 @@ def _with_time(launch: Launch, times: Mapping[int, float]) -> Launch:
     return launch if task is launch.task and not body else replace(launch, task=task, body=body)
 
 
-def _tasks_of(launches: Sequence[Launch]) -> Iterator[DeviceTask]:
-    for launch in launches:
-        yield launch.task
-        yield from _tasks_of(launch.body)
-
-
 def _pairs(launches: Sequence[Launch], tasks: Sequence[LoweredTask]) -> Iterator[tuple[DeviceTask, LoweredTask]]:
     for launch, task in zip(launches, tasks, strict=True):
         yield launch.task, task
         yield from _pairs(launch.body, task.body)
-
-
-def _takes_from_queue(step: RanStep) -> bool:
-    """Whether the input pipeline fills a queue of the device beside the steps."""
-    return bool(step.config.parameters.get("enable_data_pre_proc"))

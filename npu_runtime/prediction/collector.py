@@ -14,7 +14,7 @@ from npu_runtime.graph.ir import Graph
 from npu_runtime.prediction.request import REQUEST_VARIABLE, PredictionRequest, read_request
 from npu_runtime.prediction.step_document import document_of
 from npu_runtime.prediction.stop import listen, stop
-from npu_runtime.simulation.compiled_model import Ranks
+from npu_runtime.simulation.compiled_model import Ranks, is_training_update
 from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.whole_file import put_text
 
@@ -50,7 +50,7 @@ class PredictionCollector:
 
 def is_training(graph: Graph) -> bool:
     """Whether a program updates variables as an optimizer does."""
-    return any("Apply" in node.op for node in graph)
+    return any(is_training_update(node.op) for node in graph)
 
 
 _COLLECTORS: dict[str, PredictionCollector] = {}

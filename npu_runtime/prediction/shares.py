@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.task_cost import AI_CPU, COLLECTIVE, COPY, CUBE, RUNTIME, VECTOR
+from npu_runtime.simulation.intervals import Interval, union
 from npu_runtime.simulation.run_record import Iteration, TaskRun
 
 SHARES = ("cube", "vector", "memory", "ai_cpu", "launch", "host", "waiting")
 _UNITS = {"cube": "cube", "vector": "vector", "scalar": "vector"}
 """Pipes that compute; every other one moves data."""
-Span = tuple[float, float]
 
 
 def shares_of(step: Iteration, step_us: float) -> dict[str, float]:
@@ -22,12 +22,12 @@ def shares_of(step: Iteration, step_us: float) -> dict[str, float]:
     """
     found = dict.fromkeys(SHARES, 0.0)
     core = [run for run in step.runs if run.task.cost.engine in (CUBE, VECTOR)]
-    covered = _merged([(run.start, run.end) for run in core])
+    covered = union([(run.start, run.end) for run in core])
     _count_core(core, found, covered)
     others = {AI_CPU: "ai_cpu", RUNTIME: "launch", COPY: "host", COLLECTIVE: "waiting"}
     for engine, kind in others.items():
-        spans = _merged([(run.start, run.end) for run in step.runs if run.task.cost.engine == engine])
-        both = _merged([*covered, *spans])
+        spans = union([(run.start, run.end) for run in step.runs if run.task.cost.engine == engine])
+        both = union([*covered, *spans])
         found[kind] += _length(both) - _length(covered)
         covered = both
     begins = min((start for start, _ in covered), default=step.end)
@@ -37,7 +37,7 @@ def shares_of(step: Iteration, step_us: float) -> dict[str, float]:
     return {kind: us / total for kind, us in found.items()} if total else found
 
 
-def _count_core(core: Sequence[TaskRun], found: dict[str, float], covered: Sequence[Span]) -> None:
+def _count_core(core: Sequence[TaskRun], found: dict[str, float], covered: Sequence[Interval[float]]) -> None:
     """Scaled so that tasks side by side on two streams count as long as they take together."""
     summed = sum(run.end - run.start for run in core)
     scale = _length(covered) / summed if summed else 0.0
@@ -53,15 +53,5 @@ def _longest_pipe(run: TaskRun) -> str:
     return cost.bound if cost.bound != "start" else max(cost.cycles, key=lambda pipe: cost.cycles[pipe], default="cube")
 
 
-def _merged(spans: Sequence[Span]) -> list[Span]:
-    made: list[Span] = []
-    for start, end in sorted(spans):
-        if made and start <= made[-1][1]:
-            made[-1] = made[-1][0], max(made[-1][1], end)
-        else:
-            made.append((start, end))
-    return made
-
-
-def _length(spans: Sequence[Span]) -> float:
+def _length(spans: Sequence[Interval[float]]) -> float:
     return sum(end - start for start, end in spans)

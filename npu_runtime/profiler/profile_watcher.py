@@ -50,8 +50,8 @@ class ProfileWatcher:
             if step.program not in self.models:
                 self.models[step.program] = self._load(step, self.device)
             loaded, model = self.models[step.program]
-            from_queue = bool(step.config.parameters.get("enable_data_pre_proc"))
-            self.device.step(loaded, model, Issue(step.is_issued, step.is_issued and not from_queue), step.turns)
+            issue = Issue(step.is_issued, step.is_issued and not step.takes_from_queue)
+            self.device.step(loaded, model, issue, step.turns)
 
     def _load(self, step: RanStep, device: SimulatedDevice) -> tuple[ModelRun, CompiledModel]:
         lowered = lower_for(step.graph, step.shapes, step.placement, step.config, Target(device.chip))

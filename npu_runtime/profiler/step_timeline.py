@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_runtime.profiler.device_log import DeviceLog, LoggedStep
-from npu_runtime.profiler.intervals import lanes
 from npu_runtime.profiler.step_trace import duration
 from npu_runtime.profiler.trace_events import Process, at_tick, document, flow_event, slice_event, tick_duration
+from npu_runtime.simulation.intervals import lanes
 
 FIRST_THREAD = 70000
 """Number of the first track of steps, behind all streams. Source: the vendor's exported timelines."""

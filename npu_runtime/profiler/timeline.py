@@ -9,7 +9,6 @@ from npu_runtime.profiler.clocks import tick_ns
 from npu_runtime.profiler.communication_timeline import communication_events
 from npu_runtime.profiler.device_log import DeviceLog, LoggedTask
 from npu_runtime.profiler.host_log import LEVEL_NAMES, HostCall, HostLog, Launch
-from npu_runtime.profiler.intervals import Interval, difference, union
 from npu_runtime.profiler.profiling_options import OFF, ProfilingOptions
 from npu_runtime.profiler.step_timeline import StepTracks
 from npu_runtime.profiler.task_tables import collectives
@@ -23,6 +22,7 @@ from npu_runtime.profiler.trace_events import (
     slice_event,
     tick_duration,
 )
+from npu_runtime.simulation.intervals import Interval, difference, union
 
 _CANN, _HARDWARE, _OVERLAP = 7, 14, 20
 """Places of the groups from the top. Source: the vendor's exported timelines."""

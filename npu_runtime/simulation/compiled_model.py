@@ -14,7 +14,7 @@ from npu_runtime.cost.task_cost import TaskCost
 from npu_runtime.device.chip import Chip
 from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, CUBE, RUNTIME, Tensor
 from npu_runtime.lowering.fuse_dropout import GENERATE_MASK
-from npu_runtime.lowering.lower import LoweredTask
+from npu_runtime.lowering.lower import LoweredTask, makers
 from npu_runtime.simulation.run_record import DeviceTask, TensorDescription
 from npu_runtime.simulation.task_streams import streams_of
 
@@ -63,7 +63,7 @@ def compile_model(
     """The model of lowered tasks on a chip."""
     streams = streams_of(tasks, chip)
     launches = _number_bodies(_launches(tasks, streams, chip, ranks, source_of), count(len(tasks)))
-    updates = [position for position, task in enumerate(tasks) if any(_is_training_update(op.op) for op in task.ops)]
+    updates = [position for position, task in enumerate(tasks) if any(is_training_update(op.op) for op in task.ops)]
     collectives = tuple(position for position, task in enumerate(tasks) if task.head.pattern == COLLECTIVE)
     if not updates:
         return CompiledModel(name, launches, input_bytes=input_bytes, collectives=collectives)
@@ -71,15 +71,15 @@ def compile_model(
     return CompiledModel(name, launches, fp, bp, input_bytes, True, collectives)
 
 
-def _is_training_update(op: str) -> bool:
-    """Source: the ops of TensorFlow's optimizers."""
+def is_training_update(op: str) -> bool:
+    """Whether an op updates a variable as an optimizer does.  Source: the ops of TensorFlow's optimizers."""
     return "Apply" in op and not op.startswith("Assign")
 
 
 def _launches(
     tasks: Sequence[LoweredTask], streams: Mapping[int, int], chip: Chip, ranks: Ranks, source_of: SourceOf
 ) -> tuple[Launch, ...]:  # fmt: skip
-    maker = {tensor.storage: position for position, task in enumerate(tasks) for op in task.ops for tensor in op.outputs}
+    maker = makers(tasks)
     made = []
     for position, task in enumerate(tasks):
         waits = tuple(sorted({maker[t] for t in task.read if t in maker and streams[maker[t]] != streams[position]}))
@@ -159,7 +159,7 @@ def _first_forward(tasks: Sequence[LoweredTask]) -> int | None:
 
 def _last_backward(tasks: Sequence[LoweredTask], updates: frozenset[int]) -> int | None:
     """The last task before the updates that one of them needs; masks and collectives are not part of the pass."""
-    maker = {tensor.storage: position for position, task in enumerate(tasks) for op in task.ops for tensor in op.outputs}
+    maker = makers(tasks)
     needed = [maker[t] for position in updates for t in tasks[position].read if t in maker and maker[t] not in updates]
     passed = [position for position in needed if tasks[position].work is not None or tasks[position].body]
     return max(passed, default=None)

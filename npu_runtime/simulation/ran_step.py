@@ -37,6 +37,11 @@ class RanStep:
     is_issued: bool = True
     loop_steps: int = 1
 
+    @property
+    def takes_from_queue(self) -> bool:
+        """Whether the input pipeline fills a queue of the device beside the steps."""
+        return bool(self.config.parameters.get("enable_data_pre_proc"))
+
 
 class StepWatcher(Protocol):
     """Told of every step that a session has run.  computes: whether steps are to be computed, and not only compiled."""

@@ -8,7 +8,7 @@ from npu_runtime.device.chip import Chip
 from npu_runtime.device.engines import AI_CPU, COLLECTIVE, CORE, RUNTIME, VECTOR
 from npu_runtime.lowering import chip_graph
 from npu_runtime.lowering.fuse_dropout import GENERATE_MASK
-from npu_runtime.lowering.lower import LoweredTask
+from npu_runtime.lowering.lower import LoweredTask, makers
 from npu_runtime.passes.schedule.assign_streams import find_subgraphs
 from npu_runtime.passes.schedule.stream_numbers import assign_to_streams
 
@@ -20,7 +20,7 @@ def streams_of(tasks: Sequence[LoweredTask], chip: Chip) -> dict[int, int]:
 
     Source: a pass of the graph engine links the makers of dropout masks, which need nothing, on a stream beside the others.
     """
-    maker = {tensor.storage: str(position) for position, task in enumerate(tasks) for op in task.ops for tensor in op.outputs}
+    maker = {tensor: str(position) for tensor, position in makers(tasks).items()}
     names = [str(position) for position, task in enumerate(tasks)]
     sources = {
         name: frozenset(maker[t] for t in task.read if t in maker) - {name} for name, task in zip(names, tasks, strict=True)

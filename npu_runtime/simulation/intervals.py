@@ -1,16 +1,18 @@
-"""Sets of moments as sorted lists of intervals that do not touch, and lanes for intervals that overlap. Times are ticks."""
+"""Sets of moments as sorted lists of intervals that do not touch, and lanes for those that overlap. Times are ticks or us."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
-Interval = tuple[int, int]
+Time = TypeVar("Time", int, float)
+Interval = tuple[Time, Time]
 """Start and end."""
 
 
-def union(intervals: Iterable[Interval]) -> list[Interval]:
+def union(intervals: Iterable[Interval[Time]]) -> list[Interval[Time]]:
     """The moments that are in any of the intervals."""
-    merged: list[Interval] = []
+    merged: list[Interval[Time]] = []
     for start, end in sorted(intervals):
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(end, merged[-1][1])
@@ -19,7 +21,7 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
     return merged
 
 
-def difference(of: Sequence[Interval], without: Sequence[Interval]) -> list[Interval]:
+def difference(of: Sequence[Interval[Time]], without: Sequence[Interval[Time]]) -> list[Interval[Time]]:
     """The moments of one set that are not in another; both are unions."""
     left, at = [], 0
     for start, end in of:
@@ -36,7 +38,7 @@ def difference(of: Sequence[Interval], without: Sequence[Interval]) -> list[Inte
     return left
 
 
-def lanes(intervals: Iterable[Interval]) -> list[int]:
+def lanes(intervals: Iterable[Interval[int]]) -> list[int]:
     """A lane for each interval, in the order given by start, so that those of one lane do not overlap."""
     free: list[int] = []
     chosen = []
