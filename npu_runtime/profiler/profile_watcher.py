@@ -57,7 +57,7 @@ class ProfileWatcher:
         lowered = lower_for(step.graph, step.shapes, step.placement, step.config, Target(device.chip))
         model = compile_model(step.name, lowered.tasks, device.chip, self.ranks, step.source_of, lowered.input_bytes)
         loaded = device.load(model)
-        loaded.memory = buffers_of(lowered.tasks, frozenset(f"{value.node}:{value.index}" for value in step.graph.fetches))
+        loaded.memory = buffers_of(lowered.tasks, frozenset(map(str, step.graph.fetches)))
         return loaded, model
 
     def write(self) -> None:

@@ -325,3 +325,13 @@ def test_forked_processes_leave_the_parents_profile_to_it(fresh, tmp_path, fork)
     profiles = [reader.Profile(folder) for folder in (tmp_path / "out").iterdir()]
     steps = [[row for row in profile.table("step_trace") if row["FP Start(us)"] != "N/A"] for profile in profiles]
     assert sorted(map(len, steps)) == [1, 3]
+
+
+def test_what_is_fetched_stays_in_memory_to_the_end_of_the_step(fresh, tmp_path):
+    """The hidden layer is read by the next one and by a gradient, and by the host when the step is over."""
+    steps = STEPS.replace("value, _ = session.run([loss, train],", "value, _, _ = session.run([loss, hidden, train],")
+    fresh(MODEL.format(options=_options(tmp_path / "out")) + IN_SESSION + steps)
+    profile = _only(tmp_path / "out")
+    last = max(int(row["Task ID"]) for row in profile.table("op_summary") if row["Model ID"] == "2")
+    rows = [row for row in profile.table("static_op_mem") if row["Graph ID"] == "2" and "first/Relu" in row["Op Name"]]
+    assert str(last) in [row["Node Index End"] for row in rows if row["Op Name"].startswith("first/MatMul")]
