@@ -1,7 +1,7 @@
 """Advice: what would make a step faster, and by how much: the step is run on the clock again with what is advised.
 
 A task that runs beside others saves only what nothing else covers.  Where more examples in a batch are what is advised, the time
-saved is that of one step's examples.
+saved is that of one step's examples, with twice the batch.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class _Task(NamedTuple):
 
 
 class Adviser:
-    """step: as it is.  compiler: costs it otherwise."""
+    """step: as it is.  compiler: costs it otherwise.  doubled: the step of twice as many examples, None where there is none."""
 
-    def __init__(self, step: ChipStep, compiler: StepCompiler) -> None:
-        self.step, self.compiler = step, compiler
+    def __init__(self, step: ChipStep, compiler: StepCompiler, doubled: ChipStep | None = None) -> None:
+        self.step, self.compiler, self.doubled = step, compiler, doubled
         self.tasks = [_Task(*pair) for pair in compiler.pairs(step)]
 
     def all(self) -> list[Advice]:
@@ -142,10 +142,12 @@ class Adviser:
         yield from self._advice("dynamic_shapes", tasks, saved, count=len(tasks))
 
     def few_blocks(self) -> Iterable[Advice]:
-        """A batch so many times as large that all cores work: each example has its part of the same time."""
-        cores = self.step.chip.n_cores
-        tasks = [t for t in self.tasks if 0 < t.device.cost.n_blocks < cores // 2 and t.device.cost.bound != "start"]
-        saved = self._saved({id(t.device): t.device.cost.us * t.device.cost.n_blocks / cores for t in tasks})
+        """Twice the batch, where that occupies more cores: each example has half of the time then.  Starts are not counted."""
+        cores, start_us = self.step.chip.n_cores, load_fitted().start_us
+        doubled = {run.task.name: run.task.cost for run in self.doubled.iteration.runs} if self.doubled else {}
+        tasks = [t for t in self.tasks if 0 < t.device.cost.n_blocks < cores and t.device.cost.bound != "start"]
+        tasks = [t for t in tasks if t.device.name in doubled and doubled[t.device.name].n_blocks > t.device.cost.n_blocks]
+        saved = self._saved({id(t.device): (doubled[t.device.name].us + start_us) / 2 for t in tasks})
         yield from self._advice("few_blocks", tasks, saved, count=len(tasks), n_cores=cores)
 
 

@@ -39,7 +39,7 @@ def _chip_document(step: RanStep, others: OtherBatches, chip: Chip, request: Pre
     peak = chip.cube_fp16_tflops
     flops = sum(run.task.cost.flops for run in made.iteration.runs)
     tflops = flops / made.us / 1e6 if made.us else 0.0
-    n_ranks = compiler.ranks.n_ranks
+    n_ranks, adviser = compiler.ranks.n_ranks, Adviser(made, compiler, _doubled(others, made, request))
     batch, largest = made.batch and made.batch * n_ranks, others.largest(chip)
     return {
         "soc": chip.name,
@@ -52,10 +52,16 @@ def _chip_document(step: RanStep, others: OtherBatches, chip: Chip, request: Pre
         "examples_per_s": batch / made.us * 1e6 if batch else None,
         "shares": shares_of(made.iteration, made.us), "flops": flops, "tflops": tflops, "utilisation": tflops / peak,
         "memory_peak_bytes": step.variable_bytes + step.memory.arena_bytes, "hbm_bytes": chip.hbm_bytes,
-        "memory": memory_curve(step, made.iteration), "tasks": _tasks(made), "advice": Adviser(made, compiler).all(),
+        "memory": memory_curve(step, made.iteration), "tasks": _tasks(made), "advice": adviser.all(),
         "alternatives": [*_alternatives(compiler, chip), *_batches(others, chip, request)],
         "largest_batch": largest and largest * n_ranks, "notes": _notes(step, made, others, request),
     }  # fmt: skip
+
+
+def _doubled(others: OtherBatches, made: ChipStep, request: PredictionRequest) -> ChipStep | None:
+    """The step of twice as many examples, where the graph takes them."""
+    compiler = others.compiler_for(2 * others.batch, made.chip) if others.batch else None
+    return compiler.run(Target(made.chip, request.precision)) if compiler else None
 
 
 def _tasks(made: ChipStep) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import overload
 
 from npu_runtime.cost.fitted import load_fitted
-from npu_runtime.cost.memory_copy import TO_DEVICE, copy_cost
+from npu_runtime.cost.host import get_next_cost
 from npu_runtime.device.chip import Chip
 from npu_runtime.simulation.clock import run_step
 from npu_runtime.simulation.compiled_model import CompiledModel, tasks_of
@@ -40,7 +40,8 @@ class ShiftedRuns(Sequence[TaskRun]):
 @dataclass(frozen=True)
 class Issue:
     """How the host issues a step.  is_issued: whether it does so at all: inside of a sunk loop only the first step is.
-    copies_inputs: whether the batch is copied before the step, and not beside the step before it.
+    copies_inputs: whether the batch is copied from the host before the step; else it lies in a queue of the device, which the
+    host fills beside the steps before.
     """
 
     is_issued: bool = True
@@ -80,9 +81,9 @@ class SimulatedDevice:
         return made
 
     def _copied(self, model: CompiledModel, issue: Issue, begins: float) -> tuple[float, float]:
-        """When the batch is taken: copied from the host, or there already."""
-        n_bytes = model.input_bytes if issue.copies_inputs else 0.0
-        return begins, begins + (copy_cost(n_bytes, TO_DEVICE, self.chip).us if n_bytes else 0.0)
+        """When the batch is taken."""
+        n_bytes = model.input_bytes
+        return begins, begins + (get_next_cost(n_bytes, not issue.copies_inputs, self.chip).us if n_bytes else 0.0)
 
 
 def _repeated(first: Iteration, number: int, now: float, before: float | None) -> Iteration:

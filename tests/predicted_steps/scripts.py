@@ -54,6 +54,7 @@ MEMORY = (
     print("bytes", arena + n_bytes)
 """
 )
+WIDE = FEED.replace("model(x, y)", "model(tf.tanh(tf.tile(x, [1, 4096])), y)")
 FIXED = FEED.replace("[None, 64]", "[32, 64]").replace("tf.int32, [None]", "tf.int32, [32]")
 DATASET = """
 data = tf.data.Dataset.from_tensors(batches(32)).repeat()

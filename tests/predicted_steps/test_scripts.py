@@ -105,6 +105,16 @@ def test_memory_is_what_the_run_took(predict):
     assert 0 < max(value for _, value in found["memory"]) <= found["memory_peak_bytes"]
 
 
+def test_the_largest_batch_fits_and_one_more_does_not(predict):
+    def found(batch):
+        return predict(scripts.WIDE.replace("batches(32)", f"batches({batch})"), shapes_only=True).document
+
+    largest = found(32)["largest_batch"]
+    fits, one_more = found(largest), found(largest + 1)
+    assert largest > 1000 and fits["largest_batch"] == one_more["largest_batch"] == largest
+    assert fits["memory_peak_bytes"] <= fits["hbm_bytes"] < one_more["memory_peak_bytes"]
+
+
 def test_further_batches(predict):
     found = predict(scripts.FEED, batch=[48, 64], shapes_only=True).document
     rows = {row["batch"]: row["step_ms"] for row in found["alternatives"] if row["batch"] != 32}

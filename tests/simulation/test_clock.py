@@ -57,9 +57,20 @@ def test_a_step_takes_its_longest_chain_at_least_and_all_its_tasks_at_most(model
     chain: list[float] = []
     for launch in model.launches:
         chain.append(launch.task.cost.us + max([chain[position] for position in launch.waits], default=0.0))
-    took = step.end - step.issued[1]
+    took = step.end - (step.get_next or step.issued)[1]
     assert max(chain) <= took + 1e-6
     assert took <= sum(launch.task.cost.us for launch in model.launches) + 1e-6
+
+
+@given(models())
+def test_a_batch_out_of_a_queue_is_taken_within_the_step_and_faster_than_one_from_the_host(model: CompiledModel):
+    (queued,), (copied,) = (_steps(model, [Issue(copies_inputs=way)]) for way in (False, True))
+    if model.input_bytes:
+        assert queued.get_next and copied.get_next and queued.get_next[0] == copied.get_next[0]
+        assert queued.get_next[0] < queued.get_next[1] < copied.get_next[1]
+        assert all(run.start >= queued.get_next[1] for run in queued.runs)
+    else:
+        assert queued == copied
 
 
 @given(models())
