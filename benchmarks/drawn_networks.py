@@ -1,50 +1,83 @@
-"""Step time of twelve drawn networks: the simulated device against TensorFlow's CPU, without tuning and with a warm bank.
+"""Step time of twelve drawn networks: TensorFlow's CPU, the simulated device, and the same with kernels tuned for this machine.
 
-    python -m benchmarks.drawn_networks [--as-set]
+    python -m benchmarks.drawn_networks [--as-set] [--bank FOLDER] [INDEX ...]
 
-See `benchmarks.model_step_time` for how a TensorFlow session and a device session take turns.
+Each network has a process of its own, where three sessions take turns: TensorFlow's, the device's without tuning, and the
+device's with a tuner, whose bank is FOLDER, or none. See `benchmarks.model_step_time` for what is checked.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 import subprocess
 import sys
 
 import click
 import tensorflow.compat.v1 as tf
 
-from benchmarks.model_step_time import ROUNDS, in_turns
+from benchmarks.model_step_time import ROUNDS, Step, timed, unmoved
 from benchmarks.models.drawn import N_NETWORKS, network
+from benchmarks.models.model import Model
 from benchmarks.step_time import heading
+from npu_runtime.kernels.algorithm_choice import Tuner, set_tuner
+from npu_runtime.tuning.kernels.kernel_tuner import KernelTuner
 from tests.runtime.device import device_session
+
+SETTLED = 30
+"""Steps before the clock counts: the device tries both ways of short steps in the first ones."""
+TUNING_SECONDS = 120.0
+
+
+def in_turns(model: Model, tuner: KernelTuner) -> list[float]:
+    """Milliseconds of a step: TensorFlow's, untuned, tuned.  Raises: SystemExit where a variable did not move."""
+    with tf.Session() as theirs, device_session() as plain, device_session() as tuned:
+        sides: list[tuple[tf.Session, Tuner | None, list[Step]]] = [(theirs, None, []), (plain, None, []), (tuned, tuner, [])]
+        for session, choice, _ in sides:
+            set_tuner(choice)
+            session.run(tf.global_variables_initializer())
+            if still := unmoved(session, model):
+                raise SystemExit(f"{', '.join(still[:3])} did not move")
+            for _ in range(SETTLED):
+                session.run(model.train, model.feeds)
+        for _ in range(ROUNDS):
+            for session, choice, steps in sides:
+                set_tuner(choice)
+                steps += timed(session, model)
+    return [1000 * statistics.median(seconds for seconds, _ in steps) for _, _, steps in sides]
 
 
 def measure(index: int) -> None:
     """Print the row of one network."""
     tf.set_random_seed(1)
     name, model = network(index)
-    with tf.Session() as theirs, device_session() as ours:
-        (tensorflow, device), cpu, verdict = in_turns(model, theirs, ours)
-    print(f"| {name} | {tensorflow:.1f} | {device:.1f} | {verdict} | {cpu[1] / cpu[0]:.2f} |", flush=True)
+    tuner = KernelTuner(None, False, TUNING_SECONDS)
+    tensorflow, plain, tuned = in_turns(model, tuner)
+    ratios = f"{plain / tensorflow:.2f} | {tuned / tensorflow:.2f} | {plain / tuned:.2f}"
+    print(
+        f"| {name} | {tensorflow:.1f} | {plain:.1f} | {tuned:.1f} | {ratios} | {tuner.n_changed} of {tuner.n_tried} |", flush=True
+    )
 
 
 @click.command(help="Step times of drawn networks.")
-@click.option("--one", type=int, help="Measure one network in this process, print its line only.")
+@click.argument("indices", nargs=-1, type=click.IntRange(0, N_NETWORKS - 1), metavar="[INDEX]...")
+@click.option("--one", is_flag=True, help="Measure one network in this process, print its line only.")
 @click.option("--as-set", is_flag=True, help="Keep settings of the environment that choose the kernels of one side's library.")
-def main(one: int | None, as_set: bool) -> None:
-    if one is not None:
-        return measure(one)
+def main(indices: tuple[int, ...], one: bool, as_set: bool) -> None:
+    if one:
+        return measure(indices[0])
     print(heading(ROUNDS, is_as_set=as_set), end="\n\n")
-    print("| network | TensorFlow CPU, ms a step | simulated device, ms a step | ratio | CPU |")
-    print("|---|---|---|---|---|", flush=True)
-    ratios = []
-    for index in range(N_NETWORKS):
+    print("| network | TensorFlow, ms a step | untuned | tuned | untuned / TensorFlow | tuned / TensorFlow | gain | changed |")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    columns: list[list[float]] = [[], [], []]
+    for index in indices or range(N_NETWORKS):
         command = [sys.executable, "-m", "benchmarks.drawn_networks", "--one", str(index)]
         row = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
         print(row, end="", flush=True)
-        ratios.append(float(row.split("|")[4]))
-    print(f"\ngeometric mean {math.prod(ratios) ** (1 / len(ratios)):.2f}")
+        for column, text in zip(columns, row.split("|")[5:8], strict=True):
+            column.append(float(text))
+    means = [math.prod(column) ** (1 / len(column)) for column in columns]
+    print("\ngeometric means: untuned {:.2f}, tuned {:.2f}, gain {:.2f}".format(*means))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from npu_runtime.kernels.conv import im2col
 from npu_runtime.kernels.fused import packed_weights
-from npu_runtime.kernels.linalg import batch_matmul, gemm_unpacked, matmul
+from npu_runtime.kernels.linalg import batch_matmul, epilogue, gemm_unpacked, matmul, serial_products
 from npu_runtime.kernels.threads import parallel
 from tests.kernels.harness import arr
 
@@ -39,10 +39,10 @@ def test_stacks_of_any_size(m: int, k: int, n: int, left: str, right: str, small
     out = np.full((m, n + 3 if is_wide else n), np.nan, np.float32)[:, :n]
     sizes = {**SIZES, "IS_AMD": small == 16, "SMALL_PRODUCT": 100}
     with (
-        mock.patch.multiple(matmul, SMALL_PRODUCT=small * max(b.size, 1), FEWEST_STACKED=16),
+        mock.patch.multiple(serial_products, SMALL_PRODUCT=small * max(b.size, 1), FEWEST_STACKED=16),
         mock.patch.multiple(gemm_unpacked, **sizes),
     ):
-        matmul.multiply_stacked(a, b, out)
+        serial_products.multiply_stacked(a, b, out)
     expected = a.astype(np.float64) @ b.astype(np.float64)
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5 * max(1, k))
 
@@ -57,8 +57,8 @@ def test_few_rows_by_pieces_of_any_size(m: int, k: int, n: int, left: str, is_tu
     a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n, seed=1).round()
     b = np.asfortranarray(b) if is_turned else b
     out = np.full((m, n + 3 if is_wide else n), np.nan, np.float32)[:, :n]
-    with mock.patch.multiple(matmul, SMALL_PRODUCT=small * m, FEW_COLUMNS=16, FEW_TURNED=4):
-        matmul.multiply_few(a, b, out)
+    with mock.patch.multiple(serial_products, SMALL_PRODUCT=small * m, FEW_COLUMNS=16, FEW_TURNED=4):
+        serial_products.multiply_few(a, b, out)
     np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64))
 
 
@@ -71,7 +71,7 @@ def test_a_product_turned_around(m: int, k: int, n: int, left: str, is_part: boo
     a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n + 5, seed=1).round()[:, 2 : n + 2]
     b = b if is_part else np.ascontiguousarray(b)
     out = np.full((m, n + 3 if is_wide else n), np.nan, np.float32)[:, :n]
-    matmul.multiply_transposed(a, b, out)
+    serial_products.multiply_transposed(a, b, out)
     np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64))
 
 
@@ -189,7 +189,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(
     np.testing.assert_allclose(results[0], a.astype(np.float64) @ b * (2 if ends else 1), rtol=1e-4, atol=1e-4 * k)
 
 
-def _double(block: np.ndarray, columns: slice = matmul.ALL) -> None:
+def _double(block: np.ndarray, columns: slice = epilogue.ALL) -> None:
     block *= 2
 
 
@@ -206,8 +206,8 @@ def threads(count: int) -> Iterator[None]:
 def test_stacks_are_made_where_blas_knows_small_products() -> None:
     a, b, out = arr(5000, 20), arr(20, 30), np.empty((5000, 30), np.float32)
     for small, size in ((10**6, 1664), (0, 0)):
-        with mock.patch.multiple(matmul, SMALL_PRODUCT=small):
-            assert matmul._stack_of(a, b, out) == size
+        with mock.patch.multiple(serial_products, SMALL_PRODUCT=small):
+            assert serial_products.stack_of(a, b, out) == size
 
 
 @given(
@@ -221,7 +221,11 @@ def test_products_with_a_matrix_in_panels(m: int, k: int, n: int, left: str, end
     b = wide[:, :n] if is_part else np.ascontiguousarray(wide[:, :n])
     laid_out = packed_weights.lay_out_panels(b)
     assert laid_out.shape == b.shape
-    with mock.patch.multiple(matmul, SMALL_PRODUCT=small * m, SERIAL_FLOPS=0):
+    small *= m
+    with (
+        mock.patch.multiple(matmul, SMALL_PRODUCT=small, SERIAL_FLOPS=0),
+        mock.patch.object(serial_products, "SMALL_PRODUCT", small),
+    ):
         if ends:
             out = packed_weights.panel_matmul(a, laid_out, bias, fused_ops=["BiasAdd", "Relu"], leakyrelu_alpha=0.2)
         else:

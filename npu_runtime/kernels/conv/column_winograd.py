@@ -29,8 +29,9 @@ from npu_runtime.kernels.conv.winograd_1d import (
     strided,
     tile_outputs,
 )
+from npu_runtime.kernels.linalg.epilogue import Epilogue
 from npu_runtime.kernels.linalg.gemm_unpacked import LONGEST, ROWS, SMALL_PRODUCT, WIDTH, multiply_panels, rows_of_pieces
-from npu_runtime.kernels.linalg.matmul import Epilogue, multiply
+from npu_runtime.kernels.linalg.matmul import multiply
 from npu_runtime.kernels.threads.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.threads.transposing import transpose_into
 from npu_runtime.kernels.windows.windows import Axis, spans

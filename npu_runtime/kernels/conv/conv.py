@@ -13,11 +13,13 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.algorithm_choice import is_tuned, operand
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.conv import column_winograd, conv_interior, im2col, line_winograd, winograd
+from npu_runtime.kernels.conv import column_winograd, conv_interior, conv_trials, im2col, line_winograd, winograd
 from npu_runtime.kernels.conv.zero_windows import blank_windows
 from npu_runtime.kernels.half_storage import compute_dtype, store, widen
-from npu_runtime.kernels.linalg.matmul import ALL, Epilogue, multiply
+from npu_runtime.kernels.linalg.epilogue import ALL, Epilogue
+from npu_runtime.kernels.linalg.matmul import multiply
 from npu_runtime.kernels.threads.parallel import parallel_ranges
 from npu_runtime.kernels.windows.windows import Axis, Layout, check_rank, refuse_ranks
 
@@ -28,6 +30,8 @@ Algorithm = Callable[[np.ndarray, np.ndarray, Axis, Axis, np.ndarray, "Epilogue 
 DIRECT = (conv_interior, im2col)
 FILTERED = (line_winograd, column_winograd, winograd)
 """Ways whose sums hold more than the window."""
+WAYS = {way.__name__.rsplit(".", 1)[1]: way for way in (*DIRECT, *FILTERED)}
+"""By the names that a bank knows them by."""
 FINISHED = 1 << 17
 """Elements that an epilogue is applied to at once, where it has to come last."""
 
@@ -37,7 +41,27 @@ def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: 
     if rows.is_pointwise and cols.is_pointwise and x.flags.c_contiguous and out.flags.c_contiguous:
         return pointwise
     way = fastest_way(x.shape, x.dtype, w.shape, rows, cols)
+    return _by(_chosen_way(way, x, w, rows, cols, out) if is_tuned() and x.dtype == np.float32 else way)
+
+
+def _by(way: ModuleType) -> Algorithm:
     return partial(_filtered, way) if way in FILTERED else way.convolve
+
+
+def _chosen_way(default: ModuleType, x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> ModuleType:
+    """The way that a tuner takes."""
+
+    def prepare() -> conv_trials.Run:
+        image, filter, made = operand(*x.shape), conv_trials.filter_operand(w), conv_trials.result_like(out)
+
+        def run(way: ModuleType) -> np.ndarray:
+            _by(way)(image, filter, rows, cols, made, None)
+            return made
+
+        return run
+
+    layout = w.strides[2] < w.strides[3], out.flags.c_contiguous
+    return conv_trials.chosen_way("Conv2D", WAYS, default, (x.shape, w.shape), (rows, cols), layout, prepare)
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,19 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.algorithm_choice import Trial, chosen, is_tuned, operand
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.conv import col2im, im2col, strided_input_gradient
-from npu_runtime.kernels.conv.conv import FILTERED, check_depths, convolve, fastest_way, is_finite, placeholder, split_groups
+from npu_runtime.kernels.conv import col2im, conv_trials, im2col, strided_input_gradient
+from npu_runtime.kernels.conv.conv import (
+    FILTERED,
+    WAYS,
+    check_depths,
+    convolve,
+    fastest_way,
+    is_finite,
+    placeholder,
+    split_groups,
+)
 from npu_runtime.kernels.conv.zero_windows import blank_windows
 from npu_runtime.kernels.half_storage import compute_dtype, store, widen
 from npu_runtime.kernels.linalg.matmul import multiply
@@ -57,16 +68,38 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
         dx.fill(0)
         return
     dx, w, rows, cols = fold_whole_axes(dx, w, rows, cols)
+    way = _way_by_input(dy, w, rows, cols) if dx.shape[3] == w.shape[2] else PHASES
+    if is_tuned() and dx.shape[3] == w.shape[2] and dy.dtype == np.float32:
+        way = _chosen_by_input(way, dy, w, rows, cols, dx)
+    _BY_INPUT[way](dy, w, rows, cols, dx)
+
+
+def _way_by_input(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> str:
+    """Of the ways of a gradient by an image whose channels are in one group."""
+    if col2im.is_worth_it(dy, w):
+        return SCATTERED
+    return TOGETHER if _are_phases_shared(dy.shape, dy.dtype, w.shape, rows, cols) else PHASES
+
+
+def _chosen_by_input(default: str, dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> str:
+    """The way that a tuner takes."""
+
+    def trials() -> dict[str, Trial]:
+        gradient, filter, made = operand(*dy.shape), operand(*w.shape), np.empty(dx.shape, np.float32)
+
+        def run(way: str) -> np.ndarray:
+            _BY_INPUT[way](gradient, filter, rows, cols, made)
+            return made
+
+        is_shared = strided_input_gradient.cost_ns(dy, w, rows, cols) < math.inf
+        return {way: partial(run, way) for way in _BY_INPUT if way != TOGETHER or is_shared}
+
+    return chosen("Conv2DBackpropInput", (dy.shape, w.shape, rows, cols), default, trials)
+
+
+def _input_gradient_by_phases(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
+    """Each phase of the strides, and each group, by itself."""
     groups = dx.shape[3] // w.shape[2]
-    if groups == 1 and col2im.is_worth_it(dy, w):
-        col2im.input_gradient(dy, w, rows, cols, dx)
-        return
-    if (
-        groups == 1
-        and _are_phases_shared(dy.shape, dy.dtype, w.shape, rows, cols)
-        and _input_gradient_at_once(dy, w, rows, cols, dx)
-    ):
-        return
     todo = list(itertools.product(zip(*(split_groups(a, groups) for a in (w, dy, dx)), strict=True), phases(rows), phases(cols)))
     todo.sort(key=lambda one: one[1].axis.kernel * one[2].axis.kernel, reverse=True)
     n_busy = sum(row.axis.kernel * col.axis.kernel > 0 for _, row, col in todo)  # the others fill their part with zeros
@@ -98,8 +131,8 @@ def _are_phases_shared(shape: tuple[int, ...], dtype: np.dtype, filter: tuple[in
     return together < apart
 
 
-def _input_gradient_at_once(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> bool:
-    """By `strided_input_gradient`.  Returns: whether all of it is finite; if not, sums of windows have to compute it."""
+def _input_gradient_together(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
+    """By `strided_input_gradient`; if not all of it is finite, sums of windows have to compute it."""
     doubtful: list[np.ndarray] = []
 
     def look(part: np.ndarray) -> None:
@@ -108,12 +141,19 @@ def _input_gradient_at_once(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axi
 
     strided_input_gradient.input_gradient(dy, w, rows, cols, dx, look)
     if doubtful:
-        return False
+        _input_gradient_by_phases(dy, w, rows, cols, dx)
+        return
     for row, col in itertools.product(phases(rows), phases(cols)):
         blank = blank_windows(dy, row.axis, col.axis)
         if blank is not None:
             dx[:, row.start :: rows.stride, col.start :: cols.stride][blank] = 0
-    return True
+
+
+PHASES, TOGETHER, SCATTERED = "phases", "phases_together", "col2im"
+"""Ways of a gradient by an image, by the names that a bank knows them by."""
+_BY_INPUT = {
+    PHASES: _input_gradient_by_phases, TOGETHER: _input_gradient_together, SCATTERED: col2im.input_gradient,
+}  # fmt: skip
 
 
 def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: np.ndarray) -> None:
@@ -131,6 +171,8 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: n
         return
     if groups == 1:
         way = fastest_way(x.shape, x.dtype, dw.shape, rows, cols)
+        if is_tuned() and x.dtype == np.float32:
+            way = _chosen_by_filter(way, x, dy, rows, cols, dw)
         way.filter_gradient(x, dy, rows, cols, dw)
         if way in FILTERED and not is_finite(dw):
             fastest_way(x.shape, x.dtype, dw.shape, rows, cols, True).filter_gradient(x, dy, rows, cols, dw)
@@ -139,6 +181,21 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: n
         part = np.empty((*dw.shape[:3], dw.shape[3] // groups), dw.dtype)
         im2col.filter_gradient(x_part, dy_part, rows, cols, part)
         dw[..., index * part.shape[3] : (index + 1) * part.shape[3]] = part
+
+
+def _chosen_by_filter(default: ModuleType, x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: np.ndarray) -> ModuleType:
+    """The way that a tuner takes."""
+
+    def prepare() -> conv_trials.Run:
+        image, gradient, made = operand(*x.shape), operand(*dy.shape), np.empty(dw.shape, np.float32)
+
+        def run(way: ModuleType) -> np.ndarray:
+            way.filter_gradient(image, gradient, rows, cols, made)
+            return made
+
+        return run
+
+    return conv_trials.chosen_way("Conv2DBackpropFilter", WAYS, default, (x.shape, dw.shape), (rows, cols), (), prepare)
 
 
 def backprop_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:

@@ -15,7 +15,9 @@ from functools import lru_cache
 import numpy as np
 
 from npu_runtime.kernels.conv.im2col import add_parts
-from npu_runtime.kernels.linalg.matmul import SMALL_PRODUCT, Epilogue, multiply_stacked
+from npu_runtime.kernels.linalg.epilogue import Epilogue
+from npu_runtime.kernels.linalg.gemm_unpacked import SMALL_PRODUCT
+from npu_runtime.kernels.linalg.serial_products import multiply_stacked
 from npu_runtime.kernels.threads.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows.windows import Axis, Span, spans
 

@@ -11,8 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from npu_runtime.kernels.linalg.epilogue import Epilogue
 from npu_runtime.kernels.linalg.gemm_unpacked import SMALL_PRODUCT, cut_rows, way_unpacked
-from npu_runtime.kernels.linalg.matmul import Epilogue, multiply, multiply_stacked, multiply_transposed
+from npu_runtime.kernels.linalg.matmul import multiply
+from npu_runtime.kernels.linalg.serial_products import multiply_stacked, multiply_transposed
 from npu_runtime.kernels.threads.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows.windows import Axis
 

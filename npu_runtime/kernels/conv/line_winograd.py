@@ -32,7 +32,8 @@ from npu_runtime.kernels.conv.winograd_1d import (
     tiles_of,
     transform_lines,
 )
-from npu_runtime.kernels.linalg.matmul import SMALL_PRODUCT, Epilogue
+from npu_runtime.kernels.linalg.epilogue import Epilogue
+from npu_runtime.kernels.linalg.gemm_unpacked import SMALL_PRODUCT
 from npu_runtime.kernels.threads.parallel import scratch
 from npu_runtime.kernels.windows.windows import Axis
 

@@ -29,8 +29,9 @@ from npu_runtime.kernels.conv.winograd_1d import (
     tiles_of,
     transform_lines,
 )
+from npu_runtime.kernels.linalg.epilogue import Epilogue
 from npu_runtime.kernels.linalg.gemm_unpacked import SMALL_PRODUCT, are_panels_faster, cut_panels, multiply_each, multiply_panels
-from npu_runtime.kernels.linalg.matmul import Epilogue, multiply
+from npu_runtime.kernels.linalg.matmul import multiply
 from npu_runtime.kernels.threads.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.windows.windows import Axis
 

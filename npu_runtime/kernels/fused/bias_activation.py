@@ -15,7 +15,8 @@ from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.conv.conv import conv_flops, conv_shape, run_conv
 from npu_runtime.kernels.elementwise.elementwise import leaky_relu_body, relu, relu6
 from npu_runtime.kernels.half_storage import widen
-from npu_runtime.kernels.linalg.matmul import ALL, Epilogue, matmul_flops, matmul_shape, run_matmul, small_product
+from npu_runtime.kernels.linalg.epilogue import ALL, Epilogue
+from npu_runtime.kernels.linalg.matmul import matmul_flops, matmul_shape, run_matmul, small_product
 from npu_runtime.kernels.threads.per_channel import repeated
 from npu_runtime.kernels.threads.tiling import TILE, Body
 from npu_runtime.kernels.windows.windows import Layout

@@ -13,11 +13,11 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.half_storage import compute_dtype, store, wide_buffer
+from npu_runtime.kernels.linalg.gemm_unpacked import SMALL_PRODUCT
 from npu_runtime.kernels.linalg.matmul import (
     MOST_STACKS,
     PRODUCTS,
     SERIAL_FLOPS,
-    SMALL_PRODUCT,
     as_blas_takes_it,
     check_inner,
     matmul_flops,

@@ -4,37 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.algorithm_choice import is_tuned
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.half_storage import store, wide_buffer, widen
+from npu_runtime.kernels.linalg import product_trials
+from npu_runtime.kernels.linalg.epilogue import ALL, Epilogue
 from npu_runtime.kernels.linalg.gemm_unpacked import (
     IS_AMD,
     SMALL_PRODUCT,
     WIDTH,
     cut_columns,
-    cut_rows,
     multiply_unpacked,
     way_unpacked,
     with_rows,
 )
-from npu_runtime.kernels.threads.parallel import Body, n_threads, parallel_ranges, scratch
+from npu_runtime.kernels.linalg.serial_products import (
+    FEWEST_NARROW,
+    SOME_COLUMNS,
+    SOME_ROWS,
+    as_blas_takes_it,
+    fewest_stacked,
+    multiply_few,
+    multiply_stacked,
+    multiply_transposed,
+    stack_of,
+)
+from npu_runtime.kernels.threads.parallel import Body, n_threads, parallel_ranges
 from npu_runtime.kernels.variable_access import shape_text
-
-ALL = slice(None)
-
-
-class Epilogue(Protocol):
-    """Changes a finished part of a result in place, while it is in cache."""
-
-    def __call__(self, block: np.ndarray, columns: slice = ALL) -> None:
-        """block: (rows, columns), which are those of the whole result, in rows that need not follow each other in memory."""
-
 
 PRODUCTS = dt.FLOATS | {"int32", "int64"}
 ROWS = 1024
@@ -48,19 +51,11 @@ FINISHED = 1 << 19
 """The most elements of such a piece where an epilogue follows, which wants them in cache."""
 STACKED_ROWS = 4096
 """Rows at a time where the other operand is not packed, as the rows are multiplied in smaller pieces."""
-FEWEST_STACKED = 128
-"""The fewest rows of one such product that repay its start."""
-NARROW, FEWEST_NARROW, MANY_ROWS = 96, 32, 512
-"""Fewer rows repay it where columns are few: so many columns, so many rows of one product, so many of all of them."""
 FEW_ROWS, FEW_ROWS_BY_COLUMNS = (range(4, 81), range(4, 65)) if IS_AMD else (range(4, 25), range(4, 41))
 """Rows of a product that is multiplied by pieces of the other operand, as packing it takes longer than multiplying; and of one
 whose columns are contiguous."""
-SOME_ROWS = range(0) if IS_AMD else range(25, 49)
-"""Rows of a product where only a narrower piece of all rows of the other operand is one that BLAS does not pack."""
 TRANSPOSED_ROWS, TRANSPOSED_SIZE = range(0) if IS_AMD else range(25, 321), 500_000
 """Rows of a product that is turned around, and the size of the other operand from which on that pays."""
-FEW_COLUMNS, SOME_COLUMNS, FEW_TURNED = 64, 32, 16
-"""Columns of such a piece; of one for some rows; of one whose columns are contiguous."""
 COLUMNS_BY_FEW = 1280
 """Columns at a time then: pieces side by side share the pages of memory that their rows are in."""
 MOST_STACKS = 8
@@ -72,10 +67,6 @@ FEWEST_WIDE = 512
 TALL = 4
 """A product of so many times as many rows as columns is cut between the threads by its rows, where columns are multiplied in
 panels, which then every thread lays out."""
-FAR_APART = 256
-"""Rows whose length is a multiple of this many elements drive each other out of the nearest cache when they are read down."""
-LINE_ELEMENTS = 16
-"""Elements of a cache line: rows that are longer by so many do not drive each other out."""
 SERIAL_FLOPS = 2e7
 """A product smaller than this, 0.2 ms of one thread, takes less time than waking a worker and waiting for it, where the steps
 around it are as short: as in the body of a loop."""
@@ -86,9 +77,16 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
 
     a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  epilogue: applied to what is finished.  Returns: out.
     """
+    if is_tuned() and out.dtype == a.dtype == np.float32 and out.size and a.size:
+        return product_trials.multiply(a, b, out, epilogue, _multiply_by_rules)
+    return _multiply_by_rules(a, b, out, epilogue)
+
+
+def _multiply_by_rules(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue | None = None) -> np.ndarray:
+    """In pieces that shapes, layouts and what BLAS packs tell."""
     a, b = as_blas_takes_it(a), as_blas_takes_it(b)
     m, n = out.shape
-    if m >= FEWEST_NARROW and 0 < b.size * _fewest(m, b) <= SMALL_PRODUCT:
+    if m >= FEWEST_NARROW and 0 < b.size * fewest_stacked(m, b) <= SMALL_PRODUCT:
         b = np.ascontiguousarray(b)
     else:
         b = with_rows(a, b)
@@ -113,7 +111,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
     most = None if epilogue is None else FINISHED // max(min(m, n), 1)
     if width := _width_of(a, b, out):
         multiply_wide(a, b, out, width, finish)
-    elif m >= n and _stack_of(a, b, out):
+    elif m >= n and stack_of(a, b, out):
         parallel_ranges(m, rows, _block(m, STACKED_ROWS if epilogue is None else ROWS))
     elif by is multiply_unpacked and m < (TALL * n if n >= FEWEST_WIDE else n):
         _over_panels(columns, n, most or n)
@@ -148,21 +146,6 @@ def _way(a: np.ndarray, b: np.ndarray) -> Callable[..., object]:
     return multiply_transposed if has_rows and m in TRANSPOSED_ROWS and b.size >= TRANSPOSED_SIZE else np.matmul
 
 
-def multiply_stacked(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """out = a @ b on this thread, where b is small in products of a few rows each.
-
-    OpenBLAS copies the operands of a product into a layout of its own first, but not those of a small product: with a short
-    inner extent and few columns that is most of the time.
-    """
-    size = _stack_of(a, b, out)
-    whole = len(a) // size * size if size else 0
-    if whole:
-        np.matmul(cut_rows(a[:whole], size), b, out=cut_rows(out[:whole], size))
-    if whole < len(a):
-        by = way_unpacked(a[whole:], b) or np.matmul
-        by(a[whole:], b, out=out[whole:])
-
-
 def _width_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
     """Columns of one product in a stack of them; 0 where that does not pay. Depends on shapes, layout and BLAS."""
     n = b.shape[1]
@@ -188,50 +171,6 @@ def multiply_wide(a: np.ndarray, b: np.ndarray, out: np.ndarray, width: int, fin
     if rest.start < rest.stop:
         np.matmul(a, b[:, rest], out=out[:, rest])
         finish(out[:, rest], rest)
-
-
-def multiply_few(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """out = a @ b of few rows on this thread, by pieces of b that BLAS does not pack, whose products are added up.
-
-    Packing all of b would take longer than multiplying it.  a: (m, k), b: (k, n), each with one axis contiguous.  out: (m, n).
-    """
-    inner, columns = b.shape
-    width = FEW_TURNED if b.strides[1] != b.itemsize else SOME_COLUMNS if len(a) in SOME_ROWS else FEW_COLUMNS
-    n_parts = -(-inner * len(a) * width // SMALL_PRODUCT)
-    whole = columns // width * width
-    for index in range(n_parts):
-        part = slice(inner * index // n_parts, inner * (index + 1) // n_parts)
-        target = scratch("few rows", out.shape) if index else out
-        if whole:
-            np.matmul(a[:, part], cut_columns(b[part, :whole], width), out=cut_columns(target[:, :whole], width))
-        if whole < columns:
-            np.matmul(a[:, part], b[part, whole:], out=target[:, whole:])
-        if index:
-            np.add(out, target, out=out)
-
-
-def multiply_transposed(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """out = a @ b of fewer rows than columns on this thread, as (b.T @ a.T).T.
-
-    OpenBLAS' kernels for AVX-512 pack numpy's right operand by 16 columns at a time, down all of its rows, which lie in other
-    pages of memory; the left one, turned around, along its rows.  a: (m, k), b: (k, n) with contiguous rows.  out: (m, n).
-    """
-    m, n = out.shape
-    apart = 0 if m % FAR_APART else LINE_ELEMENTS
-    turned = scratch("turned product", (n, m + apart))[:, :m]
-    np.matmul(b.T, a.T, out=turned)
-    np.copyto(out, turned.T)
-
-
-def _stack_of(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
-    """Rows of one product in a stack of them; 0 where that does not pay. Depends on shapes, layout and BLAS."""
-    size = SMALL_PRODUCT // max(b.size, 1) // 16 * 16  # the width of the micro kernels
-    is_plain = out.dtype == np.float32 and b.flags.c_contiguous and out.strides[-1] == out.itemsize
-    return size if _fewest(len(a), b) <= size < len(a) and is_plain else 0
-
-
-def _fewest(rows: int, b: np.ndarray) -> int:
-    return FEWEST_NARROW if b.shape[1] <= NARROW and rows >= MANY_ROWS else FEWEST_STACKED
 
 
 def leave(block: np.ndarray, columns: slice = ALL) -> None:
@@ -264,11 +203,6 @@ def _over_panels(columns: Body, n: int, most: int) -> None:
         columns(start * WIDTH, n if stop == count else stop * WIDTH)
 
     parallel_ranges(count, panels, max(1, min(-(-count // n_threads()), most // WIDTH)))
-
-
-def as_blas_takes_it(x: np.ndarray) -> np.ndarray:
-    """numpy hands a matrix to BLAS only when one of its axes is contiguous."""
-    return x if x.itemsize in (x.strides[-1], x.strides[-2]) else np.ascontiguousarray(x)
 
 
 def matmul_shape(a: Spec, b: Spec, *, transpose_a: bool = False, transpose_b: bool = False) -> Shape:

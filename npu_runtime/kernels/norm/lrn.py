@@ -12,7 +12,7 @@ from npu_runtime.cost.work import Estimate, n_elements
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.half_storage import store, wide_buffer, widen
-from npu_runtime.kernels.linalg.matmul import multiply_stacked
+from npu_runtime.kernels.linalg.serial_products import multiply_stacked
 from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.variable_access import shape_text

@@ -15,7 +15,9 @@ from npu_runtime.graph.ops import LOOP_INPUT, WHILE
 from npu_runtime.graph.order import predecessors, reached, topological
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.fused.packed_weights import PANEL_MATMUL, PANELS, WIDTH
-from npu_runtime.kernels.linalg.matmul import FEW_ROWS, SMALL_PRODUCT, SOME_ROWS
+from npu_runtime.kernels.linalg.gemm_unpacked import SMALL_PRODUCT
+from npu_runtime.kernels.linalg.matmul import FEW_ROWS
+from npu_runtime.kernels.linalg.serial_products import SOME_ROWS
 from npu_runtime.passes.base import graph_pass
 
 PRODUCTS = ("MatMul", "_FusedMatMul")

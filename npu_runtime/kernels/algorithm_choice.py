@@ -1,0 +1,52 @@
+"""The choice between algorithms that compute the same: by the rules of each kernel, or by a tuner that tries them on a clock.
+
+The rules look at shapes alone, and hold wherever nobody tunes. A tuner may take another algorithm for a shape, always the same
+one, so that results repeat; it is that of the whole process, as the worker threads are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Protocol
+
+import numpy as np
+
+Trial = Callable[[], np.ndarray]
+"""Computes a result from made-up operands, the same ones for every algorithm."""
+Trials = Callable[[], Mapping[str, Trial]]
+"""Makes the operands, and a trial of each algorithm that takes these shapes."""
+
+
+class Tuner(Protocol):
+    """Whoever chooses by the clock."""
+
+    def choose(self, kernel: str, shapes: Hashable, default: str, trials: Trials) -> str:
+        """One of the names of `trials()`.
+
+        kernel: what is computed.  shapes: all that the time depends on, a tuple of numbers and texts.  default: what the rules
+        of the kernel say, one of the names.
+        """
+
+
+_tuner: Tuner | None = None
+
+
+def set_tuner(tuner: Tuner | None) -> None:
+    """From now on this one chooses in this process; None: the rules do."""
+    global _tuner
+    _tuner = tuner
+
+
+def is_tuned() -> bool:
+    """Whether a tuner chooses."""
+    return _tuner is not None
+
+
+def chosen(kernel: str, shapes: Hashable, default: str, trials: Trials) -> str:
+    """The name of the algorithm to take: see `Tuner.choose`."""
+    return default if _tuner is None else _tuner.choose(kernel, shapes, default, trials)
+
+
+def operand(*shape: int) -> np.ndarray:
+    """Made-up fp32 of a shape, normally distributed, the same whenever it is asked for."""
+    return np.random.default_rng(shape).standard_normal(shape, np.float32)

@@ -1,0 +1,130 @@
+"""Which algorithm is fastest for a shape on this machine: tried on the clock when a kernel first meets the shape.
+
+What is chosen holds for the rest of the process and, by the bank, for later ones: a choice is made once, before the kernel's
+first result, so that a run that begins with the bank repeats the tuned run bit for bit. Two threads may try the same shape at
+the same time; the first to end decides for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from threading import Lock
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+
+from npu_runtime.kernels.algorithm_choice import Trial, Trials
+
+TOLERANCE = 1e-4
+"""Largest difference to the default's result, as a share of its largest magnitude, that another algorithm may have.  Source: the
+tests of the kernels hold sums of fp32 against TensorFlow's within it."""
+WORTH = 0.95
+"""Share of the default's time that another algorithm may take at most: clocks differ by a few per cent from run to run."""
+ROUNDS = 7
+"""Times that each algorithm is tried, by turns; the shortest counts."""
+SECONDS_A_SHAPE = 1.0
+"""After so long the trials of a shape end with the round under way."""
+HOPELESS = 2.0
+"""Times as long as the fastest, at the first try, from which on an algorithm is not tried again."""
+
+
+class KernelBank(Protocol):
+    """Where choices are kept."""
+
+    def get(self, kind: str, key: str) -> str | int | None:
+        """What was chosen, None where nothing was."""
+
+    def put_all(self, choices: list[tuple[str, str, str | int]]) -> bool:
+        """Keep choices: kind, key, choice."""
+
+
+class KernelTuner:
+    """bank: of this machine, None for none.  repeats: whether what the bank has is tried again.  seconds: for all trials.
+
+    n_tried, n_changed, n_known, n_late: shapes that were tried, that another algorithm than the default is better for, that the
+    bank had, and that were out of time and keep the default.
+    """
+
+    def __init__(self, bank: KernelBank | None, repeats: bool, seconds: float) -> None:
+        self.n_tried = self.n_changed = self.n_known = self.n_late = 0
+        self.gained = 0.0
+        """Seconds of one call each that the changes save."""
+        self._bank, self._repeats = bank, repeats
+        self._left = seconds
+        self._made: dict[tuple[str, Hashable], str] = {}
+        self._new: list[tuple[str, str, str | int]] = []
+        self._lock = Lock()
+
+    def choose(self, kernel: str, shapes: Hashable, default: str, trials: Trials) -> str:
+        """See `algorithm_choice.Tuner`."""
+        made = self._made.get((kernel, shapes))
+        return made if made is not None else self._decided(kernel, shapes, default, trials())
+
+    def save(self) -> None:
+        """Put what was chosen since the last time into the bank."""
+        with self._lock:
+            new, self._new = self._new, []
+        if new and self._bank is not None:
+            self._bank.put_all(new)
+
+    def _decided(self, kernel: str, shapes: Hashable, default: str, trials: Mapping[str, Trial]) -> str:
+        known = None if self._repeats or self._bank is None else self._bank.get(kernel, repr(shapes))
+        if isinstance(known, str) and known in trials:
+            with self._lock:
+                self.n_known += (kernel, shapes) not in self._made
+                return self._made.setdefault((kernel, shapes), known)
+        if self._left <= 0:
+            return self._keep(kernel, shapes, default, default, 0.0, False)
+        start = perf_counter()
+        times = _times(default, trials)
+        self._left -= perf_counter() - start
+        best = min(times, key=times.__getitem__)
+        found = best if times[best] < WORTH * times[default] else default
+        return self._keep(kernel, shapes, default, found, times[default] - times[found], True)
+
+    def _keep(self, kernel: str, shapes: Hashable, default: str, found: str, gained: float, is_tried: bool) -> str:
+        with self._lock:
+            if (kernel, shapes) not in self._made:
+                self._made[kernel, shapes] = found
+                self._new.append((kernel, repr(shapes), found))
+                self.n_tried += is_tried
+                self.n_late += not is_tried
+                self.n_changed += found != default
+                self.gained += gained
+            return self._made[kernel, shapes]
+
+
+def _times(default: str, trials: Mapping[str, Trial]) -> dict[str, float]:
+    """Seconds of the algorithms that are as exact as the default, the shortest of each."""
+    expected = np.array(trials[default]())  # a copy: all algorithms write to one place
+    limit = TOLERANCE * float(np.abs(expected).max(initial=0.0))
+    times = {default: _seconds(trials[default])}
+    for name, trial in trials.items():
+        if name != default and np.abs(trial() - expected).max(initial=0.0) <= limit:
+            times[name] = _seconds(trial)
+    return _by_turns(trials, times)
+
+
+def _by_turns(trials: Mapping[str, Trial], times: dict[str, float]) -> dict[str, float]:
+    """The times of those that are near the fastest, tried again by turns."""
+    near = _near(times)
+    end = perf_counter() + SECONDS_A_SHAPE
+    for _ in range(ROUNDS - 1):
+        if len(near) < 2 or perf_counter() > end:
+            break
+        for name in near:
+            times[name] = min(times[name], _seconds(trials[name]))
+        near = _near(times)
+    return times
+
+
+def _near(times: Mapping[str, float]) -> list[str]:
+    fastest = min(times.values())
+    return [name for name, seconds in times.items() if seconds <= HOPELESS * fastest]
+
+
+def _seconds(trial: Trial) -> float:
+    start = perf_counter()
+    trial()
+    return perf_counter() - start
