@@ -77,7 +77,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
 
     a: (m, k).  b: (k, n).  out: (m, n), rows contiguous.  epilogue: applied to what is finished.  Returns: out.
     """
-    if is_tuned() and out.dtype == a.dtype == np.float32 and out.size and a.size:
+    if is_tuned() and product_trials.is_worth_it(a, out):
         return product_trials.multiply(a, b, out, epilogue, _multiply_by_rules)
     return _multiply_by_rules(a, b, out, epilogue)
 
