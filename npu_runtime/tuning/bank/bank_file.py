@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
@@ -55,7 +56,7 @@ class BankFile(Generic[Entry]):
             return {}
 
     def update(self, merge: Callable[[Entries[Entry]], Entries[Entry]]) -> bool:
-        """Let `merge` change what the file holds now, and write that.  Returns: whether it was written; else a warning was told."""
+        """Let `merge` change what the file holds now, and write that.  Returns: whether it was written; if not, a warning says so."""
         try:
             with self._lock, locked(self.folder, PATIENCE_SECONDS):
                 merged = merge(self._parsed_or_set_aside())
@@ -65,16 +66,16 @@ class BankFile(Generic[Entry]):
             return True
         except (Busy, OSError) as error:
             self._warn(
-                f"{self.path}: what was tuned cannot be kept ({_reason(error)}): make the folder writable, or name another one in "
-                "TUNE_BANK_PATH"
+                f"{self.path}: what was tuned cannot be kept ({_reason(error)}): make the folder writable, or name another one "
+                "in TUNE_BANK_PATH"
             )
             return False
 
     def _rendered(self, entries: Entries[Entry]) -> str:
-        kept = [self._value_of(entries[key]) for key in sorted(entries)[:MOST_ENTRIES]]
-        if len(entries) > MOST_ENTRIES:
-            self._warn(f"{self.path}: holds no more than {MOST_ENTRIES} entries; name another folder in TUNE_BANK_PATH")
-        return render(self.kind, self.subject, kept)
+        text = render(self.kind, self.subject, [self._value_of(entries[key]) for key in sorted(entries)])
+        if len(entries) > MOST_ENTRIES or len(text) > MOST_BYTES:
+            raise OSError(errno.EFBIG, f"it is full with {MOST_ENTRIES} entries or {MOST_BYTES >> 20} MB")
+        return text
 
     def _parsed(self) -> Entries[Entry]:
         data = read_bounded(self.folder, self.name, MOST_BYTES)

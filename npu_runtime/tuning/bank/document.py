@@ -12,10 +12,10 @@ FORMAT = "tf2npu knowledge bank"
 """What a bank file calls itself, so that no other JSON is taken for one."""
 VERSION = 1
 """Version of the form; a reader leaves files of a newer one alone."""
-MOST_BYTES = 32 << 20
-"""Bytes of the largest file that is read: MOST_ENTRIES entries of half a kilobyte, as those of a convolution are."""
-MOST_ENTRIES = 65536
-"""Entries of a file: a hundred networks have about as many operators."""
+MOST_BYTES = 16 << 20
+"""Bytes of the largest file that is read or written: MOST_ENTRIES entries of a kilobyte, as that of a convolution takes."""
+MOST_ENTRIES = 16384
+"""Entries of a file: a hundred networks have about as many different operators."""
 MOST_TEXT = 256
 """Characters of a name in an entry. The longest op type and element type have about 40."""
 LARGEST_NUMBER = 2**53
@@ -49,7 +49,7 @@ def parse(data: bytes, kind: str, subject: Mapping[str, Any], entry_of: Callable
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise Damaged("it is no knowledge bank of tf2npu")
     version = document.get("version")
-    if whole(version) and version > VERSION:
+    if isinstance(version, int) and version > VERSION:
         raise Newer(f"a newer tf2npu has written it (version {version}, this one reads {VERSION})")
     if set(document) != {"format", "version", "kind", "subject", "checksum", "entries"} or version != VERSION:
         raise Damaged("its fields are not those of a knowledge bank")

@@ -58,9 +58,9 @@ class OperatorBank:
         """Keep entries in the custom bank.
 
         is_better(new, stored): asked where another process has stored one meanwhile; what this bank has seen itself is replaced.
-        Returns: whether the file was written.
+        Returns: whether the file was written.  Raises: Damaged for an entry that no bank may hold.
         """
-        seen, new = self._known or {}, {entry.key: entry for entry in entries}
+        seen, new = self._known or {}, dict(entry_of(value_of(entry)) for entry in entries)
 
         def merge(stored: dict[str, OperatorEntry]) -> dict[str, OperatorEntry]:
             for key, entry in new.items():
