@@ -18,8 +18,8 @@ MOST_FIELDS = 64
 
 @dataclass(frozen=True)
 class OperatorEntry:
-    """operator: as `tuning.operator_key` describes it.  record: names and whole numbers.  us: microseconds by the cost model of
-    the release that wrote it; who reads it computes it anew.
+    """operator: as `tuning.programs.operator_key` describes it.  record: names and whole numbers.  us: microseconds by the cost
+    model of the release that wrote it; who reads it computes it anew.
     """
 
     operator: Mapping[str, Any]

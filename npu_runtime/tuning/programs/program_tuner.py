@@ -17,10 +17,10 @@ from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.tuning.bank.document import Damaged, canonical
 from npu_runtime.tuning.bank.operator_bank import OperatorBank
 from npu_runtime.tuning.bank.operator_entry import OperatorEntry
-from npu_runtime.tuning.operator_key import describe, works_of
-from npu_runtime.tuning.outcome import Found, Outcome, Search
-from npu_runtime.tuning.rules import BANK, TUNED, decide
-from npu_runtime.tuning.tuning_request import BOTH, GA, RL, TuningRequest
+from npu_runtime.tuning.programs.operator_key import describe, works_of
+from npu_runtime.tuning.programs.outcome import Found, Outcome, Search
+from npu_runtime.tuning.programs.rules import BANK, TUNED, decide
+from npu_runtime.tuning.programs.tuning_request import BOTH, GA, RL, TuningRequest
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,11 @@ class ProgramTuner:
         try:
             made = choice_of(entry.record, op.work, self.chip)
         except InvalidArgument as problem:
-            return self._refuse(op, problem.message)
+            self._refuse(op, problem.message)
+            return None
         if cost_with(op.work, self.chip, made).us > op.default_us:
-            return self._refuse(op, "it is slower than the default")
+            self._refuse(op, "it is slower than the default")
+            return None
         return made
 
     def _refuse(self, op: Operator, reason: str) -> None:

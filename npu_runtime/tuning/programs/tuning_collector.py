@@ -15,9 +15,9 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.prediction.collector import is_training
 from npu_runtime.prediction.stop import listen, stop
 from npu_runtime.simulation.ran_step import RanStep
-from npu_runtime.tuning.outcome import Outcome
-from npu_runtime.tuning.program_tuner import TunedProgram
-from npu_runtime.tuning.session_tuner import SessionTuner, tuners
+from npu_runtime.tuning.programs.outcome import Outcome
+from npu_runtime.tuning.programs.program_tuner import TunedProgram
+from npu_runtime.tuning.programs.session_tuner import SessionTuner, tuners
 from npu_runtime.whole_file import put_text
 
 REQUEST_VARIABLE = "TF2NPU_TUNE"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from npu_runtime.tuning.bank.operator_bank import bank_folder
-from npu_runtime.tuning.narrowing import ALL, Narrowing, read_narrowing
+from npu_runtime.tuning.programs.narrowing import ALL, Narrowing, read_narrowing
 
 MODE, AOE_MODE, WORK_PATH, AOE_CONFIG = "auto_tune_mode", "aoe_mode", "work_path", "aoe_config_file"
 DEBUG_LEVEL, SECONDS = "op_debug_level", "tuning_seconds"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from npu_runtime.tuning.outcome import Outcome
+from npu_runtime.tuning.programs.outcome import Outcome
 
 _TIME = r"(?P<day>\d{8})_(?P<time>\d{9})"
 _NAMES = (re.compile(rf"tune_result_pid(?P<pid>\d+)_{_TIME}\.json"), re.compile(rf"tune_result_{_TIME}_pid(?P<pid>\d+)\.json"))

@@ -18,11 +18,11 @@ from npu_runtime.graph.ir import Graph
 from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.simulation.device_compiler import Target, lower_for
-from npu_runtime.tuning.outcome import Search
-from npu_runtime.tuning.program_tuner import ProgramTuner, TunedProgram
-from npu_runtime.tuning.result_files import aoe_result, aoe_result_name, percent, totals, tune_result, tune_result_name
-from npu_runtime.tuning.rules import BANK, DEFAULT, TUNED
-from npu_runtime.tuning.tuning_request import TuningRequest, requested
+from npu_runtime.tuning.programs.outcome import Search
+from npu_runtime.tuning.programs.program_tuner import ProgramTuner, TunedProgram
+from npu_runtime.tuning.programs.result_files import aoe_result, aoe_result_name, percent, totals, tune_result, tune_result_name
+from npu_runtime.tuning.programs.rules import BANK, DEFAULT, TUNED
+from npu_runtime.tuning.programs.tuning_request import TuningRequest, requested
 from npu_runtime.whole_file import put_text
 
 Shapes = Sequence[tuple[int, ...]]
