@@ -122,7 +122,7 @@ class DeviceSession:
         self._record = _RUN_LOG.open_session()
         self._record.precision = "" if self._policy.is_origin else self._policy.mode
         self._stream_limits, notes = stream_limits(str(config.parameters.get("stream_max_parallel_num") or ""))
-        self._tuner, tuning_notes = session_tuner(config.parameters, self._chip)
+        self._tuner, tuning_notes = session_tuner(config, self._chip)
         self._record.notes = self._policy.notes + notes + tuning_notes
         _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from npu_runtime.config import RuntimeConfig
 from npu_runtime.device.chip import Chip
 from npu_runtime.prediction.collector import collector
 from npu_runtime.profiler.profile_watcher import profile_watcher
@@ -22,6 +23,6 @@ def step_watchers(parameters: Mapping[str, Any]) -> tuple[StepWatcher, ...]:
     return tuple(watcher for watcher in found if watcher is not None)
 
 
-def session_tuner(parameters: Mapping[str, Any], chip: Chip) -> tuple[SessionTuner | None, tuple[str, ...]]:
+def session_tuner(config: RuntimeConfig, chip: Chip) -> tuple[SessionTuner | None, tuple[str, ...]]:
     """The tuner of a session with these options, None for one that is not tuned, and lines for the run log."""
-    return tuner_for(parameters, chip, tune_all)
+    return tuner_for(config, chip, tune_all)

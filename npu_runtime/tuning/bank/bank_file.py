@@ -56,7 +56,7 @@ class BankFile(Generic[Entry]):
             return {}
 
     def update(self, merge: Callable[[Entries[Entry]], Entries[Entry]]) -> bool:
-        """Let `merge` change what the file holds now, and write that.  Returns: whether it was written, else a warning says why."""
+        """Let `merge` change what the file holds now, and write that.  Returns: whether it was written; else it is told."""
         try:
             with self._lock, locked(self.folder, PATIENCE_SECONDS):
                 merged = merge(self._parsed_or_set_aside())

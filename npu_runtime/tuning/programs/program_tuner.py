@@ -161,16 +161,21 @@ class ProgramTuner:
         tuned_us = before_us if tuned is None else cost_with(op.work, self.chip, tuned).us
         decision = decide(banked is not None, found is not None, tuned_us < before_us)
         choice = {TUNED: tuned, BANK: banked}.get(decision.compiled_with)
+        if choice == self._stored_default(op):
+            choice = None  # so that all figures are those of the default
         after_us = tuned_us if decision.compiled_with == TUNED else before_us
         rounds = () if found is None else tuple((max(after_us, min(us, before_us)), ended) for us in found.rounds)
         return Outcome(op.task.name, op.task.head.op_type, decision, choice, op.default_us, before_us, after_us, rounds)
 
     def _entries(self, op: Operator, made: Outcome) -> list[OperatorEntry]:
         """What the custom bank gets."""
-        choice = op.default if made.choice is None else made.choice
+        choice = made.choice or self._stored_default(op)
         if not made.decision.stores or choice is None:
             return []
         return [OperatorEntry(op.value, record_of(choice, op.work, self.chip), made.after_us)]
+
+    def _stored_default(self, op: Operator) -> Choice | None:
+        return None if op.default is None else as_stored(op.default, op.work, self.chip)
 
     def _store(self, entries: Sequence[OperatorEntry]) -> None:
         try:

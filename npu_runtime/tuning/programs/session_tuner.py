@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.cost.choice import Choice
@@ -74,7 +73,12 @@ class SessionTuner:
 
     def lines(self) -> list[str]:
         """For the run log: what was tuned, gained and hit."""
-        return [line for program in self.programs for line in _lines(program, self.request)]
+        worth = [
+            program
+            for program in self.programs
+            if program.n_late or any(one.decision.stores or one.decision.hit for one in program.outcomes)
+        ]
+        return [line for program in worth or self.programs[-1:] for line in _lines(program, self.request)]
 
 
 def _lines(program: TunedProgram, request: TuningRequest) -> list[str]:
@@ -108,10 +112,10 @@ _TUNERS_LOCK = Lock()
 
 
 def tuner_for(
-    parameters: Mapping[str, Any], chip: Chip, search: Search, environment: Mapping[str, str] = os.environ
+    config: RuntimeConfig, chip: Chip, search: Search, environment: Mapping[str, str] = os.environ
 ) -> tuple[SessionTuner | None, tuple[str, ...]]:  # fmt: skip
     """The tuner for a session with these options, None for one that is not tuned, and lines for the run log."""
-    request, notes = requested(parameters, chip.name, environment)
+    request, notes = requested(config, chip.name, environment)
     if request is None:
         return None, notes
     with _TUNERS_LOCK:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from npu_runtime.config import TUNING_SECONDS, RuntimeConfig
 from npu_runtime.tuning.bank.operator_bank import bank_folder
 from npu_runtime.tuning.programs.narrowing import ALL, Narrowing, read_narrowing
 
 MODE, AOE_MODE, WORK_PATH, AOE_CONFIG = "auto_tune_mode", "aoe_mode", "work_path", "aoe_config_file"
-DEBUG_LEVEL, SECONDS = "op_debug_level", "tuning_seconds"
-"""Names of the session's options; SECONDS is the launcher's own."""
+DEBUG_LEVEL = "op_debug_level"
+"""Names of the session's options."""
 AOE_VARIABLE, REPEAT_VARIABLE, ENABLE_VARIABLE = "AOE_MODE", "REPEAT_TUNE", "ENABLE_TUNE_BANK"
 WORKERS_VARIABLE, WORK_VARIABLE = "TE_PARALLEL_COMPILER", "ASCEND_WORK_PATH"
 """Names of variables of the vendor's tools."""
@@ -23,9 +24,6 @@ GA, RL, BOTH = "GA", "RL", "RL,GA"
 """Genetic search for products, reinforcement learning for the rest, and both."""
 DEFAULT_WORKERS = 8
 """Operators that are compiled side by side.  Source: the vendor's default of TE_PARALLEL_COMPILER."""
-DEFAULT_SECONDS = 300.0
-"""Seconds that the tuning of one program may take: a ResNet-50 step has about 180 different operators, and their search needs
-less than a second each. Whoever has larger ones says --option tuning_seconds=N."""
 _DEBUGGED = (1, 2)
 """Levels of op_debug_level that make operators to be debugged, which are slower than those of training.  Source: the vendor's
 documents of the option; what is found for such operators would say nothing of others, so nothing is searched."""
@@ -47,14 +45,15 @@ class TuningRequest:
     repeats: bool = False
     reads_bank: bool = True
     workers: int = 1
-    seconds: float = DEFAULT_SECONDS
+    seconds: float = TUNING_SECONDS
     narrowing: Narrowing = ALL
 
 
 def requested(
-    parameters: Mapping[str, Any], soc: str, environment: Mapping[str, str] = os.environ
+    config: RuntimeConfig, soc: str, environment: Mapping[str, str] = os.environ
 ) -> tuple[TuningRequest | None, tuple[str, ...]]:  # fmt: skip
     """What a session is tuned with, None for nothing, and lines for the run log."""
+    parameters = config.parameters
     mode = _mode(_text(parameters.get(MODE)))
     aoe, where = _text(parameters.get(AOE_MODE)), AOE_MODE
     if not aoe:
@@ -67,13 +66,13 @@ def requested(
     narrowing, more = _narrowing(_text(parameters.get(AOE_CONFIG)))
     searches, also = _searches(parameters.get(DEBUG_LEVEL))
     workers, and_workers = _workers(environment)
-    seconds, and_seconds = _seconds(parameters.get(SECONDS))
+    aoe_results = _work_folder(parameters, environment) if aoe == OPERATORS else None
+    repeats, reads_bank = _is(environment, REPEAT_VARIABLE, "true"), not _is(environment, ENABLE_VARIABLE, "false")
     request = TuningRequest(
-        BOTH if aoe == OPERATORS else mode, folder, folder if mode else None,
-        _work_folder(parameters, environment) if aoe == OPERATORS else None, searches,
-        _is(environment, REPEAT_VARIABLE, "true"), not _is(environment, ENABLE_VARIABLE, "false"), workers, seconds, narrowing,
+        BOTH if aoe == OPERATORS else mode, folder, folder if mode else None, aoe_results, searches, repeats, reads_bank, workers,
+        config.tuning_seconds, narrowing,
     )  # fmt: skip
-    return request, (*notes, *more, *also, *and_workers, *and_seconds)
+    return request, (*notes, *more, *also, *and_workers)
 
 
 def _mode(text: str) -> str:
@@ -107,17 +106,6 @@ def _workers(environment: Mapping[str, str]) -> tuple[int, tuple[str, ...]]:
         line = f"tuning: {WORKERS_VARIABLE}={text!r:.20} is no number of operators: {DEFAULT_WORKERS} are tuned side by side"
         return min(DEFAULT_WORKERS, cores), (line,)
     return min(int(text or DEFAULT_WORKERS), cores), ()
-
-
-def _seconds(value: Any) -> tuple[float, tuple[str, ...]]:
-    text = _text(value)
-    try:
-        seconds = float(text or DEFAULT_SECONDS)
-        if 0 <= seconds < float("inf"):
-            return seconds, ()
-    except ValueError:
-        pass
-    return DEFAULT_SECONDS, (f"tuning: {SECONDS}={text!r:.20} is no number of seconds: {DEFAULT_SECONDS:.0f} are taken",)
 
 
 def _work_folder(parameters: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
