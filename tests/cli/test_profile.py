@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from tests.prediction import samples
 from tests.profiles import trees
-from tf2npu import script_words
+from tf2npu import cli, script_words
 from tf2npu.prediction import document
 from tf2npu.prediction_request import PredictionRequest, chips_named
 

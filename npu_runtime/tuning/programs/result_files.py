@@ -61,12 +61,15 @@ def read_name(name: str) -> tuple[int, datetime] | None:
 
 
 def tune_result(outcomes: Iterable[Outcome]) -> str:
-    """The text of a result file of auto_tune_mode."""
-    return json.dumps({_key(one): _value(one) for one in outcomes}, indent=4, sort_keys=True) + "\n"
-
-
-def _key(outcome: Outcome) -> str:
-    return repr([list(members) for members in outcome.operators.values()])
+    """The text of a result file of auto_tune_mode.  Where two operators have the same members, as a product and the cast of its
+    operand have, the later one's own name stands behind them."""
+    made: dict[str, Any] = {}
+    for one in outcomes:
+        key = repr([list(members) for members in one.operators.values()])
+        if key in made:
+            key = repr([[*members, name] for name, members in one.operators.items()])
+        made[key] = _value(one)
+    return json.dumps(made, indent=4, sort_keys=True) + "\n"
 
 
 def _value(outcome: Outcome) -> dict[str, Any]:
