@@ -51,7 +51,7 @@ def test_a_listing_is_read():
     assert (first.before_us, first.after_us, first.flags["bank_append"]) == (66, 58, True)
     assert first.ticks == ((82.0, "2020-08-08 18:03:38"), (58.0, "2020-08-08 18:05:00"))
     assert second == TunedOperator(
-        (("model/dense/MatMul",),), dict(bank_append=False, bank_hit=True, bank_reserved=True, bank_update=False)
+        (("model/dense/MatMul",),), {"bank_append": False, "bank_hit": True, "bank_reserved": True, "bank_update": False}
     )
     assert third.operators == (("a", "b"), ("c",))
 
