@@ -1,0 +1,1 @@
+"""AutoTune: searches for what makes operators faster, and the bank that remembers it."""
