@@ -49,7 +49,9 @@ def drawn_works() -> list[tuple[CoreWork, Chip]]:
 def _real_products(draw: random.Random) -> list[Product]:
     """Of the networks, at usual batch sizes."""
     layers = [*RESNET_50, *MOBILENET]
-    made = [convolution(*layer, draw.choice((1, 16, 32, 64)), draw.choice(("float16", "float16", "int8"))) for layer in layers * 2]
+    made = [
+        convolution(*layer, draw.choice((1, 16, 32, 64)), draw.choice(("float16", "float16", "int8"))) for layer in layers * 2
+    ]
     for n, k in BERT * 3:
         made.append(product(draw.choice((1, 8, 32)) * draw.choice((128, 384, 512)), n, k, 1, "float16"))
     for heads, length, depth in ((12, 128, 64), (16, 384, 64), (12, 512, 64), (16, 128, 64)):
