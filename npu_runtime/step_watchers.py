@@ -12,7 +12,7 @@ from npu_runtime.profiler.profile_watcher import profile_watcher
 from npu_runtime.simulation.ran_step import StepWatcher
 from npu_runtime.tuning.programs.session_tuner import SessionTuner, tuner_for, tuning_lines
 from npu_runtime.tuning.programs.tuning_collector import tuning_collector
-from npu_runtime.tuning.programs.walk import tune_all
+from npu_runtime.tuning.search.parallel import tune_all
 
 __all__ = ["session_tuner", "step_watchers", "tuning_lines"]
 

@@ -36,14 +36,14 @@ def tool(tmp_path) -> Tool:
 def test_tune_fills_the_bank_and_stops_the_script(tool, tmp_path):
     script = tmp_path / "train.py"
     script.write_text(scripts.TRAINING)
-    done = tool("tune", script, "--json", tmp_path / "out.json")
+    done = tool("tune", script, "--mode", "GA", "--json", tmp_path / "out.json")
     assert done.returncode == 0 and "session 1 run 2: " in done.stdout, done.stderr
     assert done.stderr.count("loss ") == 2 and "loss" not in done.stdout.splitlines()[-1]  # the third step ends before it is told
     assert str(tmp_path / "bank" / NAME) in done.stdout
     programs = json.loads((tmp_path / "out.json").read_text())["programs"]
     assert [program["soc"] for program in programs] == ["Ascend910A"] * 2
     assert all(one["us"] <= one["default_us"] for program in programs for one in program["operators"])
-    again = json.loads(tool("tune", script, "--json", "-").stdout)["programs"]
+    again = json.loads(tool("tune", script, "--mode", "GA", "--json", "-").stdout)["programs"]
     hit = [one for program in again for one in program["operators"] if one["compiled_with"] == "bank"]
     assert hit and [program["us"] for program in again] == [program["us"] for program in programs]
     assert tool("bank", "show").stdout.splitlines()[-1] == f"{len(bank(tmp_path / 'bank')['entries'])} entries"
@@ -60,7 +60,7 @@ def test_tune_of_a_plain_script_and_of_one_that_ends_too_early(tool, tmp_path):
     done = tool("tune", plain, "--soc", "910B2", "--mode", "GA")
     assert done.returncode == 0 and "Ascend910B2_operators.json" in done.stdout, done.stderr
     plain.write_text(plain.read_text().replace("range(9)", "range(1)"))
-    done = tool("tune", plain)
+    done = tool("tune", plain, "--mode", "GA")
     assert done.returncode == 1 and "ended with exit code 0 before 3 steps" in done.stderr
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from npu_runtime.cost.choice import cost_with
 from npu_runtime.device.chip import load_chip
+from npu_runtime.errors import Internal
 from npu_runtime.tuning.programs.outcome import Outcome
 from npu_runtime.tuning.programs.program_tuner import ProgramTuner
 from npu_runtime.tuning.programs.rules import decide
@@ -120,6 +121,14 @@ class TestAroundTheRows:
     def test_what_is_out_of_time_keeps_its_default_and_says_so(self, tmp_path):
         found = tuned(tmp_path, tasks.improvable(CHIP), tasks.too_late)
         assert found.is_late and flags(found) == FIGURE[False, False, False] and not list(tmp_path.iterdir())
+
+    def test_a_search_that_fails_costs_a_warning(self, tmp_path):
+        def search(*_):
+            raise Internal("a process that tunes has ended with -9")
+
+        told = Told()
+        found = tuned(tmp_path, tasks.improvable(CHIP), search, told)
+        assert found.after_us == found.default_us and "has ended with -9; the operators" in told[0]
 
     def test_an_operator_is_tuned_once_in_a_process(self, tmp_path):
         calls = []

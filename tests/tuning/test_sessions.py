@@ -16,6 +16,8 @@ from tests.shim.conftest import plain_environment
 from tests.tuning import scripts
 
 BANK = "Ascend910A_operators.json"
+CLOCK_TICK_US = 0.011
+"""A duration in a profile is the difference of two times, each of which is rounded to 10 ns: by so much two may differ."""
 Run = Callable[..., CompletedProcess]
 
 
@@ -80,11 +82,11 @@ def _times(folder: Path) -> dict[str, float]:
 def test_a_profile_has_the_tuned_times(run, tmp_path):
     profiled = {"PROFILING_MODE": "true"}
     times = {}
-    for name, options in (("plain", []), ("tuned", ["auto_tune_mode=RL,GA"]), ("hit", ["auto_tune_mode=RL,GA"])):
+    for name, options in (("plain", []), ("tuned", ["auto_tune_mode=GA"]), ("hit", ["auto_tune_mode=GA"])):
         run(*options, **profiled, PROFILING_OPTIONS=json.dumps({"output": str(tmp_path / name), "task_trace": "on"}))
         times[name] = _times(tmp_path / name)
     assert times["tuned"].keys() == times["plain"].keys() and times["tuned"] == times["hit"]
-    assert all(times["tuned"][name] <= us for name, us in times["plain"].items())
+    assert [n for n, us in times["plain"].items() if times["tuned"][n] > us + CLOCK_TICK_US] == []
     assert sum(times["tuned"].values()) < sum(times["plain"].values())
 
 

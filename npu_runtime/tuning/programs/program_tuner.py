@@ -12,7 +12,7 @@ from typing import Any
 from npu_runtime.cost.choice import Choice, as_stored, choice_of, cost_with, default_choice, record_of
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.device.chip import Chip
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import DeviceError, InvalidArgument
 from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.tuning.bank.document import Damaged, canonical
 from npu_runtime.tuning.bank.operator_bank import OperatorBank
@@ -32,7 +32,7 @@ class Operator:
     work: CoreWork
     value: dict[str, Any]
     key: str
-    default: Choice | None
+    default: Choice
     default_us: float
 
 
@@ -111,7 +111,7 @@ class ProgramTuner:
         """Whether the mode has a search for it, nothing excludes it, and its shapes are known."""
         if any(member.is_dynamic for member in op.task.ops) or not self.request.narrowing.takes(op.task):
             return False
-        return self.request.mode in (RL if op.work.product is None else GA, BOTH) and op.default is not None
+        return self.request.mode in (RL if op.work.product is None else GA, BOTH)
 
     def _decide(self, operators: Sequence[Operator], outcomes: dict[str, Outcome]) -> None:
         banked = {op.key: self._banked(op) for op in operators}
@@ -151,8 +151,12 @@ class ProgramTuner:
     def _searched(self, operators: Sequence[Operator]) -> Sequence[Found | None]:
         if not operators:
             return []
-        request = self.request
-        return self.search([op.work for op in operators], self.chip, request.mode, request.workers, request.seconds)
+        request, works = self.request, [op.work for op in operators]
+        try:
+            return self.search(works, self.chip, request.mode, request.workers, request.seconds)
+        except DeviceError as problem:
+            self.tell(f"tuning: {problem.message}; the operators of this program keep what they had")
+            return [None] * len(works)
 
     def _outcome(self, op: Operator, banked: Choice | None, found: Found | None, ended: str) -> Outcome:
         """By the rules: no time is believed that this process has not computed itself."""
@@ -175,7 +179,7 @@ class ProgramTuner:
         return [OperatorEntry(op.value, record_of(choice, op.work, self.chip), made.after_us)]
 
     def _stored_default(self, op: Operator) -> Choice | None:
-        return None if op.default is None else as_stored(op.default, op.work, self.chip)
+        return as_stored(op.default, op.work, self.chip)
 
     def _store(self, entries: Sequence[OperatorEntry]) -> None:
         try:
