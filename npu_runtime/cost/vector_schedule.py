@@ -24,7 +24,7 @@ LARGEST, READ, WRITTEN = 0, 1, 2
 EVEN, IN_TURNS = 0, 1
 """Orders of tiles: each core takes an equal share, or whole tiles in turns."""
 FIELDS = ("cutAxis", "blockBytes", "tileBytes", "doubleBuffer", "blockDim", "tileOrder")
-"""Names of the parts of a record, in the order of a schedule's: blockDim is the kernel language's word for the cores of a task."""
+"""Parts of a record, in the order of those of a schedule: blockDim is the kernel language's word for the cores of a task."""
 _STREAMS = 2
 """A core has a tile of what it reads and one of what it writes in the unified buffer."""
 
@@ -116,6 +116,6 @@ def read_schedule(record: Mapping[str, object], chip: Chip) -> VectorSchedule:
     made = VectorSchedule(*(whole[name] for name in FIELDS))
     if not made.fits(chip):
         raise InvalidArgument(
-            f"vector schedule: {chip.name} does not hold {made.buffers} tiles of {made.tile_bytes} bytes; tune again for this chip"
+            f"vector schedule: {chip.name} cannot hold {made.buffers} tiles of {made.tile_bytes} bytes; tune again for this chip"
         )
     return made

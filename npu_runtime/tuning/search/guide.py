@@ -10,7 +10,7 @@ from npu_runtime.tuning.search.schedule_space import Chain, ScheduleSpace
 Floats = NDArray[np.float64]
 _HIDDEN = 24
 """Units of the hidden layer: about as many as there are options in all, so that each can have a say of its own."""
-_PASSES = 40
+_PASSES = 20
 """Steps of gradient descent after each round.  With more the first rounds, which know little, are learnt by heart."""
 _RATE = 0.05
 """Step size of Adam.  A hundred chains are the whole of the data, so it is larger than usual."""
@@ -35,9 +35,11 @@ class Guide:
 
     def ask(self, chain: Chain) -> tuple[Floats, float]:
         """The prior of the options of the next decision, and the value of the chain."""
-        _, logits, values = self._forward(self._inputs([chain]))
-        weights = np.exp(logits[0, : len(self._space.options(chain))])
-        return weights / weights.sum(), float(values[0])
+        first, first_bias, second, second_bias = self._weights
+        rows = [at * (self._width + 1) + choice for at, choice in enumerate((*chain, self._width))]
+        out = np.tanh(first[rows].sum(axis=0) + first_bias) @ second + second_bias
+        weights = np.exp(out[: len(self._space.options(chain))])
+        return weights / weights.sum(), float(1.0 / (1.0 + np.exp(-out[self._width])))
 
     def learn(self, chains: list[Chain], priors: list[Floats], values: list[float]) -> None:
         """Fits the network to the shares of visits that the options of chains got, and to the values that came of it."""

@@ -18,10 +18,11 @@ ROUND = 12
 """Chains that are tried between two lessons of the network."""
 MOST_TRIES_EACH = 4
 """Tries for each evaluation that is allowed, at most.  A chain that was tried before takes a try and no evaluation."""
-EXPLORATION = 1.0
-"""Weight of the prior against the value of what was tried, when a decision is chosen.  Values are 0 to 1, and so is this."""
-BEST_SHARE = 0.5
-"""Share of the best time behind an option in its value; the rest is the mean."""
+_EXPLORATION = 2.0
+"""Weight of the prior against the value of what was tried, when a decision is chosen.  Values are 0 to 1, and so is the prior.
+Of 0.5, 1, 2 and 4 the one that came nearest to the optimum on 40 drawn works and 40 landscapes without slopes."""
+_BEST_SHARE = 0.5
+"""Share of the best time behind an option in its value; the rest is the mean, which is surer.  1 was no better."""
 _VALUE_SHARE = 0.5
 """Share of the network in the value of a chain that ends in a measured one.  Source: AlphaGo's mixing parameter (Silver and
 others, 2016)."""
@@ -77,7 +78,7 @@ class TreeSearch:
             prior, value = self._guide.ask(chain)
             if len(chain) == n_known:
                 self._nodes[chain], said = _Node(prior), self._log_of(value)
-            chain = (*chain, int(self._draw.choice(len(prior), p=prior)))
+            chain = (*chain, min(int(np.searchsorted(np.cumsum(prior), self._draw.random())), len(prior) - 1))
         us = self._costs.us_of(self._space.schedule(chain))
         if us is not None:
             self._note(chain, min(n_known, self._space.n_decisions - 1), math.log(us), said)
@@ -86,9 +87,9 @@ class TreeSearch:
         """The open option with the best sum of value and prior, as AlphaZero weighs them (Silver and others, 2017)."""
         tried = node.visits > 0
         values = np.full(len(node.visits), self._value(node.total.sum() / max(1.0, node.visits.sum())) if tried.any() else 0.5)
-        logs = BEST_SHARE * node.best[tried] + (1.0 - BEST_SHARE) * node.total[tried] / node.visits[tried]
+        logs = _BEST_SHARE * node.best[tried] + (1.0 - _BEST_SHARE) * node.total[tried] / node.visits[tried]
         values[tried] = [self._value(log) for log in logs]
-        bonus = EXPLORATION * node.prior * math.sqrt(node.visits.sum() + 1.0) / (1.0 + node.visits)
+        bonus = _EXPLORATION * node.prior * math.sqrt(node.visits.sum() + 1.0) / (1.0 + node.visits)
         return int(np.argmax(np.where(node.is_open, values + bonus, -math.inf)))
 
     def _note(self, chain: Chain, last: int, log: float, said: float | None) -> None:
