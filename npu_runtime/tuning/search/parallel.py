@@ -27,7 +27,7 @@ from npu_runtime.errors import Internal, InvalidArgument
 from npu_runtime.tuning.search.found import Found
 
 GA, RL = "GA", "RL"
-MODES = {"GA": (GA,), "RL": (RL,), "RL,GA": (RL, GA)}
+MODES = {"GA": (GA,), "RL": (RL,), "RL,GA": (RL, GA), "GA,RL": (RL, GA)}
 """Kinds of searches by the mode that a user gives: GA for products, RL for vector tasks."""
 _BOOT = (
     "import sys; sys.path[:] = sys.argv[1:]; from npu_runtime.tuning.search.parallel import answer_searches; answer_searches()"

@@ -5,7 +5,16 @@ from __future__ import annotations
 from itertools import product
 
 from npu_runtime.cost.vector_schedule import (
-    EVEN, IN_TURNS, LARGEST, LEAST_BLOCK_BYTES, READ, STEP_BYTES, WRITTEN, VectorSchedule, largest_tile, least_tile,
+    EVEN,
+    IN_TURNS,
+    LARGEST,
+    LEAST_BLOCK_BYTES,
+    READ,
+    STEP_BYTES,
+    WRITTEN,
+    VectorSchedule,
+    largest_tile,
+    least_tile,
 )  # fmt: skip
 from npu_runtime.device.chip import Chip
 

@@ -108,8 +108,10 @@ class TilingGenes:
         """The larger side steps down until L0 and L0C hold the tile at its least depth."""
         least, size = self.axes[2][0], self.space.product.element_bytes
         while not replace(tiling, base_k=least).fits(self.space.chip, size):
-            name, axis = ("base_m", self.axes[0]) if tiling.base_m >= tiling.base_n else ("base_n", self.axes[1])
-            tiling = replace(tiling, **{name: axis[axis.index(getattr(tiling, name)) - 1]})
+            if tiling.base_m >= tiling.base_n:
+                tiling = replace(tiling, base_m=_below(self.axes[0], tiling.base_m))
+            else:
+                tiling = replace(tiling, base_n=_below(self.axes[1], tiling.base_n))
         return tiling
 
     def _cut_depth(self, tiling: Tiling) -> Tiling:
@@ -118,6 +120,11 @@ class TilingGenes:
         m, n, step = tiling.base_m, tiling.base_n, self.space.product.depth_block
         most = min(chip.l0a_bytes // m, chip.l0b_bytes // n, chip.l1_bytes // (m + n)) // copies_bytes // step * step
         return replace(tiling, base_k=min(tiling.base_k, most))
+
+
+def _below(axis: tuple[int, ...], value: int) -> int:
+    """The value of an axis before one that is not the first."""
+    return axis[axis.index(value) - 1]
 
 
 def _index(axis: tuple[int, ...], value: int) -> int:

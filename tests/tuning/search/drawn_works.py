@@ -22,8 +22,8 @@ RESNET_50 = (
 """Size of the image, channels in and out, kernel, stride of the convolutions of ResNet-50 (He and others, 2015, table 1)."""
 MOBILENET = (
     (224, 3, 16, 3, 2), (112, 16, 64, 1, 1), (56, 64, 24, 1, 1), (56, 72, 24, 1, 1), (28, 72, 40, 1, 1), (28, 120, 40, 1, 1),
-    (28, 40, 240, 1, 1), (14, 240, 80, 1, 1), (14, 80, 184, 1, 1), (14, 480, 112, 1, 1), (14, 112, 672, 1, 1), (7, 672, 160, 1, 1),
-    (7, 160, 960, 1, 1),
+    (28, 40, 240, 1, 1), (14, 240, 80, 1, 1), (14, 80, 184, 1, 1), (14, 480, 112, 1, 1), (14, 112, 672, 1, 1),
+    (7, 672, 160, 1, 1), (7, 160, 960, 1, 1),
 )  # fmt: skip
 """The same of convolutions of MobileNetV3-Large that are not depthwise (Howard and others, 2019, table 1)."""
 BERT = ((768, 768), (3072, 768), (768, 3072), (768, 2), (1024, 1024), (4096, 1024), (1024, 4096))
@@ -71,3 +71,14 @@ def _work(each: Product, draw: random.Random) -> CoreWork:
     """Half of them with a fused tail that keeps a part of the result on the cores."""
     made = float(each.batch * each.m * each.n * each.out_bytes)
     return CoreWork(each, 0.0, -made / 2, made / 256) if draw.random() < 0.5 else CoreWork(each, 0.0, 0.0, 0.0)
+
+
+def drawn_vector_works(n: int = N_SHAPES) -> list[tuple[CoreWork, Chip]]:
+    """Work of the vector units: element-wise work, reductions and broadcasts of 16 bytes to 1 GB."""
+    draw = random.Random(SEED)
+    made = []
+    for at in range(n):
+        read, other = (2.0 ** draw.uniform(4, 30) for _ in range(2))
+        work = CoreWork(None, read, draw.choice((read, other)), draw.choice((0, 1, 3, 20)) * read / 256)
+        made.append((work, load_chip(CHIPS[at % 2])))
+    return made

@@ -1,8 +1,8 @@
 """The fastest of all tilings of a product: every one is costed, in arrays and not one after another.
 
-Time is start + (longest of the pipes + filling) / clock.  Device memory depends on order and groups alone, filling on the depth in L0,
-and both enter as maximum or sum; so the least over the other axes is taken of each before they are joined.  The formulas are those of
-`npu_runtime.cost`, written again for arrays; tests hold the two to each other.
+Time is start + (longest of the pipes + filling) / clock.  Device memory depends on order and groups alone, filling on the depth
+in L0, and both enter as maximum or sum; so the least over the other axes is taken of each before they are joined.  The formulas
+are those of `npu_runtime.cost`, written again for arrays; tests hold the two to each other.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.tile_schedule import TileSchedule
-from npu_runtime.cost.tiling import Tiling
+from npu_runtime.cost.tiling import Tiling, padded
 from npu_runtime.device.chip import Chip
 from npu_runtime.tuning.search.tiling_space import TilingSpace
 
@@ -47,7 +47,7 @@ class TilingWalk:
         self.rows, self.columns = -(-self.product.m // self.m), -(-self.product.n // self.n)
         self.parts = np.array(self.space.all_parts)
         step = self.product.depth_block
-        self.depth = -(-(-(-self.product.k // self.parts)) // step) * step
+        self.depth = np.array([padded(-(-self.product.k // parts), step) for parts in self.space.all_parts])
         self.stored = np.where(self.parts > 1, 4, self.product.out_bytes)
         one = TileSchedule(self.product, chip, Tiling(16, 16, step))
         self.is_converting, self.burst = one.is_converting, self.fitted.burst_share if one.is_converting else 1.0
