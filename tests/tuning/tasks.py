@@ -41,7 +41,7 @@ class Walked:
     evaluations: int = 1
 
 
-def walk(works: Sequence[CoreWork], chip: Chip, mode: str, workers: int, seconds: float | None) -> list[Walked | None]:
+def walk(works: Sequence[CoreWork], chip: Chip, *_: object) -> list[Walked | None]:
     """The best of the default choice and of tiles whose sides are no powers of two."""
     return [None if work.product is None else _best(work, chip) for work in works]
 
@@ -56,13 +56,13 @@ def _best(work: CoreWork, chip: Chip) -> Walked:
     return Walked(best, us, default_us, (default_us, us))
 
 
-def defaults(works: Sequence[CoreWork], chip: Chip, mode: str, workers: int, seconds: float | None) -> list[Walked | None]:
+def defaults(works: Sequence[CoreWork], chip: Chip, *_: object) -> list[Walked | None]:
     """Finds nothing better than the default."""
     found = [(default_choice(work, chip), cost_with(work, chip, None).us) for work in works]
     return [None if choice is None else Walked(choice, us, us, (us,)) for choice, us in found]
 
 
-def too_late(works: Sequence[CoreWork], chip: Chip, mode: str, workers: int, seconds: float | None) -> list[Walked | None]:
+def too_late(works: Sequence[CoreWork], chip: Chip, *_: object) -> list[Walked | None]:
     """Has no time for anything."""
     return [None] * len(works)
 
@@ -72,7 +72,7 @@ def improvable(chip: Chip, search: Callable[..., list[Walked | None]] = walk) ->
     for m in range(48, 4096, 80):
         task = product_task("dense/MatMul", m, 3 * m + 16, 1040)
         assert task.work is not None
-        found = search([task.work], chip, "GA", 1, None)[0]
+        found = search([task.work], chip)[0]
         if found is not None and found.us < found.default_us:
             return task
     raise AssertionError("the walk finds nothing better for any of these products")

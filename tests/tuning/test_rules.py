@@ -148,7 +148,7 @@ class TestAroundTheRows:
 
     def test_a_slower_entry_is_not_used(self, tmp_path):
         task = tasks.improvable(CHIP)
-        slow = replace(tasks.walk([task.work], CHIP, "GA", 1, None)[0].choice, base_m=16, base_n=16, base_k=16, depth_parts=1)
+        slow = replace(tasks.walk([task.work], CHIP)[0].choice, base_m=16, base_n=16, base_k=16, depth_parts=1)
         entry = ProgramTuner(TuningRequest("GA", tmp_path), CHIP, tasks.defaults, Told())
         entry.tune("run", [task])
         _replace_record(tmp_path, task, slow)

@@ -31,10 +31,10 @@ class Found(Protocol):
 
 class Search(Protocol):
     """Searches works for a chip by a mode, in parallel, for so many seconds; None where time did not suffice or the mode has no
-    search for the work."""
+    search for the work.  effort: so many times the usual number of choices."""
 
     def __call__(
-        self, works: Sequence[CoreWork], chip: Chip, mode: str, workers: int, seconds: float | None
+        self, works: Sequence[CoreWork], chip: Chip, mode: str, workers: int, seconds: float | None, effort: int
     ) -> Sequence[Found | None]: ...
 
 

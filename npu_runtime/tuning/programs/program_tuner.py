@@ -153,7 +153,7 @@ class ProgramTuner:
             return []
         request, works = self.request, [op.work for op in operators]
         try:
-            return self.search(works, self.chip, request.mode, request.workers, request.seconds)
+            return self.search(works, self.chip, request.mode, request.workers, request.seconds, request.narrowing.effort)
         except DeviceError as problem:
             self.tell(f"tuning: {problem.message}; the operators of this program keep what they had")
             return [None] * len(works)

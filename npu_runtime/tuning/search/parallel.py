@@ -38,11 +38,12 @@ _PATIENCE_SECONDS = 30.0
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One search.  seconds: how long it may take, none for no limit."""
+    """One search.  seconds: how long it may take, none for no limit.  effort: as `tune_all` takes it."""
 
     work: CoreWork
     chip: Chip
     seconds: float | None
+    effort: int
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -58,12 +59,12 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def tune_all(
-    works: Sequence[CoreWork], chip: Chip, mode: str, workers: int, seconds: float | None = None
+    works: Sequence[CoreWork], chip: Chip, mode: str, workers: int, seconds: float | None = None, effort: int = 1
 ) -> list[Found | None]:  # fmt: skip
     """What the searches of works have found, in the order of the works, whatever the number of workers.
 
     None for work whose kind is not in the mode, and for work whose search had not ended after so many seconds. Equal works are
-    searched once.  Raises: InvalidArgument for an unknown mode or no worker; Internal when a process ends by itself.
+    searched once.  effort: so many times the usual number of evaluations.  Raises: InvalidArgument for an unknown mode or no worker; Internal when a process ends by itself.
     """
     if mode not in MODES:
         raise InvalidArgument(f"no mode of tuning is called {mode!r}: give one of {', '.join(MODES)}")
@@ -71,11 +72,11 @@ def tune_all(
         raise InvalidArgument(f"tuning needs one worker at least, not {workers}")
     kinds = MODES[mode]
     wanted = list(dict.fromkeys(work for work in works if (RL if work.product is None else GA) in kinds))
-    found = _search(wanted, chip, workers, None if seconds is None else time.monotonic() + seconds)
+    found = _search(wanted, chip, workers, None if seconds is None else time.monotonic() + seconds, effort)
     return [found.get(work) for work in works]
 
 
-def _search(works: Sequence[CoreWork], chip: Chip, workers: int, end: float | None) -> dict[CoreWork, Found]:
+def _search(works: Sequence[CoreWork], chip: Chip, workers: int, end: float | None, effort: int) -> dict[CoreWork, Found]:
     """The results of different works by work."""
     waiting: queue.SimpleQueue[CoreWork] = queue.SimpleQueue()
     for work in works:
@@ -85,7 +86,7 @@ def _search(works: Sequence[CoreWork], chip: Chip, workers: int, end: float | No
 
     def serve() -> None:
         try:
-            _serve(waiting, chip, end, found)
+            _serve(waiting, chip, end, effort, found)
         except BaseException as error:  # told by the thread that waits
             failed.append(error)
 
@@ -103,7 +104,9 @@ def _search(works: Sequence[CoreWork], chip: Chip, workers: int, end: float | No
     return found
 
 
-def _serve(waiting: queue.SimpleQueue[CoreWork], chip: Chip, end: float | None, found: dict[CoreWork, Found]) -> None:
+def _serve(
+    waiting: queue.SimpleQueue[CoreWork], chip: Chip, end: float | None, effort: int, found: dict[CoreWork, Found]
+) -> None:  # fmt: skip
     """Has one process search what waits, until nothing does or time is up."""
     with _Process() as process:
         while True:
@@ -114,7 +117,7 @@ def _serve(waiting: queue.SimpleQueue[CoreWork], chip: Chip, end: float | None, 
                 work = waiting.get_nowait()
             except queue.Empty:
                 return
-            answer = process.search(Job(work, chip, left))
+            answer = process.search(Job(work, chip, left, effort))
             if answer is not None and not answer.is_cut:
                 found[work] = _found(answer)
 
@@ -182,18 +185,20 @@ def _answer(job: Job) -> Answer:
         is_cut = is_cut or (end is not None and time.monotonic() >= end)
         return is_cut
 
-    found = _tune(job.work, job.chip, is_out_of_time)
+    found = _tune(job, is_out_of_time)
     choice = found.choice
     tiling, schedule = (choice, None) if isinstance(choice, Tiling) else (None, choice)
     return Answer(tiling, schedule, found.us, found.default_us, found.rounds, found.evaluations, is_cut)
 
 
-def _tune(work: CoreWork, chip: Chip, is_out_of_time: Callable[[], bool]) -> Found:
+def _tune(job: Job, is_out_of_time: Callable[[], bool]) -> Found:
     """The search for the work's kind."""
-    if work.product is None:
-        from npu_runtime.tuning.search.vector_search import tune_vector
+    if job.work.product is None:
+        from npu_runtime.tuning.search import vector_search
 
-        return tune_vector(work, chip, is_out_of_time=is_out_of_time)
-    from npu_runtime.tuning.search.genetic import tune_product
+        most = vector_search.MOST_EVALUATIONS * job.effort
+        return vector_search.tune_vector(job.work, job.chip, evaluations=most, is_out_of_time=is_out_of_time)
+    from npu_runtime.tuning.search import genetic
 
-    return tune_product(work, chip, is_out_of_time=is_out_of_time)
+    most = genetic.MOST_EVALUATIONS * job.effort
+    return genetic.tune_product(job.work, job.chip, evaluations=most, is_out_of_time=is_out_of_time)
