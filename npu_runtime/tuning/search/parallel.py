@@ -64,7 +64,8 @@ def tune_all(
     """What the searches of works have found, in the order of the works, whatever the number of workers.
 
     None for work whose kind is not in the mode, and for work whose search had not ended after so many seconds. Equal works are
-    searched once.  effort: so many times the usual number of evaluations.  Raises: InvalidArgument for an unknown mode or no worker; Internal when a process ends by itself.
+    searched once.  effort: so many times the usual number of evaluations.  Raises: InvalidArgument for an unknown mode or no
+    worker; Internal when a process ends by itself.
     """
     if mode not in MODES:
         raise InvalidArgument(f"no mode of tuning is called {mode!r}: give one of {', '.join(MODES)}")
