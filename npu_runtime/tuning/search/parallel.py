@@ -168,12 +168,16 @@ def _found(answer: Answer) -> Found:
 def answer_searches() -> None:
     """Reads jobs from standard input, a line each, and writes an answer for each: the program of a process.
 
-    An interrupt from the keyboard is its parent's affair, which ends it.
+    An interrupt from the keyboard is its parent's affair, which ends it.  It ends by itself when its parent is gone.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin.buffer:
-        sys.stdout.buffer.write(msgspec.json.encode(_answer(msgspec.json.decode(line, type=Job))) + b"\n")
-        sys.stdout.buffer.flush()
+        answer = msgspec.json.encode(_answer(msgspec.json.decode(line, type=Job)))
+        try:
+            sys.stdout.buffer.write(answer + b"\n")
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            os._exit(1)  # without the flush at exit, which would complain of the same pipe
 
 
 def _answer(job: Job) -> Answer:

@@ -11,7 +11,7 @@ import pytest
 
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.device.chip import load_chip
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import Internal, InvalidArgument
 from npu_runtime.tuning.search import parallel
 from npu_runtime.tuning.search.genetic import tune_product
 from npu_runtime.tuning.search.parallel import tune_all
@@ -65,6 +65,28 @@ def test_nothing_to_search_starts_no_process(monkeypatch: pytest.MonkeyPatch):
 def test_wrong_settings_say_what_to_give(mode: str, workers: int, said: str):
     with pytest.raises(InvalidArgument, match=said):
         tune_all(WORKS, CHIP, mode, workers)
+
+
+def test_a_process_that_ends_by_itself_is_told(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parallel, "_BOOT", "raise SystemExit(7)")
+    with pytest.raises(Internal, match="a process that tunes has ended with 7"):
+        tune_all(WORKS, CHIP, "RL,GA", 2)
+
+
+def test_processes_end_with_their_parent():
+    """A parent that is killed leaves none behind: the last of them closes its end of the pipe that all inherit."""
+    code = (
+        "from tests.cost.shapes import product; from npu_runtime.cost.core_task import CoreWork\n"
+        "from npu_runtime.device.chip import load_chip; from npu_runtime.tuning.search.parallel import tune_all\n"
+        "works = [CoreWork(product(m, 999, 999), 0.0, 0.0, 0.0) for m in range(100, 9100)]\n"
+        "print('begins', flush=True); tune_all(works, load_chip('Ascend910A'), 'GA', 2)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert parent.stdout is not None and parent.stdout.readline() == b"begins\n"
+    time.sleep(1.0)
+    parent.kill()
+    _, said = parent.communicate(timeout=30)
+    assert said == b""
 
 
 def test_a_process_does_not_run_the_script_again(tmp_path: Path):
