@@ -16,8 +16,8 @@ DEEP, NORMAL = "O1", "O2"
 
 
 DEEP_EFFORT = 4
-"""How many times as many choices O1 tries as O2. The vendor gives no number; with four times as many, a search takes a second or
-two, and comes closer to the fastest tiling by a part of a per cent."""
+"""How many times as many choices O1 tries as O2. The vendor gives no number. Of 31 products of the built-in bank, four times as
+many make the worst faster by 1 % and the average by 0.1 %, for half as much time again (one core of an AMD EPYC)."""
 
 
 @dataclass(frozen=True)
