@@ -82,7 +82,8 @@ def configured(folder: Path, text: str) -> Path:
 def test_a_configuration_takes_names_and_types(tmp_path):
     task = product_task("loss/MatMul", 16, 16, 16)
     cases = {
-        '{"tune_ops_name": ["loss/MatMul"]}': True, '{"tune_ops_name": "x,loss/MatMul"}': True, '{"tune_ops_name": ["MatMul"]}': False,
+        '{"tune_ops_name": ["loss/MatMul"]}': True, '{"tune_ops_name": "x,loss/MatMul"}': True,
+        '{"tune_ops_name": ["MatMul"]}': False,
         '{"tune_ops_type": ["Relu"]}': True, '{"tune_ops_type": ["MatMul"]}': False, "{}": True,
         '{"tune_ops_name": ["x"], "tune_ops_type": ["MatMulV2"]}': True,
     }  # fmt: skip
