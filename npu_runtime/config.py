@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ PRECISION_MODES = (
     "allow_mix_precision", "allow_mix_precision_fp16", "allow_mix_precision_bf16",
 )  # fmt: skip
 ORIGIN = PRECISION_MODES[0]
+TUNING_SECONDS = 300.0
+"""Seconds that the tuning of one program may take: a ResNet-50 step has about 180 different operators, and their search needs
+less than a second each."""
 HIFLOAT8_MODES = ("cube_hif8", "mixed_hif8")
 """No Ascend 910 has HiFloat8, so these change nothing here."""
 _V2_MODES = {
@@ -45,7 +49,7 @@ class RuntimeConfig:
     step of the compiler, "" for none.  verify: whether the graph's invariants are checked there.  track_nan: "log" tells in the
     run log where NaN first comes from, "raise" ends the step there.  overflow: "saturation" cuts fp16 results that are too large
     at 65504, "infinity" does not, "" leaves it to script and chip.
-    parameters: every option of the script, honoured or not.
+    tuning_seconds: that the tuning of one program may take.  parameters: every option of the script, honoured or not.
     """
 
     soc: str = "Ascend910A"
@@ -57,6 +61,7 @@ class RuntimeConfig:
     verify: bool = False
     track_nan: str = "off"
     overflow: str = ""
+    tuning_seconds: float = TUNING_SECONDS
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -90,8 +95,20 @@ def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = 
         verify=merged.get("verify") == "on",
         track_nan=str(merged.get("track_nan", RuntimeConfig.track_nan)),
         overflow=str(merged.get("overflow", RuntimeConfig.overflow)),
+        tuning_seconds=_seconds(merged.get("tuning_seconds", TUNING_SECONDS)),
         parameters=merged,
     )
+
+
+def _seconds(given: object) -> float:
+    """Raises: InvalidArgument for what is no number of seconds."""
+    try:
+        seconds = float(str(given))
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise InvalidArgument(f"option tuning_seconds={given!r}: use a number of seconds, such as {TUNING_SECONDS:.0f}")
+    return seconds
 
 
 def _launcher_options(text: str) -> dict[str, Any]:

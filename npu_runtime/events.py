@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -86,6 +87,8 @@ class RunLog:
         self.overflows: Counter[str] = Counter()
         self.reshaped: dict[str, tuple[tuple[int | None, ...], tuple[int, ...]]] = {}
         self.sessions: list[SessionRecord] = []
+        self.tuning: Callable[[], list[str]] = list
+        """Lines on what was tuned."""
         self._lock = Lock()
 
     def open_session(self) -> SessionRecord:
@@ -123,6 +126,7 @@ class RunLog:
             "uncounted_nodes": max((program.n_uncounted for program in programs), default=0),
             "recompilations": sum(max(0, program.n_compilations - 1) for program in programs),
             "precision": self._precision_lines(ran),
+            "tuning": self.tuning(),
             "host_nodes": [{"reason": why, "count": count, "example": example} for example, why, count in _by_frequency(reasons)],
             "sessions": [{"name": s.name, "runs": [_program_document(p) for p in s.programs if p.n_runs]} for s in ran],
         }
@@ -149,7 +153,7 @@ class RunLog:
         ran = [session for session in self.sessions if any(program.n_runs for program in session.programs)]
         lines += [f"  {line}" for line in self._precision_lines(ran)]
         lines += [f"  NaN first comes from {line}" for program in programs for line in program.nan_origins]
-        lines += [f"  {line}" for line in self._reshaped_lines()]
+        lines += [f"  {line}" for line in (*self._reshaped_lines(), *self.tuning())]
         return lines + _reason_lines({name: why for program in programs for name, why in program.host_nodes.items()})
 
     def _precision_lines(self, sessions: list[SessionRecord]) -> list[str]:

@@ -6,10 +6,8 @@ fetched, targeted and fed, and by the shapes of the feeds and of the input pipel
 
 from __future__ import annotations
 
-import gc
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import RLock
@@ -19,7 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from npu_runtime.analysis.precision_policy import load_policy, saturates
-from npu_runtime.compilation import Compilation, Settings, Wanted, run_steps
+from npu_runtime.compilation import Compilation, Settings, Wanted, run_steps, without_collection
 from npu_runtime.compiler import MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
 from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
 from npu_runtime.device import float_status
@@ -51,14 +49,15 @@ from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.assign_streams import describe
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 from npu_runtime.profiler.profile_watcher import block_watchers
+from npu_runtime.simulation.compiled_model import untuned
 from npu_runtime.simulation.ran_step import RanStep
-from npu_runtime.step_watchers import step_watchers
+from npu_runtime.step_watchers import session_tuner, step_watchers, tuning_lines
 
 LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
 
 _RUN_LOG = RunLog()
-_RUN_LOG.overflows, _RUN_LOG.reshaped = float_status.overflows, reshaped
+_RUN_LOG.overflows, _RUN_LOG.reshaped, _RUN_LOG.tuning = float_status.overflows, reshaped, tuning_lines
 
 
 def run_log() -> RunLog:
@@ -123,7 +122,8 @@ class DeviceSession:
         self._record = _RUN_LOG.open_session()
         self._record.precision = "" if self._policy.is_origin else self._policy.mode
         self._stream_limits, notes = stream_limits(str(config.parameters.get("stream_max_parallel_num") or ""))
-        self._record.notes = self._policy.notes + notes
+        self._tuner, tuning_notes = session_tuner(config, self._chip)
+        self._record.notes = self._policy.notes + notes + tuning_notes
         _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
         self._watchers = step_watchers(config.parameters)
@@ -164,6 +164,7 @@ class DeviceSession:
             if plan.prologue is not None:
                 values += plan.prologue.run(feeds, convert=np.asarray)
             runner = self._runner_for(plan, values)
+            self._tune(plan, values)
             result = self._run(plan, runner, values)
         finally:
             self._in_flight.end(plan.variables)
@@ -182,18 +183,29 @@ class DeviceSession:
             return run_shapes(runner.program, self._schedules[runner].fetched)
         return runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
 
+    def _tune(self, plan: _Plan, values: Sequence[np.ndarray]) -> None:
+        """Tune the program for these shapes, where the session asks for it."""
+        if self._tuner is not None:
+            program, name, shapes = self._program_of(plan, values)
+            self._tuner.compile(program, name, plan.main, shapes, self._placement, self._config)
+
+    def _program_of(self, plan: _Plan, values: Sequence[np.ndarray]) -> tuple[Hashable, str, tuple[tuple[int, ...], ...]]:
+        """What tells a program and its shapes from others, its name in files, and the shapes of what is fed."""
+        shapes = tuple(np.shape(value) for value in values)
+        number = self._record.programs.index(plan.record) + 1
+        return (self._record.name, number, shapes), f"{self._record.name} run {number}", shapes
+
     def _ran_step(
         self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray], is_issued: bool, loop_steps: int
     ) -> RanStep:  # fmt: skip
         """What watchers are told of a step."""
-        shapes = tuple(np.shape(value) for value in values)
-        number = self._record.programs.index(plan.record) + 1
+        program, name, shapes = self._program_of(plan, values)
         kept = self._schedules[runner]
         return RanStep(
-            (self._record.name, number, shapes), f"{self._record.name} run {number}", plan.main, shapes, self._placement,
-            self._config, runner.program.memory, kept.order, kept.variable_bytes, self._importer.source_of,
-            partial(self._memory_for, plan), turns_of(runner.program) if runner.program.loops else {},
-            is_issued, loop_steps,
+            program, name, plan.main, shapes, self._placement, self._config, runner.program.memory, kept.order,
+            kept.variable_bytes, self._importer.source_of, partial(self._memory_for, plan),
+            turns_of(runner.program) if runner.program.loops else {}, is_issued, loop_steps,
+            untuned if self._tuner is None else self._tuner.choice,
         )  # fmt: skip
 
     def _memory_for(self, plan: _Plan, shapes: Extents) -> MemoryPlan:
@@ -247,7 +259,7 @@ class DeviceSession:
         key = request, saturates(self._policy, self._config, self._chip)
         plan = self._plans.get(key)
         if plan is None or self._importer.is_behind():
-            with _without_collection():
+            with without_collection():
                 if self._importer.update():
                     self._place()
                 plan = self._plans.get(key) or self._make_plan(request, key[1])
@@ -307,7 +319,7 @@ class DeviceSession:
         shapes = tuple([np.shape(value) for value in feeds])
         runner = plan.runners.get(shapes)
         if runner is None:
-            with self._lock, _without_collection():
+            with self._lock, without_collection():
                 extents = plan.runners.wanted(shapes)
                 runner = plan.runners.compiled(extents)
                 if runner is None:
@@ -378,18 +390,6 @@ def _note(record: ProgramRecord, program: Program) -> None:
     record.device_flops, record.host_flops = program.device_flops, program.host_flops
     record.unread_flops, record.n_uncounted = sum(program.unread_flops.values()), program.n_uncounted
     record.arena_bytes, record.live_bytes = program.memory.arena_bytes, program.memory.live_bytes
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Compiling makes many small objects that stay: looking for cycles among them doubles its time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _open_spec(spec: Spec) -> Spec:

@@ -1,20 +1,33 @@
-"""Atomic writes into a folder that the user named: whole or not at all, and never through a link that stands there."""
+"""Atomic writes into a folder that the user named: whole or not at all, and never through a link that stands there.
+
+The tool has the same in `tf2npu.files`; the runtime knows nothing of the tool.
+"""
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import secrets
-from contextlib import suppress
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_LOOK_SECONDS = 0.02
+"""Seconds between two tries to get a lock: about as long as another process takes to write a file under it."""
+
+
+class Busy(Exception):
+    """Another process keeps the lock of a folder."""
 
 
 def put_text(folder: Path, name: str, text: str) -> None:
-    """Put a text into the file `name` of a folder, which is made where it is missing.  Raises: OSError.
-
-    The tool has the same in `tf2npu.files`; the runtime knows nothing of the tool.
-    """
+    """Put a text into the file `name` of a folder, which is made where it is missing.  Raises: OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    place = os.open(folder, _FOLDER)
     draft = f".draft-{secrets.token_hex(8)}"
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=place)
@@ -25,3 +38,73 @@ def put_text(folder: Path, name: str, text: str) -> None:
         with suppress(OSError):
             os.unlink(draft, dir_fd=place)
         os.close(place)
+
+
+def read_bounded(folder: Path, name: str, most_bytes: int) -> bytes | None:
+    """The bytes of a regular file of a folder; None where nothing has that name.
+
+    Raises: OSError for a link, a named pipe, a folder, a file of more than `most_bytes`, and what the system refuses.
+    """
+    try:
+        place = os.open(folder, _FOLDER)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=place)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise OSError(error.errno, "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror) from None
+    finally:
+        os.close(place)
+    return _read_regular(descriptor, most_bytes)
+
+
+def _read_regular(descriptor: int, most_bytes: int) -> bytes:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file")
+    with os.fdopen(descriptor, "rb") as stream:
+        data = stream.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, f"it is larger than {most_bytes >> 20} MB")
+    return data
+
+
+def set_aside(folder: Path, name: str) -> str:
+    """Give an entry of a folder a name that nothing reads, and return it.  Raises: OSError."""
+    place = os.open(folder, _FOLDER)
+    try:
+        other = f"{name}.set-aside-{secrets.token_hex(4)}"
+        os.rename(name, other, src_dir_fd=place, dst_dir_fd=place)
+        return other
+    finally:
+        os.close(place)
+
+
+@contextmanager
+def locked(folder: Path, patience_seconds: float) -> Iterator[None]:
+    """Keep other processes of ours out of a folder, which is made where it is missing, for the time of the block.
+
+    The lock is on the folder itself, leaves no file behind and ends with the process, however that ends. Where the file system
+    has no locks the block runs without one.  Raises: Busy, after waiting for so long; OSError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    place = os.open(folder, _FOLDER)
+    try:
+        _take(place, time.monotonic() + patience_seconds)
+        yield
+    finally:
+        os.close(place)
+
+
+def _take(place: int, deadline: float) -> None:
+    while True:
+        try:
+            return fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                return None
+        if time.monotonic() >= deadline:
+            raise Busy("another process keeps the folder locked (`fuser` names it)")
+        time.sleep(_LOOK_SECONDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import click
 
 import tf2npu
+from tf2npu.script_words import RunCommand, ScriptCommand
 
 EXIT_LEFT, EXIT_USAGE, EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
 """Exit codes: something is left for a person, the command was wrong (click's own), a file could not be converted, a defect of
@@ -43,21 +43,6 @@ class Formats(click.ParamType):
             if part not in FORMATS:
                 self.fail(f"{part!r} is not one of {', '.join(FORMATS)}", param, ctx)
         return list(dict.fromkeys(chosen))
-
-
-class RunCommand(click.Command):
-    """`run`, where everything after SCRIPT or after `-m MODULE` is the script's own, options included."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        with_value = {name for p in self.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
-        at = 0
-        while at < len(args) and args[at].startswith("-") and args[at] != "--":
-            if args[at].startswith("-m"):
-                end_of_ours = at + (2 if args[at] == "-m" else 1)
-                args = [*args[:end_of_ours], "--", *args[end_of_ours:]] if end_of_ours <= len(args) else args
-                break
-            at += 2 if args[at] in with_value else 1
-        return super().parse_args(ctx, args)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -226,51 +211,7 @@ def run(words: tuple[str, ...], module: str | None, pairs: tuple[str, ...], repo
     raise SystemExit(commands.run(list(words), module=module, pairs=pairs, report=report_folder, **options))
 
 
-class PredictCommand(click.Command):
-    """`predict`, whose options may stand before and after SCRIPT; what it does not know there is the script's own.
-
-    Everything behind -- is the script's, too. --batch takes all the numbers that follow it.
-    """
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ours, theirs = split_words(args, {name: option.is_flag for option in self._options() for name in option.opts})
-        return super().parse_args(ctx, [*ours, "--", *theirs])
-
-    def _options(self) -> list[click.Option]:
-        return [option for option in self.params if isinstance(option, click.Option)]
-
-
-def split_words(args: list[str], options: dict[str, bool]) -> tuple[list[str], list[str]]:
-    """The words of a command line that are options of ours, and the script with its own words.
-
-    options: whether each takes no value.  Raises: click.BadOptionUsage where a value is missing.
-    """
-    ours: list[str] = []
-    theirs: list[str] = []
-    left = list(args)
-    while left:
-        word = left.pop(0)
-        name = word.partition("=")[0]
-        if word == "--":
-            return ours, [*theirs, *left]
-        takes_value = word == name and options.get(name) is False and (not theirs or name.startswith("--"))
-        if takes_value and not left:
-            raise click.BadOptionUsage(name, f"Option '{name}' requires an argument.")
-        if takes_value and name == "--batch":
-            numbers = list(itertools.takewhile(str.isdecimal, left)) or left[:1]  # click refuses what is no number
-            ours += [piece for number in numbers for piece in (word, number)]
-            del left[: len(numbers)]
-        elif name in options and (not theirs or name.startswith("--")):
-            ours += [word, *left[:takes_value]]
-            del left[:takes_value]
-        elif not theirs and word.startswith("-"):
-            return [*ours, word], left  # click says that there is no such option
-        else:
-            theirs.append(word)
-    return ours, theirs
-
-
-@cli.command(cls=PredictCommand)
+@cli.command(cls=ScriptCommand)
 @click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME[,NAME]", help="Chips to predict for.")
 @click.option("--steps", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Steps of training to run.")
 @click.option("--devices", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Devices, a process each.")
@@ -306,6 +247,63 @@ def profile(
     from tf2npu import prediction_command
 
     raise SystemExit(prediction_command.profile(paths, compared, prediction_command.Place(json_file, folder, language)))
+
+
+@cli.command(cls=ScriptCommand)
+@click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME", help="Chip to tune for.")
+@click.option(
+    "--mode",
+    type=click.Choice(["GA", "RL", "RL,GA"]),
+    default="RL,GA",
+    show_default=True,
+    help="GA: products; RL: all else of the AI cores.",
+)
+@click.option("--steps", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Steps of training to run.")
+@click.option("--devices", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Devices, a process each.")
+@click.option("--json", "json_file", type=_path, metavar="FILE", help="Write JSON; - for stdout instead of the text.")
+@click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
+def tune(words: tuple[str, ...], **options) -> None:
+    """Tune the operators of SCRIPT's training graphs for a chip, and keep what is better in the knowledge bank.
+
+    SCRIPT is migrated, or plain TensorFlow 1 that is converted for this run. It is stopped after --steps steps. The bank is in
+    TUNE_BANK_PATH, or else where the vendor's tools have it.
+    """
+    from tf2npu import tuning_command
+
+    raise SystemExit(tuning_command.tune(words, **options))
+
+
+@cli.group()
+def bank() -> None:
+    """The knowledge bank of tuned operators: show, merge, export."""
+
+
+@bank.command("show")
+@click.argument("path", type=_path, required=False, metavar="[FILE_OR_FOLDER]")
+@click.option("--json", "json_file", type=_path, metavar="FILE", help="Write JSON; - for stdout instead of the text.")
+def bank_show(path: Path | None, json_file: Path | None) -> None:
+    """Show your bank, another one, or a tune_result file."""
+    from tf2npu import tuning_command
+
+    raise SystemExit(tuning_command.show_bank(path, json_file))
+
+
+@bank.command("merge")
+@click.argument("paths", type=_path, nargs=-1, metavar="FILE_OR_FOLDER...")
+def bank_merge(paths: tuple[Path, ...]) -> None:
+    """Put other banks into yours; of two tilings for one operator the faster one stays."""
+    from tf2npu import tuning_command
+
+    raise SystemExit(tuning_command.merge_banks(paths))
+
+
+@bank.command("export")
+@click.argument("out", type=_path, metavar="OUT")
+def bank_export(out: Path) -> None:
+    """Put your bank, of all chips, into one file for others."""
+    from tf2npu import tuning_command
+
+    raise SystemExit(tuning_command.export_bank(out))
 
 
 @cli.command()

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import os
-import signal
-import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from tf2npu.config import ConfigError
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import put_whole
@@ -24,21 +18,17 @@ from tf2npu.prediction import as_text, comparison, document
 from tf2npu.prediction.document import Advice, Document, NotAPrediction, Task
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.prediction.texts import texts
-from tf2npu.prediction_request import PREDICT_VARIABLE, PredictionRequest, chips_named
+from tf2npu.prediction_request import PREDICT_VARIABLE, PredictionRequest
 from tf2npu.profiles.reader import read_profile
 from tf2npu.profiles.table import NoProfile
 from tf2npu.profiles.tree import profiles_in
-from tf2npu.project.request import UsageProblem
-from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.as_text import show
 from tf2npu.report.visible import visible
+from tf2npu.script_process import chips, converted_for, orderly_end, run_script
 from tf2npu.session_options import of_text
-from tf2npu.temporary_conversion import TemporaryConversion, convert_for_run, is_migrated
 
 STDOUT = Path("-")
-_STDERR = 2
-"""The descriptor that a script's own output goes to: stdout has the prediction alone."""
 _FAILED = 1
 """Exit code where a script ended before anything could be predicted, and said itself that all went well."""
 
@@ -64,12 +54,11 @@ def predict(words: Sequence[str], *, soc: str, devices: int, place: Place, preci
         raise RefusedRequest(f"{script}: no such file")
     _check_place(place)
     _check_precision(precision)
-    with _orderly_end(), temporary_folder() as folder:
+    with orderly_end(), temporary_folder() as folder:
         out = folder / "prediction.json"
-        request = PredictionRequest(str(out), _chips(soc), precision=precision, **asked)
-        converted = _converted(script, folder)
-        started = [str(converted.script) if converted else str(script), *words[1:]]
-        code = _run(started, request, devices, converted)
+        request = PredictionRequest(str(out), chips(soc), precision=precision, **asked)
+        converted = converted_for("predict", script, folder)
+        code = run_script(script, words[1:], _options(request, devices), {PREDICT_VARIABLE: request.as_json()}, converted)
         made = _document(out, script, code, request.steps)
     if made is None:
         return code or _FAILED
@@ -77,21 +66,6 @@ def predict(words: Sequence[str], *, soc: str, devices: int, place: Place, preci
     made.subject = made.subject or str(script)
     _show(made, place)
     return 0
-
-
-@contextmanager
-def _orderly_end() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end this process as an exception does, so that the script ends too and temporary files go."""
-
-    def end(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def profile(paths: Sequence[Path], compared: tuple[Path, Path] | None, place: Place) -> int:
@@ -143,19 +117,6 @@ def _together(documents: Sequence[Document]) -> Document:
     return document.of_steps(found, documents[0].origin, ", ".join(one.subject for one in documents))
 
 
-def _chips(soc: str) -> tuple[str, ...]:
-    """The chips that --soc names.  Raises: RefusedRequest."""
-    from tf2npu.doctor import why_not_run
-
-    reason = why_not_run()
-    if reason:
-        raise RefusedRequest(reason)
-    try:
-        return chips_named(soc, importlib.import_module("npu_runtime.device.chip").chip_names())
-    except ValueError as error:
-        raise RefusedRequest(f"--soc {soc}: {error}") from None
-
-
 def _check_precision(precision: str | None) -> None:
     try:
         of_text("precision_mode", precision or "")
@@ -163,40 +124,10 @@ def _check_precision(precision: str | None) -> None:
         raise RefusedRequest(f"--precision {precision}: {error}") from None
 
 
-def _converted(script: Path, folder: Path) -> TemporaryConversion | None:
-    """The conversion of a script that is not migrated yet; None for one that is."""
-    try:
-        if is_migrated(script):
-            return None
-        converted = convert_for_run(script, folder)
-    except (UsageProblem, ConfigError) as error:
-        raise RefusedRequest(str(error)) from None
-    click.echo(f"tf2npu predict: {visible(converted.summary())}", err=True)
-    return converted
-
-
-def _run(words: list[str], request: PredictionRequest, devices: int, converted: TemporaryConversion | None) -> int:
-    """Run the script as `tf2npu run` does, in a process of its own; its exit code, as a shell has it.
-
-    So it cannot leave modules or settings behind here, the temporary files go whatever becomes of it, and what it imports
-    cannot take the place of what shows the prediction.
-    """
+def _options(request: PredictionRequest, devices: int) -> list[str]:
+    """The options of `tf2npu run` for a prediction."""
     options = ["--soc", request.socs[0], "--devices", str(devices)]
-    if request.precision:
-        options += ["--option", f"precision_mode={request.precision}"]
-    command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *options, "--", *words]
-    environment = _environment(request, os.environ, converted)
-    code = subprocess.run(command, env=environment, stdout=_STDERR, check=False).returncode
-    return code if code >= 0 else 128 - code
-
-
-def _environment(
-    request: PredictionRequest, inherited: Mapping[str, str], converted: TemporaryConversion | None
-) -> dict[str, str]:
-    environment = {**inherited, PREDICT_VARIABLE: request.as_json()}
-    if converted and environment.get("PYTHONPATH"):
-        environment["PYTHONPATH"] = converted.search_path(environment["PYTHONPATH"])
-    return environment
+    return [*options, "--option", f"precision_mode={request.precision}"] if request.precision else options
 
 
 def _document(out: Path, script: Path, code: int, steps: int) -> Document | None:

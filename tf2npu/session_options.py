@@ -18,7 +18,17 @@ from typing import Any
 
 FIELD_NAMES = {"b": "bool", "i": "int", "s": "text, through tf.compat.as_bytes"}
 OPTIONS_VARIABLE = "TF2NPU_OPTIONS"  # JSON object, read by npu_runtime.config
-LAUNCHERS = ("device_defaults", "dump_graph", "fusion", "host_fallback", "overflow", "soc", "track_nan", "verify")
+LAUNCHERS = (
+    "device_defaults",
+    "dump_graph",
+    "fusion",
+    "host_fallback",
+    "overflow",
+    "soc",
+    "track_nan",
+    "tuning_seconds",
+    "verify",
+)
 """Options of the simulated device alone, which only `tf2npu run --option` gives."""
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _OF_THE_ESTIMATOR = {"job", "task_index", "min_group_size"}

@@ -73,9 +73,9 @@ def bert_2_layers() -> Model:
     return _bert(2, 8)
 
 
-def bert_base() -> Model:
-    """BERT-base, batch 2, 128 words."""
-    return _bert(12, 2)
+def bert_base(batch: int = 2) -> Model:
+    """BERT-base, 128 words."""
+    return _bert(12, batch)
 
 
 def lstm_ptb() -> Model:

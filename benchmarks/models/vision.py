@@ -52,9 +52,9 @@ def bottleneck_logits(images: tf.Tensor, middle_repeats: int, n_classes: int) ->
     return tf.layers.dense(tf.reduce_mean(net, [1, 2]), n_classes)
 
 
-def resnet50() -> Model:
-    """ResNet-50, batch 16 of 224 x 224."""
-    images = tf.placeholder(tf.float32, [16, 224, 224, 3])
+def resnet50(batch: int = 16) -> Model:
+    """ResNet-50 of 224 x 224."""
+    images = tf.placeholder(tf.float32, [batch, 224, 224, 3])
     return classifier(images, bottleneck_logits(images, 6, 1000), 1000, tf.train.MomentumOptimizer(0.1, 0.9))
 
 

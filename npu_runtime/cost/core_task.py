@@ -9,6 +9,7 @@ from npu_runtime.cost.fitted import Fitted, load_fitted
 from npu_runtime.cost.task_cost import TaskCost, Traffic
 from npu_runtime.cost.tiling import Product, Tiling
 from npu_runtime.cost.vector import vector_cost
+from npu_runtime.cost.vector_schedule import VectorSchedule
 from npu_runtime.device.chip import Chip
 
 
@@ -26,10 +27,13 @@ class CoreWork:
     flops: float = 0.0
 
 
-def core_cost(work: CoreWork, chip: Chip, tiling: Tiling | None = None, fitted: Fitted | None = None) -> TaskCost:
-    """The cost of a task of the AI cores.  tiling: of the product, the default one if absent."""
+def core_cost(
+    work: CoreWork, chip: Chip, tiling: Tiling | None = None, fitted: Fitted | None = None, schedule: VectorSchedule | None = None
+) -> TaskCost:  # fmt: skip
+    """The cost of a task of the AI cores.  tiling: of the product, schedule: of the vector units, default ones if absent."""
     fitted = fitted or load_fitted()
-    tail = vector_cost(work.read_bytes, max(0.0, work.written_bytes), work.instructions, chip, fitted, flops=work.flops)
+    written = max(0.0, work.written_bytes)
+    tail = vector_cost(work.read_bytes, written, work.instructions, chip, fitted, flops=work.flops, schedule=schedule)
     if work.product is None:
         return tail
     return _joined(product_cost(work.product, chip, tiling, fitted, _kept_bytes(work)), tail, fitted)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from npu_runtime.cost.tile_schedule import TileSchedule
-from npu_runtime.cost.tiling import Product, Tiling
+from npu_runtime.cost.tiling import FRACTAL, Product, Tiling
 from npu_runtime.device.chip import Chip
 from npu_runtime.errors import InvalidArgument
 
@@ -47,9 +47,10 @@ def tiling_record(product: Product, tiling: Tiling, chip: Chip) -> dict[str, int
 def read_tiling(record: Mapping[str, int], product: Product, chip: Chip) -> Tiling:
     """The tiling that a record describes.  Parts of the sum over K that would be empty are left out.
 
-    Raises: InvalidArgument when fields are missing or no whole numbers, or when the chip's buffers do not hold the tile.
+    Raises: InvalidArgument when fields are missing or no whole numbers, when the chip's buffers do not hold the tile, or when
+    the fields are not those of one tiling of this product on this chip.
     """
-    wrong = [name for name in FIELDS if not isinstance(record.get(name), int) or record[name] < 0]
+    wrong = [name for name in FIELDS if type(record.get(name)) is not int or record[name] < 0]
     wrong += [name for name in ("baseM", "baseN", "baseK", "singleCoreK") if name not in wrong and record[name] < 1]
     if wrong:
         raise InvalidArgument(f"tiling record: {', '.join(wrong)} must be whole numbers; leave the record out to use the default")
@@ -62,7 +63,23 @@ def read_tiling(record: Mapping[str, int], product: Product, chip: Chip) -> Tili
     if not made.fits(chip, product.element_bytes):
         sides = f"{made.base_m} x {made.base_n} x {made.base_k}"
         raise InvalidArgument(f"tiling record: the buffers of {chip.name} do not hold {sides}; tune again for this chip")
+    _check_whole(record, made, product, chip)
     return made
+
+
+def _check_whole(record: Mapping[str, int], made: Tiling, product: Product, chip: Chip) -> None:
+    """Raises: InvalidArgument unless the record is that of the tiling made of it.  usedCoreNum may count empty parts of K."""
+    blocks = {"baseM": FRACTAL, "baseN": FRACTAL, "baseK": product.depth_block}
+    wrong = [name for name, step in blocks.items() if record[name] % step]
+    wrong += [
+        name for name, value in tiling_record(product, made, chip).items() if name != "usedCoreNum" and record[name] != value
+    ]
+    if not 1 <= record["usedCoreNum"] <= chip.n_cores:
+        wrong.append("usedCoreNum")
+    if wrong or set(record) != set(FIELDS):
+        wrong += [repr(name)[:40] for name in record if name not in FIELDS]
+        whole = f"{product.m} x {product.n} x {product.k}"
+        raise InvalidArgument(f"tiling record: no tiling of {whole} on {chip.name} has this {', '.join(wrong)}; tune again")
 
 
 def _steps(side: int, schedule: TileSchedule) -> int:

@@ -65,7 +65,8 @@ class StepCompiler:
         key = target.chip.name, lowered.mode, sunk
         if key not in self._made:
             made = compile_model(
-                self.step.name, lowered.tasks, target.chip, self.ranks, self._source_of, lowered.input_bytes
+                self.step.name, lowered.tasks, target.chip, self.ranks, self._source_of, lowered.input_bytes,
+                self.step.choose,
             )  # fmt: skip
             launches = _timed(made.launches, {id(task): task.cost.us + _issue_us(task) for task in tasks_of(made.launches)})
             model = replace(made, launches=launches)

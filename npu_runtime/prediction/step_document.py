@@ -12,7 +12,7 @@ from npu_runtime.prediction.chip_step import ChipStep, StepCompiler
 from npu_runtime.prediction.memory_curve import memory_curve
 from npu_runtime.prediction.request import PredictionRequest
 from npu_runtime.prediction.shares import shares_of
-from npu_runtime.simulation.compiled_model import Ranks
+from npu_runtime.simulation.compiled_model import Ranks, untuned
 from npu_runtime.simulation.device_compiler import Target
 from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.simulation.run_record import TaskRun, TensorDescription
@@ -122,6 +122,8 @@ def _notes(step: RanStep, made: ChipStep, others: OtherBatches, request: Predict
         notes.append(
             f"{n_dynamic} tasks have sizes that only a run tells: each counts as 1, so they take longer than is said here."
         )
+    if step.choose is not untuned:
+        notes.append("Operators are tuned for this chip and precision; other chips, precisions and batches have untuned ones.")
     for batch in request.batch:
         if others.compiler_for(batch, made.chip) is None:
             notes.append(f"There is no prediction for a batch of {batch}: the graph has a fixed batch, or takes no such one.")

@@ -55,7 +55,9 @@ class ProfileWatcher:
 
     def _load(self, step: RanStep, device: SimulatedDevice) -> tuple[ModelRun, CompiledModel]:
         lowered = lower_for(step.graph, step.shapes, step.placement, step.config, Target(device.chip))
-        model = compile_model(step.name, lowered.tasks, device.chip, self.ranks, step.source_of, lowered.input_bytes)
+        model = compile_model(
+            step.name, lowered.tasks, device.chip, self.ranks, step.source_of, lowered.input_bytes, step.choose
+        )  # fmt: skip
         loaded = device.load(model)
         loaded.memory = buffers_of(lowered.tasks, frozenset(map(str, step.graph.fetches)))
         return loaded, model

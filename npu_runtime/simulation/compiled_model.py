@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from npu_runtime.cost.ai_cpu import ai_cpu_cost
+from npu_runtime.cost.choice import Choice, cost_with
 from npu_runtime.cost.collective import collective_cost
-from npu_runtime.cost.core_task import core_cost
 from npu_runtime.cost.runtime_ops import runtime_cost
 from npu_runtime.cost.task_cost import TaskCost
 from npu_runtime.device.chip import Chip
@@ -22,6 +22,12 @@ _RANDOM = (GENERATE_MASK, "Random", "StatelessRandom", "TruncatedNormal", "State
 """Beginnings of the names of ops that draw a random number for each element."""
 SourceOf = Callable[[str], str]
 """source_of(node): "file:line" of the script that made a node of the user's graph, "" if unknown."""
+Choose = Callable[[LoweredTask, Chip], Choice | None]
+"""choose(task, chip): what tuning has chosen for a task, None for the default."""
+
+
+def untuned(task: LoweredTask, chip: Chip) -> None:
+    """Every task has its default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +64,12 @@ class CompiledModel:
 
 
 def compile_model(
-    name: str, tasks: Sequence[LoweredTask], chip: Chip, ranks: Ranks, source_of: SourceOf, input_bytes: float = 0.0
+    name: str, tasks: Sequence[LoweredTask], chip: Chip, ranks: Ranks, source_of: SourceOf, input_bytes: float = 0.0,
+    choose: Choose = untuned,
 ) -> CompiledModel:  # fmt: skip
     """The model of lowered tasks on a chip."""
     streams = streams_of(tasks, chip)
-    launches = _number_bodies(_launches(tasks, streams, chip, ranks, source_of), count(len(tasks)))
+    launches = _number_bodies(_launches(tasks, streams, _Compiler(chip, ranks, source_of, choose)), count(len(tasks)))
     updates = [position for position, task in enumerate(tasks) if any(is_training_update(op.op) for op in task.ops)]
     collectives = tuple(position for position, task in enumerate(tasks) if task.head.pattern == COLLECTIVE)
     if not updates:
@@ -76,15 +83,32 @@ def is_training_update(op: str) -> bool:
     return "Apply" in op and not op.startswith("Assign")
 
 
-def _launches(
-    tasks: Sequence[LoweredTask], streams: Mapping[int, int], chip: Chip, ranks: Ranks, source_of: SourceOf
-) -> tuple[Launch, ...]:  # fmt: skip
+@dataclass(frozen=True)
+class _Compiler:
+    """What tasks are compiled with."""
+
+    chip: Chip
+    ranks: Ranks
+    source_of: SourceOf
+    choose: Choose
+
+    def described(self, task: LoweredTask, number: int, stream: int) -> DeviceTask:
+        members = tuple(dict.fromkeys(member for op in task.ops for member in op.members))
+        sources = filter(None, map(self.source_of, task.head.members))
+        cost = cost_of(task, self.chip, self.ranks, self.choose(task, self.chip))
+        return DeviceTask(
+            task.name, task.head.op_type, _task_type(task, self.chip), stream, number, cost, members, next(sources, ""),
+            tuple(map(_description, task.read)), tuple(map(_description, task.written)), any(op.is_dynamic for op in task.ops),
+        )  # fmt: skip
+
+
+def _launches(tasks: Sequence[LoweredTask], streams: Mapping[int, int], compiler: _Compiler) -> tuple[Launch, ...]:
     maker = makers(tasks)
     made = []
     for position, task in enumerate(tasks):
         waits = tuple(sorted({maker[t] for t in task.read if t in maker and streams[maker[t]] != streams[position]}))
-        described = _described(task, position, streams[position], chip, ranks, source_of)
-        body = _launches(task.body, dict.fromkeys(range(len(task.body)), streams[position]), chip, ranks, source_of)
+        described = compiler.described(task, position, streams[position])
+        body = _launches(task.body, dict.fromkeys(range(len(task.body)), streams[position]), compiler)
         made.append(Launch(described, waits, body))
     return tuple(made)
 
@@ -110,20 +134,10 @@ def _inside(launch: Launch) -> Iterator[DeviceTask]:
         yield from _inside(inner)
 
 
-def _described(task: LoweredTask, number: int, stream: int, chip: Chip, ranks: Ranks, source_of: SourceOf) -> DeviceTask:
-    members = tuple(dict.fromkeys(member for op in task.ops for member in op.members))
-    sources = filter(None, map(source_of, task.head.members))
-    return DeviceTask(
-        task.name, task.head.op_type, _task_type(task, chip), stream, number, cost_of(task, chip, ranks), members,
-        next(sources, ""), tuple(map(_description, task.read)), tuple(map(_description, task.written)),
-        any(op.is_dynamic for op in task.ops),
-    )  # fmt: skip
-
-
-def cost_of(task: LoweredTask, chip: Chip, ranks: Ranks) -> TaskCost:
-    """The cost of a task on its engine."""
+def cost_of(task: LoweredTask, chip: Chip, ranks: Ranks, choice: Choice | None = None) -> TaskCost:
+    """The cost of a task on its engine.  choice: what tuning has chosen for the AI cores."""
     if task.work is not None:
-        return core_cost(task.work, chip)
+        return cost_with(task.work, chip, choice)
     read, written = (sum(tensor.n_bytes for tensor in tensors) for tensors in (task.read, task.written))
     if task.head.pattern == COLLECTIVE:
         return collective_cost(task.head.op_type, read, ranks.n_ranks, ranks.ranks_a_server, chip)

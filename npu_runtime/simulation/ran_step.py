@@ -10,6 +10,7 @@ from npu_runtime.config import RuntimeConfig
 from npu_runtime.graph.ir import Graph
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
+from npu_runtime.simulation.compiled_model import Choose, untuned
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class RanStep:
     graph: pruned for the request, not yet compiled.  shapes: of what is fed.  memory: the plan of the step.  order: names of its
     nodes by position in that plan.  variable_bytes: of all variables of the session.  source_of: "file:line" of a node.
     memory_for: the plan for other shapes.  turns: of loops, by name.  is_issued: whether the host issued it, and no loop on the
-    device.  loop_steps: how many steps the loop on the device makes that it is one of, 1 outside of any.
+    device.  loop_steps: how many steps the loop on the device makes that it is one of, 1 outside of any.  choose: what
+    tuning has chosen for its tasks.
     """
 
     program: Hashable
@@ -36,6 +38,7 @@ class RanStep:
     turns: Mapping[str, int] = field(default_factory=dict)
     is_issued: bool = True
     loop_steps: int = 1
+    choose: Choose = untuned
 
     @property
     def takes_from_queue(self) -> bool:

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from tests.prediction import samples
 from tests.profiles import trees
-from tf2npu import cli
+from tf2npu import cli, script_words
 from tf2npu.prediction import document
 from tf2npu.prediction_request import PredictionRequest, chips_named
 
@@ -32,7 +32,7 @@ class TestWords:
         ],
     )
     def test_ours_may_stand_on_both_sides(self, words, ours, theirs):
-        assert cli.split_words(words.split(), self.OPTIONS) == (ours.split(), theirs.split())
+        assert script_words.split_words(words.split(), self.OPTIONS) == (ours.split(), theirs.split())
 
     @pytest.mark.parametrize("name", ["Ascend 910", "910", "ascend910", "Ascend-910A", "ASCEND910a"])
     def test_a_chip_has_many_spellings(self, name):

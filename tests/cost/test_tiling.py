@@ -82,3 +82,31 @@ def test_a_sum_over_k_is_split_where_cores_are_left():
     chip = load_chip("Ascend910A")
     assert default_tiling(product(16, 16, 65536), chip).depth_parts > 1
     assert default_tiling(product(8192, 8192, 65536), chip).depth_parts == 1
+
+
+VALUES = st.one_of(st.integers(-5, 5000), st.integers(0, 2**70), st.booleans(), st.none(), st.floats(), st.text(max_size=3))
+
+
+@given(PRODUCTS, CHIPS, st.sampled_from((*FIELDS, "other")), VALUES)
+def test_a_changed_record_is_another_tiling_or_an_error(given: Product, chip: Chip, name: str, value: object):
+    """What is read is a tiling whose record has every field as it was given, or else nothing is."""
+    record = {**tiling_record(given, default_tiling(given, chip), chip), name: value}
+    try:
+        made = read_tiling(record, given, chip)
+    except InvalidArgument as error:
+        assert "tune again" in str(error) or "leave the record out" in str(error)
+    else:
+        assert {**tiling_record(given, made, chip), "usedCoreNum": record["usedCoreNum"]} == record
+        assert all(type(one) is int for one in record.values()) and made.fits(chip, given.element_bytes)
+        assert made.base_m % FRACTAL == made.base_n % FRACTAL == made.base_k % given.depth_block == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"iterateOrder": 7}, {"baseM": 24}, {"dbL0A": 1}, {"usedCoreNum": 99}, {"l2MTileBlock": 3}, {"baseM": True}, {"x": 1}],
+    ids=str,
+)
+def test_a_record_of_no_tiling_is_refused(change: dict[str, int]):
+    chip, given = load_chip("Ascend910A"), product(512, 512, 512)
+    with pytest.raises(InvalidArgument, match=r"tiling record: .*(tune again|leave the record out)"):
+        read_tiling({**tiling_record(given, default_tiling(given, chip), chip), **change}, given, chip)

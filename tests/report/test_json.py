@@ -38,7 +38,7 @@ RUN = {
         "fetches": ["loss:0"], "steps": 12, "recompilations": 1, "device_nodes": 3, "host_nodes": 2, "device_share": 0.5,
     }]}],
     "options_without_effect": [{"option": "dump_mode", "effect": "recorded"}], "sessions_left_open": ["train.py:3"],
-    "sessions_on_tensorflow": ["freeze.py:7"], "uncounted_nodes": 34,
+    "sessions_on_tensorflow": ["freeze.py:7"], "uncounted_nodes": 34, "tuning": ["tuning: GA: 3 operators"],
 }  # fmt: skip
 
 

@@ -132,6 +132,7 @@ class Run(Struct):
     sessions_left_open: list[str]
     sessions_on_tensorflow: list[str] = []
     uncounted_nodes: Count = 0
+    tuning: list[str] = []
 
 
 class ReportDocument(Struct):

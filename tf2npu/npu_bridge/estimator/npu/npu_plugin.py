@@ -64,6 +64,13 @@ def init_debug_dir(init: dict[str, str], debug_dir: str | None) -> None:
         init["ge.debugDir"] = str(debug_dir)
 
 
+_HONOURED = (
+    "graph_run_mode", "precision_mode", "precision_mode_v2", "auto_tune_mode", "aoe_mode", "work_path", "aoe_config_file",
+    "op_debug_level",
+)  # fmt: skip
+"""Options of npu_resource_init that count for all sessions of the process."""
+
+
 # fmt: off
 def npu_resource_init(
     graph_run_mode: int = 1, op_debug_level: int = 0, enable_profiling: bool = False, profiling_options: str | None = None,
@@ -75,7 +82,7 @@ def npu_resource_init(
     oo_level: str = "O3", optimization_switch: str | None = None, auto_tune_mode: str | None = None,
     mstune_mode: str | None = None,
 ) -> None:
-    """Start the device with options for the whole process: precision modes count for its sessions, others are recorded.
+    """Start the device with options for the whole process: precision modes and tuning count for sessions, others are recorded.
 
     Raises: ValueError for a graph_run_mode above 1, profiling without options, an unknown aoe_mode or a bad path; TypeError
     for a flag that is no bool.
@@ -93,9 +100,11 @@ def npu_resource_init(
         util.check_aoe_mode(aoe_mode)
         util.check_path(work_path or os.getcwd())
     _started = options
-    honoured = {name: options[name] for name in ("graph_run_mode", "precision_mode", "precision_mode_v2")}
-    _options.of_process.update({name: value for name, value in honoured.items() if value is not None})
-    recorded("npu_plugin.npu_resource_init", "only its precision modes count; put other options into the session's parameter_map")
+    _options.of_process.update({name: options[name] for name in _HONOURED if options[name] is not None})
+    recorded(
+        "npu_plugin.npu_resource_init",
+        "only its precision modes and its options of tuning count; put other options into the session's parameter_map",
+    )
 
 
 def npu_resource_shutdown() -> None:

@@ -1,0 +1,157 @@
+"""The tuners of this process, and what they tell: result files, lines of the run log, the closing line of aoe_mode."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Lock
+
+from npu_runtime.config import RuntimeConfig
+from npu_runtime.cost.choice import Choice
+from npu_runtime.device.chip import Chip
+from npu_runtime.graph.ir import Graph
+from npu_runtime.lowering.lower import LoweredTask
+from npu_runtime.passes.place.placement import Placement
+from npu_runtime.simulation.device_compiler import Target, lower_for
+from npu_runtime.tuning.programs.outcome import Search
+from npu_runtime.tuning.programs.program_tuner import ProgramTuner, TunedProgram
+from npu_runtime.tuning.programs.result_files import aoe_result, aoe_result_name, percent, totals, tune_result, tune_result_name
+from npu_runtime.tuning.programs.rules import BANK, DEFAULT, TUNED
+from npu_runtime.tuning.programs.tuning_request import TuningRequest, requested
+from npu_runtime.whole_file import put_text
+
+Shapes = Sequence[tuple[int, ...]]
+
+
+class SessionTuner:
+    """Tunes the programs of sessions that ask for the same.  programs: what came of each, in order."""
+
+    def __init__(self, request: TuningRequest, chip: Chip, search: Search) -> None:
+        self.request, self.chip = request, chip
+        self.tuner = ProgramTuner(request, chip, search, tell_once)
+        self.programs: list[TunedProgram] = []
+        self._met: set[Hashable] = set()
+        self._last = datetime.min
+        self._lock = Lock()
+
+    def choice(self, task: LoweredTask, chip: Chip) -> Choice | None:
+        """What a task is compiled with on a chip; None for the default."""
+        return self.tuner.choice(task, chip)
+
+    def compile(
+        self, program: Hashable, name: str, graph: Graph, shapes: Shapes, placement: Placement, config: RuntimeConfig
+    ) -> None:  # fmt: skip
+        """Tune a program for these shapes, at its first run with them.
+
+        program: tells it and its shapes from others.  name: for files.  graph: pruned for the request, not yet compiled.
+        """
+        with self._lock:
+            if program in self._met:
+                return
+            self._met.add(program)
+            lowered = lower_for(graph, shapes, placement, config, Target(self.chip))
+            made = self.tuner.tune(name, lowered.tasks)
+            if made.outcomes:
+                self.programs.append(made)
+                self._write(made)
+
+    def _write(self, made: TunedProgram) -> None:
+        ended = self._last = max(made.ended, self._last + timedelta(milliseconds=1)) if self.programs[:-1] else made.ended
+        made = replace(made, ended=ended)
+        if self.request.results is not None:
+            _put(self.request.results, tune_result_name(os.getpid(), ended), tune_result(made.outcomes))
+        if self.request.aoe_results is not None:
+            text = aoe_result(made.outcomes, made.name, made.seconds)
+            _put(self.request.aoe_results, aoe_result_name(os.getpid(), ended), text)
+            before, after = totals(made.outcomes)
+            gain = percent(before, after)
+            tell(f"[Aoe] tuning of {made.name} has finished after {made.seconds:.0f} s: performance improved by {gain}")
+
+    def lines(self) -> list[str]:
+        """For the run log: what was tuned, gained and hit."""
+        worth = [
+            program
+            for program in self.programs
+            if program.n_late or any(one.decision.stores or one.decision.hit for one in program.outcomes)
+        ]
+        return [line for program in worth or self.programs[-1:] for line in _lines(program, self.request)]
+
+
+def _lines(program: TunedProgram, request: TuningRequest) -> list[str]:
+    default, after = program.us()
+    n_stored = sum(one.decision.append and one.decision.compiled_with == DEFAULT for one in program.outcomes)
+    head = (
+        f"tuning: {request.mode}: {program.name}: of {len(program.outcomes)} operators of the AI cores {program.count(TUNED)} "
+        f"are better now, {program.count(BANK)} were in the bank, {n_stored} have the best tiling already; their time goes from "
+        f"{default:.1f} to {after:.1f} us a step ({percent(default, after)})"
+    )
+    late = (
+        f"tuning: {program.name}: {program.n_late} operators were not tuned within {request.seconds:g} s and keep what they had; "
+        "--option tuning_seconds=N gives more time"
+    )
+    return [head, late] if program.n_late else [head]
+
+
+def _put(folder: Path, name: str, text: str) -> None:
+    try:
+        put_text(folder, name, text)
+    except OSError as error:
+        tell_once(f"{folder / name}: the result of tuning cannot be written ({error.strerror or error})")
+
+
+_TUNERS: dict[tuple[TuningRequest, Chip], SessionTuner] = {}
+"""The tuners of this process; sessions that ask for the same share one."""
+_TOLD: set[str] = set()
+"""Lines that are told once."""
+_TUNERS_LOCK = Lock()
+"""Held by who makes a tuner: sessions may be made in several threads."""
+
+
+def tuner_for(
+    config: RuntimeConfig, chip: Chip, search: Search, environment: Mapping[str, str] = os.environ
+) -> tuple[SessionTuner | None, tuple[str, ...]]:  # fmt: skip
+    """The tuner for a session with these options, None for one that is not tuned, and lines for the run log."""
+    request, notes = requested(config, chip.name, environment)
+    if request is None:
+        return None, notes
+    with _TUNERS_LOCK:
+        if (request, chip) not in _TUNERS:
+            _TUNERS[request, chip] = SessionTuner(request, chip, search)
+        return _TUNERS[request, chip], notes
+
+
+def tuning_lines() -> list[str]:
+    """What all tuners of this process have to say, for the run log."""
+    return [line for tuner in _TUNERS.values() for line in tuner.lines()]
+
+
+def tuners() -> list[SessionTuner]:
+    """All tuners of this process."""
+    return list(_TUNERS.values())
+
+
+def forget() -> None:
+    """Forget all tuners and what was told: for a process that begins anew."""
+    global _TUNERS_LOCK
+    _TUNERS_LOCK = Lock()
+    _TUNERS.clear()
+    _TOLD.clear()
+
+
+os.register_at_fork(after_in_child=forget)
+
+
+def tell(line: str) -> None:
+    """A line of the run log."""
+    print(f"npu_runtime: {line}", file=sys.stderr)
+
+
+def tell_once(line: str) -> None:
+    """A line of the run log, if it was not there yet."""
+    if line not in _TOLD:
+        _TOLD.add(line)
+        tell(line)

@@ -1,0 +1,103 @@
+"""What `tf2npu tune` asks for: wait until a script's training programs are tuned, write what that gave, and stop the script."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from npu_runtime.errors import InvalidArgument
+from npu_runtime.prediction.collector import is_training
+from npu_runtime.prediction.stop import listen, stop
+from npu_runtime.simulation.ran_step import RanStep
+from npu_runtime.tuning.programs.outcome import Outcome
+from npu_runtime.tuning.programs.program_tuner import TunedProgram
+from npu_runtime.tuning.programs.session_tuner import SessionTuner, tuners
+from npu_runtime.whole_file import put_text
+
+REQUEST_VARIABLE = "TF2NPU_TUNE"
+"""Name of the variable with a JSON object of the fields of TuneCommand."""
+
+
+@dataclass(frozen=True)
+class TuneCommand:
+    """out: file for the document.  steps: of a training program before the script is stopped: others may be trained by turns."""
+
+    out: str
+    steps: int
+
+
+def read_command(environment: Mapping[str, str]) -> TuneCommand | None:
+    """What is asked for, None for nothing.  Raises: InvalidArgument for a text that is no such request."""
+    text = environment.get(REQUEST_VARIABLE)
+    if not text:
+        return None
+    try:
+        found = json.loads(text)
+        return TuneCommand(str(found["out"]), int(found["steps"]))
+    except (ValueError, TypeError, LookupError, RecursionError):
+        raise InvalidArgument(f"{REQUEST_VARIABLE} is no request of tf2npu tune: unset it") from None
+
+
+class TuningCollector:
+    """Counts the steps of training programs, and ends the script behind the last."""
+
+    computes = True
+
+    def __init__(self, command: TuneCommand) -> None:
+        self.command = command
+        self._n_steps: Counter[Hashable] = Counter()
+        self._lock = threading.Lock()
+        self._is_done = False
+
+    def after(self, step: RanStep) -> None:
+        """Count a step.  Raises: SystemExit behind the last one, in every thread that runs another."""
+        if not is_training(step.graph):
+            return
+        with self._lock:  # whoever ends here meanwhile waits until the document is there
+            self._n_steps[step.program] += 1
+            is_last = not self._is_done and self._n_steps[step.program] >= self.command.steps
+            self._is_done |= is_last
+            if is_last:
+                out = Path(self.command.out)
+                put_text(out.parent, out.name, json.dumps(document_of(tuners()), sort_keys=True, allow_nan=False))
+        if self._is_done:
+            stop(is_first=is_last)
+
+
+def document_of(found: list[SessionTuner]) -> dict[str, Any]:
+    """What tuners found, as plain values: one object a program."""
+    return {"programs": [_program(tuner, program) for tuner in found for program in tuner.programs]}
+
+
+def _program(tuner: SessionTuner, program: TunedProgram) -> dict[str, Any]:
+    default, after = program.us()
+    return {
+        "soc": tuner.chip.name, "mode": tuner.request.mode, "bank": str(tuner.tuner.bank.custom.path), "name": program.name,
+        "default_us": default, "us": after, "late": program.n_late, "operators": [_operator(one) for one in program.outcomes],
+    }  # fmt: skip
+
+
+def _operator(one: Outcome) -> dict[str, Any]:
+    return {
+        "name": one.name, "op_type": one.op_type, "count": len(one.operators), "compiled_with": one.decision.compiled_with,
+        "default_us": one.default_us, "us": one.after_us,
+    }  # fmt: skip
+
+
+_COLLECTORS: dict[str, TuningCollector] = {}
+"""The collector of this process, by the text of the request."""
+
+
+def tuning_collector(environment: Mapping[str, str] = os.environ) -> TuningCollector | None:
+    """The one collector of this process, None where nobody asks.  Raises: InvalidArgument for a request that is none."""
+    command = read_command(environment)
+    if command is None:
+        return None
+    listen()
+    return _COLLECTORS.setdefault(repr(command), TuningCollector(command))

@@ -1,0 +1,83 @@
+"""A script that a command runs in a process of its own, converted for this run where it is not migrated."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from tf2npu.config import ConfigError
+from tf2npu.prediction_request import chips_named
+from tf2npu.project.request import UsageProblem
+from tf2npu.ranks.process import AS_COMMAND
+from tf2npu.refused_request import RefusedRequest
+from tf2npu.report.visible import visible
+from tf2npu.temporary_conversion import TemporaryConversion, convert_for_run, is_migrated
+
+_STDERR = 2
+"""The descriptor that a script's own output goes to: stdout has what the command shows alone."""
+
+
+@contextmanager
+def orderly_end() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end this process as an exception does, so that the script ends too and temporary files go."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def chips(soc: str) -> tuple[str, ...]:
+    """The chips that --soc names.  Raises: RefusedRequest, also where no script can run here."""
+    from tf2npu.doctor import why_not_run
+
+    reason = why_not_run()
+    if reason:
+        raise RefusedRequest(reason)
+    try:
+        return chips_named(soc, importlib.import_module("npu_runtime.device.chip").chip_names())
+    except ValueError as error:
+        raise RefusedRequest(f"--soc {soc}: {error}") from None
+
+
+def converted_for(command: str, script: Path, folder: Path) -> TemporaryConversion | None:
+    """The conversion of a script that is not migrated yet; None for one that is.  command: that asks.  Raises: RefusedRequest."""
+    try:
+        if is_migrated(script):
+            return None
+        converted = convert_for_run(script, folder)
+    except (UsageProblem, ConfigError) as error:
+        raise RefusedRequest(str(error)) from None
+    click.echo(f"tf2npu {command}: {visible(converted.summary())}", err=True)
+    return converted
+
+
+def run_script(
+    script: Path, words: Sequence[str], options: Sequence[str], variables: Mapping[str, str],
+    converted: TemporaryConversion | None,
+) -> int:  # fmt: skip
+    """Run the script as `tf2npu run` does, in a process of its own; its exit code, as a shell has it.
+
+    So it cannot leave modules or settings behind here, the temporary files go whatever becomes of it, and what it imports
+    cannot take the place of what shows the result.  words: the script's own.  options: of `tf2npu run`.
+    """
+    started = [str(converted.script) if converted else str(script), *words]
+    command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *options, "--", *started]
+    environment = {**os.environ, **variables}
+    if converted and environment.get("PYTHONPATH"):
+        environment["PYTHONPATH"] = converted.search_path(environment["PYTHONPATH"])
+    code = subprocess.run(command, env=environment, stdout=_STDERR, check=False).returncode
+    return code if code >= 0 else 128 - code
