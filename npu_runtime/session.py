@@ -166,6 +166,8 @@ class DeviceSession:
             runner = self._runner_for(plan, values)
             self._tune(plan, values)
             result = self._run(plan, runner, values)
+            if self._tuner is not None:
+                self._tuner.after_step()
         finally:
             self._in_flight.end(plan.variables)
         plan.record.count_run()

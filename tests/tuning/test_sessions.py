@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import numpy as np
 import pytest
 
 from npu_runtime.tuning.programs.result_files import read_name, read_tune_result
@@ -60,8 +61,17 @@ def test_the_first_run_tunes_the_second_hits_and_the_results_stay(run, tmp_path)
     second = run("auto_tune_mode=RL,GA")
     again = results(tmp_path / "bank")[len(tuned) :]
     assert count(again, "append") == 0 and count(again, "hit") == count(again, "reserved") == n_new
-    assert plain.stdout == first.stdout == second.stdout
+    assert (
+        first.stdout == second.stdout
+    )  # to the last bit; kernels that this machine chose may round otherwise than those without
+    np.testing.assert_allclose(_losses(first), _losses(plain), rtol=1e-5)
+    assert "kernels on this machine: of 0 shapes that were tried 0 take" in second.stderr
+    assert len(list((tmp_path / "bank").glob("kernels_*.json"))) == 1
     assert not list((tmp_path / "home").rglob("*operators*"))
+
+
+def _losses(done: CompletedProcess) -> list[float]:
+    return [float.fromhex(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("loss")]
 
 
 def test_without_the_option_a_bank_is_neither_read_nor_written(run, tmp_path):

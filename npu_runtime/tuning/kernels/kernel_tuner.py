@@ -66,6 +66,8 @@ class KernelTuner:
 
     def save(self) -> None:
         """Put what was chosen since the last time into the bank."""
+        if not self._new:
+            return
         with self._lock:
             new, self._new = self._new, []
         if new and self._bank is not None:
