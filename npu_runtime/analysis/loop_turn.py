@@ -9,15 +9,15 @@ import numpy as np
 
 from npu_runtime.errors import MISFITS, DeviceError
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.ops import CONSTANT
+from npu_runtime.graph.ops import CONSTANT, LOOP_INPUT
 from npu_runtime.graph.order import topological
 from npu_runtime.kernels.base import all_kernels
 
 Values = dict[Value, Any]
 _HANDED_ON = {"Identity": 0, "StackPushV2": 1, "TensorArrayWriteV3": 3}
 """Ops that return one of their inputs, by its position; what they write is of no use in a trial."""
-_WITHOUT_A_VALUE = frozenset({"NoOp", "StackCloseV2", "TensorArrayGradV3"})
-"""Ops of which nothing that a trial reads is a result: the values behind a handle are given."""
+_WITHOUT_A_VALUE = frozenset({LOOP_INPUT, "NoOp", "StackCloseV2", "TensorArrayGradV3"})
+"""Ops of which a trial needs no result, as they are handles: what is behind those is given."""
 
 
 def try_turn(body: Graph, given: Mapping[Value, Any]) -> Values | None:

@@ -8,7 +8,7 @@ agree everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
@@ -19,7 +19,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.analysis.loop_turn import Values, try_turn
 from npu_runtime.analysis.sequence_loops import SequenceLoop, origin
 from npu_runtime.graph.ir import Graph, Value
-from npu_runtime.graph.ops import CONSTANT, HANDLES, Turns
+from npu_runtime.graph.ops import CONSTANT, HANDLES, LOOP_INPUT, Turns
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.fuse.recurrent_cells import Found
 
@@ -33,7 +33,7 @@ and a change of the cell that means anything by more than 1e-3."""
 FEWEST_ELEMENTS, MOST_TRIALS = 256, 4
 """Elements of a state of which one trial is enough, and the number of trials where there are fewer."""
 ANALYTIC = frozenset({
-    "Add", "AddN", "AddV2", "BiasAdd", "BiasAddGrad", "ConcatV2", "Fill", "Identity", "MatMul", "Mul", "Neg", "Pack", "Pad",
+    LOOP_INPUT, "Add", "AddN", "AddV2", "BiasAdd", "BiasAddGrad", "ConcatV2", "Fill", "Identity", "MatMul", "Mul", "Neg", "Pack", "Pad",
     "ReadVariableOp", "Reshape", "Sigmoid", "SigmoidGrad", "Slice", "Split", "SplitV", "StridedSlice", "StridedSliceGrad", "Sub",
     "Sum", "Tanh", "TanhGrad", "Transpose", "Unpack", "ZerosLike", "Squeeze", "ExpandDims", "BroadcastTo", "Tile",
     "TensorArrayReadV3", "TensorArrayWriteV3", "TensorArrayGradV3", "StackPushV2", "StackPopV2",
@@ -96,20 +96,22 @@ def given(loop: SequenceLoop, draw: Draw, counter: int) -> Values | None:
 
 
 def is_smooth(loop: SequenceLoop, numbers: frozenset[float] | None = None) -> bool:
-    """Whether all ops of floating-point results are known.  numbers: the only ones that may be constants; None: any."""
+    """Whether all ops of floating-point results are known, in fp32.  numbers: the only ones that may be constants; None: any."""
     for node in loop.body:
-        is_float = any(spec.dtype in (*dt.FLOATS, "float64") for spec in node.outputs)
-        if node.op in ("Const", CONSTANT) and numbers is not None and is_float:
-            values = node.outputs[0].value
-            if values is None or not set(np.unique(np.abs(values)).astype(np.float32).tolist()) <= {*_narrow(numbers)}:
+        types = {spec.dtype for spec in node.outputs} & {*dt.FLOATS, "float64"}
+        if types - {"float32"}:
+            return False
+        if node.op in ("Const", CONSTANT):
+            if types and numbers is not None and not _has_only(node.outputs[0].value, numbers):
                 return False
-        elif (is_float and node.op not in ANALYTIC | SIDED | {"Const", CONSTANT, "_LoopInput"}) or any(spec.dtype in ("float64", "float16", "bfloat16") for spec in node.outputs):
+        elif types and node.op not in ANALYTIC | SIDED:
             return False
     return True
 
 
-def _narrow(numbers: frozenset[float]) -> Iterator[float]:
-    return (float(np.float32(number)) for number in numbers)
+def _has_only(values: np.ndarray | None, numbers: frozenset[float]) -> bool:
+    allowed = np.array(sorted(numbers), np.float32)
+    return values is not None and bool(np.isin(np.abs(values), allowed).all())
 
 
 def agree(found: Any, wanted: Any) -> bool:
