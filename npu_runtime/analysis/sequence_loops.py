@@ -13,9 +13,9 @@ from npu_runtime.graph.ops import LOOP_INPUT, Loop
 class SequenceLoop:
     """The parts of a `_While` node whose turns are counted.
 
-    node: of the loop.  outer: the graph that it stands in.  counters: variables that go up by 1 from 0, or the one that goes down
-    to 1.  limits: what the counters are less than, outside; empty for a loop that goes down.  reads, writes, pushes, pops: nodes of
-    the body.  flows: variables that only order what is done to arrays.  carried: all other variables.
+    node: of the loop.  outer: the graph that it stands in.  counters: variables that go up by 1 from 0, or the one that goes
+    down to 1.  limits: what the counters are less than, outside; empty for a loop that goes down.  reads, writes, pushes, pops:
+    nodes of the body.  flows: variables that only order what is done to arrays.  carried: all other variables.
     """
 
     node: Node
@@ -136,11 +136,20 @@ def _sorted_out(found: SequenceLoop) -> SequenceLoop | None:
             getattr(found, _PARTS[node.op]).append(node)
         elif node.host_reason is not None or "loop" in node.attrs:
             return None
-    written = {Value(node.name) for node in found.writes}
     for name in _variables(found):
-        after = found.next_of(name)
-        if name in found.counters:
-            continue
-        is_flow = found.body[name].outputs[0].shape == () and (after in written or after == Value(name))
-        (found.flows if is_flow else found.carried).append(name)
+        if name not in found.counters:
+            (found.flows if _is_flow(found, name) else found.carried).append(name)
     return found
+
+
+def _is_flow(found: SequenceLoop, name: str) -> bool:
+    """Whether a variable only orders what is done to arrays: it stays, or is or adds what a write returns.
+
+    Source: the gradient of reading an array adds up the flows of writing to its gradients (tensor_array_grad.py).
+    """
+    if found.body[name].outputs[0].shape != () or found.body[name].outputs[0].dtype != "float32":
+        return False
+    own = {Value(name), *(Value(node.name) for node in found.writes)}
+    after = found.next_of(name)
+    node = found.body[after.node]
+    return after in own or (node.op in ("Add", "AddV2") and {origin(found.body, value) for value in node.inputs} <= own)

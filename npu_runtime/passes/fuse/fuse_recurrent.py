@@ -59,11 +59,12 @@ def _find(graph: Graph, node: Node) -> _Fusion | None:
 
 
 def _is_plain(loop: SequenceLoop) -> bool:
-    """Whether it reads one array and writes one, of fp32, by its counters, pops nothing, and carries one or two states."""
-    if (len(loop.reads), len(loop.writes), len(loop.pops)) != (1, 1, 0) or len(loop.carried) not in OPS or len(loop.flows) != 1:
+    """Whether it reads one array and writes one at most, by its counters, pops nothing, and carries one or two states."""
+    n_written = len(loop.writes)
+    if len(loop.reads) != 1 or n_written > 1 or loop.pops or len(loop.carried) not in OPS or len(loop.flows) != n_written:
         return False
     indices = [origin(loop.body, node.inputs[1]).node for node in (*loop.reads, *loop.writes)]
-    return set(indices) <= set(loop.counters) and loop.next_of(loop.flows[0]) == Value(loop.writes[0].name)
+    return set(indices) <= set(loop.counters) and all(loop.next_of(flow) == Value(loop.writes[0].name) for flow in loop.flows)
 
 
 @dataclass
@@ -77,11 +78,17 @@ class _Fusion:
     def find(self) -> bool:
         """Whether all parts are found and known."""
         self.readers = self.graph.consumers()
-        handles = [self.forward.outside(node.inputs[0]) for node in (self.forward.reads[0], self.forward.writes[0])]
-        if None in handles or handles[0] == handles[1]:
+        handles = [self.forward.outside(node.inputs[0]) for node in (*self.forward.reads, *self.forward.writes)]
+        known = [handle for handle in handles if handle is not None]
+        if len(known) != len(handles) or len({*known}) != len(known):
             return False
-        self.read, self.written = (handle for handle in handles if handle is not None)
+        self.read, self.written = known[0], known[1] if len(known) > 1 else None
         return self._find_backward() and self._find_plumbing() and self._find_sequences() and self._find_cell()
+
+    @property
+    def arrays(self) -> list[Value]:
+        """Handles of what is read and, if anything is, of what is written."""
+        return [self.read] if self.written is None else [self.read, self.written]
 
     def _find_backward(self) -> bool:
         """The one loop that pops what this one pushes, if it pushes anything."""
@@ -106,7 +113,7 @@ class _Fusion:
         if loop.pushes or len(loop.reads) > 1 or len(loop.writes) > 1 or counted not in self.forward.counters:
             return False
         for node, array in [*((n, self.written) for n in loop.reads), *((n, self.read) for n in loop.writes)]:
-            if self._gradient_of(loop, node) != array or not self._is_place(loop, node.inputs[1]):
+            if array is None or self._gradient_of(loop, node) != array or not self._is_place(loop, node.inputs[1]):
                 return False
         return all(is_zero(loop, loop.start(name)) for name in loop.carried if not self._may_be_state(loop, name))
 
@@ -130,7 +137,7 @@ class _Fusion:
         """All nodes behind handles, flows and counts, which nobody else may read or wait for."""
         loops = [loop for loop in (self.forward, self.backward) if loop is not None]
         own = {loop.node.name for loop in loops}
-        values = [self.read, self.written, *self.pushed]
+        values = [*self.arrays, *self.pushed]
         self.plumbing: dict[str, Node] = {value.node: self.graph[value.node] for value in values}
         work = [Value(name, i) for name, n in self.plumbing.items() for i in range(len(n.outputs))]
         for loop in loops:
@@ -173,9 +180,9 @@ class _Fusion:
         if not spec.is_complete or spec.rank != 3 or spec.dtype != "float32":
             return False
         self.length = spec.known_shape()[0]
-        return all(self._is_whole(node) for node in whole) and self._has_length(self.written) and self._has_length(self.read)
+        return all(map(self._is_whole, whole)) and all(map(self._has_length, self.arrays))
 
-    def _array_of(self, node: Node) -> tuple[Value, bool]:
+    def _array_of(self, node: Node) -> tuple[Value | None, bool]:
         """The array that a node fills or reads, and whether it is that of its gradients."""
         handle = origin(self.graph, node.inputs[0])
         maker = self.graph[handle.node]

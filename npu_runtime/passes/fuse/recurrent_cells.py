@@ -70,21 +70,22 @@ class CellMatcher:
 
     def _behind(self, states: list[str]) -> list[Value] | None:
         """The states that a turn makes, before rows whose sequences have ended keep theirs; None where these are not alike."""
-        written = origin(self.body, self.loop.writes[0].inputs[2])
+        written = [(origin(self.body, node.inputs[2]), None) for node in self.loop.writes]
         nexts = [self.loop.next_of(name) for name in states]
-        if nexts[0] == written:
-            return nexts
+        is_masked = self.sums.node(nexts[0]).op in SELECTS
+        if not is_masked:
+            return nexts if written in ([], [(nexts[0], None)]) else None
         made, ended = [], set()
-        for value, kept in zip([*nexts, written], [*states, None], strict=True):
+        for value, kept in [*zip(nexts, states, strict=True), *written]:
             node = self.sums.node(value)
             if node.op not in SELECTS or not self._is_kept(node.inputs[1], kept):
                 return None
             made.append(origin(self.body, node.inputs[2]))
             ended.add(origin(self.body, node.inputs[0]))
-        if len(ended) != 1 or made[0] != made[-1]:
+        if len(ended) != 1 or made[len(states) :] not in ([], made[:1]):
             return None
         self.lengths = self._lengths_of(self.body[ended.pop().node])
-        return None if self.lengths is None else made[:-1]
+        return None if self.lengths is None else made[: len(states)]
 
     def _is_kept(self, value: Value, state: str | None) -> bool:
         """Whether it is the state before the turn; for no state, whether it is zeros."""

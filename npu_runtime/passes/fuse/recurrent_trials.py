@@ -154,9 +154,10 @@ class OneTurn:
 
     def is_forward(self) -> bool:
         """Whether the loop's own results are those of the kernel."""
-        written = self.values[self.loop.writes[0].inputs[2]]
+        written = [self.values[node.inputs[2]] for node in self.loop.writes]
         after = [self.values[self.loop.loop.next_values[name]] for name in self.found.states]
-        return all(map(agree, [written, *after], [self.results[0][0], *self.results[1:]]))
+        outputs = [self.results[0][0] for _ in written]
+        return all(map(agree, [*written, *after], [*outputs, *self.results[1 : 1 + len(after)]]))
 
     def backward(self, last: list[np.ndarray], dy: np.ndarray | None) -> tuple[np.ndarray, ...]:
         """The gradients of x, the states and the weights.  last: those of the states behind the turn.  dy: of the output."""
