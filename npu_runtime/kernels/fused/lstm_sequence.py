@@ -118,7 +118,9 @@ def lstm_sequence_gradient(
     dy = operands[9] if has_dy else None
     limits, lengths, weights = shares(cell, operands[9 + has_dy :])
     turns.count = count = n_turns(len(x), limits)
-    dx, dh, dc, *targets = results_in(out, [x.shape if wants_dx else (0,), first_h.shape, first_h.shape, *(w.shape for w in weights)])
+    dx, dh, dc, *targets = results_in(
+        out, [x.shape if wants_dx else (0,), first_h.shape, first_h.shape, *(w.shape for w in weights)]
+    )
     for target in targets:
         target[...] = 0.0
     np.copyto(dh, last_dh)

@@ -226,10 +226,8 @@ class _Fusion:
         offsets = {abs(gate.offset) for gate in self.found.cell.gates}
         if not trials.is_smooth(self.backward, trials.PLAIN_NUMBERS | offsets):
             return False
-        gradients = trials.try_backward(self.backward, one, self.pushed)
-        is_same = self.gradients is None or self.gradients == gradients
-        self.gradients = gradients
-        return gradients is not None and is_same and self._begin_with_zeros(gradients)
+        self.gradients = trials.try_backward(self.backward, one, self.pushed, self.gradients)
+        return self.gradients is not None and self._begin_with_zeros(self.gradients)
 
     def _begin_with_zeros(self, found: trials.Gradients) -> bool:
         return self.backward is not None and all(

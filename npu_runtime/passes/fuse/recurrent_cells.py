@@ -92,7 +92,9 @@ class CellMatcher:
         if state is not None:
             return origin(self.body, value) == Value(state)
         outside = self.loop.outside(value)
-        return is_zero(self.loop, outside) if outside is not None else self.sums.is_fixed(value) and not np.any(self.values[value])
+        return (
+            is_zero(self.loop, outside) if outside is not None else self.sums.is_fixed(value) and not np.any(self.values[value])
+        )
 
     def _lengths_of(self, node: Node) -> Value | None:
         """The lengths that the number of a turn is compared with."""

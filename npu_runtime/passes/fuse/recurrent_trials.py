@@ -50,6 +50,7 @@ class Draw:
 
     def __init__(self, seed: int) -> None:
         self.random, self.known = np.random.default_rng(seed), dict[Value, Any]()
+        self.first_length = 1 if seed == MOST_TRIALS - 1 else 2 * TURN
 
     def floats(self, shape: tuple[int, ...]) -> np.ndarray:
         """Of a state, an input or a gradient."""
@@ -58,6 +59,13 @@ class Draw:
     def weight(self, shape: tuple[int, ...]) -> np.ndarray:
         fan_in = shape[0] if len(shape) == 2 else 1
         return self.floats(shape) * (SPREAD / np.float32(np.sqrt(max(fan_in, 1))))
+
+    def whole(self, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+        """As lengths are: the first row goes on in all trials but the last, the last of several has ended."""
+        made = self.random.integers(1, 2 * TURN, shape)
+        if made.ndim == 1 and made.size:
+            made[-1], made[0] = 1, self.first_length
+        return made.astype(dt.to_numpy(dtype))
 
     def outside(self, loop: SequenceLoop, value: Value) -> Any:
         """What stands for a value outside: itself, where it is known."""
@@ -69,7 +77,7 @@ class Draw:
             elif spec.dtype in ("float32", "resource"):
                 self.known[value] = self.weight(shape)
             elif spec.dtype in ("int32", "int64"):
-                self.known[value] = self.random.integers(1, 2 * TURN, shape).astype(dt.to_numpy(spec.dtype))
+                self.known[value] = self.whole(shape, spec.dtype)
         return self.known.get(value)
 
 
@@ -179,10 +187,12 @@ class Gradients:
     weights: list[str | None]
 
 
-def try_backward(loop: SequenceLoop, one: OneTurn, pushed: Mapping[Value, Value]) -> Gradients | None:
+def try_backward(
+    loop: SequenceLoop, one: OneTurn, pushed: Mapping[Value, Value], known: Gradients | None
+) -> Gradients | None:  # fmt: skip
     """Which variables of a loop of gradients are what, told by a random turn; None where it computes anything else.
 
-    pushed: what the forward loop puts on each stack, in its body.
+    pushed: what the forward loop puts on each stack, in its body.  known: what another turn has told, which is all that is tried.
     """
     start = given(loop, one.draw, 1)
     if start is None:
@@ -196,34 +206,47 @@ def try_backward(loop: SequenceLoop, one: OneTurn, pushed: Mapping[Value, Value]
     values = try_turn(loop.body, {**start, **({Value(loop.reads[0].name): dy} if dy is not None else {})})
     if values is None:
         return None
-    shape = one.states[0].shape
-    candidates = [name for name in loop.carried if values[Value(name)].shape == shape]
+    if known is not None:
+        return known if _has(loop, one, values, known, dy) else None
+    candidates = [name for name in loop.carried if values[Value(name)].shape == one.states[0].shape]
     for states in permutations(candidates, len(one.states)):
         found = _gradients(loop, one, values, list(states), dy)
-        if found is not None:
+        if found is not None and _has(loop, one, values, found, dy):
             return found
     return None
 
 
 def _gradients(loop: SequenceLoop, one: OneTurn, values: Values, states: list[str], dy: np.ndarray | None) -> Gradients | None:
-    """The same where the variables of the states are told."""
-    dx, *rest = one.backward([values[Value(name)] for name in states], dy)
-    after = {name: values[loop.loop.next_values[name]] for name in loop.carried}
-    if not all(agree(after[name], wanted) for name, wanted in zip(states, rest, strict=False)):
-        return None
-    if loop.writes and not agree(values[loop.writes[0].inputs[2]], dx[0]):
-        return None
-    found: list[str | None] = [None] * len(one.found.weights)
+    """The variable of each weight's gradient, where those of the states are told; None where one is no weight's."""
+    gradients = one.backward([values[Value(name)] for name in states], dy)[1 + len(states) :]
+    found: list[str | None] = [None] * len(gradients)
     for name in [name for name in loop.carried if name not in states]:
-        grown = after[name] - values[Value(name)]
-        place = next((i for i, wanted in enumerate(rest[len(states) :]) if found[i] is None and agree(grown, wanted)), None)
+        place = next(
+            (i for i, wanted in enumerate(gradients) if found[i] is None and agree(_grown(loop, values, name), wanted)), None
+        )
         if place is None:
             return None
         found[place] = name
     return Gradients(states, found)
 
 
+def _grown(loop: SequenceLoop, values: Values, name: str) -> np.ndarray:
+    """What a turn adds to a variable."""
+    grown: np.ndarray = values[loop.loop.next_values[name]] - values[Value(name)]
+    return grown
+
+
+def _has(loop: SequenceLoop, one: OneTurn, values: Values, known: Gradients, dy: np.ndarray | None) -> bool:
+    """Whether all results of a turn of the loop are those of the kernel."""
+    dx, *rest = one.backward([values[Value(name)] for name in known.states], dy)
+    pairs = [(values[loop.loop.next_values[name]], wanted) for name, wanted in zip(known.states, rest, strict=False)]
+    pairs += [(values[node.inputs[2]], dx[0]) for node in loop.writes]
+    weights = zip(known.weights, rest[len(known.states) :], strict=True)
+    pairs += [(_grown(loop, values, name), wanted) for name, wanted in weights if name is not None]
+    return all(agree(found, wanted) for found, wanted in pairs)
+
+
 def n_trials(body: Graph, state: str) -> int:
     """How many random turns reach every side of what has sides."""
-    elements = int(np.prod(body[state].outputs[0].known_shape()))
-    return 1 if elements >= FEWEST_ELEMENTS else MOST_TRIALS
+    batch, units = body[state].outputs[0].known_shape()
+    return 1 if batch > 1 and batch * units >= FEWEST_ELEMENTS else MOST_TRIALS
