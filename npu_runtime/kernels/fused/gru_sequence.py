@@ -7,6 +7,7 @@ behind the last one. Source: the chip's operator DynamicGRUV2.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,16 @@ import numpy as np
 from npu_runtime.graph.ops import Turns
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.fused.recurrent_turns import Gates, ended_rows, last_of, like, results_in, tanh_slopes
+from npu_runtime.kernels.fused.recurrent_turns import (
+    Gates,
+    ended_rows,
+    last_of,
+    like,
+    over_rows,
+    product,
+    results_in,
+    tanh_slopes,
+)
 from npu_runtime.kernels.fused.recurrent_weights import (
     Cell,
     add_bias_gradients,
@@ -28,7 +38,6 @@ from npu_runtime.kernels.fused.recurrent_weights import (
     projected,
     shares,
 )
-from npu_runtime.kernels.linalg.matmul import multiply
 from npu_runtime.kernels.threads.parallel import scratch
 
 GRU_SEQUENCE = "_GruSequence"
@@ -61,7 +70,7 @@ class _Products:
         self.all = packed("state weights", [gate.h for gate in cell.gates], weights)
         if scales is not None:
             self.all *= scales
-        units = self.all.shape[0]
+        units, self.is_after = self.all.shape[0], cell.is_after
         self.gates, self.candidate = self.all[:, : 2 * units], self.all[:, 2 * units :]
         self.inner = bias_of(cell.gates, weights, is_inner=True)[2 * units :]
 
@@ -80,29 +89,50 @@ def gru_sequence(*operands: Any, cell: Cell, turns: Turns, out: tuple[Any, ...] 
     units = first.shape[1]
     y, last, *kept = results_in(out, _results(x.shape, units, cell.is_kept))
     sums = kept[0] if kept else scratch("gate sums", (len(x), len(first), N_GATES * units))
-    resets = kept[1] if kept else scratch("resets", (1, *first.shape))
     gates = Gates(cell.is_hard, 2 * units)
     scales = gates.scales(N_GATES * units)
     projected(cell, x[:count], weights, scales, sums[:count])
-    products, h = _Products(cell, weights, scales), first
-    turn_once = _turn_after if cell.is_after else _turn
-    for turn, ended in enumerate(ended_rows(lengths, count)):
-        z, reset = sums[turn], resets[turn % len(resets)]
-        turn_once(gates, products, z, h, reset)
-        h = _mixed(z, h, y[turn])
-        if ended is not None:
-            np.copyto(h, 0.0, where=ended)
+    forward = _Forward(gates, _Products(cell, weights, scales), sums[:count], first, y, kept[1:], ended_rows(lengths, count))
+    over_rows(len(first), 2.0 * count * len(first) * forward.products.all.size, forward.rows)
     y[count:] = 0.0
     return y, last_of(first, y[:count], lengths, last), *kept
+
+
+@dataclass
+class _Forward:
+    """All turns of some rows of the batch.
+
+    sums: (turns, B, 3 H), of the input, which become gates and candidate.  first: (B, H).  y: (T, B, H), filled.  kept: what the
+    candidate adds up of the state in all turns, filled, or nothing.
+    """
+
+    gates: Gates
+    products: _Products
+    sums: np.ndarray
+    first: np.ndarray
+    y: np.ndarray
+    kept: Sequence[np.ndarray]
+    ended: Sequence[np.ndarray | None]
+
+    def rows(self, start: int, stop: int) -> None:
+        part, h = slice(start, stop), self.first[start:stop]
+        turn_once = _turn_after if self.products.is_after else _turn
+        resets = self.kept[0][:, part] if self.kept else scratch("resets", (1, *h.shape))
+        for turn, ended in enumerate(self.ended):
+            z = self.sums[turn, part]
+            turn_once(self.gates, self.products, z, h, resets[turn % len(resets)])
+            h = _mixed(z, h, self.y[turn, part])
+            if ended is not None:
+                np.copyto(h, 0.0, where=ended[part])
 
 
 def _turn(gates: Gates, products: _Products, z: np.ndarray, h: np.ndarray, reset: np.ndarray) -> None:
     """The gates and the candidate, in place of their sums in z (B, 3 H); `reset` (B, H) is filled with r * h."""
     both, (r, _, g) = z[:, : 2 * h.shape[1]], _gates(z)
-    np.add(both, multiply(h, products.gates, like("state product", both)), out=both)
+    np.add(both, product(h, products.gates, like("state product", both)), out=both)
     gates.activate(z)
     np.multiply(r, h, out=reset)
-    np.add(g, multiply(reset, products.candidate, like("reset product", h)), out=g)
+    np.add(g, product(reset, products.candidate, like("reset product", h)), out=g)
     np.tanh(g, out=g)
 
 
@@ -110,10 +140,10 @@ def _turn_after(gates: Gates, products: _Products, z: np.ndarray, h: np.ndarray,
     """The same where the product is reset; `reset` is filled with it."""
     units = h.shape[1]
     both, (r, _, g) = z[:, : 2 * units], _gates(z)
-    product = multiply(h, products.all, like("state product", z))
-    np.add(both, product[:, : 2 * units], out=both)
+    state = product(h, products.all, like("state product", z))
+    np.add(both, state[:, : 2 * units], out=both)
     gates.activate(z)
-    np.add(product[:, 2 * units :], products.inner, out=reset)
+    np.add(state[:, 2 * units :], products.inner, out=reset)
     scaled = np.multiply(r, reset, out=like("reset product", h))
     np.add(g, scaled, out=g)
     np.tanh(g, out=g)
@@ -129,7 +159,7 @@ def _mixed(z: np.ndarray, h: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 def _gates(z: np.ndarray) -> tuple[np.ndarray, ...]:
     units = z.shape[1] // N_GATES
-    return tuple(z[:, k * units : (k + 1) * units] for k in range(N_GATES))
+    return z[:, :units], z[:, units : 2 * units], z[:, 2 * units :]
 
 
 def _gradient_shape(*specs: Spec, cell: Cell, wants_dx: bool, **_: Any) -> list[Shape]:
@@ -160,20 +190,46 @@ def gru_sequence_gradient(
     before = previous("states before", first, y[:count])
     sums, inner = scratch("sum gradients", (count, *z.shape[1:])), scratch("inner gradients", (count, *first.shape))
     products, gates, masks = _Products(cell, weights), Gates(cell.is_hard, 2 * first.shape[1]), ended_rows(lengths, count)
-    turn_back = _turn_back_after if cell.is_after else _turn_back
-    for turn in range(count - 1, -1, -1):
-        kept = None if masks[turn] is None else dh.copy()
-        if dy is not None:
-            np.add(dh, dy[turn], out=dh)
-        slopes = _mixed_back(gates, z[turn], before[turn], sums[turn], dh)
-        turn_back(products, z[turn], before[turn], resets[turn], slopes, sums[turn], inner[turn], dh, masks[turn])
-        if kept is not None:
-            np.copyto(dh, kept, where=masks[turn])
+    backward = _Backward(gates, products, (before, z, resets), (sums, inner), dh, dy, masks)
+    over_rows(len(first), 2.0 * count * len(first) * products.all.size, backward.rows)
     asked = [target if is_wanted else None for target, is_wanted in zip(targets, wanted, strict=True)]
     _add_weight_gradients(cell, x[:count], (before, resets[:count]), (sums, inner), asked)
     if wants_dx:
         input_gradient(cell, sums, weights, count, dx)
     return dx, dh, *targets
+
+
+@dataclass
+class _Backward:
+    """All turns of some rows of the batch, from the last to the first.
+
+    kept: of all turns, the state before each, the gates and the candidate, and what that adds up of the state.  sums: (turns, B,
+    3 H), filled with the gradients of the gates' sums, and (turns, B, H) of the product that is reset.  dh: (B, H), changed from
+    that behind the last turn to that before the first.  dy: of the outputs.  ended: of each turn the rows that it leaves as they are.
+    """
+
+    gates: Gates
+    products: _Products
+    kept: tuple[np.ndarray, np.ndarray, np.ndarray]
+    sums: tuple[np.ndarray, np.ndarray]
+    dh: np.ndarray
+    dy: np.ndarray | None
+    ended: Sequence[np.ndarray | None]
+
+    def rows(self, start: int, stop: int) -> None:
+        part, dh = slice(start, stop), self.dh[start:stop]
+        turn_back = _turn_back_after if self.products.is_after else _turn_back
+        for turn in range(len(self.sums[0]) - 1, -1, -1):
+            ended = self.ended[turn]
+            mask = None if ended is None else ended[part]
+            kept = None if mask is None else dh.copy()
+            if self.dy is not None:
+                np.add(dh, self.dy[turn, part], out=dh)
+            (h, z, reset), (sums, inner) = ([one[turn, part] for one in ones] for ones in (self.kept, self.sums))
+            slopes = _mixed_back(self.gates, z, h, sums, dh)
+            turn_back(self.products, z, h, reset, slopes, sums, inner, dh, mask)
+            if mask is not None and kept is not None:
+                np.copyto(dh, kept, where=mask)
 
 
 def _mixed_back(gates: Gates, z: np.ndarray, h: np.ndarray, sums: np.ndarray, dh: np.ndarray) -> np.ndarray:
@@ -202,14 +258,14 @@ def _turn_back(
     (r, _, _), (dr, _, dg), both = _gates(z), _gates(sums), sums[:, : 2 * units]
     if ended is not None:
         np.copyto(dg, 0.0, where=ended)
-    state = multiply(dg, products.candidate.T, like("reset gradient", h))
+    state = product(dg, products.candidate.T, like("reset gradient", h))
     np.multiply(state, h, out=dr)
     np.multiply(state, r, out=state)
     np.add(dh, state, out=dh)
     np.multiply(both, slopes[:, : 2 * units], out=both)
     if ended is not None:
         np.copyto(both, 0.0, where=ended)
-    np.add(dh, multiply(both, products.gates.T, state), out=dh)
+    np.add(dh, product(both, products.gates.T, state), out=dh)
 
 
 def _turn_back_after(
@@ -226,7 +282,7 @@ def _turn_back_after(
     np.multiply(dg, r, out=inner)
     joined = like("state sums", sums)
     joined[:, : 2 * units], joined[:, 2 * units :] = both, inner
-    np.add(dh, multiply(joined, products.all.T, like("reset gradient", h)), out=dh)
+    np.add(dh, product(joined, products.all.T, like("reset gradient", h)), out=dh)
 
 
 def _add_weight_gradients(

@@ -7,6 +7,7 @@ is in cache. The gradients of the weights are one product behind the last turn. 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,16 @@ import numpy as np
 from npu_runtime.graph.ops import Turns
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
-from npu_runtime.kernels.fused.recurrent_turns import Gates, ended_rows, last_of, like, results_in, tanh_slopes
+from npu_runtime.kernels.fused.recurrent_turns import (
+    Gates,
+    ended_rows,
+    last_of,
+    like,
+    over_rows,
+    product,
+    results_in,
+    tanh_slopes,
+)
 from npu_runtime.kernels.fused.recurrent_weights import (
     Cell,
     add_input_gradients,
@@ -26,7 +36,6 @@ from npu_runtime.kernels.fused.recurrent_weights import (
     projected,
     shares,
 )
-from npu_runtime.kernels.linalg.matmul import multiply
 from npu_runtime.kernels.threads.parallel import scratch
 
 LSTM_SEQUENCE = "_LstmSequence"
@@ -60,25 +69,49 @@ def lstm_sequence(*operands: Any, cell: Cell, turns: Turns, out: tuple[Any, ...]
     units = first_h.shape[1]
     y, last_h, last_c, *kept = results_in(out, _results(x.shape, units, cell.is_kept))
     sums = kept[0] if kept else scratch("gate sums", (len(x), len(first_h), N_GATES * units))
-    memories, tanhs = kept[1:] if kept else (scratch("memories", (2, *first_c.shape)), scratch("tanhs", (2, *first_c.shape)))
     gates = Gates(cell.is_hard, 3 * units)
     scales = gates.scales(N_GATES * units)
     projected(cell, x[:count], weights, scales, sums[:count])
     recurrent = packed("state weights", [gate.h for gate in cell.gates], weights)
     recurrent *= scales
-    product, h, before = scratch("state product", sums.shape[1:]), first_h, first_c
-    for turn, ended in enumerate(ended_rows(lengths, count)):
-        z, c, place = sums[turn], memories[turn % len(memories)], turn % len(tanhs)
-        z += multiply(h, recurrent, product)
-        gates.activate(z)
-        h = _turn(z, before, c, tanhs[place], y[turn])
-        if ended is not None:
-            np.copyto(h, 0.0, where=ended)
-            np.copyto(c, before, where=ended)
-        before = c
+    forward = _Forward(gates, recurrent, sums[:count], (first_h, first_c), (y, last_c), kept[1:], ended_rows(lengths, count))
+    over_rows(len(first_h), 2.0 * count * len(first_h) * recurrent.size, forward.rows)
     y[count:] = 0.0
-    np.copyto(last_c, before)
     return y, last_of(first_h, y[:count], lengths, last_h), last_c, *kept
+
+
+@dataclass
+class _Forward:
+    """All turns of some rows of the batch.
+
+    recurrent: (H, 4 H).  sums: (turns, B, 4 H), of the input, which become the gates.  first: h and c to begin with.
+    results: the outputs and the last c, filled.  kept: c and tanh(c) of all turns, filled, or nothing.
+    """
+
+    gates: Gates
+    recurrent: np.ndarray
+    sums: np.ndarray
+    first: tuple[np.ndarray, np.ndarray]
+    results: tuple[np.ndarray, np.ndarray]
+    kept: Sequence[np.ndarray]
+    ended: Sequence[np.ndarray | None]
+
+    def rows(self, start: int, stop: int) -> None:
+        part = slice(start, stop)
+        (h, before), (y, last) = (state[part] for state in self.first), self.results
+        memories, tanhs = ([kept[:, part] for kept in self.kept] or
+                           [scratch(name, (2, *h.shape)) for name in ("memories", "tanhs")])  # fmt: skip
+        sums = scratch("state product", (stop - start, self.sums.shape[-1]))
+        for turn, ended in enumerate(self.ended):
+            z, c = self.sums[turn, part], memories[turn % len(memories)]
+            np.add(z, product(h, self.recurrent, sums), out=z)
+            self.gates.activate(z)
+            h = _turn(z, before, c, tanhs[turn % len(tanhs)], y[turn, part])
+            if ended is not None:
+                np.copyto(h, 0.0, where=ended[part])
+                np.copyto(c, before, where=ended[part])
+            before = c
+        np.copyto(last[part], before)
 
 
 def _turn(z: np.ndarray, before: np.ndarray, c: np.ndarray, tanh: np.ndarray, h: np.ndarray) -> np.ndarray:
@@ -94,7 +127,7 @@ def _turn(z: np.ndarray, before: np.ndarray, c: np.ndarray, tanh: np.ndarray, h:
 
 def _gates(z: np.ndarray) -> tuple[np.ndarray, ...]:
     units = z.shape[1] // N_GATES
-    return tuple(z[:, k * units : (k + 1) * units] for k in range(N_GATES))
+    return z[:, :units], z[:, units : 2 * units], z[:, 2 * units : 3 * units], z[:, 3 * units :]
 
 
 def _gradient_shape(*specs: Spec, cell: Cell, wants_dx: bool, **_: Any) -> list[Shape]:
@@ -128,49 +161,73 @@ def lstm_sequence_gradient(
     sums = scratch("sum gradients", (count, *z.shape[1:]))
     recurrent = packed("state weights", [gate.h for gate in cell.gates], weights).T
     gates, masks = Gates(cell.is_hard, 3 * first_h.shape[1]), ended_rows(lengths, count)
-    for turn in range(count - 1, -1, -1):
-        _turn_back(gates, z[turn], memories[turn - 1] if turn else first_c, tanhs[turn], sums[turn], (dh, dc),
-                   None if dy is None else dy[turn], masks[turn], recurrent)  # fmt: skip
+    backward = _Backward(gates, recurrent, z, (first_c, memories, tanhs), sums, (dh, dc), dy, masks)
+    over_rows(len(first_h), 2.0 * count * len(first_h) * recurrent.size, backward.rows)
     _add_weight_gradients(cell, x[:count], previous("states before", first_h, y[:count]), sums, targets, wanted)
     if wants_dx:
         input_gradient(cell, sums, weights, count, dx)
     return dx, dh, dc, *targets
 
 
-def _turn_back(
-    gates: Gates, z: np.ndarray, before: np.ndarray, tanh: np.ndarray, sums: np.ndarray, states: tuple[np.ndarray, np.ndarray],
-    dy: np.ndarray | None, ended: np.ndarray | None, recurrent: np.ndarray,
-) -> None:  # fmt: skip
-    """The gradients before a turn from those behind it.
+@dataclass
+class _Backward:
+    """All turns of some rows of the batch, from the last to the first.
 
-    z: (B, 4 H), the gates.  before, tanh: (B, H), c before the turn and tanh(c) behind it.  sums: (B, 4 H), filled with the
-    gradients of the gates' sums.  states: those of h and c, changed in place.  ended: rows that the turn leaves as they are.
-    recurrent: (4 H, H).
+    recurrent: (4 H, H).  z: the gates of all turns.  memories: c to begin with, c and tanh(c) of all turns.  sums: (turns, B, 4 H),
+    filled with the gradients of the gates' sums.  states: the gradients of h and c (B, H), changed from those behind the last turn
+    to those before the first.  dy: of the outputs.  ended: of each turn the rows that it leaves as they are.
     """
-    dh, dc = states
-    kept = None if ended is None else (dh.copy(), dc.copy())
-    if dy is not None:
-        np.add(dh, dy, out=dh)
+
+    gates: Gates
+    recurrent: np.ndarray
+    z: np.ndarray
+    memories: tuple[np.ndarray, np.ndarray, np.ndarray]
+    sums: np.ndarray
+    states: tuple[np.ndarray, np.ndarray]
+    dy: np.ndarray | None
+    ended: Sequence[np.ndarray | None]
+
+    def rows(self, start: int, stop: int) -> None:
+        part = slice(start, stop)
+        first, memories, tanhs = self.memories
+        dh, dc = (state[part] for state in self.states)
+        for turn in range(len(self.sums) - 1, -1, -1):
+            ended = self.ended[turn]
+            kept = None if ended is None else (dh.copy(), dc.copy())
+            if self.dy is not None:
+                np.add(dh, self.dy[turn, part], out=dh)
+            before, sums = memories[turn - 1, part] if turn else first[part], self.sums[turn, part]
+            _turn_back(self.gates, self.z[turn, part], before, tanhs[turn, part], sums, dh, dc)
+            if ended is not None:
+                np.copyto(sums, 0.0, where=ended[part])
+            product(sums, self.recurrent, dh)
+            if ended is not None and kept is not None:
+                np.copyto(dh, kept[0], where=ended[part])
+                np.copyto(dc, kept[1], where=ended[part])
+
+
+def _turn_back(
+    gates: Gates, z: np.ndarray, before: np.ndarray, tanh: np.ndarray, sums: np.ndarray, dh: np.ndarray, dc: np.ndarray
+) -> None:
+    """The gradients of the gates' sums of a turn, and of c before it.
+
+    z: (B, 4 H), the gates.  before, tanh: (B, H), c before the turn and tanh(c) behind it.  sums: (B, 4 H), filled.  dh: (B, H),
+    behind the turn.  dc: (B, H), changed.
+    """
     (i, f, o, g), (di, df, do, dg) = _gates(z), _gates(sums)
-    slopes, product = like("gate slopes", z), like("memory gradient", dh)
+    slopes, slope = like("gate slopes", z), like("memory slopes", dh)
     gates.slopes(z, slopes)
-    tanh_slopes(g, _gates(slopes)[-1])
-    tanh_slopes(tanh, product)
+    tanh_slopes(g, slopes[:, 3 * g.shape[1] :])
+    tanh_slopes(tanh, slope)
     np.multiply(dh, tanh, out=do)
-    np.multiply(product, dh, out=product)
-    np.multiply(product, o, out=product)
-    np.add(dc, product, out=dc)
+    np.multiply(slope, dh, out=slope)
+    np.multiply(slope, o, out=slope)
+    np.add(dc, slope, out=dc)
     np.multiply(dc, g, out=di)
     np.multiply(dc, before, out=df)
     np.multiply(dc, i, out=dg)
     np.multiply(dc, f, out=dc)
     np.multiply(sums, slopes, out=sums)
-    if ended is not None:
-        np.copyto(sums, 0.0, where=ended)
-    multiply(sums, recurrent, dh)
-    if kept is not None:
-        np.copyto(dh, kept[0], where=ended)
-        np.copyto(dc, kept[1], where=ended)
 
 
 def _add_weight_gradients(

@@ -68,9 +68,13 @@ def loss_of(outputs: Any, states: list[Any]) -> Any:
 
 
 def gradients_applied(loss: Any, x: Any) -> list[Any]:
-    """The gradient of x, and a step of Adam with those of all weights, by one loop of gradients."""
+    """The gradient of x, and a step of Adam with those of all weights, by one loop of gradients.
+
+    The step waits for the gradient of x: TensorFlow would else change the weights while its last turn reads them.
+    """
     dx, *gradients = tf.gradients(loss, [x, *tf.trainable_variables()])
-    return [dx, adam().apply_gradients(zip(gradients, tf.trainable_variables(), strict=True))]
+    with tf.control_dependencies([dx]):
+        return [dx, adam().apply_gradients(zip(gradients, tf.trainable_variables(), strict=True))]
 
 
 def ops_of(tmp_path: Any) -> list[str]:
