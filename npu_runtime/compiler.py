@@ -269,7 +269,7 @@ FUSE = (
          requires="shapes", breaks="all_needed", when=_is_fused),
     step(remove_unused, "Merging leaves nodes without readers, which would look like readers of a pattern's values.",
          provides="all_needed", when=_is_fused),
-    step(fuse_recurrent, "Before the bodies of loops are optimised, which would hide the cell; its sums over dead nodes are gone.",
+    step(fuse_recurrent, "Before the bodies of loops are optimised, which would hide the cells.",
          requires="shapes constants all_needed", when=_is_fused),
     step(fuse_random_masks, "The comparison must still be a node of its own and not part of a region.",
          requires="shapes", when=_is_fused),

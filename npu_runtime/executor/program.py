@@ -37,7 +37,8 @@ class Task:
     frees: slots emptied afterwards.  spent: positions in ins that nobody else reads, of a loop's step: the result may be written
     over such an array.  writes: whether it changes a variable.  is_beside: whether it runs beside the steps
     that follow.  waits: steps, by position, that run beside others and must have ended before this one begins.
-    may_see_dead: whether an input or a control may be DEAD, which has to be looked at.  turns: of a kernel that stands for a loop.
+    may_see_dead: whether an input or a control may be DEAD, which has to be looked at.
+    turns: of a kernel that stands for a loop.
     """
 
     node: str
@@ -87,8 +88,8 @@ class Program:
     fetches are in the graph.  has_branches: whether DEAD can occur.  memory: the places of values in the arena.  device_flops,
     host_flops: floating-point operations of a step on either side.  unread_flops: of nodes that a pass found needless, by op.
     n_uncounted: nodes that compute, but whose shapes only a run tells.  device_nodes: names.  host_nodes: the reason for the host
-    by name.  device_types: nodes by the float type they run in.  loops: the LoopRunners and Turns of its tasks.  streams: who runs what.
-    saturates: whether fp16 results that are too large are cut.  is_open: whether it was compiled for feeds of any extent, so that
+    by name.  device_types: nodes by the float type they run in.  loops: the LoopRunners and Turns of its tasks.
+    streams: who runs what.  saturates: whether fp16 results that are too large are cut.  is_open: whether it was compiled for feeds of any extent, so that
     its operations are not all counted.
     """
 

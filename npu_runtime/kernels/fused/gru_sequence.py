@@ -175,8 +175,8 @@ def gru_sequence_gradient(
     """The gradients of a GRU's input, first state and weights.
 
     operands: x, h to begin with, the outputs and what `gru_sequence` keeps of all turns, the gradient of the last h, that of the
-    outputs if has_dy, the limits, the lengths and the weights.  wanted: of which weights somebody reads the gradient.  wants_dx: whether
-    somebody reads that of x.
+    outputs if has_dy, the limits, the lengths and the weights.  wanted: of which weights somebody reads the gradient.
+    wants_dx: whether somebody reads that of x.
     Returns: the gradients of x (T, B, I), h (B, H), and of each weight, zeros where it is not wanted.
     """
     x, first, y, z, resets, last_dh = operands[:6]
@@ -205,7 +205,7 @@ class _Backward:
 
     kept: of all turns, the state before each, the gates and the candidate, and what that adds up of the state.  sums: (turns, B,
     3 H), filled with the gradients of the gates' sums, and (turns, B, H) of the product that is reset.  dh: (B, H), changed from
-    that behind the last turn to that before the first.  dy: of the outputs.  ended: of each turn the rows that it leaves as they are.
+    that behind the last turn to that before the first.  dy: of the outputs.  ended: rows that each turn leaves alone.
     """
 
     gates: Gates
@@ -289,7 +289,10 @@ def _add_weight_gradients(
     cell: Cell, x: np.ndarray, states: tuple[np.ndarray, np.ndarray], sums: tuple[np.ndarray, np.ndarray],
     targets: Sequence[np.ndarray | None],
 ) -> None:  # fmt: skip
-    """Add up the gradients of all weights.  states: before each turn and as reset.  sums: of the gates, and of the inner product."""
+    """Add up the gradients of all weights.
+
+    states: before each turn and as reset.  sums: of the gates, and of the inner product.
+    """
     (before, resets), (of_gates, inner) = states, sums
     add_input_gradients(cell, x, of_gates, targets)
     columns = 2 * before.shape[-1]

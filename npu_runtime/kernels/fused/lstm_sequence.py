@@ -143,8 +143,8 @@ def lstm_sequence_gradient(
     """The gradients of an LSTM's input, first states and weights.
 
     operands: x, h and c to begin with, the outputs, gates, c and tanh(c) of all turns, the gradients of the last h and c, that
-    of the outputs if has_dy, the limits, the lengths and the weights.  wanted: of which weights somebody reads the gradient.  wants_dx: whether
-    somebody reads that of x.
+    of the outputs if has_dy, the limits, the lengths and the weights.  wanted: of which weights somebody reads the gradient.
+    wants_dx: whether somebody reads that of x.
     Returns: the gradients of x (T, B, I), h and c (B, H), and of each weight, zeros where it is not wanted.
     """
     x, first_h, first_c, y, z, memories, tanhs, last_dh, last_dc = operands[:9]
@@ -173,9 +173,9 @@ def lstm_sequence_gradient(
 class _Backward:
     """All turns of some rows of the batch, from the last to the first.
 
-    recurrent: (4 H, H).  z: the gates of all turns.  memories: c to begin with, c and tanh(c) of all turns.  sums: (turns, B, 4 H),
-    filled with the gradients of the gates' sums.  states: the gradients of h and c (B, H), changed from those behind the last turn
-    to those before the first.  dy: of the outputs.  ended: of each turn the rows that it leaves as they are.
+    recurrent: (4 H, H).  z: the gates of all turns.  memories: c to begin with, c and tanh(c) of all turns.  sums: (turns, B, 4
+    H), filled with the gradients of the gates' sums.  states: the gradients of h and c (B, H), changed from those behind the last
+    turn to those before the first.  dy: of the outputs.  ended: of each turn the rows that it leaves as they are.
     """
 
     gates: Gates

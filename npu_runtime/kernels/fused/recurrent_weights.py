@@ -1,4 +1,4 @@
-"""The weights of a recurrent cell: where each gate's stand in the graph's matrices, side by side for one product, and back again."""
+"""The weights of a recurrent cell: where each gate's stand in the graph's matrices, and the products that all turns share."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class Gate:
 class Cell:
     """A recurrent cell as a kernel takes it.
 
-    gates: of an LSTM input, forget, output and candidate; of a GRU reset, update and candidate.  n_weights: inputs that the blocks
-    count.  is_hard: whether the gates' activation is the hard sigmoid, max(0, min(1, 0.2 x + 0.5)).  is_after: whether a GRU's
+    gates: of an LSTM input, forget, output and candidate; of a GRU reset, update and candidate.  n_weights: inputs that
+    the blocks count.  is_hard: whether the gates' activation is the hard sigmoid, max(0, min(1, 0.2 x + 0.5)).  is_after: whether a GRU's
     reset gate scales the product of the state and not the state.  n_limits: scalar inputs that bound the number of turns.
     is_masked: whether an input has the length of each row's sequence.  is_kept: whether the kernel keeps what the gradient reads.
     """

@@ -1,7 +1,7 @@
-"""Before: _While over the elements of an array, and the _While of its gradients.  After: _LstmSequence, _LstmSequenceGrad, or GRU.
+"""Before: _While over the elements of an array, and that of its gradients.  After: _LstmSequence and _LstmSequenceGrad, or a GRU's.
 
-Turn by turn a cell is some thirty kernels forward and fifty backward, each of a few microseconds of work. As one kernel, a turn is
-one product and a few passes in place, and what need not wait for the turn before is done for all turns at once.
+Turn by turn a cell is some thirty kernels forward and fifty backward, each with a few microseconds of work. As one kernel, a turn
+is one product and a few passes in place, and what need not wait for the turn before is done for all turns at once.
 """
 
 from __future__ import annotations
