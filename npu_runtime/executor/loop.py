@@ -14,7 +14,7 @@ from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
 from npu_runtime.executor.watch import current
 from npu_runtime.graph.ir import Value
-from npu_runtime.graph.ops import Loop
+from npu_runtime.graph.ops import Loop, Turns
 from npu_runtime.interrupts import current as current_interrupts
 
 _Steps = list[tuple[Callable[[list[Any]], None], Task]]
@@ -78,7 +78,7 @@ class _Part:
     """The test or the body.  flops: floating-point operations of its steps but its loops.  loops: of its steps."""
 
     def __init__(self, steps: list[Task], has_branches: bool) -> None:
-        self.loops = [step.function for step in steps if isinstance(step.function, LoopRunner)]
+        self.loops: list[LoopRunner | Turns] = [step.function for step in steps if isinstance(step.function, LoopRunner)]
         self.loops += [step.turns for step in steps if step.turns is not None]
         self.flops = sum(step.flops for step in steps if not isinstance(step.function, LoopRunner))
         self._steps = steps

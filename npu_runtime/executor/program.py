@@ -89,8 +89,8 @@ class Program:
     host_flops: floating-point operations of a step on either side.  unread_flops: of nodes that a pass found needless, by op.
     n_uncounted: nodes that compute, but whose shapes only a run tells.  device_nodes: names.  host_nodes: the reason for the host
     by name.  device_types: nodes by the float type they run in.  loops: the LoopRunners and Turns of its tasks.
-    streams: who runs what.  saturates: whether fp16 results that are too large are cut.  is_open: whether it was compiled for feeds of any extent, so that
-    its operations are not all counted.
+    streams: who runs what.  saturates: whether fp16 results that are too large are cut.  is_open: whether it was compiled for
+    feeds of any extent, so that its operations are not all counted.
     """
 
     steps: list[Task | HostStep] = field(default_factory=list)

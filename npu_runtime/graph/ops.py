@@ -110,12 +110,16 @@ class Loop:
 
 @dataclass(eq=False)
 class Turns:
-    """What the node that stands for a whole loop tells of its last call.  count: turns.  flops_each: of one turn."""
+    """What the node that stands for a whole loop tells of its last call.
+
+    flops_each: floating-point operations of one turn.  flops_test: of one test whether there is another.  count: turns.
+    """
 
     flops_each: float = 0.0
+    flops_test: float = 0.0
     count: int = 0
 
     @property
     def flops(self) -> float:
         """Floating-point operations of the last call."""
-        return self.flops_each * self.count
+        return self.flops_each * self.count + self.flops_test * (self.count + 1)

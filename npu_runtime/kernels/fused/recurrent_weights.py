@@ -47,8 +47,8 @@ class Cell:
     """A recurrent cell as a kernel takes it.
 
     gates: of an LSTM input, forget, output and candidate; of a GRU reset, update and candidate.  n_weights: inputs that
-    the blocks count.  is_hard: whether the gates' activation is the hard sigmoid, max(0, min(1, 0.2 x + 0.5)).  is_after: whether a GRU's
-    reset gate scales the product of the state and not the state.  n_limits: scalar inputs that bound the number of turns.
+    the blocks count.  is_hard: whether the gates' activation is the hard sigmoid, max(0, min(1, 0.2 x + 0.5)).  is_after:
+    whether a GRU's reset gate scales the product of the state and not the state.  n_limits: scalar inputs that bound the turns.
     is_masked: whether an input has the length of each row's sequence.  is_kept: whether the kernel keeps what the gradient reads.
     """
 

@@ -1,4 +1,4 @@
-"""Before: _While over the elements of an array, and that of its gradients.  After: _LstmSequence and _LstmSequenceGrad, or a GRU's.
+"""Before: _While over the elements of an array, and that of its gradients.  After: _LstmSequence, _LstmSequenceGrad, or a GRU's.
 
 Turn by turn a cell is some thirty kernels forward and fifty backward, each with a few microseconds of work. As one kernel, a turn
 is one product and a few passes in place, and what need not wait for the turn before is done for all turns at once.
@@ -238,7 +238,7 @@ class _Fusion:
         """Put the kernels in the place of the loops, and take out what only served those."""
         assert self.found is not None
         moved = self._moved(self.forward, self.found.states)
-        flops = {loop.node.name: _flops_of(loop) for loop in (self.forward, self.backward) if loop is not None}
+        turns = {loop.node.name: _turns_of(loop) for loop in (self.forward, self.backward) if loop is not None}
         if self.backward is not None and self.gradients is not None:
             moved |= self._moved(self.backward, [*self.gradients.states, *self.gradients.weights])
         controls = self._controls()
@@ -248,12 +248,12 @@ class _Fusion:
         tail = self._tail(self.found)
         ops, node = OPS[len(states)], self.forward.node
         last = [] if self.backward is None else self._last(self.backward)
-        self._become(node, ops[0], [self.x, *states, *tail], {"cell": cell, TURNS: Turns(flops[node.name])}, controls)
+        self._become(node, ops[0], [self.x, *states, *tail], {"cell": cell, TURNS: turns[node.name]}, controls)
         if self.backward is not None:
             kept = [Value(node.name, index) for index in (0, *range(1 + len(states), len(node.outputs)))]
             dy = [] if self.dy is None else [self.dy]
             self._become_gradient(self.backward.node, ops[1], [self.x, *states, *kept, *last, *dy, *tail], cell,
-                                  flops[self.backward.node.name])  # fmt: skip
+                                  turns[self.backward.node.name])  # fmt: skip
         self._take_out()
 
     def _moved(self, loop: SequenceLoop, names: Sequence[str | None]) -> dict[Value, Value]:
@@ -292,10 +292,10 @@ class _Fusion:
             self.graph.add(Node(name, "ReadVariableOp", [value], controls, {"dtype": "float32"}, outputs))
         return Value(name)
 
-    def _become_gradient(self, node: Node, op: str, inputs: list[Value], cell: Cell, flops: float) -> None:
+    def _become_gradient(self, node: Node, op: str, inputs: list[Value], cell: Cell, turns: Turns) -> None:
         assert self.gradients is not None
         wanted = tuple(name is not None for name in self.gradients.weights)
-        attrs = {"cell": cell, TURNS: Turns(flops), "wanted": wanted, "has_dy": self.dy is not None}
+        attrs = {"cell": cell, TURNS: turns, "wanted": wanted, "has_dy": self.dy is not None}
         self._become(node, op, inputs, {**attrs, "wants_dx": (self.read, True) in self.gathered}, [])
 
     def _become(self, node: Node, op: str, inputs: list[Value], attrs: dict[str, Any], controls: list[str]) -> None:
@@ -322,8 +322,11 @@ class _Fusion:
             del self.graph.nodes[name]
 
 
-def _flops_of(loop: SequenceLoop) -> float:
-    """Floating-point operations of a turn, as they are counted where the loop stays one."""
+def _turns_of(loop: SequenceLoop) -> Turns:
+    """Floating-point operations of a turn and a test, as they are counted where the loop stays one."""
     for one in (fold_constants, eliminate_noops, drop_unread, remove_unused):
         one.run(loop.body)
-    return sum(node_work(loop.body, node) for node in loop.body if node.name in loop.loop.body)
+    flops = {True: 0.0, False: 0.0}
+    for node in loop.body:
+        flops[node.name in loop.loop.body] += node_work(loop.body, node)
+    return Turns(flops[True], flops[False])

@@ -136,14 +136,13 @@ class CellMatcher:
             for reset, inner in self._pairs(product, ("Mul",)):
                 state = self.sums.of(inner)
                 if state is not None and self._gate(reset) is not None:
-                    total = self.sums.of(rest) or self.sums._vector(rest)
+                    total = self.sums.of(rest)
                     return None if total is None else self._cell([reset, update], total, h, h, state)
         total = self.sums.of(candidate)
-        sources = {term.source for term in total.terms} - {None, self.x} if total is not None else set()
-        for source in sources:
-            for reset, other in self._pairs(source, ("Mul",)) if source is not None else ():
-                if other == h and total is not None:
-                    return self._cell([reset, update], total, h, source)
+        for source in [] if total is None else [term.source for term in total.terms]:
+            resets = [] if source is None else [gate for gate, other in self._pairs(source, ("Mul",)) if other == h]
+            if total is not None and source is not None and resets:
+                return self._cell([resets[0], update], total, h, source)
         return None
 
     def _pairs(self, value: Value, ops: tuple[str, ...]) -> list[tuple[Value, Value]]:

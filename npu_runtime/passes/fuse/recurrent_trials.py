@@ -32,11 +32,12 @@ TOLERANCE = 2e-4
 and a change of the cell that means anything by more than 1e-3."""
 FEWEST_ELEMENTS, MOST_TRIALS = 256, 4
 """Elements of a state of which one trial is enough, and the number of trials where there are fewer."""
-ANALYTIC = frozenset(
-    "Add AddN AddV2 BiasAdd BiasAddGrad BroadcastTo ConcatV2 ExpandDims Fill Identity MatMul Mul Neg Pack Pad ReadVariableOp Reshape "
-    "Sigmoid SigmoidGrad Slice Split SplitV Squeeze StackPopV2 StackPushV2 StridedSlice StridedSliceGrad Sub Sum Tanh TanhGrad "
-    "TensorArrayGradV3 TensorArrayReadV3 TensorArrayWriteV3 Tile Transpose Unpack ZerosLike".split()
-) | {LOOP_INPUT}
+ANALYTIC = frozenset({
+    LOOP_INPUT, "Add", "AddN", "AddV2", "BiasAdd", "BiasAddGrad", "BroadcastTo", "ConcatV2", "ExpandDims", "Fill",
+    "Identity", "MatMul", "Mul", "Neg", "Pack", "Pad", "ReadVariableOp", "Reshape", "Sigmoid", "SigmoidGrad", "Slice",
+    "Split", "SplitV", "Squeeze", "StackPopV2", "StackPushV2", "StridedSlice", "StridedSliceGrad", "Sub", "Sum", "Tanh",
+    "TanhGrad", "TensorArrayGradV3", "TensorArrayReadV3", "TensorArrayWriteV3", "Tile", "Transpose", "Unpack", "ZerosLike",
+})  # fmt: skip
 """Ops of floating-point results that the loop of a known cell may have."""
 SIDED = frozenset({"Maximum", "Minimum", "Select", "SelectV2", "OnesLike"})
 """Ops that have sides: of the hard sigmoid and of lengths."""
