@@ -67,9 +67,11 @@ def forward_loop(outer: Graph, node: Node) -> SequenceLoop | None:
     """The parts of a loop whose counters go up from 0; None for any other."""
     found = SequenceLoop(node, outer)
     for test in _tests(found.body, found.loop.condition):
+        if test.op != "Less":
+            return None
         counter, limit = (origin(found.body, value) for value in test.inputs)
         outside = found.outside(limit)
-        if test.op != "Less" or outside is None or not _counts(found, counter.node, ("AddV2", "Add"), 0):
+        if outside is None or not _counts(found, counter.node, ("AddV2", "Add"), 0):
             return None
         found.counters.append(counter.node)
         found.limits.append(outside)
@@ -98,7 +100,7 @@ def _tests(body: Graph, condition: Value) -> Iterator[Node]:
         for value in node.inputs:
             yield from _tests(body, value)
     else:
-        yield node if len(node.inputs) == 2 else Node("", "")
+        yield node
 
 
 def _variables(found: SequenceLoop) -> list[str]:

@@ -246,6 +246,15 @@ def test_cells_that_are_not_known_stay_loops(name: str, tmp_path: Any) -> None:
     assert check(fetch, {x: sequence()}, tmp_path, steps=3) == ["_While", "_While"]
 
 
+def test_loops_that_end_by_other_tests_stay_loops(tmp_path: Any) -> None:
+    """Until all values are large, or a flag is set: nothing counts the turns."""
+    x = tf.placeholder(tf.float32, [3, UNITS])
+    grown = tf.while_loop(lambda y: tf.logical_not(tf.reduce_all(y > 2.0)), lambda y: tf.tanh(y) * y + 1.0, [x])
+    flagged = tf.while_loop(lambda done, y: tf.logical_not(done), lambda done, y: (tf.reduce_all(y > 2.0), y + 1.0), [False, x])
+    values = np.full((3, UNITS), 0.5, np.float32)
+    assert check([grown, flagged[1]], {x: values}, tmp_path) == ["_While", "_While"]
+
+
 def test_dropout_inside_stays_a_loop(tmp_path: Any) -> None:
     x = tf.placeholder(tf.float32, [3, 6, WIDTH])
     cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(UNITS), state_keep_prob=0.5, seed=3)
