@@ -93,7 +93,7 @@ def gru_sequence(*operands: Any, cell: Cell, turns: Turns, out: tuple[Any, ...] 
     scales = gates.scales(N_GATES * units)
     projected(cell, x[:count], weights, scales, sums[:count])
     forward = _Forward(gates, _Products(cell, weights, scales), sums[:count], first, y, kept[1:], ended_rows(lengths, count))
-    over_rows(len(first), 2.0 * count * len(first) * forward.products.all.size, forward.rows)
+    over_rows(len(first), 2.0 * len(first) * forward.products.all.size, forward.rows)
     y[count:] = 0.0
     return y, last_of(first, y[:count], lengths, last), *kept
 
@@ -191,7 +191,7 @@ def gru_sequence_gradient(
     sums, inner = scratch("sum gradients", (count, *z.shape[1:])), scratch("inner gradients", (count, *first.shape))
     products, gates, masks = _Products(cell, weights), Gates(cell.is_hard, 2 * first.shape[1]), ended_rows(lengths, count)
     backward = _Backward(gates, products, (before, z, resets), (sums, inner), dh, dy, masks)
-    over_rows(len(first), 2.0 * count * len(first) * products.all.size, backward.rows)
+    over_rows(len(first), 2.0 * len(first) * products.all.size, backward.rows)
     asked = [target if is_wanted else None for target, is_wanted in zip(targets, wanted, strict=True)]
     _add_weight_gradients(cell, x[:count], (before, resets[:count]), (sums, inner), asked)
     if wants_dx:

@@ -75,7 +75,7 @@ def lstm_sequence(*operands: Any, cell: Cell, turns: Turns, out: tuple[Any, ...]
     recurrent = packed("state weights", [gate.h for gate in cell.gates], weights)
     recurrent *= scales
     forward = _Forward(gates, recurrent, sums[:count], (first_h, first_c), (y, last_c), kept[1:], ended_rows(lengths, count))
-    over_rows(len(first_h), 2.0 * count * len(first_h) * recurrent.size, forward.rows)
+    over_rows(len(first_h), 2.0 * len(first_h) * recurrent.size, forward.rows)
     y[count:] = 0.0
     return y, last_of(first_h, y[:count], lengths, last_h), last_c, *kept
 
@@ -162,7 +162,7 @@ def lstm_sequence_gradient(
     recurrent = packed("state weights", [gate.h for gate in cell.gates], weights).T
     gates, masks = Gates(cell.is_hard, 3 * first_h.shape[1]), ended_rows(lengths, count)
     backward = _Backward(gates, recurrent, z, (first_c, memories, tanhs), sums, (dh, dc), dy, masks)
-    over_rows(len(first_h), 2.0 * count * len(first_h) * recurrent.size, backward.rows)
+    over_rows(len(first_h), 2.0 * len(first_h) * recurrent.size, backward.rows)
     _add_weight_gradients(cell, x[:count], previous("states before", first_h, y[:count]), sums, targets, wanted)
     if wants_dx:
         input_gradient(cell, sums, weights, count, dx)

@@ -18,14 +18,15 @@ SMALL_PRODUCT_FLOPS = 1e6
 """Floating-point operations of a product of which choosing the fastest way takes longer than it gains: 10 of 25 microseconds."""
 LEAST_ROWS = 4
 """The fewest rows of a thread's share of the batch: BLAS computes fewer at the same time."""
-SERIAL_FLOPS = 4e6
-"""A sequence of fewer operations, 0.2 ms of one thread, takes less time than waking a worker and waiting for it."""
+SERIAL_FLOPS = 1e7
+"""A turn of fewer floating-point operations is no faster on two threads: each waits for the other's turn in the interpreter. At
+4e6 (32 by 128 units) two threads took as long as one, at 3e7 (64 by 256) two thirds; measured 2026-11-24 on the Xeon."""
 
 
 def over_rows(batch: int, flops: float, body: Callable[[int, int], None]) -> None:
     """Run body(start, stop) over the rows of the batch, which do not know of each other: every thread takes all turns of some.
 
-    flops: of all turns.
+    flops: of the product of one turn.
     """
     n_shares = min(n_threads(), batch // LEAST_ROWS) if flops >= SERIAL_FLOPS else 1
     parallel_ranges(batch, body, -(-batch // max(n_shares, 1)))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from npu_runtime.executor.loop import turns_of
 from tests.runtime.device import device_of, device_session
 
 UNITS, WIDTH = 5, 4
@@ -265,8 +266,8 @@ def test_dropout_inside_stays_a_loop(tmp_path: Any) -> None:
     assert ops_of(tmp_path) == ["_While"]
 
 
-def test_the_run_log_counts_the_same_operations() -> None:
-    counts = []
+def test_the_run_log_counts_the_same_operations_and_turns() -> None:
+    counts, turns = [], []
     x = tf.placeholder(tf.float32, [3, 6, WIDTH])
     length = tf.placeholder(tf.int32, [3])
     outputs, states = dynamic("GRUCell", x, sequence_length=length)
@@ -276,5 +277,8 @@ def test_the_run_log_counts_the_same_operations() -> None:
         with device_session(fusion="on" if fusion else "off") as session:
             session.run(tf.global_variables_initializer())
             session.run([loss, train], {x: sequence(), length: [2, 1, 4]})
+            runner = next(runner for plan in list(device_of(session)._plans.values())[-1:] for runner in plan.runners.values())
+            turns.append(turns_of(runner.program))
             counts.append(device_of(session)._record.programs[-1].device_flops)
-    assert counts[0] == pytest.approx(counts[1], rel=0.01)
+    assert counts[0] == pytest.approx(counts[1], rel=1e-6)
+    assert turns[0] == turns[1] and set(turns[0].values()) == {4}
