@@ -3,7 +3,7 @@
     python -m benchmarks.recurrent
 
 `tf.nn.dynamic_rnn` over 40 steps, trained by Adam: forward, backward and update, one process for each line, in which a
-TensorFlow session and a device session take turns. What counts here is what a step of a loop costs beside its arithmetic.
+TensorFlow session and a device session take turns. The device runs the loops of such a network as one kernel each way.
 """
 
 from __future__ import annotations

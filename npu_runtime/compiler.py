@@ -27,6 +27,7 @@ from npu_runtime.passes.fuse.fuse_optimizer_products import fuse_optimizer_produ
 from npu_runtime.passes.fuse.fuse_pool_gradients import fuse_pool_gradients
 from npu_runtime.passes.fuse.fuse_product_sums import fuse_product_sums
 from npu_runtime.passes.fuse.fuse_random_masks import fuse_random_masks
+from npu_runtime.passes.fuse.fuse_recurrent import fuse_recurrent
 from npu_runtime.passes.fuse.lay_out_weights import lay_out_weights
 from npu_runtime.passes.place import host_reads_first as host_order
 from npu_runtime.passes.place import partition as segments
@@ -268,6 +269,8 @@ FUSE = (
          requires="shapes", breaks="all_needed", when=_is_fused),
     step(remove_unused, "Merging leaves nodes without readers, which would look like readers of a pattern's values.",
          provides="all_needed", when=_is_fused),
+    step(fuse_recurrent, "Before the bodies of loops are optimised, which would hide the cells.",
+         requires="shapes constants all_needed", when=_is_fused),
     step(fuse_random_masks, "The comparison must still be a node of its own and not part of a region.",
          requires="shapes", when=_is_fused),
     step(leaky_relu_grad_from_output, "A LeakyRelu whose input its gradient reads could not be fused into what makes the input.",

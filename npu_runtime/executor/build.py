@@ -21,7 +21,7 @@ from npu_runtime.executor.loop import LoopRunner
 from npu_runtime.executor.program import HostFunction, HostStep, Program, Task
 from npu_runtime.executor.variable_locks import holding
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.ops import CONSTANT, FEED, HANDLES, LOOP_INPUT, MERGES, VARIABLES, WHILE, HostCall, Loop
+from npu_runtime.graph.ops import CONSTANT, FEED, HANDLES, LOOP_INPUT, MERGES, TURNS, VARIABLES, WHILE, HostCall, Loop
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.schedule.order_steps import NOTHING, is_source, may_be_dead
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
@@ -151,7 +151,7 @@ class _Builder:
             node.name, node.op, self._function(node, plan), ins, outs,
             derefs=self._derefs(node), buffers=self._buffers(node, plan), controls=self._controls([node]),
             token=self.tokens.get(node.name, -1), unit=made.unit if made else "scalar", flops=node_work(self.graph, node),
-            writes=writes_variables(self.graph, node), may_see_dead=self._may_see_dead(node),
+            writes=writes_variables(self.graph, node), may_see_dead=self._may_see_dead(node), turns=node.attrs.get(TURNS),
         )  # fmt: skip
 
     def _may_see_dead(self, node: Node) -> bool:
@@ -185,6 +185,8 @@ class _Builder:
             return partial(control_flow.switch, None)
         if node.op in STRUCTURAL or (node.op == "Identity" and node.outputs[0].dtype in HANDLES):
             return STRUCTURAL.get(node.op, control_flow.identity)
+        if TURNS in node.attrs:
+            self.program.loops.append(node.attrs[TURNS])
         made = all_kernels()[node.op]
         handed = variable_inputs(self.graph, node)
         if made.small is not None and not handed:

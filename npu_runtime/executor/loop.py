@@ -14,7 +14,7 @@ from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
 from npu_runtime.executor.watch import current
 from npu_runtime.graph.ir import Value
-from npu_runtime.graph.ops import Loop
+from npu_runtime.graph.ops import Loop, Turns
 from npu_runtime.interrupts import current as current_interrupts
 
 _Steps = list[tuple[Callable[[list[Any]], None], Task]]
@@ -78,7 +78,8 @@ class _Part:
     """The test or the body.  flops: floating-point operations of its steps but its loops.  loops: of its steps."""
 
     def __init__(self, steps: list[Task], has_branches: bool) -> None:
-        self.loops = [step.function for step in steps if isinstance(step.function, LoopRunner)]
+        self.loops: list[LoopRunner | Turns] = [step.function for step in steps if isinstance(step.function, LoopRunner)]
+        self.loops += [step.turns for step in steps if step.turns is not None]
         self.flops = sum(step.flops for step in steps if not isinstance(step.function, LoopRunner))
         self._steps = steps
         self._plain = run_step_with_branches if has_branches else run_step
@@ -113,6 +114,8 @@ def turns_of(program: Program) -> dict[str, int]:
     """Iterations of the last call of each loop of a program, by node; of a loop inside of another its last call."""
     found = {}
     for step in program.steps:
+        if isinstance(step, Task) and step.turns is not None:
+            found[step.node] = step.turns.count
         if isinstance(step, Task) and isinstance(step.function, LoopRunner):
             found[step.node] = step.function.turns
             found.update(turns_of(step.function.program))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.graph.ir import Value
+from npu_runtime.graph.ops import Turns
 from npu_runtime.passes.schedule.assign_streams import StreamPlan
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 
@@ -37,6 +38,7 @@ class Task:
     over such an array.  writes: whether it changes a variable.  is_beside: whether it runs beside the steps
     that follow.  waits: steps, by position, that run beside others and must have ended before this one begins.
     may_see_dead: whether an input or a control may be DEAD, which has to be looked at.
+    turns: of a kernel that stands for a loop.
     """
 
     node: str
@@ -56,6 +58,7 @@ class Task:
     is_beside: bool = False
     waits: tuple[int, ...] = ()
     may_see_dead: bool = False
+    turns: Turns | None = None
 
 
 @dataclass
@@ -85,9 +88,9 @@ class Program:
     fetches are in the graph.  has_branches: whether DEAD can occur.  memory: the places of values in the arena.  device_flops,
     host_flops: floating-point operations of a step on either side.  unread_flops: of nodes that a pass found needless, by op.
     n_uncounted: nodes that compute, but whose shapes only a run tells.  device_nodes: names.  host_nodes: the reason for the host
-    by name.  device_types: nodes by the float type they run in.  loops: the LoopRunners of its tasks.  streams: who runs what.
-    saturates: whether fp16 results that are too large are cut.  is_open: whether it was compiled for feeds of any extent, so that
-    its operations are not all counted.
+    by name.  device_types: nodes by the float type they run in.  loops: the LoopRunners and Turns of its tasks.
+    streams: who runs what.  saturates: whether fp16 results that are too large are cut.  is_open: whether it was compiled for
+    feeds of any extent, so that its operations are not all counted.
     """
 
     steps: list[Task | HostStep] = field(default_factory=list)

@@ -55,6 +55,9 @@ NOT_COMPILED = "_without_npu_compile"
 NOT_LOWERED = "_not_lowered"
 """Attribute of a functional conditional or loop that stays one node: why it cannot run on the device."""
 
+TURNS = "turns"
+"""Attribute of a node that stands for a whole loop: its Turns."""
+
 Key = tuple[str, str]
 """(kind, name) of a variable: kind is "ref" or "resource"."""
 Branch = tuple[Value, int]
@@ -103,3 +106,20 @@ class Loop:
     body: frozenset[str] = frozenset()
     next_values: dict[str, Value] = field(default_factory=dict)
     results: list[str] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Turns:
+    """What the node that stands for a whole loop tells of its last call.
+
+    flops_each: floating-point operations of one turn.  flops_test: of one test whether there is another.  count: turns.
+    """
+
+    flops_each: float = 0.0
+    flops_test: float = 0.0
+    count: int = 0
+
+    @property
+    def flops(self) -> float:
+        """Floating-point operations of the last call."""
+        return self.flops_each * self.count + self.flops_test * (self.count + 1)
