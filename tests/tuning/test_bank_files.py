@@ -74,6 +74,11 @@ def damaged(rng: random.Random, good: bytes) -> bytes:
     return rng.choice(_SPOILERS)(rng, good)
 
 
+def spoil_bytes(rng: random.Random, good: bytes) -> bytes:
+    """As `damaged`, in the ways that any bank file can be spoilt in."""
+    return rng.choice([_cut, _flipped, _random, _deep, _foreign, _other_head])(rng, good)
+
+
 def _cut(rng, good):
     return good[: rng.randrange(len(good))]
 

@@ -1,0 +1,116 @@
+"""The bank of this machine's kernels, as a tuner uses it: damaged, hostile, and shared by two users."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from npu_runtime.kernels.algorithm_choice import set_tuner
+from npu_runtime.kernels.linalg import matmul
+from npu_runtime.tuning.bank.document import render
+from npu_runtime.tuning.bank.machine_bank import MachineBank, this_machine
+from npu_runtime.tuning.kernels.kernel_tuner import KernelTuner
+from tests.kernels.harness import arr
+from tests.tuning.test_bank_files import ROOT, SEED, Told, spoil_bytes
+
+N_FILES = 1000
+A, B = arr(96, 80).round(), arr(80, 96, seed=1).round()
+NOBODY = 65534
+"""The user of no rights that Linux systems have."""
+
+
+@pytest.fixture(autouse=True)
+def untuned() -> Iterator[None]:
+    yield
+    set_tuner(None)
+
+
+def product(folder: Path, told: Told, seconds: float = 0.0) -> tuple[bytes, KernelTuner]:
+    """A product by what a bank says, and who chose; without time nothing is tried."""
+    tuner = KernelTuner(MachineBank(folder, told), False, seconds)
+    set_tuner(tuner)
+    return matmul.multiply(A, B, np.empty((96, 96), np.float32)).tobytes(), tuner
+
+
+def bank_file(folder: Path) -> Path:
+    return next(folder.glob("kernels_*.json"))
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory) -> tuple[str, bytes]:
+    """The name and the bytes of a bank with one choice."""
+    folder = tmp_path_factory.mktemp("good")
+    _, tuner = product(folder, Told(), 60.0)
+    tuner.save()
+    assert product(folder, Told())[1].n_known == 1
+    return bank_file(folder).name, bank_file(folder).read_bytes()
+
+
+def test_a_thousand_damaged_files_end_in_a_warning_and_the_same_numbers(tmp_path, good):
+    rng, n_told = random.Random(SEED), 0
+    exact = (A.astype(np.float64) @ B).astype(np.float32).tobytes()
+    for n in range(N_FILES):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        (folder / good[0]).write_bytes(spoil_bytes(rng, good[1]))
+        told = Told()
+        made, tuner = product(folder, told)
+        assert made == exact and len(told) <= 1 and tuner.n_known + tuner.n_late == 1
+        n_told += len(told)
+    assert n_told > 0.9 * N_FILES
+
+
+CHOICES = ["columns nothing", "__class__", "/etc/passwd", 0, 2**40, -1]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_a_choice_that_the_kernel_has_not_is_the_default(tmp_path, good, choice):
+    key = repr((A.shape, B.shape, (True, True, True, False)))
+    machine = this_machine()
+    subject = {"processor": machine.processor, "cores": machine.cores, "numpy": machine.numpy}
+    (tmp_path / good[0]).write_text(render("kernels", subject, [["MatMul", key, choice]]))
+    made, tuner = product(tmp_path, told := Told())
+    assert (tuner.n_known, tuner.n_late) == (0, 1) and told == []
+    assert made == (A.astype(np.float64) @ B).astype(np.float32).tobytes()
+
+
+OTHER_USER = """
+import os, sys
+from pathlib import Path
+from npu_runtime.tuning.bank.machine_bank import MachineBank
+os.setgid(int(sys.argv[2])), os.setuid(int(sys.argv[2]))
+bank = MachineBank(Path(sys.argv[1]), print)
+print("found", bank.get("kernel", "shape"))
+print("kept", bank.put("kernel", "another shape", "theirs"))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root becomes another user")
+@pytest.mark.parametrize("mode", [0o755, 0o777])
+def test_another_user_reads_the_bank_and_writes_it_where_that_is_allowed(mode):
+    folder = Path(tempfile.mkdtemp())
+    try:
+        mine = MachineBank(folder, told := Told())
+        assert mine.put("kernel", "shape", "mine")
+        folder.chmod(mode)
+        done = subprocess.run(
+            [sys.executable, "-c", OTHER_USER, str(folder), str(NOBODY)], capture_output=True, text=True, cwd=ROOT, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "found mine" in done.stdout
+        kept = "kept True" in done.stdout
+        assert kept is (mode == 0o777) and ("TUNE_BANK_PATH" in done.stdout) is not kept
+        again = MachineBank(folder, told)
+        assert again.get("kernel", "shape") == "mine" and again.get("kernel", "another shape") == ("theirs" if kept else None)
+        assert again.put("kernel", "third shape", "mine") and told == []
+    finally:
+        shutil.rmtree(folder)
