@@ -20,7 +20,7 @@ LEAST_ROWS = 4
 """The fewest rows of a thread's share of the batch: BLAS computes fewer at the same time."""
 SERIAL_FLOPS = 1e7
 """A turn of fewer floating-point operations is no faster on two threads: each waits for the other's turn in the interpreter. At
-4e6 (32 by 128 units) two threads took as long as one, at 3e7 (64 by 256) two thirds; measured 2026-11-24 on the Xeon."""
+4e6, 32 by 128 units, two threads took as long as one on an EPYC."""
 
 
 def over_rows(batch: int, flops: float, body: Callable[[int, int], None]) -> None:
