@@ -144,6 +144,14 @@ def test_what_is_out_of_time_keeps_the_default_also_in_the_next_run() -> None:
     assert bank.known == {("kernel", "1"): "slow"}
 
 
+def test_without_a_search_the_bank_is_read_and_not_written() -> None:
+    bank = Bank({("kernel", "1"): "b"})
+    tuner = KernelTuner(bank, False, 60, searches=False)
+    assert [tuner.choose("kernel", shape, "a", _trials(a=1, b=5)) for shape in (1, 2)] == ["b", "a"]
+    tuner.save()
+    assert bank.known == {("kernel", "1"): "b"} and (tuner.n_known, tuner.n_tried, tuner.n_late) == (1, 0, 0)
+
+
 def test_two_threads_get_the_same() -> None:
     """Each tries at the same time, and the machine decides which is faster."""
     tuner, together, found = KernelTuner(None, False, 60), Barrier(4), []

@@ -47,16 +47,17 @@ class KernelBank(Protocol):
 
 class KernelTuner:
     """bank: of this machine, None for none.  repeats: whether what the bank has is tried again.  seconds: for all trials.
+    searches: whether anything is tried; else what the bank has not keeps the default, in this process alone.
 
     n_tried, n_changed, n_known, n_late: shapes that were tried, that another algorithm than the default is better for, that the
     bank had, and that were out of time and keep the default.
     """
 
-    def __init__(self, bank: KernelBank | None, repeats: bool, seconds: float) -> None:
+    def __init__(self, bank: KernelBank | None, repeats: bool, seconds: float, searches: bool = True) -> None:
         self.n_tried = self.n_changed = self.n_known = self.n_late = 0
         self.gained = 0.0
         """Seconds of one call each that the changes save."""
-        self._bank, self._repeats = bank, repeats
+        self._bank, self._repeats, self._searches = bank, repeats, searches
         self._left = seconds
         self._made: dict[tuple[str, Hashable], str] = {}
         self._new: list[tuple[str, str, str | int]] = []
@@ -82,6 +83,8 @@ class KernelTuner:
             with self._lock:
                 self.n_known += (kernel, shapes) not in self._made
                 return self._made.setdefault((kernel, shapes), known)
+        if not self._searches:
+            return self._made.setdefault((kernel, shapes), default)
         if self._left <= 0:
             return self._keep(kernel, shapes, default, default, 0.0, False)
         start = perf_counter()

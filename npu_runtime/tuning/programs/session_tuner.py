@@ -109,9 +109,8 @@ def _lines(program: TunedProgram, request: TuningRequest) -> list[str]:
 
 
 def _kernel_tuner(request: TuningRequest) -> KernelTuner:
-    """Where nothing may be searched the time is nothing, and only what the bank has is taken."""
     bank = MachineBank(request.folder, tell_once)
-    return KernelTuner(bank, request.repeats or not request.reads_bank, request.seconds if request.searches else 0.0)
+    return KernelTuner(bank, request.repeats or not request.reads_bank, request.seconds, request.searches)
 
 
 def _kernel_lines(tuner: KernelTuner, request: TuningRequest) -> list[str]:
@@ -125,7 +124,7 @@ def _kernel_lines(tuner: KernelTuner, request: TuningRequest) -> list[str]:
         f"tuning: kernels on this machine: {tuner.n_late} shapes were not tried within {request.seconds:g} s and keep what they "
         "had; REPEAT_TUNE=true tries them again"
     )
-    return [line, late] if tuner.n_late and request.searches else [line]
+    return [line, late] if tuner.n_late else [line]
 
 
 def _put(folder: Path, name: str, text: str) -> None:
