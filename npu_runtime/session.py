@@ -45,6 +45,7 @@ from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide
 from npu_runtime.instrumentation import observer
 from npu_runtime.interrupts import Interrupts
+from npu_runtime.kernels.algorithm_choice import save_choices
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.assign_streams import describe
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
@@ -166,9 +167,8 @@ class DeviceSession:
             runner = self._runner_for(plan, values)
             self._tune(plan, values)
             result = self._run(plan, runner, values)
-            if self._tuner is not None:
-                self._tuner.after_step()
         finally:
+            save_choices()
             self._in_flight.end(plan.variables)
         plan.record.count_run()
         if runner.program.loops and not runner.program.is_open:

@@ -27,6 +27,9 @@ class Tuner(Protocol):
         of the kernel say, one of the names.
         """
 
+    def save(self) -> None:
+        """Keep what was chosen for later processes."""
+
 
 _tuner: Tuner | None = None
 
@@ -45,6 +48,12 @@ def is_tuned() -> bool:
 def chosen(kernel: str, shapes: Hashable, default: str, trials: Trials) -> str:
     """The name of the algorithm to take: see `Tuner.choose`."""
     return default if _tuner is None else _tuner.choose(kernel, shapes, default, trials)
+
+
+def save_choices() -> None:
+    """Have the tuner keep what it has chosen, if there is one: at the end of a step, whoever made the choices."""
+    if _tuner is not None:
+        _tuner.save()
 
 
 def operand(*shape: int) -> np.ndarray:

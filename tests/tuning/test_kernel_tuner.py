@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.kernels.algorithm_choice import Trials, set_tuner
-from npu_runtime.kernels.linalg import matmul
+from npu_runtime.kernels.algorithm_choice import Trials, save_choices, set_tuner
+from npu_runtime.kernels.conv import conv_gradients
+from npu_runtime.kernels.linalg import matmul, product_trials
+from npu_runtime.kernels.windows.windows import Layout
 from npu_runtime.tuning.kernels.kernel_tuner import KernelTuner
 from tests.kernels.cases.conv.conv_gradients import gradients
 from tests.kernels.harness import Case, arr
@@ -33,7 +35,7 @@ class Bank:
     def get(self, kind: str, key: str) -> str | int | None:
         return self.known.get((kind, key))
 
-    def put_all(self, choices: list[tuple[str, str, str | int]]) -> bool:
+    def put_all(self, choices: list[tuple[str, str, str | int]], replaces: bool = True) -> bool:
         self.known.update({(kind, key): choice for kind, key, choice in choices})
         return True
 
@@ -50,6 +52,9 @@ class Nth:
         assert default in names
         self.taken.add(f"{kernel} {names[self.n % len(names)]}")
         return names[self.n % len(names)]
+
+    def save(self) -> None:
+        """Keeps nothing."""
 
 
 @pytest.mark.parametrize("n", range(5))
@@ -150,6 +155,60 @@ def test_without_a_search_the_bank_is_read_and_not_written() -> None:
     assert [tuner.choose("kernel", shape, "a", _trials(a=1, b=5)) for shape in (1, 2)] == ["b", "a"]
     tuner.save()
     assert bank.known == {("kernel", "1"): "b"} and (tuner.n_known, tuner.n_tried, tuner.n_late) == (1, 0, 0)
+
+
+def test_an_algorithm_that_fails_is_not_taken() -> None:
+    def fails() -> np.ndarray:
+        raise ZeroDivisionError
+
+    tuner = KernelTuner(None, False, 60)
+    assert tuner.choose("kernel", 1, "a", lambda: {"a": lambda: np.ones(3), "b": fails}) == "a"
+
+
+def test_ways_that_this_blas_does_not_know_are_not_tried(monkeypatch) -> None:
+    """As with OpenBLAS' kernels for Haswell, which pack every product."""
+    monkeypatch.setattr(product_trials, "SMALL_PRODUCT", 0)
+    set_tuner(tuner := Nth(0))
+    for n in range(20):
+        tuner.n = n
+        matmul.multiply(arr(96, 80), arr(80, 96), np.empty((96, 96), np.float32))
+    assert len(tuner.taken) > 5 and not any("few" in name for name in tuner.taken)
+
+
+def test_large_planes_are_not_tried() -> None:
+    tuner = Nth(0)
+    set_tuner(tuner)
+    rows, cols = Layout.of([1, 2, 2, 1], "SAME", "NHWC", [1, 1, 1, 1], []).axes((160, 160), (5, 5))
+    dy, w = np.ones((1, 80, 80, 8), np.float32), np.ones((5, 5, 128, 8), np.float32)
+    conv_gradients.input_gradient(dy, w, rows, cols, np.empty((1, 160, 160, 128), np.float32))
+    assert "Conv2DBackpropInput col2im" not in tuner.taken and tuner.taken
+
+
+def test_choices_of_all_sessions_are_kept_and_the_first_stays() -> None:
+    bank = Bank()
+    first, second = (KernelTuner(MachineLike(bank), False, 0) for _ in range(2))
+    first.choose("kernel", 1, "a", _trials(a=1))
+    second.choose("kernel", 1, "b", _trials(b=1))
+    set_tuner(first)
+    save_choices()
+    set_tuner(second)
+    save_choices()
+    assert bank.known == {("kernel", "1"): "a"}
+
+
+class MachineLike:
+    """A bank in which what is there stays."""
+
+    def __init__(self, bank: Bank) -> None:
+        self.bank = bank
+
+    def get(self, kind: str, key: str) -> None:
+        return None
+
+    def put_all(self, choices: list[tuple[str, str, str | int]], replaces: bool) -> bool:
+        new = {(kind, key): choice for kind, key, choice in choices}
+        self.bank.known = {**self.bank.known, **new} if replaces else {**new, **self.bank.known}
+        return True
 
 
 def test_two_threads_get_the_same() -> None:

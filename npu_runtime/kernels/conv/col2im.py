@@ -17,6 +17,15 @@ CHUNK_BYTES = 1 << 20
 """Bytes of the planes of one chunk of images, which stay in cache until they are added."""
 
 
+MOST_BYTES = 32 << 20
+"""Bytes of the planes of one image up to which a thread may hold them: scratch is kept for good, and one image is never cut."""
+
+
+def is_small(w: np.ndarray, rows: Axis, cols: Axis) -> bool:
+    """Whether the planes of an image are no more than `MOST_BYTES`.  w: (kernel rows, kernel columns, C, K)."""
+    return 4 * w.size // max(w.shape[3], 1) * rows.out * cols.out <= MOST_BYTES
+
+
 def is_worth_it(dy: np.ndarray, w: np.ndarray) -> bool:
     """Whether the image has few channels, and the gradient many for each of them. Depends on shapes only.
 

@@ -91,8 +91,11 @@ def _chosen_by_input(default: str, dy: np.ndarray, w: np.ndarray, rows: Axis, co
             _BY_INPUT[way](gradient, filter, rows, cols, made)
             return made
 
-        is_shared = strided_input_gradient.cost_ns(dy, w, rows, cols) < math.inf
-        return {way: partial(run, way) for way in _BY_INPUT if way != TOGETHER or is_shared}
+        takes = {
+            PHASES: True, TOGETHER: strided_input_gradient.cost_ns(dy, w, rows, cols) < math.inf,
+            SCATTERED: col2im.is_small(w, rows, cols),
+        }  # fmt: skip
+        return {way: partial(run, way) for way, is_taken in takes.items() if is_taken or way == default}
 
     return chosen("Conv2DBackpropInput", (dy.shape, w.shape, rows, cols), default, trials)
 

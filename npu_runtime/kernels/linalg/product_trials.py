@@ -9,7 +9,7 @@ import numpy as np
 
 from npu_runtime.kernels.algorithm_choice import Trial, chosen, operand
 from npu_runtime.kernels.linalg.epilogue import Epilogue
-from npu_runtime.kernels.linalg.gemm_unpacked import WIDTH, multiply_unpacked
+from npu_runtime.kernels.linalg.gemm_unpacked import SMALL_PRODUCT, WIDTH, multiply_unpacked
 from npu_runtime.kernels.linalg.serial_products import as_blas_takes_it, multiply_few, multiply_stacked, multiply_transposed
 from npu_runtime.kernels.threads.parallel import n_threads, parallel_ranges
 
@@ -60,9 +60,12 @@ def _by(way: str, rules: Multiply) -> Multiply:
 
 
 def _takes(way: str, b: np.ndarray) -> bool:
-    """Whether a way takes a right operand of this layout: panels are cut out of rows, and are never wider than a piece."""
+    """Whether a way takes a right operand of this layout, with this BLAS.
+
+    Pieces that BLAS does not pack need one that knows such; panels are cut out of rows, and are never wider than a piece.
+    """
     if way == RULES or WAYS[way][1] is not multiply_unpacked:
-        return True
+        return way == RULES or WAYS[way][1] is not multiply_few or SMALL_PRODUCT > 0
     pieces = n_threads() if WAYS[way][0] == _COLUMNS else 1
     return b.strides[1] == b.itemsize and b.shape[1] >= 2 * WIDTH * pieces
 

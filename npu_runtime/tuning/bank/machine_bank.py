@@ -72,11 +72,14 @@ class MachineBank:
         """Keep a choice.  Returns: whether the file was written.  Raises: Damaged for what no bank may hold."""
         return self.put_all([(kind, key, choice)])
 
-    def put_all(self, choices: list[tuple[str, str, Choice]]) -> bool:
-        """Keep several choices with one write: (kind, key, choice) each.  Raises: Damaged, as above."""
+    def put_all(self, choices: list[tuple[str, str, Choice]], replaces: bool = True) -> bool:
+        """Keep several choices with one write: (kind, key, choice) each.  Raises: Damaged, as above.
+
+        replaces: whether a choice takes the place of what another process has put there meanwhile.
+        """
         new = dict(_entry_of(list(choice)) for choice in choices)
         self._known = {**(self._known if self._known is not None else self.file.read()), **new}
-        return bool(new) and self.file.update(lambda stored: {**stored, **new})
+        return bool(new) and self.file.update(lambda stored: {**stored, **new} if replaces else {**new, **stored})
 
 
 def _entry_of(value: Any) -> tuple[str, tuple[str, str, Choice]]:

@@ -41,23 +41,27 @@ class KernelBank(Protocol):
     def get(self, kind: str, key: str) -> str | int | None:
         """What was chosen, None where nothing was."""
 
-    def put_all(self, choices: list[tuple[str, str, str | int]]) -> bool:
-        """Keep choices: kind, key, choice."""
+    def put_all(self, choices: list[tuple[str, str, str | int]], replaces: bool) -> bool:
+        """Keep choices: kind, key, choice.  replaces: whether they take the place of what is there."""
 
 
 class KernelTuner:
     """bank: of this machine, None for none.  repeats: whether what the bank has is tried again.  seconds: for all trials.
     searches: whether anything is tried; else what the bank has not keeps the default, in this process alone.
+    reads_bank: whether what the bank has is taken.
 
     n_tried, n_changed, n_known, n_late: shapes that were tried, that another algorithm than the default is better for, that the
     bank had, and that were out of time and keep the default.
     """
 
-    def __init__(self, bank: KernelBank | None, repeats: bool, seconds: float, searches: bool = True) -> None:
+    def __init__(
+        self, bank: KernelBank | None, repeats: bool, seconds: float, *, searches: bool = True, reads_bank: bool = True
+    ) -> None:  # fmt: skip
         self.n_tried = self.n_changed = self.n_known = self.n_late = 0
         self.gained = 0.0
         """Seconds of one call each that the changes save."""
         self._bank, self._repeats, self._searches = bank, repeats, searches
+        self._reads_bank = bank is not None and reads_bank and not repeats
         self._left = seconds
         self._made: dict[tuple[str, Hashable], str] = {}
         self._new: list[tuple[str, str, str | int]] = []
@@ -75,10 +79,10 @@ class KernelTuner:
         with self._lock:
             new, self._new = self._new, []
         if new and self._bank is not None:
-            self._bank.put_all(new)
+            self._bank.put_all(new, self._repeats)
 
     def _decided(self, kernel: str, shapes: Hashable, default: str, trials: Mapping[str, Trial]) -> str:
-        known = None if self._repeats or self._bank is None else self._bank.get(kernel, repr(shapes))
+        known = self._bank.get(kernel, repr(shapes)) if self._bank is not None and self._reads_bank else None
         if isinstance(known, str) and known in trials:
             with self._lock:
                 self.n_known += (kernel, shapes) not in self._made
@@ -110,7 +114,7 @@ def _times(default: str, trials: Mapping[str, Trial]) -> dict[str, float]:
     """Seconds of the algorithms that are as exact as the default, the shortest of each."""
     expected = np.array(trials[default]())  # a copy: all algorithms write to one place
     limit = TOLERANCE * float(np.abs(expected).max(initial=0.0))
-    exact = [name for name, trial in trials.items() if np.abs(trial() - expected).max(initial=0.0) <= limit or name == default]
+    exact = [name for name, trial in trials.items() if name == default or _is_near(trial, expected, limit)]
     times = dict.fromkeys(exact, inf)
     end = perf_counter() + SECONDS_A_SHAPE
     between = np.ones(BETWEEN, np.float32)
@@ -123,6 +127,14 @@ def _times(default: str, trials: Mapping[str, Trial]) -> dict[str, float]:
         if len(exact) < 2 or perf_counter() > end:
             break
     return times
+
+
+def _is_near(trial: Trial, expected: np.ndarray, limit: float) -> bool:
+    """Whether an algorithm's result is so near; one that fails at these shapes is not."""
+    try:
+        return bool(np.abs(trial() - expected).max(initial=0.0) <= limit)
+    except Exception:  # whatever it is, the default stays
+        return False
 
 
 def _seconds(trial: Trial) -> float:

@@ -40,6 +40,7 @@ class SessionTuner:
         self.request, self.chip = request, chip
         self.tuner = ProgramTuner(request, chip, search, tell_once)
         self.kernels = _kernel_tuner(request)
+        """Shared by all sessions of the process with the same bank: the first one's time and limits count."""
         self.programs: list[TunedProgram] = []
         self._met: set[Hashable] = set()
         self._last = datetime.min
@@ -65,10 +66,6 @@ class SessionTuner:
             if made.outcomes:
                 self.programs.append(made)
                 self._write(made)
-
-    def after_step(self) -> None:
-        """Keep what the kernels of a step have chosen."""
-        self.kernels.save()
 
     def _write(self, made: TunedProgram) -> None:
         ended = self._last = max(made.ended, self._last + timedelta(milliseconds=1)) if self.programs[:-1] else made.ended
@@ -109,8 +106,12 @@ def _lines(program: TunedProgram, request: TuningRequest) -> list[str]:
 
 
 def _kernel_tuner(request: TuningRequest) -> KernelTuner:
-    bank = MachineBank(request.folder, tell_once)
-    return KernelTuner(bank, request.repeats or not request.reads_bank, request.seconds, request.searches)
+    if request.folder not in _KERNEL_TUNERS:
+        bank = MachineBank(request.folder, tell_once)
+        _KERNEL_TUNERS[request.folder] = KernelTuner(
+            bank, request.repeats, request.seconds, searches=request.searches, reads_bank=request.reads_bank
+        )
+    return _KERNEL_TUNERS[request.folder]
 
 
 def _kernel_lines(tuner: KernelTuner, request: TuningRequest) -> list[str]:
@@ -136,6 +137,8 @@ def _put(folder: Path, name: str, text: str) -> None:
 
 _TUNERS: dict[tuple[TuningRequest, Chip], SessionTuner] = {}
 """The tuners of this process; sessions that ask for the same share one."""
+_KERNEL_TUNERS: dict[Path, KernelTuner] = {}
+"""The tuners of kernels of this process, by the folder of the bank."""
 _TOLD: set[str] = set()
 """Lines that are told once."""
 _TUNERS_LOCK = Lock()
@@ -171,6 +174,7 @@ def forget() -> None:
     global _TUNERS_LOCK
     _TUNERS_LOCK = Lock()
     _TUNERS.clear()
+    _KERNEL_TUNERS.clear()
     _TOLD.clear()
     set_tuner(None)
 
