@@ -102,6 +102,13 @@ def test_a_team_shares_a_bank(tool, tmp_path):
     assert "MatMulV2" in shown and shown.splitlines()[-1] == "1 entries"
 
 
+def test_a_merge_that_cannot_be_kept_has_failed(tool, tmp_path):
+    tuned(tmp_path / "best", tasks.improvable(CHIP), tasks.walk)
+    (tmp_path / "file").write_text("")
+    done = tool("bank", "merge", "best", TUNE_BANK_PATH=str(tmp_path / "file" / "bank"))
+    assert done.returncode == 1 and "cannot be kept" in done.stderr and "written" not in done.stdout
+
+
 def test_entries_that_lie_are_left_out(tool, tmp_path):
     from npu_runtime.tuning.bank.operator_bank import OperatorBank
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from npu_runtime.config import load_config
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.tuning.programs.narrowing import DEEP_EFFORT, read_narrowing
+from npu_runtime.tuning.programs.sharing import NoBank, own_banks
 from npu_runtime.tuning.programs.tuning_request import requested
 from tests.tuning.tasks import product_task
+from tf2npu import tuning_command
+from tf2npu.refused_request import RefusedRequest
+from tf2npu.tuning_command import export_bank, merge_banks, show_bank, tune
 
 CORES = len(os.sched_getaffinity(0))
 
@@ -50,6 +56,45 @@ def test_aoe_mode_wins_over_its_variable_and_has_results_of_its_own():
 def test_workers_are_bounded_by_the_cores(text, workers):
     request, notes = asked({"TE_PARALLEL_COMPILER": text}, auto_tune_mode="GA")
     assert request.workers == workers and bool(notes) == (text in ("0", "x"))
+
+
+@pytest.fixture
+def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user whom the system does not know, with no home, as in a container."""
+
+    def unknown(user: int) -> NoReturn:
+        raise KeyError(user)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", "TUNE_BANK_PATH", "ASCEND_CACHE_PATH"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_without_a_place_for_the_bank_nothing_is_tuned(nameless):
+    request, notes = requested(load_config({"auto_tune_mode": "GA"}, {}), "Ascend910A", {})
+    assert request is None and len(notes) == 1 and "nothing is tuned" in notes[0] and "TUNE_BANK_PATH" in notes[0]
+    assert asked(auto_tune_mode="GA")[0].folder == Path("/bank")
+    with pytest.raises(NoBank, match="TUNE_BANK_PATH"):
+        own_banks({})
+
+
+@pytest.mark.parametrize(
+    "command", [lambda: show_bank(None, None), lambda: merge_banks([Path("x")]), lambda: export_bank(Path("x")),
+                lambda: tune([__file__], soc="Ascend910A", mode="GA", devices=1, steps=1, json_file=None)],
+)  # fmt: skip
+def test_commands_refuse_to_work_on_a_bank_without_a_place(nameless, command, monkeypatch):
+    monkeypatch.setattr(tuning_command, "_loaded", lambda path: {})
+    with pytest.raises(RefusedRequest, match="TUNE_BANK_PATH"):
+        command()
+
+
+def test_in_a_folder_that_is_gone_relative_paths_tune_nothing(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for request, notes in (asked(aoe_mode="2"), asked({"TUNE_BANK_PATH": "bank"}, auto_tune_mode="GA")):
+        assert request is None and "the current folder is gone" in notes[0]
+    assert asked(aoe_mode="2", work_path="/work")[0].aoe_results == Path("/work")
 
 
 def test_rules_of_the_bank():
