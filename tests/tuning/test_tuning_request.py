@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import pwd
+import threading
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-from npu_runtime.config import load_config
+from npu_runtime.config import MOST_TUNING_SECONDS, load_config
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.tuning.programs.narrowing import DEEP_EFFORT, read_narrowing
 from npu_runtime.tuning.programs.sharing import NoBank, own_banks
@@ -106,8 +107,9 @@ def test_rules_of_the_bank():
 
 def test_the_time_limit_is_an_option():
     assert asked(auto_tune_mode="GA", tuning_seconds="2.5")[0].seconds == 2.5
-    for wrong in ("x", "-1", "inf", "nan"):
-        with pytest.raises(InvalidArgument, match="tuning_seconds"):
+    assert asked(auto_tune_mode="GA", tuning_seconds=604800)[0].seconds == MOST_TUNING_SECONDS < threading.TIMEOUT_MAX
+    for wrong in ("x", "-1", "inf", "nan", 1e300, "604800.1", "9" * 5000):
+        with pytest.raises(InvalidArgument, match=r"tuning_seconds=.{1,40}: use a number of seconds up to 604800"):
             load_config({"tuning_seconds": wrong}, {})
 
 
