@@ -23,6 +23,9 @@ ORIGIN = PRECISION_MODES[0]
 TUNING_SECONDS = 300.0
 """Seconds that the tuning of one program may take: a ResNet-50 step has about 180 different operators, and their search needs
 less than a second each."""
+MOST_TUNING_SECONDS = 7 * 24 * 3600.0
+"""Seconds of the longest tuning of one program that may be asked for: a week. 300 seconds suffice for the largest networks here,
+and the system's clocks and locks take no number beyond some centuries (`threading.TIMEOUT_MAX`)."""
 HIFLOAT8_MODES = ("cube_hif8", "mixed_hif8")
 """No Ascend 910 has HiFloat8, so these change nothing here."""
 _V2_MODES = {
@@ -101,13 +104,16 @@ def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = 
 
 
 def _seconds(given: object) -> float:
-    """Raises: InvalidArgument for what is no number of seconds."""
+    """Raises: InvalidArgument for what is no number of seconds, and for more than MOST_TUNING_SECONDS."""
     try:
         seconds = float(str(given))
     except ValueError:
         seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        raise InvalidArgument(f"option tuning_seconds={given!r}: use a number of seconds, such as {TUNING_SECONDS:.0f}")
+    if not 0 <= seconds <= MOST_TUNING_SECONDS:
+        raise InvalidArgument(
+            f"option tuning_seconds={given!r:.40}: use a number of seconds up to {MOST_TUNING_SECONDS:.0f}, which is a week, "
+            f"such as {TUNING_SECONDS:.0f}"
+        )
     return seconds
 
 

@@ -16,12 +16,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_UNFIT = {errno.ELOOP: "it is a symbolic link", errno.ENXIO: "it is no regular file"}
+"""Why opening fails for what is no file to read: O_NOFOLLOW refuses a link, and nobody can open a socket.  Source: open(2)."""
 _LOOK_SECONDS = 0.02
 """Seconds between two tries to get a lock: about as long as another process takes to write a file under it."""
 
 
 class Busy(Exception):
     """Another process keeps the lock of a folder."""
+
+
+class Unfit(OSError):
+    """A link, no regular file, or too large a file stands where a file should. Other errors say nothing of the file itself."""
 
 
 def put_text(folder: Path, name: str, text: str) -> None:
@@ -43,7 +49,8 @@ def put_text(folder: Path, name: str, text: str) -> None:
 def read_bounded(folder: Path, name: str, most_bytes: int) -> bytes | None:
     """The bytes of a regular file of a folder; None where nothing has that name.
 
-    Raises: OSError for a link, a named pipe, a folder, a file of more than `most_bytes`, and what the system refuses.
+    Raises: Unfit for a link, a named pipe, a socket, a folder, and a file of more than `most_bytes`; another OSError for what the
+    system refuses, which says nothing of the file.
     """
     try:
         place = os.open(folder, _FOLDER)
@@ -54,7 +61,9 @@ def read_bounded(folder: Path, name: str, most_bytes: int) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise OSError(error.errno, "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror) from None
+        if error.errno in _UNFIT:
+            raise Unfit(error.errno, _UNFIT[error.errno]) from None
+        raise
     finally:
         os.close(place)
     return _read_regular(descriptor, most_bytes)
@@ -63,11 +72,11 @@ def read_bounded(folder: Path, name: str, most_bytes: int) -> bytes | None:
 def _read_regular(descriptor: int, most_bytes: int) -> bytes:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise Unfit(errno.EINVAL, "it is no regular file")
     with os.fdopen(descriptor, "rb") as stream:
         data = stream.read(most_bytes + 1)
     if len(data) > most_bytes:
-        raise OSError(errno.EFBIG, f"it is larger than {most_bytes >> 20} MB")
+        raise Unfit(errno.EFBIG, f"it is larger than {most_bytes >> 20} MB")
     return data
 
 

@@ -40,6 +40,7 @@ def tune(words: Sequence[str], *, soc: str, mode: str, devices: int, steps: int,
     named = chips(soc)
     if len(named) > 1:
         raise RefusedRequest(f"--soc {soc}: name one chip: each has a bank of its own")
+    _own_folders(_sharing())
     with orderly_end(), temporary_folder() as folder:
         out = folder / "tuning.json"
         options = ["--soc", named[0], "--devices", str(devices), "--option", f"auto_tune_mode={mode}"]
@@ -180,10 +181,19 @@ _FLAGS = ("bank_append", "bank_hit", "bank_reserved", "bank_update")
 def _own(sharing: Any) -> dict[str, Any]:
     """What the custom banks have now."""
     banks = {}
-    for soc, folder in sharing.own_banks().items():
+    for soc, folder in _own_folders(sharing).items():
         if (folder / f"{soc}_operators.json").exists():
             banks.update(_loaded(folder / f"{soc}_operators.json"))
     return banks
+
+
+def _own_folders(sharing: Any) -> dict[str, Path]:
+    """The folder of each chip's custom bank.  Raises: RefusedRequest where the user has none."""
+    try:
+        folders: dict[str, Path] = sharing.own_banks()
+    except sharing.NoBank as problem:
+        raise RefusedRequest(str(problem)) from None
+    return folders
 
 
 def _loaded(path: Path) -> dict[str, Any]:
@@ -200,14 +210,14 @@ def merge_banks(paths: Sequence[Path]) -> int:
     if not paths:
         raise RefusedRequest("name the files or folders to merge into your bank")
     sharing = _sharing()
-    done = sharing.merge([_loaded(path) for path in paths], sharing.own_banks(), lambda line: click.echo(line, err=True))
+    done = sharing.merge([_loaded(path) for path in paths], _own_folders(sharing), lambda line: click.echo(line, err=True))
     click.echo(
         f"{done.added} entries added, {done.replaced} replaced by faster ones, {done.kept} kept as they are as fast, "
         f"{done.refused} left out as no chip here can use them"
     )
     for path in done.written:
         click.echo(f"written: {visible(str(path))}")
-    return 0 if done.written or not (done.added or done.replaced) else _FAILED
+    return _FAILED if done.unwritten else 0
 
 
 def export_bank(out: Path) -> int:

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -224,7 +225,7 @@ def test_a_newer_file_is_left_alone(tmp_path, good):
     assert (tmp_path / NAME).read_bytes() == newer and len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "huge"])
+@pytest.mark.parametrize("kind", ["link", "pipe", "socket", "folder", "huge"])
 def test_what_is_no_regular_file_is_set_aside(tmp_path, good, kind):
     task, data, best = good
     folder, place, elsewhere = tmp_path / "bank", tmp_path / "bank" / NAME, tmp_path / "elsewhere"
@@ -234,6 +235,8 @@ def test_what_is_no_regular_file_is_set_aside(tmp_path, good, kind):
         place.symlink_to(elsewhere)
     elif kind == "pipe":
         os.mkfifo(place)
+    elif kind == "socket":
+        os.mknod(place, stat.S_IFSOCK | 0o600)
     elif kind == "folder":
         place.mkdir()
     else:

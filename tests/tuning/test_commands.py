@@ -65,6 +65,7 @@ def test_tune_of_a_plain_script_and_of_one_that_ends_too_early(tool, tmp_path):
 
 
 RESULT = "tune_result_pid1_20200808_180338123.json"
+HALF_A_RESULT = "tune_result_pid1_20200808_180338124.json"
 
 
 @pytest.mark.parametrize(
@@ -73,11 +74,13 @@ RESULT = "tune_result_pid1_20200808_180338123.json"
         ("tune", "name a SCRIPT"), ("tune no.py", "no such file"), ("bank show no", "there is no such file"),
         ("bank show .", "holds no bank"), ("bank merge", "name the files"), ("bank export x", "nothing to export"),
         ("bank merge bad.json", "it is no JSON"), (f"bank show {RESULT}", "no result file"), ("bank show pipe", "cannot be read"),
+        (f"bank show {HALF_A_RESULT}", f"{HALF_A_RESULT}: cannot be read: the entry [a] has only one of before"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_refused_in_a_line(tool, tmp_path, words, reason):
     (tmp_path / "bad.json").write_text("bad")
     (tmp_path / RESULT).write_text("[]")
+    (tmp_path / HALF_A_RESULT).write_text('{"[a]": {"status_data": {}, "result_data": {"after_tune": 3}}}')
     os.mkfifo(tmp_path / "pipe")
     done = tool(*words.split())
     assert done.returncode == 2 and reason in done.stderr and done.stdout == ""
@@ -100,6 +103,13 @@ def test_a_team_shares_a_bank(tool, tmp_path):
     assert "0 added" not in tool("bank", "merge", default).stdout and bank(tmp_path / "bank")["entries"][0]["us"] == fast
     shown = tool("bank", "show", "team.json").stdout
     assert "MatMulV2" in shown and shown.splitlines()[-1] == "1 entries"
+
+
+def test_a_merge_that_cannot_be_kept_has_failed(tool, tmp_path):
+    tuned(tmp_path / "best", tasks.improvable(CHIP), tasks.walk)
+    (tmp_path / "file").write_text("")
+    done = tool("bank", "merge", "best", TUNE_BANK_PATH=str(tmp_path / "file" / "bank"))
+    assert done.returncode == 1 and "cannot be kept" in done.stderr and "written" not in done.stdout
 
 
 def test_entries_that_lie_are_left_out(tool, tmp_path):

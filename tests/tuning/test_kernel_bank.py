@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -92,6 +93,48 @@ bank = MachineBank(Path(sys.argv[1]), print)
 print("found", bank.get("kernel", "shape"))
 print("kept", bank.put("kernel", "another shape", "theirs"))
 """
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.EMFILE])
+def test_a_file_that_cannot_be_read_now_stays_as_it_is(tmp_path, good, monkeypatch, number):
+    """The system's errors say nothing of the file: it may be the good bank of another user."""
+    (tmp_path / good[0]).write_bytes(good[1])
+    opened = os.open
+
+    def refuse(path, *args, **kwargs):
+        if path == good[0]:
+            raise OSError(number, os.strerror(number))
+        return opened(path, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", refuse)
+    bank = MachineBank(tmp_path, told := Told())
+    assert bank.get("kernel", "shape") is None and not bank.put("kernel", "shape", "mine")
+    assert bank.get("kernel", "shape") == "mine"
+    assert len(told) == 1 and os.strerror(number) in told[0] and "TUNE_BANK_PATH" in told[0]
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [good]
+
+
+def test_a_bank_that_another_user_may_not_read_stays_where_it_is():
+    """Anybody may write the folder, so nothing but the reader's care keeps the file.  Only root becomes another user; others take
+    the part of both and take the right to read from themselves."""
+    user = NOBODY if os.geteuid() == 0 else os.geteuid()
+    folder = Path(tempfile.mkdtemp())
+    try:
+        mine = MachineBank(folder, told := Told())
+        assert mine.put("kernel", "shape", "mine")
+        folder.chmod(0o777)
+        mine.file.path.chmod(0o600 if user == NOBODY else 0)
+        done = subprocess.run(
+            [sys.executable, "-c", OTHER_USER, str(folder), str(user)], capture_output=True, text=True, cwd=ROOT, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        warning, found, kept = done.stdout.splitlines()
+        assert "cannot be read (Permission denied)" in warning and (found, kept) == ("found None", "kept False")
+        mine.file.path.chmod(0o600)
+        assert [path.name for path in folder.iterdir()] == [mine.file.name]
+        assert MachineBank(folder, told).get("kernel", "shape") == "mine" and told == []
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o777])

@@ -108,7 +108,9 @@ def test_names_tell_process_and_time_in_both_orders():
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "3", '{"a": 1}', '{"[a]": {"status_data": 3}}', '{"a": {"status_data": {}}}', "[" * 100_000,
-     '{"[a]": {"status_data": {}, "result_data": {"after_tune": "x"}}}', '{"[a]": {"status_data": {}, "ticks_best": ["now"]}}'],
+     '{"[a]": {"status_data": {}, "result_data": {"after_tune": "x"}}}', '{"[a]": {"status_data": {}, "ticks_best": ["now"]}}',
+     '{"[a]": {"status_data": {}, "result_data": {"after_tune": 3}}}',
+     '{"[a]": {"status_data": {}, "result_data": {"before_tune": 3}}}'],
 )  # fmt: skip
 def test_what_is_no_result_file_is_refused(text):
     with pytest.raises(ValueError):

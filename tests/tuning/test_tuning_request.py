@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
+import threading
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-from npu_runtime.config import load_config
+from npu_runtime.config import MOST_TUNING_SECONDS, load_config
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.tuning.programs.narrowing import DEEP_EFFORT, read_narrowing
+from npu_runtime.tuning.programs.sharing import NoBank, own_banks
 from npu_runtime.tuning.programs.tuning_request import requested
 from tests.tuning.tasks import product_task
+from tf2npu import tuning_command
+from tf2npu.refused_request import RefusedRequest
+from tf2npu.tuning_command import export_bank, merge_banks, show_bank, tune
 
 CORES = len(os.sched_getaffinity(0))
 
@@ -52,6 +59,45 @@ def test_workers_are_bounded_by_the_cores(text, workers):
     assert request.workers == workers and bool(notes) == (text in ("0", "x"))
 
 
+@pytest.fixture
+def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user whom the system does not know, with no home, as in a container."""
+
+    def unknown(user: int) -> NoReturn:
+        raise KeyError(user)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", "TUNE_BANK_PATH", "ASCEND_CACHE_PATH"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_without_a_place_for_the_bank_nothing_is_tuned(nameless):
+    request, notes = requested(load_config({"auto_tune_mode": "GA"}, {}), "Ascend910A", {})
+    assert request is None and len(notes) == 1 and "nothing is tuned" in notes[0] and "TUNE_BANK_PATH" in notes[0]
+    assert asked(auto_tune_mode="GA")[0].folder == Path("/bank")
+    with pytest.raises(NoBank, match="TUNE_BANK_PATH"):
+        own_banks({})
+
+
+@pytest.mark.parametrize(
+    "command", [lambda: show_bank(None, None), lambda: merge_banks([Path("x")]), lambda: export_bank(Path("x")),
+                lambda: tune([__file__], soc="Ascend910A", mode="GA", devices=1, steps=1, json_file=None)],
+)  # fmt: skip
+def test_commands_refuse_to_work_on_a_bank_without_a_place(nameless, command, monkeypatch):
+    monkeypatch.setattr(tuning_command, "_loaded", lambda path: {})
+    with pytest.raises(RefusedRequest, match="TUNE_BANK_PATH"):
+        command()
+
+
+def test_in_a_folder_that_is_gone_relative_paths_tune_nothing(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for request, notes in (asked(aoe_mode="2"), asked({"TUNE_BANK_PATH": "bank"}, auto_tune_mode="GA")):
+        assert request is None and "the current folder is gone" in notes[0]
+    assert asked(aoe_mode="2", work_path="/work")[0].aoe_results == Path("/work")
+
+
 def test_rules_of_the_bank():
     request, _ = asked({"REPEAT_TUNE": "TRUE", "ENABLE_TUNE_BANK": "false"}, auto_tune_mode="GA")
     assert request.repeats and not request.reads_bank
@@ -61,8 +107,9 @@ def test_rules_of_the_bank():
 
 def test_the_time_limit_is_an_option():
     assert asked(auto_tune_mode="GA", tuning_seconds="2.5")[0].seconds == 2.5
-    for wrong in ("x", "-1", "inf", "nan"):
-        with pytest.raises(InvalidArgument, match="tuning_seconds"):
+    assert asked(auto_tune_mode="GA", tuning_seconds=604800)[0].seconds == MOST_TUNING_SECONDS < threading.TIMEOUT_MAX
+    for wrong in ("x", "-1", "inf", "nan", 1e300, "604800.1", "9" * 5000):
+        with pytest.raises(InvalidArgument, match=r"tuning_seconds=.{1,40}: use a number of seconds up to 604800"):
             load_config({"tuning_seconds": wrong}, {})
 
 

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from npu_runtime.tuning.bank.document import MOST_BYTES, MOST_ENTRIES, Damaged, Newer, parse, render
-from npu_runtime.whole_file import Busy, locked, put_text, read_bounded, set_aside
+from npu_runtime.whole_file import Busy, Unfit, locked, put_text, read_bounded, set_aside
 
 PATIENCE_SECONDS = 10.0
 """Seconds to wait for another process that writes the bank: it needs less than one second for the largest file."""
@@ -31,6 +31,7 @@ class BankFile(Generic[Entry]):
         self.folder, self.name, self.kind, self.subject = folder, name, kind, subject
         self._entry_of, self._value_of, self._tell = entry_of, value_of, tell
         self._told: set[str] = set()
+        self._unread = ""
         self._lock = Lock()
         self.is_newer = False
         """Whether a newer release has written the file, which is then left alone."""
@@ -40,23 +41,35 @@ class BankFile(Generic[Entry]):
         return self.folder / self.name
 
     def read(self) -> Entries[Entry]:
-        """The entries by key; none where there is no file. One that cannot be believed is set aside, with a warning."""
+        """The entries by key; none where there is no file.
+
+        One that cannot be believed is set aside, and one that the system does not let us read stays; each with a warning.
+        """
         try:
             return self._parsed()
         except (OSError, Damaged):
             return self._read_in_turn()
 
     def _read_in_turn(self) -> Entries[Entry]:
-        """Look again while nobody writes: only what is damaged then is set aside."""
+        """Look again while nobody writes: only what is damaged then is set aside. Another user's bank, a disk that fails, or too
+        many open files say nothing of the file itself."""
         try:
             with self._lock, locked(self.folder, PATIENCE_SECONDS):
                 return self._parsed_or_set_aside()
         except (Busy, OSError) as error:
-            self._warn(f"{self.path}: cannot be read ({_reason(error)}); tuning goes on without it")
+            self._unread = _reason(error)
+            self._warn(
+                f"{self.path}: cannot be read ({self._unread}); tuning goes on without it, and it stays as it is: let this "
+                "user read it, or name another folder in TUNE_BANK_PATH"
+            )
             return {}
 
     def update(self, merge: Callable[[Entries[Entry]], Entries[Entry]]) -> bool:
-        """Let `merge` change what the file holds now, and write that.  Returns: whether it was written; else it is told."""
+        """Let `merge` change what the file holds now, and write that.
+
+        A file that cannot be read is not written: it may be a good one.  Returns: whether it was written; else it is told, once
+        for reading and writing.
+        """
         try:
             with self._lock, locked(self.folder, PATIENCE_SECONDS):
                 merged = merge(self._parsed_or_set_aside())
@@ -65,10 +78,11 @@ class BankFile(Generic[Entry]):
                 put_text(self.folder, self.name, self._rendered(merged))
             return True
         except (Busy, OSError) as error:
-            self._warn(
-                f"{self.path}: what was tuned cannot be kept ({_reason(error)}): make the folder writable, or name another one "
-                "in TUNE_BANK_PATH"
-            )
+            if _reason(error) != self._unread:
+                self._warn(
+                    f"{self.path}: what was tuned cannot be kept ({_reason(error)}): let this user read the file and write the "
+                    "folder, or name another one in TUNE_BANK_PATH"
+                )
             return False
 
     def _rendered(self, entries: Entries[Entry]) -> str:
@@ -82,12 +96,13 @@ class BankFile(Generic[Entry]):
         return {} if data is None else dict(parse(data, self.kind, self.subject, self._entry_of))
 
     def _parsed_or_set_aside(self) -> Entries[Entry]:
+        """Raises: OSError for a file that the system does not let us read."""
         try:
             return self._parsed()
         except Newer as problem:
             self.is_newer = True
             self._warn(f"{self.path}: {problem}; it is left alone: update tf2npu, or name another folder in TUNE_BANK_PATH")
-        except (OSError, Damaged) as problem:
+        except (Unfit, Damaged) as problem:
             self._set_aside(_reason(problem))
         return {}
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 
+from npu_runtime.errors import FailedPrecondition
 from npu_runtime.tuning.bank.bank_file import BankFile, Tell
 from npu_runtime.tuning.bank.document import parse
 from npu_runtime.tuning.bank.operator_entry import OperatorEntry, entry_of, value_of
@@ -18,13 +19,25 @@ BANK_VARIABLE, CACHE_VARIABLE = "TUNE_BANK_PATH", "ASCEND_CACHE_PATH"
 
 
 def bank_folder(soc: str, environment: Mapping[str, str] = os.environ) -> Path:
-    """The folder of a chip's custom bank.  Source: the vendor's documents of AOE name the three places in this order."""
+    """The folder of a chip's custom bank.  Source: the vendor's documents of AOE name the three places in this order.
+
+    Raises: FailedPrecondition where nothing names a folder and the user has no home, as in many containers.
+    """
     if environment.get(BANK_VARIABLE):
         return Path(environment[BANK_VARIABLE])
     if environment.get(CACHE_VARIABLE):
         return Path(environment[CACHE_VARIABLE]) / "aoe_data" / soc
-    home = Path(environment.get("HOME") or Path.home())
-    return home / "Ascend" / "latest" / "data" / "aoe" / "custom" / "op" / soc
+    return _home(environment) / "Ascend" / "latest" / "data" / "aoe" / "custom" / "op" / soc
+
+
+def _home(environment: Mapping[str, str]) -> Path:
+    try:
+        return Path(environment.get("HOME") or Path.home())
+    except RuntimeError:
+        raise FailedPrecondition(
+            f"there is no place for the bank, as HOME is not set and the system knows no user {os.getuid()}: name a folder in "
+            f"{BANK_VARIABLE}"
+        ) from None
 
 
 def custom_file(soc: str, folder: Path, tell: Tell) -> BankFile[OperatorEntry]:

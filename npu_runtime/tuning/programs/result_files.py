@@ -102,6 +102,8 @@ def _read_entry(key: str, value: Mapping[str, Any]) -> TunedOperator:
     is_right = isinstance(flags, dict) and isinstance(times, dict) and isinstance(ticks, list)
     if not is_right or not all(isinstance(us, int) for us in times.values()):
         raise ValueError(f"the entry {key[:80]} has values of other types than a result file has")
+    if ("before_tune" in times) != ("after_tune" in times):
+        raise ValueError(f"the entry {key[:80]} has only one of before_tune and after_tune")
     read = [_TICK.fullmatch(str(tick)) for tick in ticks]
     if not all(read):
         raise ValueError(f"the entry {key[:80]} has ticks_best that are no pairs of time and date")

@@ -10,7 +10,7 @@ from typing import Any
 
 from npu_runtime.cost.choice import choice_of, cost_with
 from npu_runtime.device.chip import chip_names, load_chip
-from npu_runtime.errors import InvalidArgument
+from npu_runtime.errors import FailedPrecondition, InvalidArgument
 from npu_runtime.tuning.bank.document import MOST_BYTES, Damaged, need, parse, render
 from npu_runtime.tuning.bank.operator_bank import OPERATORS, bank_folder, custom_file
 from npu_runtime.tuning.bank.operator_entry import OperatorEntry, entry_of, value_of
@@ -29,13 +29,16 @@ class NoBank(Exception):
 
 @dataclass
 class Merged:
-    """added, replaced: entries.  kept: that were better before.  refused: that no chip here can use."""
+    """added, replaced: entries.  kept: that were better before.  refused: that no chip here can use.  written: files.  unwritten:
+    files that could not be, which was told.
+    """
 
     added: int = 0
     replaced: int = 0
     kept: int = 0
     refused: int = 0
     written: list[Path] = field(default_factory=list)
+    unwritten: list[Path] = field(default_factory=list)
 
 
 def load(path: Path) -> Banks:
@@ -88,8 +91,11 @@ def export(banks: Banks) -> str:
 
 
 def own_banks(environment: Mapping[str, str] = os.environ) -> dict[str, Path]:
-    """The folder of the custom bank of each chip."""
-    return {soc: bank_folder(soc, environment) for soc in chip_names()}
+    """The folder of the custom bank of each chip.  Raises: NoBank where the user has none."""
+    try:
+        return {soc: bank_folder(soc, environment) for soc in chip_names()}
+    except FailedPrecondition as problem:
+        raise NoBank(problem.message) from None
 
 
 def merge(sources: Sequence[Banks], folders: Mapping[str, Path], tell: Callable[[str], None]) -> Merged:
@@ -122,8 +128,7 @@ def _merge_into(soc: str, new: Mapping[str, OperatorEntry], folder: Path, done: 
         return stored
 
     file = custom_file(soc, folder, tell)
-    if file.update(merged):
-        done.written.append(file.path)
+    (done.written if file.update(merged) else done.unwritten).append(file.path)
 
 
 def _checked(entry: OperatorEntry, soc: str) -> OperatorEntry | None:

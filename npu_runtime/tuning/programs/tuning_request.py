@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from npu_runtime.config import TUNING_SECONDS, RuntimeConfig
-from npu_runtime.tuning.bank.operator_bank import bank_folder
+from npu_runtime.errors import FailedPrecondition
+from npu_runtime.tuning.bank.operator_bank import BANK_VARIABLE, bank_folder
 from npu_runtime.tuning.programs.narrowing import ALL, Narrowing, read_narrowing
 
 MODE, AOE_MODE, WORK_PATH, AOE_CONFIG = "auto_tune_mode", "aoe_mode", "work_path", "aoe_config_file"
@@ -52,7 +53,10 @@ class TuningRequest:
 def requested(
     config: RuntimeConfig, soc: str, environment: Mapping[str, str] = os.environ
 ) -> tuple[TuningRequest | None, tuple[str, ...]]:  # fmt: skip
-    """What a session is tuned with, None for nothing, and lines for the run log."""
+    """What a session is tuned with, None for nothing, and lines for the run log.
+
+    A session is not tuned where there is no place for what tuning finds; its script goes on.
+    """
     parameters = config.parameters
     mode = _mode(_text(parameters.get(MODE)))
     aoe, where = _text(parameters.get(AOE_MODE)), AOE_MODE
@@ -62,11 +66,14 @@ def requested(
     notes = () if aoe in ("", OPERATORS) else (other,)
     if not mode and aoe != OPERATORS:
         return None, notes
-    folder = bank_folder(soc, environment).absolute()
+    try:
+        folder = _absolute(bank_folder(soc, environment))
+        aoe_results = _work_folder(parameters, environment) if aoe == OPERATORS else None
+    except FailedPrecondition as problem:
+        return None, (*notes, f"tuning: nothing is tuned: {problem.message}")
     narrowing, more = _narrowing(_text(parameters.get(AOE_CONFIG)))
     searches, also = _searches(parameters.get(DEBUG_LEVEL))
     workers, and_workers = _workers(environment)
-    aoe_results = _work_folder(parameters, environment) if aoe == OPERATORS else None
     repeats, reads_bank = _is(environment, REPEAT_VARIABLE, "true"), not _is(environment, ENABLE_VARIABLE, "false")
     request = TuningRequest(
         BOTH if aoe == OPERATORS else mode, folder, folder if mode else None, aoe_results, searches, repeats, reads_bank, workers,
@@ -110,7 +117,17 @@ def _workers(environment: Mapping[str, str]) -> tuple[int, tuple[str, ...]]:
 
 def _work_folder(parameters: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
     """Where the results of aoe_mode go.  Source: the vendor's documents; without any it is the folder that the script runs in."""
-    return Path(_text(parameters.get(WORK_PATH)) or environment.get(WORK_VARIABLE) or ".").absolute()
+    return _absolute(Path(_text(parameters.get(WORK_PATH)) or environment.get(WORK_VARIABLE) or "."))
+
+
+def _absolute(path: Path) -> Path:
+    """Raises: FailedPrecondition for a relative path in a folder that is gone."""
+    try:
+        return path.absolute()
+    except OSError as error:
+        raise FailedPrecondition(
+            f"the current folder is gone ({error.strerror}): name whole paths in {BANK_VARIABLE} and {WORK_PATH}"
+        ) from None
 
 
 def _is(environment: Mapping[str, str], name: str, word: str) -> bool:

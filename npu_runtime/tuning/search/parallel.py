@@ -23,7 +23,7 @@ from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.cost.tiling import Tiling
 from npu_runtime.cost.vector_schedule import VectorSchedule
 from npu_runtime.device.chip import Chip
-from npu_runtime.errors import Internal, InvalidArgument
+from npu_runtime.errors import Internal, InvalidArgument, ResourceExhausted
 from npu_runtime.tuning.search.found import Found
 
 GA, RL = "GA", "RL"
@@ -65,7 +65,7 @@ def tune_all(
 
     None for work whose kind is not in the mode, and for work whose search had not ended after so many seconds. Equal works are
     searched once.  effort: so many times the usual number of evaluations.  Raises: InvalidArgument for an unknown mode or no
-    worker; Internal when a process ends by itself.
+    worker; Internal when a process ends by itself; ResourceExhausted when the system starts no process or thread.
     """
     if mode not in MODES:
         raise InvalidArgument(f"no mode of tuning is called {mode!r}: give one of {', '.join(MODES)}")
@@ -94,7 +94,7 @@ def _search(works: Sequence[CoreWork], chip: Chip, workers: int, end: float | No
     threads = [threading.Thread(target=serve, daemon=True) for _ in range(min(workers, len(works)))]
     try:
         for thread in threads:
-            thread.start()
+            _start(thread)
         for thread in threads:
             thread.join()
     finally:  # after an interrupt no thread begins another search
@@ -103,6 +103,16 @@ def _search(works: Sequence[CoreWork], chip: Chip, workers: int, end: float | No
     if failed:
         raise failed[0]
     return found
+
+
+def _start(thread: threading.Thread) -> None:
+    """Raises: ResourceExhausted."""
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise ResourceExhausted(
+            f"no thread can be started ({error}): end other programs, or raise the limit of processes"
+        ) from None
 
 
 def _serve(
@@ -124,11 +134,17 @@ def _serve(
 
 
 class _Process:
-    """A process that searches."""
+    """A process that searches.  Raises: ResourceExhausted where the system starts none."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-c", _BOOT, *(entry or os.getcwd() for entry in sys.path)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            command = [sys.executable or "", "-c", _BOOT, *(entry or os.getcwd() for entry in sys.path)]
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        except OSError as error:
+            raise ResourceExhausted(
+                f"no process can be started ({error.strerror or error}): see that memory and the limit of processes suffice, and "
+                "that the interpreter and the current folder are still there"
+            ) from None
 
     def __enter__(self) -> _Process:
         return self
@@ -138,12 +154,15 @@ class _Process:
         self._process.communicate()
 
     def search(self, job: Job) -> Answer | None:
-        """The answer to a job, None when it does not come in time.  Raises: Internal when the process has ended."""
+        """The answer to a job, None when it does not come in time.
+
+        Raises: Internal when the process has ended; ResourceExhausted when no clock can be started for it.
+        """
         assert self._process.stdin is not None and self._process.stdout is not None
         alarm = threading.Timer(0.0 if job.seconds is None else job.seconds + _PATIENCE_SECONDS, self._process.kill)
         alarm.daemon = True
         if job.seconds is not None:
-            alarm.start()
+            _start(alarm)
         try:
             self._process.stdin.write(msgspec.json.encode(job) + b"\n")
             self._process.stdin.flush()

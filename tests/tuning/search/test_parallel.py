@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.device.chip import load_chip
-from npu_runtime.errors import Internal, InvalidArgument
+from npu_runtime.errors import Internal, InvalidArgument, ResourceExhausted
 from npu_runtime.tuning.search import parallel
 from npu_runtime.tuning.search.genetic import tune_product
 from npu_runtime.tuning.search.parallel import tune_all
 from npu_runtime.tuning.search.vector_search import tune_vector
 from tests.cost.shapes import product
+from tests.tuning.tasks import improvable
+from tests.tuning.test_rules import Told, tuned
 
 CHIP = load_chip("Ascend910A")
 PRODUCTS = [CoreWork(product(m, 777, 300, 1, dtype), 0.0, 0.0, 5.0) for m in (100, 1000) for dtype in ("float16", "int8")]
@@ -71,6 +77,47 @@ def test_a_process_that_ends_by_itself_is_told(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(parallel, "_BOOT", "raise SystemExit(7)")
     with pytest.raises(Internal, match="a process that tunes has ended with 7"):
         tune_all(WORKS, CHIP, "RL,GA", 2)
+
+
+def _fork_fails(*_: object, **__: object) -> NoReturn:
+    raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+
+def _no_thread(_: threading.Thread) -> NoReturn:
+    raise RuntimeError("can't start new thread")
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "value", "said"),
+    [
+        (sys, "executable", "/no/such/python", "No such file"), (sys, "executable", None, "no process can be started"),
+        (subprocess, "Popen", _fork_fails, "temporarily unavailable"),
+        (threading.Thread, "start", _no_thread, "can't start new thread"),
+        (threading.Timer, "start", _no_thread, "can't start new thread"),
+    ],
+)  # fmt: skip
+def test_where_nothing_can_be_started_the_defaults_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: object, name: str, value: object, said: str
+):
+    monkeypatch.setattr(target, name, value)
+    _all_keep_their_defaults(tmp_path, said)
+
+
+def test_in_a_folder_that_is_gone_the_defaults_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    _all_keep_their_defaults(tmp_path, "No such file")
+
+
+def _all_keep_their_defaults(folder: Path, said: str) -> None:
+    with pytest.raises(ResourceExhausted, match=said):
+        tune_all(WORKS, CHIP, "RL,GA", 2, 60.0)
+    told = Told()
+    found = tuned(folder, improvable(CHIP), tune_all, told)
+    assert found.is_late and found.after_us == found.default_us and not list(folder.iterdir())
+    assert len(told) == 1 and said in told[0] and "keep what they had" in told[0]
 
 
 def test_processes_end_with_their_parent():
