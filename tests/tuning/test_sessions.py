@@ -147,3 +147,16 @@ def test_no_time_leaves_all_as_it_is_and_says_so(run, tmp_path):
     done = run("auto_tune_mode=GA", TF2NPU_OPTIONS=json.dumps({"tuning_seconds": 0}))
     assert "were not tuned within 0 s and keep what they had" in done.stderr
     assert count(results(tmp_path / "bank"), "append") == 0 and not (tmp_path / "bank" / BANK).exists()
+
+
+def test_batches_of_ever_other_sizes_leave_few_result_files(run, tmp_path):
+    changing = scripts.TRAINING.replace("range(8)", "range(6)").replace("rand(300, ", "rand(20 + step, ")
+    changing = changing.replace("0, 10, 300)", "0, 10, 20 + step)").replace("import sys\n", "import sys\n" + FEW, 1)
+    done = run("auto_tune_mode=GA", source=changing)
+    assert len(list((tmp_path / "bank").glob("tune_result_*.json"))) == 2
+    assert done.stderr.count("this process has left 2 result files") == 1
+
+
+FEW = """from npu_runtime.tuning.programs import session_tuner
+session_tuner.MOST_RESULT_FILES = 2
+"""

@@ -68,6 +68,11 @@ class SessionTuner:
                 self._write(made)
 
     def _write(self, made: TunedProgram) -> None:
+        if len(self.programs) > MOST_RESULT_FILES:
+            tell_once(
+                f"tuning: this process has left {MOST_RESULT_FILES} result files; what it tunes from now on goes to the bank alone"
+            )
+            return
         ended = self._last = max(made.ended, self._last + timedelta(milliseconds=1)) if self.programs[:-1] else made.ended
         made = replace(made, ended=ended)
         if self.request.results is not None:
@@ -100,7 +105,7 @@ def _lines(program: TunedProgram, request: TuningRequest) -> list[str]:
     )
     late = (
         f"tuning: {program.name}: {program.n_late} operators were not tuned within {request.seconds:g} s and keep what they had; "
-        "--option tuning_seconds=N gives more time"
+        "--option tuning_seconds=N gives more time, unless a line above says that no search could be started"
     )
     return [head, late] if program.n_late else [head]
 
@@ -135,6 +140,8 @@ def _put(folder: Path, name: str, text: str) -> None:
         tell_once(f"{folder / name}: the result of tuning cannot be written ({error.strerror or error})")
 
 
+MOST_RESULT_FILES = 100
+"""Result files of a session's tuner: batches of ever other shapes are programs of their own, and would fill the folder."""
 _TUNERS: dict[tuple[TuningRequest, Chip], SessionTuner] = {}
 """The tuners of this process; sessions that ask for the same share one."""
 _KERNEL_TUNERS: dict[Path, KernelTuner] = {}
