@@ -69,9 +69,7 @@ class SessionTuner:
 
     def _write(self, made: TunedProgram) -> None:
         if len(self.programs) > MOST_RESULT_FILES:
-            tell_once(
-                f"tuning: this process has left {MOST_RESULT_FILES} result files; what it tunes from now on goes to the bank alone"
-            )
+            tell_once(f"tuning: this process has left {MOST_RESULT_FILES} result files; from now on the bank alone is written")
             return
         ended = self._last = max(made.ended, self._last + timedelta(milliseconds=1)) if self.programs[:-1] else made.ended
         made = replace(made, ended=ended)
