@@ -288,9 +288,19 @@ class _Fusion:
             return value
         name = f"{self.forward.node.name}/read/{value.node}"
         if name not in self.graph:
-            controls, outputs = list(self.forward.node.controls), [Spec(spec.shape, "float32")]
-            self.graph.add(Node(name, "ReadVariableOp", [value], controls, {"dtype": "float32"}, outputs))
+            outputs = [Spec(spec.shape, "float32")]
+            self.graph.add(Node(name, "ReadVariableOp", [value], self._before_reading(), {"dtype": "float32"}, outputs))
         return Value(name)
+
+    def _before_reading(self) -> list[str]:
+        """What a variable's value is read after: all that the first turn of the loop waits for, by a control edge or by a value.
+
+        A training step may come before the loop in the same run, and only the loop's first values may wait for it.
+        """
+        values = [value.node for value in (*self.forward.node.inputs, self.x)]
+        waiting = [name for name in values if self.graph[name].inputs or self.graph[name].controls]
+        names = dict.fromkeys([*self.forward.node.controls, *self._controls(), *waiting])
+        return [name for name in names if name not in self.plumbing]
 
     def _become_gradient(self, node: Node, op: str, inputs: list[Value], cell: Cell, turns: Turns) -> None:
         assert self.gradients is not None

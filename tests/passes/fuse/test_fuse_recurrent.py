@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ from npu_runtime.executor.loop import turns_of
 from tests.runtime.device import device_of, device_session
 
 UNITS, WIDTH = 5, 4
+NUMBERS = itertools.count()
+"""Of gradients that tests register: TensorFlow forgets none."""
 RTOL = 2e-5
 """Of results and gradients against TensorFlow's: what is summed in another order differs in the last digits of fp32."""
 
@@ -272,6 +275,81 @@ def test_dropout_inside_stays_a_loop(tmp_path: Any) -> None:
         session.run(tf.global_variables_initializer())
         assert np.isfinite(session.run(outputs, {x: sequence()})).all()
     assert ops_of(tmp_path) == ["_While"]
+
+
+def with_gradient(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """An Identity whose gradient a script has changed as TensorFlow documents it.  function: of the gradient that comes in."""
+    name = f"Changed{next(NUMBERS)}"
+    tf.RegisterGradient(name)(lambda _, dy: function(dy))
+
+    def changed(x: Any) -> Any:
+        with tf.get_default_graph().gradient_override_map({"Identity": name}):
+            return tf.identity(x)
+
+    return changed
+
+
+def counted(counter: Any, value: Any) -> Any:
+    """The value, once the counter has gone up."""
+    with tf.control_dependencies([counter.assign_add(1.0)]):
+        return tf.identity(value)
+
+
+@pytest.mark.parametrize("where", ["forward", "gradient"])
+def test_a_variable_that_counts_turns_keeps_its_loop(where: str, tmp_path: Any) -> None:
+    x = tf.placeholder(tf.float32, [3, 6, WIDTH])
+    counter = tf.get_variable("counter", initializer=0.0, trainable=False, use_resource=True)
+    change = (lambda z: counted(counter, z)) if where == "forward" else with_gradient(lambda dy: counted(counter, dy))
+
+    class Counting(tf.nn.rnn_cell.GRUCell):
+        def call(self, inputs: Any, state: Any) -> Any:
+            return super().call(change(inputs), state)
+
+    outputs, state = tf.nn.dynamic_rnn(Counting(UNITS), x, dtype=tf.float32)
+    fetch = tf.gradients(loss_of(outputs, [state]), [x, *tf.trainable_variables()])
+    assert "_While" in check(fetch, {x: sequence()}, tmp_path, steps=2)
+
+
+@pytest.mark.parametrize("kind", [tf.keras.layers.GRU, tf.keras.layers.LSTM], ids=["GRU", "LSTM"])
+def test_a_loss_behind_a_step_reads_the_weights_of_that_step(kind: Any, tmp_path: Any) -> None:
+    x = tf.placeholder(tf.float32, [3, 6, WIDTH])
+    made = kind(UNITS, return_sequences=True)
+    loss = tf.reduce_mean(tf.square(made(x) - 0.3))
+    dx, step = gradients_applied(loss, x)
+    with tf.control_dependencies([step]):
+        after = tf.reduce_mean(tf.square(made(x) - 0.3))
+    ops = kernels(kind.__name__, True)
+    assert check([loss, dx, step, after], {x: sequence()}, tmp_path, steps=3) == sorted([ops[0], *ops])
+
+
+@pytest.mark.parametrize("cell", ["LSTMCell", "GRUCell"])
+def test_weights_assigned_before_a_network_are_the_ones_it_reads(cell: str, tmp_path: Any) -> None:
+    x = tf.placeholder(tf.float32, [3, 6, WIDTH])
+    with tf.variable_scope("resources", use_resource=True):
+        made = CELLS[cell]()
+        made.build(tf.TensorShape([3, WIDTH]))
+    with tf.control_dependencies([weight.assign(0.5 * weight) for weight in made.trainable_variables]):
+        outputs, _ = tf.nn.dynamic_rnn(made, x, dtype=tf.float32)
+    assert check(outputs, {x: sequence()}, tmp_path, steps=2) == kernels(cell, False)
+
+
+def test_weights_that_only_the_first_counter_waits_for(tmp_path: Any) -> None:
+    """The arrays are made before the assignment: a loop's first values alone order its reads."""
+    x = tf.placeholder(tf.float32, [6, 3, WIDTH])
+    with tf.variable_scope("resources", use_resource=True):
+        cell = CELLS["GRUCell"]()
+        cell.build(tf.TensorShape([3, WIDTH]))
+    given, made = tf.TensorArray(tf.float32, 6).unstack(x), tf.TensorArray(tf.float32, 6, element_shape=[3, UNITS])
+    first = tf.zeros([3, UNITS])
+    with tf.control_dependencies([weight.assign(0.5 * weight) for weight in cell.trainable_variables]):
+        start, end = tf.constant(0), tf.constant(6)
+
+    def turn(number: Any, state: Any, array: Any) -> Any:
+        output, state = cell(given.read(number), state)
+        return number + 1, state, array.write(number, output)
+
+    _, last, array = tf.while_loop(lambda number, *_: number < end, turn, [start, first, made])
+    check([array.stack(), last], {x: sequence(6, 3)}, tmp_path, steps=2)
 
 
 def test_the_run_log_counts_the_same_operations_and_turns() -> None:
