@@ -24,6 +24,7 @@ from npu_runtime.kernels.fused.recurrent_weights import Cell
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.fuse import recurrent_trials as trials
 from npu_runtime.passes.fuse.recurrent_cells import CellMatcher, Found, is_zero
+from npu_runtime.passes.fuse.recurrent_gradient_ops import GradientOps
 from npu_runtime.passes.simplify.drop_unread import drop_unread
 from npu_runtime.passes.simplify.eliminate_noops import eliminate_noops
 from npu_runtime.passes.simplify.fold_constants import fold_constants
@@ -199,7 +200,7 @@ class _Fusion:
 
     def _find_cell(self) -> bool:
         """The cell, and what the loop of gradients has of it, as random turns tell."""
-        if not trials.is_smooth(self.forward) or (self.backward and not trials.is_smooth(self.backward)):
+        if not trials.is_smooth(self.forward):
             return False
         shape = self.graph.spec(self.x).known_shape()[1:]
         states = [self.forward.body[name].outputs[0] for name in self.forward.carried]
@@ -211,7 +212,7 @@ class _Fusion:
 
     def _try(self, seed: int, shape: tuple[int, ...]) -> bool:
         """Whether a random turn of both loops is what the kernels make of it."""
-        draw = trials.Draw(seed)
+        draw = trials.Draw(seed, trials.lengths_of(self.forward))
         values = trials.try_forward(self.forward, draw, shape)
         if values is None:
             return False
@@ -223,8 +224,7 @@ class _Fusion:
             return False
         if self.backward is None:
             return True
-        offsets = {abs(gate.offset) for gate in self.found.cell.gates}
-        if not trials.is_smooth(self.backward, trials.PLAIN_NUMBERS | offsets):
+        if self.gradients is None and not GradientOps(self.backward, self.forward, self.found, self.pushed).are_known():
             return False
         self.gradients = trials.try_backward(self.backward, one, self.pushed, self.gradients)
         return self.gradients is not None and self._begin_with_zeros(self.gradients)
