@@ -252,9 +252,7 @@ def _gradients(loop: SequenceLoop, one: OneTurn, values: Values, states: list[st
     gradients = one.backward([values[Value(name)] for name in states], dy)[1 + len(states) :]
     found: list[str | None] = [None] * len(gradients)
     for name in [name for name in loop.carried if name not in states]:
-        place = next(
-            (i for i, wanted in enumerate(gradients) if found[i] is None and _grows(loop, values, name, wanted)), None
-        )
+        place = next((i for i, wanted in enumerate(gradients) if found[i] is None and _grows(loop, values, name, wanted)), None)
         if place is None:
             return None
         found[place] = name
