@@ -24,7 +24,7 @@ from npu_runtime.kernels.fused.recurrent_weights import Cell
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.fuse import recurrent_trials as trials
 from npu_runtime.passes.fuse.recurrent_cells import CellMatcher, Found, is_zero
-from npu_runtime.passes.fuse.recurrent_gradient_ops import GradientOps
+from npu_runtime.passes.fuse.recurrent_ops import RecurrentOps
 from npu_runtime.passes.simplify.drop_unread import drop_unread
 from npu_runtime.passes.simplify.eliminate_noops import eliminate_noops
 from npu_runtime.passes.simplify.fold_constants import fold_constants
@@ -224,7 +224,8 @@ class _Fusion:
             return False
         if self.backward is None:
             return True
-        if self.gradients is None and not GradientOps(self.backward, self.forward, self.found, self.pushed).are_known():
+        loops = (self.forward, self.backward) if self.gradients is None else ()
+        if not all(RecurrentOps(loop, self.forward, self.found, self.pushed).are_known() for loop in loops):
             return False
         self.gradients = trials.try_backward(self.backward, one, self.pushed, self.gradients)
         return self.gradients is not None and self._begin_with_zeros(self.gradients)

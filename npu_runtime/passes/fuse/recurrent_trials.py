@@ -20,7 +20,6 @@ from npu_runtime.analysis.loop_turn import Values, try_turn
 from npu_runtime.analysis.sequence_loops import SequenceLoop, origin
 from npu_runtime.graph.ir import Graph, Value
 from npu_runtime.graph.ops import CONSTANT, HANDLES, LOOP_INPUT, Turns
-from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.fuse.recurrent_cells import Found
 
@@ -85,7 +84,8 @@ class Draw:
         spec = loop.outer.spec(value)
         if value not in self.known and spec.is_complete and spec.dtype != "variant":
             shape = spec.known_shape()
-            if spec.value is not None and value not in self.lengths and not _may_be_weight(spec):
+            is_weight = spec.value is not None and spec.dtype == "float32" and varies(spec.value)
+            if spec.value is not None and value not in self.lengths and not is_weight:
                 self.known[value] = spec.value
             elif spec.dtype in ("float32", "resource"):
                 self.known[value] = self.weight(shape)
@@ -94,9 +94,9 @@ class Draw:
         return self.known.get(value)
 
 
-def _may_be_weight(spec: Spec) -> bool:
+def varies(values: np.ndarray) -> bool:
     """Whether known numbers differ: a weight that is known is drawn too, as its own zeros would hide what it multiplies."""
-    return spec.dtype == "float32" and bool(np.size(spec.value) and np.ptp(spec.value))
+    return bool(values.size and np.ptp(values))
 
 
 def lengths_of(loop: SequenceLoop) -> frozenset[Value]:

@@ -111,6 +111,30 @@ def test_gradients_cut_every_few_turns_keep_their_loops(period: int | None, tmp_
     assert check(fetch, {x: sequence(12, 3)}, tmp_path) == expected
 
 
+@pytest.mark.parametrize("cell", ["a GRU's turns", "a hard LSTM's memory"])
+def test_gradients_that_rare_forward_values_change_keep_their_loops(cell: str, tmp_path: Any) -> None:
+    """What the forward loop keeps for its gradients may have sides that no random turn meets."""
+    x = tf.placeholder(tf.float32, [18, 3, WIDTH])
+    given, made = tf.TensorArray(tf.float32, 18).unstack(x), tf.TensorArray(tf.float32, 18, element_shape=[3, UNITS])
+    end, is_gru = tf.constant(18), "GRU" in cell
+    network = CELLS["GRUCell"]() if is_gru else tf.keras.layers.LSTMCell(UNITS, recurrent_activation="hard_sigmoid")
+
+    def turn(number: Any, array: Any, *states: Any) -> Any:
+        if is_gru:
+            factor = tf.where(tf.equal(number % 8, 0), tf.zeros([3, UNITS]), tf.ones([3, UNITS]))
+            output, *states = network(given.read(number), with_gradient(lambda dy: dy * factor)(states[0]))
+        else:
+            memory = states[1]
+            kept = with_gradient(lambda dy: tf.where(memory > 1.0, tf.zeros_like(dy), dy))(memory)
+            output, states = network(given.read(number), [states[0], kept])
+        return number + 1, array.write(number, output), *states
+
+    first = [2.0 * tf.ones([3, UNITS]) for _ in range(1 if is_gru else 2)]
+    _, array, *last = tf.while_loop(lambda number, *_: number < end, turn, [tf.constant(0), made, *first])
+    fetch = tf.gradients(loss_of(array.stack(), last), [x, *tf.trainable_variables()])
+    assert check(fetch, {x: sequence(18, 3)}, tmp_path) == ["_While", "_While"]
+
+
 @pytest.mark.parametrize("lengths", [[3, 2, 1], [2, 2, 2], [6, 2, 1], [0, 0, 0]], ids=str)
 @pytest.mark.parametrize("width", [WIDTH, UNITS])
 @pytest.mark.parametrize("cell", ["LSTMCell", "GRUCell"])
