@@ -86,7 +86,8 @@ class GateSums:
             return True
         if node.op == LOOP_INPUT:
             outside = self.loop.outside(value)
-            return outside is not None and self.loop.outer.spec(outside).value is not None
+            known = None if outside is None else self.loop.outer.spec(outside).value
+            return known is not None and np.array_equal(self.values.get(value, known), known)  # a trial may have drawn others
         return bool(node.inputs) and not node.is_stateful and all(map(self.is_fixed, node.inputs))
 
     def of(self, value: Value) -> Sum | None:

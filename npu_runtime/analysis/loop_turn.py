@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime.analysis.sequence_loops import has_effect
 from npu_runtime.errors import MISFITS, DeviceError
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT, LOOP_INPUT
@@ -16,7 +17,7 @@ from npu_runtime.kernels.base import all_kernels
 Values = dict[Value, Any]
 _HANDED_ON = {"Identity": 0, "StackPushV2": 1, "TensorArrayWriteV3": 3}
 """Ops that return one of their inputs, by its position; what they write is of no use in a trial."""
-_WITHOUT_A_VALUE = frozenset({LOOP_INPUT, "NoOp", "StackCloseV2", "TensorArrayGradV3"})
+_WITHOUT_A_VALUE = frozenset({LOOP_INPUT, "NoOp", "ControlTrigger", "StackCloseV2", "TensorArrayGradV3"})
 """Ops of which a trial needs no result, as they are handles: what is behind those is given."""
 
 
@@ -28,6 +29,8 @@ def try_turn(body: Graph, given: Mapping[Value, Any]) -> Values | None:
     """
     found = dict(given)
     for node in topological(list(body)):
+        if has_effect(node):
+            return None
         if any(Value(node.name, index) not in found for index in range(len(node.outputs))) and not _try_node(node, found):
             return None
     return found
@@ -46,7 +49,7 @@ def _try_node(node: Node, found: Values) -> bool:
         found[Value(node.name)] = found[node.inputs[_HANDED_ON[node.op]]]
         return True
     made = all_kernels().get(node.op)
-    if made is None or made.is_stateful or node.is_stateful or node.host_reason is not None:
+    if made is None:
         return False
     try:
         with np.errstate(all="ignore"):

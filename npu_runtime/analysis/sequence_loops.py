@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import LOOP_INPUT, Loop
+from npu_runtime.kernels.base import all_kernels
 
 
 @dataclass
@@ -129,14 +130,29 @@ def _counts(found: SequenceLoop, name: str, ops: tuple[str, ...], start: int | N
 
 
 _PARTS = {"TensorArrayReadV3": "reads", "TensorArrayWriteV3": "writes", "StackPushV2": "pushes", "StackPopV2": "pops"}
+_WITHOUT_EFFECT = frozenset({LOOP_INPUT, "NoOp", "ControlTrigger", "ReadVariableOp", "StackCloseV2", "TensorArrayGradV3"})
+"""Other ops that are stateful by name or return nothing, and yet change nothing that anybody outside of the loop sees."""
+
+
+def has_effect(node: Node) -> bool:
+    """Whether a node may do more than return values: change a variable, draw numbers, print, or stop the program.
+
+    A variable that is only read in a loop is one that nobody in the loop assigns, as the assignment would have an effect.
+    """
+    if node.host_reason is not None or node.ref_inputs or node.ref_outputs:
+        return True
+    if node.op in _PARTS or node.op in _WITHOUT_EFFECT:
+        return False
+    made = all_kernels().get(node.op)
+    return node.is_stateful or not node.outputs or (made is not None and made.is_stateful)
 
 
 def _sorted_out(found: SequenceLoop) -> SequenceLoop | None:
-    """The loop with its parts; None where it has a variable of the host or a loop inside."""
+    """The loop with its parts; None where it has an effect or a loop inside."""
     for node in found.body:
         if node.op in _PARTS:
             getattr(found, _PARTS[node.op]).append(node)
-        elif node.host_reason is not None or "loop" in node.attrs:
+        if has_effect(node) or "loop" in node.attrs:
             return None
     for name in _variables(found):
         if name not in found.counters:

@@ -24,6 +24,7 @@ from npu_runtime.kernels.fused.recurrent_weights import Cell
 from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.fuse import recurrent_trials as trials
 from npu_runtime.passes.fuse.recurrent_cells import CellMatcher, Found, is_zero
+from npu_runtime.passes.fuse.recurrent_ops import RecurrentOps
 from npu_runtime.passes.simplify.drop_unread import drop_unread
 from npu_runtime.passes.simplify.eliminate_noops import eliminate_noops
 from npu_runtime.passes.simplify.fold_constants import fold_constants
@@ -199,7 +200,7 @@ class _Fusion:
 
     def _find_cell(self) -> bool:
         """The cell, and what the loop of gradients has of it, as random turns tell."""
-        if not trials.is_smooth(self.forward) or (self.backward and not trials.is_smooth(self.backward)):
+        if not trials.is_smooth(self.forward):
             return False
         shape = self.graph.spec(self.x).known_shape()[1:]
         states = [self.forward.body[name].outputs[0] for name in self.forward.carried]
@@ -211,7 +212,7 @@ class _Fusion:
 
     def _try(self, seed: int, shape: tuple[int, ...]) -> bool:
         """Whether a random turn of both loops is what the kernels make of it."""
-        draw = trials.Draw(seed)
+        draw = trials.Draw(seed, trials.lengths_of(self.forward))
         values = trials.try_forward(self.forward, draw, shape)
         if values is None:
             return False
@@ -223,8 +224,8 @@ class _Fusion:
             return False
         if self.backward is None:
             return True
-        offsets = {abs(gate.offset) for gate in self.found.cell.gates}
-        if not trials.is_smooth(self.backward, trials.PLAIN_NUMBERS | offsets):
+        loops = (self.forward, self.backward) if self.gradients is None else ()
+        if not all(RecurrentOps(loop, self.forward, self.found, self.pushed).are_known() for loop in loops):
             return False
         self.gradients = trials.try_backward(self.backward, one, self.pushed, self.gradients)
         return self.gradients is not None and self._begin_with_zeros(self.gradients)
@@ -288,9 +289,19 @@ class _Fusion:
             return value
         name = f"{self.forward.node.name}/read/{value.node}"
         if name not in self.graph:
-            controls, outputs = list(self.forward.node.controls), [Spec(spec.shape, "float32")]
-            self.graph.add(Node(name, "ReadVariableOp", [value], controls, {"dtype": "float32"}, outputs))
+            outputs = [Spec(spec.shape, "float32")]
+            self.graph.add(Node(name, "ReadVariableOp", [value], self._before_reading(), {"dtype": "float32"}, outputs))
         return Value(name)
+
+    def _before_reading(self) -> list[str]:
+        """What a variable's value is read after: all that the first turn of the loop waits for, by a control edge or by a value.
+
+        A training step may come before the loop in the same run, and only the loop's first values may wait for it.
+        """
+        values = [value.node for value in (*self.forward.node.inputs, self.x)]
+        waiting = [name for name in values if self.graph[name].inputs or self.graph[name].controls]
+        names = dict.fromkeys([*self.forward.node.controls, *self._controls(), *waiting])
+        return [name for name in names if name not in self.plumbing]
 
     def _become_gradient(self, node: Node, op: str, inputs: list[Value], cell: Cell, turns: Turns) -> None:
         assert self.gradients is not None
