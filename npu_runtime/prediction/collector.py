@@ -2,55 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import os
-import threading
-from collections import Counter
-from collections.abc import Hashable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.graph.ir import Graph
 from npu_runtime.prediction.request import REQUEST_VARIABLE, PredictionRequest, read_request
 from npu_runtime.prediction.step_document import document_of
-from npu_runtime.prediction.stop import listen, stop
-from npu_runtime.simulation.compiled_model import Ranks, is_training_update
+from npu_runtime.prediction.stop import listen
+from npu_runtime.prediction.training_steps import TrainingSteps, put_document
+from npu_runtime.simulation.compiled_model import Ranks
 from npu_runtime.simulation.ran_step import RanStep
-from npu_runtime.whole_file import put_text
 
 
 class PredictionCollector:
-    """request: what is asked for.  rank: of this process; only rank 0 writes.  n_steps: of each training program so far."""
+    """request: what is asked for.  rank: of this process; only rank 0 writes."""
 
     def __init__(self, request: PredictionRequest, ranks: Ranks, rank: int = 0) -> None:
         self.request, self.ranks, self.rank = request, ranks, rank
         self.computes = not request.shapes_only
-        self.n_steps: Counter[Hashable] = Counter()
-        self._lock = threading.Lock()
-        self._is_done = False
+        self._steps = TrainingSteps(request.steps)
 
     def after(self, step: RanStep) -> None:
         """Count a step.  Raises: SystemExit behind the last one, in every thread that runs another."""
-        if not is_training(step.graph):
-            return
-        with self._lock:  # whoever ends here meanwhile waits until the document is there
-            self.n_steps[step.program] += 1
-            is_last = not self._is_done and self.n_steps[step.program] >= self.request.steps
-            self._is_done |= is_last
-            if is_last and self.rank == 0:
-                self._write(step)
-        if self._is_done:
-            stop(is_first=is_last)
+        self._steps.count(step, lambda: self._write(step))
 
     def _write(self, step: RanStep) -> None:
-        text = json.dumps(document_of(step, self.request, self.ranks), sort_keys=True, allow_nan=False)
-        out = Path(self.request.out)
-        put_text(out.parent, out.name, text)
-
-
-def is_training(graph: Graph) -> bool:
-    """Whether a program updates variables as an optimizer does."""
-    return any(is_training_update(node.op) for node in graph)
+        if self.rank == 0:
+            put_document(self.request.out, document_of(step, self.request, self.ranks))
 
 
 _COLLECTORS: dict[str, PredictionCollector] = {}

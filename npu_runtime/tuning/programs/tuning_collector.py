@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import threading
-from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.prediction.collector import is_training
-from npu_runtime.prediction.stop import listen, stop
+from npu_runtime.prediction.stop import listen
+from npu_runtime.prediction.training_steps import TrainingSteps, put_document
 from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.tuning.programs.outcome import Outcome
 from npu_runtime.tuning.programs.program_tuner import TunedProgram
 from npu_runtime.tuning.programs.session_tuner import SessionTuner, tuners
-from npu_runtime.whole_file import put_text
 
 REQUEST_VARIABLE = "TF2NPU_TUNE"
 """Name of the variable with a JSON object of the fields of TuneCommand."""
@@ -51,23 +47,11 @@ class TuningCollector:
 
     def __init__(self, command: TuneCommand) -> None:
         self.command = command
-        self._n_steps: Counter[Hashable] = Counter()
-        self._lock = threading.Lock()
-        self._is_done = False
+        self._steps = TrainingSteps(command.steps)
 
     def after(self, step: RanStep) -> None:
         """Count a step.  Raises: SystemExit behind the last one, in every thread that runs another."""
-        if not is_training(step.graph):
-            return
-        with self._lock:  # whoever ends here meanwhile waits until the document is there
-            self._n_steps[step.program] += 1
-            is_last = not self._is_done and self._n_steps[step.program] >= self.command.steps
-            self._is_done |= is_last
-            if is_last:
-                out = Path(self.command.out)
-                put_text(out.parent, out.name, json.dumps(document_of(tuners()), sort_keys=True, allow_nan=False))
-        if self._is_done:
-            stop(is_first=is_last)
+        self._steps.count(step, lambda: put_document(self.command.out, document_of(tuners())))
 
 
 def document_of(found: list[SessionTuner]) -> dict[str, Any]:
