@@ -6,7 +6,8 @@ one, so that results repeat; it is that of the whole process, as the worker thre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import cache, partial
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 Trial = Callable[[], np.ndarray]
 """Computes a result from made-up operands, the same ones for every algorithm."""
 Trials = Callable[[], Mapping[str, Trial]]
-"""Makes the operands, and a trial of each algorithm that takes these shapes."""
+"""Gives a trial of each algorithm that takes these shapes."""
 
 
 class Tuner(Protocol):
@@ -54,6 +55,25 @@ def save_choices() -> None:
     """Have the tuner keep what it has chosen, if there is one: at the end of a step, whoever made the choices."""
     if _tuner is not None:
         _tuner.save()
+
+
+def trials_of(algorithms: Iterable[str], prepare: Callable[[], Callable[[str], np.ndarray]]) -> dict[str, Trial]:
+    """A trial of each algorithm.
+
+    prepare: makes the operands, and gives what computes the result by an algorithm; called by the first trial, as a choice that
+    is known needs none.
+    """
+    prepared = cache(prepare)
+    return {name: partial(_run, prepared, name) for name in algorithms}
+
+
+def _run(prepared: Callable[[], Callable[[str], np.ndarray]], name: str) -> np.ndarray:
+    return prepared()(name)
+
+
+def placeholder(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array for questions about its shape and type only: one element, seen everywhere."""
+    return np.broadcast_to(np.zeros((), dtype), shape)
 
 
 def operand(*shape: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels.algorithm_choice import placeholder
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.conv import (
     col2im,
@@ -26,7 +27,7 @@ from npu_runtime.kernels.conv import (
     strided_input_gradient,
     winograd,
 )
-from npu_runtime.kernels.conv.conv import choose_algorithm, conv2d, conv_shape, fastest_way, placeholder
+from npu_runtime.kernels.conv.conv import choose_algorithm, conv2d, conv_shape, fastest_way
 from npu_runtime.kernels.conv.conv_gradients import conv2d_backprop_filter, conv2d_backprop_input
 from npu_runtime.kernels.conv.zero_windows import blank_windows
 from npu_runtime.kernels.fused import bias_activation

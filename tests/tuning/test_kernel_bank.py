@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from npu_runtime.kernels.algorithm_choice import set_tuner
-from npu_runtime.kernels.linalg import matmul
+from npu_runtime.kernels.linalg import matmul, product_trials
 from npu_runtime.tuning.bank.document import render
 from npu_runtime.tuning.bank.machine_bank import MachineBank, this_machine
 from npu_runtime.tuning.kernels.kernel_tuner import KernelTuner
@@ -68,6 +68,12 @@ def test_a_thousand_damaged_files_end_in_a_warning_and_the_same_numbers(tmp_path
         assert made == exact and len(told) <= 1 and tuner.n_known + tuner.n_late == 1
         n_told += len(told)
     assert n_told > 0.9 * N_FILES
+
+
+def test_what_the_bank_knows_costs_no_operands(tmp_path, good, monkeypatch):
+    (tmp_path / good[0]).write_bytes(good[1])
+    monkeypatch.setattr(product_trials, "operand", None)
+    assert product(tmp_path, Told(), 60.0)[1].n_known == 1
 
 
 CHOICES = ["columns nothing", "__class__", "/etc/passwd", 0, 2**40, -1]

@@ -13,7 +13,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels.algorithm_choice import is_tuned, operand
+from npu_runtime.kernels.algorithm_choice import is_tuned, operand, placeholder
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.conv import column_winograd, conv_interior, conv_trials, im2col, line_winograd, winograd
 from npu_runtime.kernels.conv.zero_windows import blank_windows
@@ -108,11 +108,6 @@ def is_finite(x: np.ndarray) -> bool:
     """Whether all elements are; False as well where the sum of their squares is not.  x: float."""
     flat = x.reshape(-1)
     return bool(np.isfinite(np.dot(flat, flat)))
-
-
-def placeholder(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """An array for questions about its shape and type only: one element, seen everywhere."""
-    return np.broadcast_to(np.zeros((), dtype), shape)
 
 
 def split_groups(x: np.ndarray, groups: int) -> list[np.ndarray]:

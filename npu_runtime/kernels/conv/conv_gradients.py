@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels.algorithm_choice import Trial, chosen, is_tuned, operand
+from npu_runtime.kernels.algorithm_choice import Trial, chosen, is_tuned, operand, placeholder, trials_of
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.conv import col2im, conv_trials, im2col, strided_input_gradient
 from npu_runtime.kernels.conv.conv import (
@@ -24,7 +24,6 @@ from npu_runtime.kernels.conv.conv import (
     convolve,
     fastest_way,
     is_finite,
-    placeholder,
     split_groups,
 )
 from npu_runtime.kernels.conv.zero_windows import blank_windows
@@ -84,18 +83,21 @@ def _way_by_input(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> str:
 def _chosen_by_input(default: str, dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> str:
     """The way that a tuner takes."""
 
-    def trials() -> dict[str, Trial]:
+    def prepare() -> Callable[[str], np.ndarray]:
         gradient, filter, made = operand(*dy.shape), operand(*w.shape), np.empty(dx.shape, np.float32)
 
         def run(way: str) -> np.ndarray:
             _BY_INPUT[way](gradient, filter, rows, cols, made)
             return made
 
+        return run
+
+    def trials() -> dict[str, Trial]:
         takes = {
             PHASES: True, TOGETHER: strided_input_gradient.cost_ns(dy, w, rows, cols) < math.inf,
             SCATTERED: col2im.is_small(w, rows, cols),
         }  # fmt: skip
-        return {way: partial(run, way) for way, is_taken in takes.items() if is_taken or way == default}
+        return trials_of([way for way, is_taken in takes.items() if is_taken or way == default], prepare)
 
     return chosen("Conv2DBackpropInput", (dy.shape, w.shape, rows, cols), default, trials)
 

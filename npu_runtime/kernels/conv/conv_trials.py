@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
 from types import ModuleType
 
 import numpy as np
 
-from npu_runtime.kernels.algorithm_choice import Trial, chosen, operand
+from npu_runtime.kernels.algorithm_choice import Trial, chosen, operand, placeholder, trials_of
 from npu_runtime.kernels.windows.windows import Axis
 
 Run = Callable[[ModuleType], np.ndarray]
@@ -31,10 +30,14 @@ def chosen_way(
     prepare: makes the operands.
     """
 
-    def trials() -> dict[str, Trial]:
-        x, w = (np.broadcast_to(np.zeros((), np.float32), shape) for shape in shapes)
+    def by_name() -> Callable[[str], np.ndarray]:
         run = prepare()
-        return {name: partial(run, way) for name, way in ways.items() if way is default or way.cost_ns(x, w, *axes) < math.inf}
+        return lambda name: run(ways[name])
+
+    def trials() -> dict[str, Trial]:
+        x, w = (placeholder(shape, np.dtype(np.float32)) for shape in shapes)
+        taken = [name for name, way in ways.items() if way is default or way.cost_ns(x, w, *axes) < math.inf]
+        return trials_of(taken, by_name)
 
     names = {way: name for name, way in ways.items()}
     return ways[chosen(kernel, (shapes, axes, layout), names[default], trials)]

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from npu_runtime.kernels.algorithm_choice import Trial, chosen, operand
+from npu_runtime.kernels.algorithm_choice import Trial, chosen, operand, trials_of
 from npu_runtime.kernels.linalg.epilogue import Epilogue
 from npu_runtime.kernels.linalg.gemm_unpacked import SMALL_PRODUCT, WIDTH, multiply_unpacked
 from npu_runtime.kernels.linalg.serial_products import as_blas_takes_it, multiply_few, multiply_stacked, multiply_transposed
@@ -41,7 +41,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
     a, b = as_blas_takes_it(a), as_blas_takes_it(b)
     layouts = a.strides[1] == a.itemsize, b.strides[1] == b.itemsize, out.flags.c_contiguous, epilogue is not None
 
-    def trials() -> dict[str, Trial]:
+    def prepare() -> Callable[[str], np.ndarray]:
         left, right = _operand(a), _operand(b)
         made = np.empty(out.shape, np.float32)
 
@@ -49,7 +49,10 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
             _by(way, rules)(left, right, made, None)
             return made
 
-        return {way: partial(run, way) for way in (RULES, *WAYS) if _takes(way, b)}
+        return run
+
+    def trials() -> dict[str, Trial]:
+        return trials_of([way for way in (RULES, *WAYS) if _takes(way, b)], prepare)
 
     _by(chosen("MatMul", (a.shape, b.shape, layouts), RULES, trials), rules)(a, b, out, epilogue)
     return out
