@@ -20,7 +20,8 @@ from npu_runtime.tuning.bank.operator_entry import OperatorEntry
 from npu_runtime.tuning.programs.operator_key import describe, works_of
 from npu_runtime.tuning.programs.outcome import Found, Outcome, Search
 from npu_runtime.tuning.programs.rules import BANK, TUNED, decide
-from npu_runtime.tuning.programs.tuning_request import BOTH, GA, RL, TuningRequest
+from npu_runtime.tuning.programs.tuning_request import BOTH, TuningRequest
+from npu_runtime.tuning.search.parallel import GA, RL
 
 
 @dataclass(frozen=True)

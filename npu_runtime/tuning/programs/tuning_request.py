@@ -12,6 +12,7 @@ from npu_runtime.config import TUNING_SECONDS, RuntimeConfig
 from npu_runtime.errors import FailedPrecondition
 from npu_runtime.tuning.bank.operator_bank import BANK_VARIABLE, bank_folder
 from npu_runtime.tuning.programs.narrowing import ALL, Narrowing, read_narrowing
+from npu_runtime.tuning.search.parallel import GA, RL
 
 MODE, AOE_MODE, WORK_PATH, AOE_CONFIG = "auto_tune_mode", "aoe_mode", "work_path", "aoe_config_file"
 DEBUG_LEVEL = "op_debug_level"
@@ -21,8 +22,8 @@ WORKERS_VARIABLE, WORK_VARIABLE = "TE_PARALLEL_COMPILER", "ASCEND_WORK_PATH"
 """Names of variables of the vendor's tools."""
 OPERATORS = "2"
 """The value of aoe_mode that tunes operators; 1 tunes sub-graphs and 4 the gradients' split, neither of which is done here."""
-GA, RL, BOTH = "GA", "RL", "RL,GA"
-"""Genetic search for products, reinforcement learning for the rest, and both."""
+BOTH = "RL,GA"
+"""Genetic search for products and reinforcement learning for the rest."""
 DEFAULT_WORKERS = 8
 """Operators that are compiled side by side.  Source: the vendor's default of TE_PARALLEL_COMPILER."""
 _DEBUGGED = (1, 2)
