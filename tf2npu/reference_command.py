@@ -139,6 +139,10 @@ def _tell(ran: dict[str, Any], out: Path, script: Path, code: int) -> int:
     click.echo(visible(f"{out}: {n_files} tensors, {n_bytes / 1e6:.1f} MB"))
     if code:
         click.echo(visible(f"tf2npu dump reference: {script} ended with exit code {code}"), err=True)
+    elif not graphs:
+        click.echo(
+            visible(f"tf2npu dump reference: {script} ran no graph: it made no session, or asked none for anything"), err=True
+        )
     elif not any(graph["is_training"] for graph in graphs):
         click.echo("tf2npu dump reference: no graph updates variables as an optimizer does: all are below other", err=True)
     return code or (_NOT_WRITTEN if ran["is_broken"] or not n_files else 0)
