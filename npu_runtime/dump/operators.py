@@ -16,6 +16,7 @@ from npu_runtime.executor.loop import LoopRunner
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT, FEED, LOOP_INPUT, SOURCES, STRUCTURAL, VARIABLES, WHILE
+from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.elementwise.rounding import ROUND
 
 NO_OPERATORS = SOURCES | STRUCTURAL | VARIABLES | {CONSTANT, FEED, LOOP_INPUT, WHILE, "ControlTrigger"}
@@ -29,12 +30,19 @@ _FOREIGN = re.compile(r"[^A-Za-z0-9_./\\-]")
 @dataclass(frozen=True)
 class Tensor:
     """One output of an operator.  origin: the user's value that it is, None for a value that the user's graph does not have.
-    dtype: in the device's memory.  has_images: whether it lies as NHWC, where it has four axes.
+    dtype: in the device's memory.  has_images: whether it lies as NHWC, where it has four axes.  shape: as far as it is known,
+    of a variable's handle that of the variable.
     """
 
     origin: Value | None
     dtype: str
     has_images: bool
+    shape: Shape
+
+    @property
+    def n_bytes(self) -> int:
+        """Of its elements; 0 where only a run tells the shape."""
+        return Spec(self.shape, self.dtype).n_bytes
 
 
 @dataclass(frozen=True)
@@ -113,22 +121,21 @@ def _rounded(graph: Graph) -> dict[Value, str]:
 def _operator(
     graph: Graph, node: Node, task_id: int, stream_id: int, rounded: Mapping[Value, str], loops: tuple[str, ...]
 ) -> Operator:  # fmt: skip
-    read = tuple(
-        Tensor(graph[value.node].origin(value.output), _type_of(graph, value, rounded), _has_images(node, position))
-        for position, value in enumerate(node.inputs)
-    )
-    outputs = tuple(
-        Tensor(node.origin(i), _type_of(graph, Value(node.name, i), rounded), _has_images(node, -1 - i))
-        for i in range(len(node.outputs))
-    )
+    read = tuple(_tensor(graph, value, rounded, _has_images(node, i)) for i, value in enumerate(node.inputs))
+    made = [Value(node.name, i) for i in range(len(node.outputs))]
+    outputs = tuple(_tensor(graph, value, rounded, _has_images(node, -1 - i)) for i, value in enumerate(made))
     return Operator(
         node.name, file_name_of(node), type_of(node), task_id, stream_id, node.original_names, tuple(node.inputs), read, outputs,
         loops,
     )  # fmt: skip
 
 
-def _type_of(graph: Graph, value: Value, rounded: Mapping[Value, str]) -> str:
-    return rounded.get(value) or stored_type(graph[value.node], value.output)
+def _tensor(graph: Graph, value: Value, rounded: Mapping[Value, str], has_images: bool) -> Tensor:
+    node = graph[value.node]
+    if node.op in VARIABLES:
+        return Tensor(node.origin(value.output), str(node.attrs["dtype"]), has_images, node.attrs.get("shape"))
+    dtype = rounded.get(value) or stored_type(node, value.output)
+    return Tensor(node.origin(value.output), dtype, has_images, graph.spec(value).shape)
 
 
 def _has_images(node: Node, position: int) -> bool:
