@@ -9,20 +9,13 @@ from pathlib import Path
 import click
 
 import tf2npu
+from tf2npu.dump_command import dump
+from tf2npu.filled_path import FilledPath
 from tf2npu.script_words import RunCommand, ScriptCommand
 
 EXIT_LEFT, EXIT_USAGE, EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
 """Exit codes: something is left for a person, the command was wrong (click's own), a file could not be converted, a defect of
 ours (EX_SOFTWARE of sysexits.h), ended by SIGINT (as shells report it)."""
-
-
-class FilledPath(click.Path):
-    """A path; an empty one, mostly out of a variable that is not set, would mean the current folder."""
-
-    def convert(self, value, param, ctx):
-        if value == "":
-            self.fail("the path is empty: is the variable set that it comes from? Write . for the current folder", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 _path = FilledPath(path_type=Path)
@@ -304,6 +297,9 @@ def bank_export(out: Path) -> None:
     from tf2npu import tuning_command
 
     raise SystemExit(tuning_command.export_bank(out))
+
+
+cli.add_command(dump)
 
 
 @cli.command()

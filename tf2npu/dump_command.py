@@ -1,0 +1,41 @@
+"""The group `tf2npu dump`: options in, exit code out. What a subcommand does lives in a module of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tf2npu.filled_path import FilledPath
+from tf2npu.script_words import ScriptCommand
+
+_path = FilledPath(path_type=Path)
+
+
+@click.group()
+def dump() -> None:
+    """Tensors of a run in files: the reference from the original script, and what is in dump files and graph files."""
+
+
+@dump.command("reference", cls=ScriptCommand)
+@click.option("--out", type=_path, required=True, metavar="DIR", help="Where the tensors go.")
+@click.option("--steps", metavar="N,N-M", help="Steps of each graph to write, counted from 0.  [default: all]")
+@click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
+def dump_reference(words: tuple[str, ...], out: Path, steps: str | None) -> None:
+    """Run the original SCRIPT, unconverted, on TensorFlow's CPU, and write the tensors of its steps as npy files.
+
+    These options may stand before and after SCRIPT; other words, and all that stand behind --, are its own.
+    """
+    from tf2npu import reference_command
+
+    raise SystemExit(reference_command.reference(words, out=out, steps=steps))
+
+
+@dump.command("graph")
+@click.argument("graph", type=_path, metavar="FILE.txt")
+@click.argument("out", type=_path, metavar="OUT.json")
+def dump_graph(graph: Path, out: Path) -> None:
+    """Write the graph file FILE.txt as the JSON that comparison programs read, as `atc --mode=5` does."""
+    from tf2npu import graph_json_command
+
+    raise SystemExit(graph_json_command.graph_json(graph, out))
