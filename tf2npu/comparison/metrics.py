@@ -6,7 +6,6 @@ the texts of the table are its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
