@@ -62,9 +62,7 @@ def compare(dump: Path, reference: Path, wanted: Wanted) -> int:
 def require_numpy(command: str) -> None:
     """Refuse where what reads dump files is not installed."""
     try:
-        import google.protobuf
-        import ml_dtypes
-        import numpy  # noqa: F401
+        import npu_runtime.dump.dump_file  # noqa: F401
     except ImportError as error:
         raise RefusedRequest(
             f"{command} needs {error.name}, which is not installed for this Python: `pip install numpy ml_dtypes protobuf`"
@@ -100,16 +98,20 @@ def _write(found: Comparison, wanted: Wanted) -> list[Path]:
     """Put table and page into the folder of --out.  Returns: their paths."""
     from dataclasses import replace
 
+    from tf2npu.comparison import page
     from tf2npu.comparison.result_table import csv_lines
+    from tf2npu.comparison.texts import texts
 
     name = f"result_{datetime.now():%Y%m%d%H%M%S}.csv"
+    page_name = name.replace(".csv", ".html")
     columns = replace(found.columns, kind=wanted.header)
     try:
         with Directory.given(wanted.out, make=True) as folder:
             put_whole(folder, name, csv_lines(found.rows, columns))
+            put_whole(folder, page_name, [page.page(found, texts(wanted.language))])
     except OSError as error:
         raise RefusedRequest(f"--out {wanted.out}: cannot be written: {error.strerror or error}") from None
-    return [wanted.out / name]
+    return [wanted.out / name, wanted.out / page_name]
 
 
 def _show(found: Comparison, written: list[Path], wanted: Wanted) -> None:

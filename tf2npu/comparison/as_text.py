@@ -36,7 +36,8 @@ def _some(told: list[Line]) -> Iterator[Line]:
 
 def _counted(found: Comparison) -> str:
     counts = found.counts()
-    text = f"compared   {counts[AGREES] + counts[DIFFERS] + counts[CANCELS]} tensors: {counts[AGREES]} agree, {counts[DIFFERS]} differ"
+    n_compared = counts[AGREES] + counts[DIFFERS] + counts[CANCELS]
+    text = f"compared   {n_compared} tensors: {counts[AGREES]} agree, {counts[DIFFERS]} differ"
     text += f", {counts[CANCELS]} are what is left of sums that cancel" if counts[CANCELS] else ""
     return text + f"; {counts[NOT_COMPARED]} rows are not compared"
 
@@ -81,7 +82,7 @@ def inputs_of(found: Comparison, first: Row) -> str:
     if first.is_input:
         return "no operator makes this difference: it comes in from outside, with what was fed or with a variable"
     if any(row.verdict in (DIFFERS, CANCELS) for row in rows):
-        return "an input differs too, and no operator before it makes that difference: it comes in with what was fed or with a variable"
+        return "an input differs too, and no operator before it makes that difference: it comes in from outside"
     if not rows:
         return "it has no inputs in its dump file"
     return (

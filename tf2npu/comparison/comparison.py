@@ -113,7 +113,7 @@ def _left_over(graph: Graph, dump: TensorFolder) -> list[str]:
     if not left:
         return []
     return [
-        f"{len(left)} operators have dump files and are not in the graph file, the first {left[0]}: is it the graph of this model?"
+        f"{len(left)} operators have dump files and are not in the graph file, first {left[0]}: is it the graph of this model?"
     ]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -78,10 +79,8 @@ class DumpPairing:
         row.shape = f"[{','.join(map(str, device.shape))}]"
         row.device_address, row.reference_address = (str(side.address) if side.address else NOT_COMPUTED for side in pair)
         try:
-            x, y = (_numbers(restored(side)) for side in pair)
-            if x.size != y.size:
-                raise NotComparable("", f"{x.size} elements on the device, {y.size} in the reference")
-            self.measure(row, Beside(x, y, device.shape), pair)
+            row.beside, row.extents = partial(_beside, *pair), device.shape
+            self.measure(row, row.beside(), pair)
         except NotComparable as error:
             row.reason, row.why = error.text, error.why
         except Unreadable as error:
@@ -112,6 +111,13 @@ def _alone(index: int, key: str, names: tuple[str, str], missing: str) -> Row:
     row = Row(index, NOT_COMPUTED, *names, reason=reason, operator=key, order=index)
     row.why = reason
     return row
+
+
+def _beside(device: StoredTensor, reference: StoredTensor) -> Beside:
+    x, y = (_numbers(restored(side)) for side in (device, reference))
+    if x.size != y.size:
+        raise NotComparable("", f"{x.size} elements on the device, {y.size} in the reference")
+    return Beside(x, y, device.shape)
 
 
 def _numbers(array: np.ndarray) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from tf2npu.comparison.layouts import Beside, beside
@@ -16,7 +18,10 @@ from tf2npu.comparison.verdicts import Thresholds, judge
 def fill(row: Row, device: StoredTensor, partner: Partner, thresholds: Thresholds) -> None:
     """Put figures, measures and the verdict into a row.  Raises: NotComparable; Unreadable."""
     reference = partner.tensor
-    pair = beside(device, reference, partner.described.origin_format, partner.described.origin_shape, row.operator)
+    described = partner.described
+    row.beside = partial(beside, device, reference, described.origin_format, described.origin_shape, row.operator)
+    row.extents = reference.shape
+    pair = row.beside()
     row.device_type, row.reference_type = (_shown_type(tensor) for tensor in (device, reference))
     row.shape = f"[{','.join(map(str, pair.shape))}]"
     measure(row, pair, (device, reference), thresholds)

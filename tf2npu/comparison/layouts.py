@@ -13,11 +13,11 @@ import numpy as np
 from tf2npu.comparison.stored_tensor import StoredTensor
 
 FORMATS = {
-    "NCHW": 0, "NHWC": 1, "ND": 2, "NC1HWC0": 3, "FRACTAL_Z": 4, "NC1C0HWPAD": 5, "NHWC1C0": 6, "FSR_NCHW": 7, "FRACTAL_DECONV": 8,
-    "C1HWNC0": 9, "FRACTAL_DECONV_TRANSPOSE": 10, "NC1HWC0_C04": 12, "FRACTAL_Z_C04": 13, "CHWN": 14, "HWCN": 16, "NC1KHKWHWC0": 17,
-    "BN_WEIGHT": 18, "FILTER_HWCK": 19, "C1HWNCoC0": 25, "MD": 26, "NDHWC": 27, "FRACTAL_NZ": 29, "NCDHW": 30, "DHWCN": 31,
-    "NDC1HWC0": 32, "FRACTAL_Z_3D": 33, "CN": 34, "DHWNC": 36, "FRACTAL_Z_3D_TRANSPOSE": 37, "FRACTAL_ZN_LSTM": 38, "FRACTAL_Z_G": 39,
-    "RESERVED": 40, "ALL": 41, "NULL": 42,
+    "NCHW": 0, "NHWC": 1, "ND": 2, "NC1HWC0": 3, "FRACTAL_Z": 4, "NC1C0HWPAD": 5, "NHWC1C0": 6, "FSR_NCHW": 7,
+    "FRACTAL_DECONV": 8, "C1HWNC0": 9, "FRACTAL_DECONV_TRANSPOSE": 10, "NC1HWC0_C04": 12, "FRACTAL_Z_C04": 13, "CHWN": 14, "HWCN": 16,
+    "NC1KHKWHWC0": 17, "BN_WEIGHT": 18, "FILTER_HWCK": 19, "C1HWNCoC0": 25, "MD": 26, "NDHWC": 27, "FRACTAL_NZ": 29, "NCDHW": 30, "DHWCN": 31,
+    "NDC1HWC0": 32, "FRACTAL_Z_3D": 33, "CN": 34, "DHWNC": 36, "FRACTAL_Z_3D_TRANSPOSE": 37, "FRACTAL_ZN_LSTM": 38,
+    "FRACTAL_Z_G": 39, "RESERVED": 40, "ALL": 41, "NULL": 42,
 }  # fmt: skip
 """The number of each layout that a graph file may name."""
 _NCHW, _NHWC, _ND, _NC1HWC0, _FRACTAL_Z, _HWCN = 0, 1, 2, 3, 4, 16
@@ -154,9 +154,9 @@ def _check_fractal_nz(shape: tuple[int, ...], extents: tuple[int, ...], op_name:
     if not shape:
         raise NotComparable(f"[{op_name}] The format before transfer is FRACTAL_NZ. Please enter a valid shape.")
     whole = (*extents[:-4], extents[-2] * extents[-3], extents[-1] * extents[-4]) if len(extents) >= 4 else ()
-    if len(shape) == len(whole) and shape[:-2] == whole[:-2] and all(0 <= w - s < _CUBE for s, w in zip(shape[-2:], whole[-2:])):
+    is_outer = len(shape) == len(whole) and all(0 <= w - s < _CUBE for s, w in zip(shape[-2:], whole[-2:], strict=True))
+    if is_outer and shape[:-2] == whole[:-2]:
         return
-    is_outer = len(shape) == len(whole) and all(0 <= w - s < _CUBE for s, w in zip(shape[-2:], whole[-2:]))
     text = f"The target shape {_shown(shape)} is invalid{',' if is_outer else '.'} "
     raise NotComparable(f"[{op_name}] {text}{'the' if is_outer else 'The'} recommended shape is {_shown(whole)}.")
 
@@ -182,8 +182,9 @@ def _cut(x: np.ndarray, shape: tuple[int, ...], op_name: str) -> np.ndarray:
 
 
 def _differing(op_name: str, device: tuple[int, ...], reference: tuple[int, ...]) -> NotComparable:
+    start = f"[{op_name}] " if op_name else ""
     text = (
-        f"[{op_name}] Due to the different shapes on the left and right,the left dump data{_shown(device)} can not be compared to "
+        f"{start}Due to the different shapes on the left and right,the left dump data{_shown(device)} can not be compared to "
         f"the right dump data{_shown(reference)}. Please check the batch of the dump data or the shape may be changed due to "
         "optimization."
     )

@@ -1,7 +1,7 @@
 """The ten figures of a result table, as the vendor's comparison program computes and prints them.
 
-All is computed in float32, sums rounded as numpy rounds them.  Source: the behaviour of msaccucmp (package mindstudio-probe 26.2.0);
-the texts of the table are its own.
+All is computed in float32, sums rounded as numpy rounds them.  Source: the behaviour of msaccucmp (package mindstudio-probe
+26.2.0); the texts of the table are its own.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ def own_cells(row: Row) -> list[str]:
         return ["", "", "", "", "", "", row.verdict, row.why]
     steps = ["" if value is None else f"{value:g}" for value in (found.ulp_worst, found.ulp_median)]
     return [
-        *steps, f"{found.share_outside:.6f}", str(found.n_nan), str(found.n_infinite), f"{found.signal_to_noise_db:.2f}", row.verdict,
-        row.why,
+        *steps, f"{found.share_outside:.6f}", str(found.n_nan), str(found.n_infinite), f"{found.signal_to_noise_db:.2f}",
+        row.verdict, row.why,
     ]  # fmt: skip
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tf2npu.comparison.layouts import Beside
 from tf2npu.comparison.metrics import NOT_COMPUTED, not_computed
 from tf2npu.comparison.own_measures import Measures
 
@@ -14,7 +16,8 @@ class Row:
 
     index: of the row's operators among those of the graph.  device, reference: names joined with commas, `*` for none.
     tensor: `name:output:0`, or NaN.  order: of execution.  verdict: one of those of tf2npu.comparison.verdicts.
-    missed: (threshold, value, limit) of each one that is missed.
+    missed: (threshold, value, limit) of each one that is missed.  beside: reads both tensors again; extents: of the reference.
+    producer: of the tensor, `name:output`, where the graph file tells it.
     """
 
     index: int
@@ -34,6 +37,8 @@ class Row:
     verdict: str = ""
     why: str = ""
     missed: list[tuple[str, float, float]] = field(default_factory=list)
+    beside: Callable[[], Beside] | None = None
+    extents: tuple[int, ...] = ()
     operator: str = ""
     order: int = 0
     line: str = ""

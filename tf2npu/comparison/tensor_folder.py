@@ -1,6 +1,6 @@
 """The files of one step: which operator each belongs to, of a dump or of npy files.
 
-A folder is one kind only.  What has no name of its kind is left out and told.  Source of the patterns: the behaviour of msaccucmp.
+A folder is one kind only.  What has no name of its kind is left out and told.  Source of the patterns: how msaccucmp behaves.
 """
 
 from __future__ import annotations

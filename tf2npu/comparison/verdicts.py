@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,8 +17,8 @@ AGREES, DIFFERS, CANCELS, NOT_COMPARED = "agrees", "differs", "cancels", "not co
 COSINE, DISTANCE, DIVERGENCE = "CosineSimilarity", "RelativeEuclideanDistance", "KullbackLeiblerDivergence"
 OUTSIDE, RTOL, ATOL = "ShareOutside", "rtol", "atol"
 OF_16_BITS = {COSINE: 0.99, DISTANCE: 0.05, DIVERGENCE: 0.005, RTOL: 0.001, ATOL: 0.001, OUTSIDE: 1.0}
-"""The vendor's: its comparison documents, and precision_tool's view of elements for rtol and atol.  Its documents have no share of
-elements, so there is no limit to it."""
+"""The vendor's: its comparison documents, and precision_tool's view of elements for rtol and atol.  They have no share of elements,
+so there is no limit to it."""
 OF_32_BITS = {COSINE: 0.99999, DISTANCE: 1e-4, DIVERGENCE: 1e-6, RTOL: 1e-4, ATOL: 1e-4, OUTSIDE: 0.001}
 EXACT = {RTOL: 0.0, ATOL: 0.0, OUTSIDE: 0.0}
 """Of integers and booleans: any element that differs is a difference."""
@@ -60,7 +60,7 @@ def _shown(value: float) -> str:
     return f"{value:.10g}" if 0.9 < value < 1 else f"{value:.4g}"
 
 
-def _missed(values: Mapping[str, float], found: Measures, limits: Mapping[str, float]):
+def _missed(values: Mapping[str, float], found: Measures, limits: Mapping[str, float]) -> Iterator[tuple[str, float, float]]:
     """Each (name, value, limit).
 
     Of a scalar the cosine says nothing.  The divergence blows up the rounding of an array that is nearly constant, so it counts
@@ -72,7 +72,8 @@ def _missed(values: Mapping[str, float], found: Measures, limits: Mapping[str, f
         value, limit = values.get(name, math.nan), limits.get(name, math.nan)
         if math.isnan(value) or math.isnan(limit):
             continue
-        if (name == COSINE and found.n > 1 and value < limit) or (name != COSINE and value > limit and (name != DIVERGENCE or found.n_outside)):
+        is_missed = value < limit and found.n > 1 if name == COSINE else value > limit
+        if is_missed and (name != DIVERGENCE or found.n_outside):
             yield name, value, limit
     hides = values.get(DISTANCE) == 0 and found.largest_error > 0 and found.n_outside > 0
     if found.share_outside > limits.get(OUTSIDE, 1.0) or hides:
