@@ -39,3 +39,22 @@ def dump_graph(graph: Path, out: Path) -> None:
     from tf2npu import graph_json_command
 
     raise SystemExit(graph_json_command.graph_json(graph, out))
+
+
+@dump.command("npy")
+@click.argument("dumped", type=_path, metavar="DUMP")
+@click.argument("out", type=_path)
+def dump_npy(dumped: Path, out: Path) -> None:
+    """Write each tensor of DUMP, a dump file or the folder of a step, as an npy file into OUT."""
+    from tf2npu import dump_files_command
+
+    raise SystemExit(dump_files_command.write_npy(dumped, out))
+
+
+@dump.command("show")
+@click.argument("file", type=_path)
+def dump_show(file: Path) -> None:
+    """Show what FILE, a dump file or an npy file, holds: shapes, statistics and first elements."""
+    from tf2npu import dump_files_command
+
+    raise SystemExit(dump_files_command.show_file(file))

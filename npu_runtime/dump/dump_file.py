@@ -45,7 +45,7 @@ class DumpedTensor:
     """What a header says of a tensor, and where its data lies.
 
     shape: as it lies in the file.  original_shape: of the operator, empty where the header has none.  offset_bytes: from the
-    beginning of the file.  size_bytes: of its data, which may be padded.
+    beginning of the file.  size_bytes: of its data, which may be padded.  address: on the device, 0 where none is said.
     """
 
     dtype: np.dtype
@@ -55,6 +55,7 @@ class DumpedTensor:
     offset_bytes: int
     size_bytes: int
     path: Path
+    address: int = 0
 
     def read(self) -> np.ndarray:
         """The elements.  Raises: DumpFormatError where they are not all there; OSError."""
@@ -131,7 +132,7 @@ def _tensor(entry: Any, offset: int, path: Path) -> DumpedTensor:
         raise DumpFormatError(f"{path}: nobody can read elements of data_type {entry.data_type}")
     if _n_elements(shape) * dtype.itemsize > entry.size:
         raise DumpFormatError(f"{path}: a tensor of shape {list(shape)} and type {dtype} does not fit into {entry.size} bytes")
-    return DumpedTensor(dtype, entry.format, shape, tuple(entry.original_shape.dim), offset, entry.size, path)
+    return DumpedTensor(dtype, entry.format, shape, tuple(entry.original_shape.dim), offset, entry.size, path, entry.address)
 
 
 def _n_elements(shape: Sequence[int]) -> int:

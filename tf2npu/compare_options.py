@@ -1,0 +1,45 @@
+"""The command `tf2npu compare`: options in, exit code out. What it does lives in the module that it imports when needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tf2npu.filled_path import FilledPath
+
+_path = FilledPath(path_type=Path)
+
+
+@click.command()
+@click.argument("dump", type=_path)
+@click.argument("reference", type=_path)
+@click.option("--graph", type=_path, metavar="FILE", help="Graph file of the model, text or JSON.  [default: found by its name]")
+@click.option("--out", type=_path, default=".", metavar="DIR", help="Where the table and the page go.  [default: working folder]")
+@click.option("--step", type=click.IntRange(0), metavar="N", help="Compare this step.  [default: the first that both have]")
+@click.option(
+    "--threshold",
+    "thresholds",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Limit of a figure in place of the default; repeatable.",
+)
+@click.option(
+    "--header", type=click.Choice(["full", "2020"]), default="full", show_default=True,
+    help="Columns of the table; 2020: those of the first releases.",
+)  # fmt: skip
+@click.option(
+    "--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of stdout."
+)
+@click.option(
+    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Language of the page."
+)
+def compare(dump: Path, reference: Path, **options) -> None:
+    """Compare the tensors of DUMP, operator by operator, with those of REFERENCE, and say where the difference begins.
+
+    DUMP is the folder of a step, or any above it. REFERENCE has npy files, as `tf2npu dump reference` writes them, or is another
+    dump. Exit code 0: all agree; 1: something differs; 3: a file could not be read.
+    """
+    from tf2npu import compare_command
+
+    raise SystemExit(compare_command.compare(dump, reference, compare_command.Wanted(**options)))

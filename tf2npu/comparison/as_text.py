@@ -1,0 +1,92 @@
+"""A comparison as lines for a terminal: what was taken, what came out, where the difference begins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from tf2npu.comparison.comparison import Comparison
+from tf2npu.comparison.rows import Row
+from tf2npu.comparison.verdicts import AGREES, CANCELS, DIFFERS, NOT_COMPARED
+from tf2npu.report.as_text import Line
+from tf2npu.report.visible import visible
+
+_SHOWN = 20
+"""Lines of one kind before the rest is counted."""
+
+
+def lines(found: Comparison) -> Iterator[Line]:
+    """All of it but where the files went."""
+    yield Line(f"dump       {visible(str(found.chosen.dump.path))}")
+    yield Line(f"reference  {visible(str(found.chosen.reference.path))}")
+    if found.graph is not None:
+        yield Line(f"graph      {visible(str(found.graph.path))}")
+    yield from _some([Line(f"note       {visible(note)}", "dim") for note in found.notes])
+    yield from _some([Line(f"unreadable {visible(str(error))}", "bold red") for error in found.unreadable])
+    yield Line(_counted(found), "bold")
+    yield from (Line(f"           {count} {visible(reason)}", "dim") for reason, count in _reasons(found.rows))
+    yield from first_difference_lines(found)
+
+
+def _some(told: list[Line]) -> Iterator[Line]:
+    yield from told[:_SHOWN]
+    if len(told) > _SHOWN:
+        yield Line(f"           and {len(told) - _SHOWN} more", "dim")
+
+
+def _counted(found: Comparison) -> str:
+    counts = found.counts()
+    n_compared = counts[AGREES] + counts[DIFFERS] + counts[CANCELS]
+    text = f"compared   {n_compared} tensors: {counts[AGREES]} agree, {counts[DIFFERS]} differ"
+    text += f", {counts[CANCELS]} are what is left of sums that cancel" if counts[CANCELS] else ""
+    return text + f"; {counts[NOT_COMPARED]} rows are not compared"
+
+
+def _reasons(rows: list[Row]) -> list[tuple[str, int]]:
+    """Why rows are not compared, by kind, the most frequent first."""
+    return Counter(_kind(row) for row in rows if row.verdict == NOT_COMPARED).most_common(_SHOWN)
+
+
+def _kind(row: Row) -> str:
+    """A reason without the names in it."""
+    why = row.why or row.reason
+    if "no dump file for my output operator" in why:
+        return f"have no dump file: {row.op_type}"
+    if "no the ground truth dump file" in why:
+        return "have no tensor in the reference"
+    return why.partition("] ")[2] or why
+
+
+def first_difference_lines(found: Comparison) -> Iterator[Line]:
+    """Where the difference begins, and what it is."""
+    row = found.first_difference()
+    if row is None:
+        return
+    yield Line("")
+    yield Line(f"The difference begins at {visible(row.operator)} ({visible(row.op_type)}), {visible(place_of(row))}", "bold red")
+    yield Line(f"  {visible(row.why)}")
+    yield Line(f"  {inputs_of(found, row)}")
+    if row.line:
+        yield Line(f"  {visible(row.line)}")
+
+
+def place_of(row: Row) -> str:
+    """`output 0`, of the row's tensor."""
+    return " ".join(row.tensor.rsplit(":", 2)[-2:])
+
+
+def inputs_of(found: Comparison, first: Row) -> str:
+    """What is known of the inputs of the operator where the difference begins."""
+    rows = [row for row in found.rows if row.operator == first.operator and row.is_input]
+    agreeing = sum(row.verdict == AGREES for row in rows)
+    if first.is_input:
+        return "no operator makes this difference: it comes in from outside, with what was fed or with a variable"
+    if any(row.verdict in (DIFFERS, CANCELS) for row in rows):
+        return "an input differs too, and no operator before it makes that difference: it comes in from outside"
+    if not rows:
+        return "it has no inputs in its dump file"
+    return (
+        "its inputs agree"
+        if agreeing == len(rows)
+        else f"{agreeing} of its {len(rows)} inputs agree, the others have no reference"
+    )

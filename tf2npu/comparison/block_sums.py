@@ -1,0 +1,36 @@
+"""Sums over long arrays in blocks, rounded as numpy rounds them over the whole array.
+
+numpy sums a long array a buffer at a time and adds up what these give, in order.  Doing the same gives the same bits from blocks
+of bounded size, and so the vendor's figures without further arrays of the tensor's size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+_BUFFER = 8192
+"""Elements of numpy's buffer, its documented default (numpy.getbufsize)."""
+BLOCK = 8 * _BUFFER
+"""Elements of a block: its temporary arrays stay in a processor's second cache."""
+
+
+def block_sums(n: int, terms_of: Callable[[slice], tuple[np.ndarray, ...]]) -> np.ndarray:
+    """The sum of each term over n elements, in the precision of the terms.
+
+    terms_of: arrays of the elements of a slice, all of one element type; called in order.
+    """
+    found = [_buffer_sums(terms_of(slice(start, min(start + BLOCK, n)))) for start in range(0, max(n, 1), BLOCK)]
+    return np.add.accumulate(np.concatenate(found, axis=1), axis=1)[:, -1]
+
+
+def _buffer_sums(terms: tuple[np.ndarray, ...]) -> np.ndarray:
+    """The sum of each buffer of each term: an array of terms x buffers."""
+    n = len(terms[0])
+    whole = n - n % _BUFFER
+    rows = []
+    for term in terms:
+        parts = list(term[:whole].reshape(-1, _BUFFER).sum(axis=1)) if whole else []
+        rows.append([*parts, term[whole:].sum()] if whole < n or not whole else parts)
+    return np.array(rows, terms[0].dtype)

@@ -1,0 +1,58 @@
+"""Sums that cancel: what is left of them is rounding on both sides, and so is all that is computed from it.
+
+The gradient of a bias in front of a batch normalisation is zero, and both sides compute some 1e-9 for it that have nothing in
+common.  Telling that as a difference would send people after nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import ml_dtypes
+import numpy as np
+
+from tf2npu.comparison.rows import Row
+from tf2npu.comparison.verdicts import CANCELS, DIFFERS, ONE_SIDED
+
+_ROUNDINGS = 16
+"""Roundings of the largest element, times the square root of the length of the sum, that a sum may be off by: errors of a sum add
+up as a random walk does, and 16 is four standard deviations of four operations in a row."""
+
+
+def excuse(operators: Iterable[list[Row]]) -> None:
+    """Give the verdict CANCELS to rows that differ by rounding alone.  operators: rows of each, in order of execution."""
+    cancelled: set[str] = set()
+    for rows in operators:
+        for row in rows:
+            if row.is_input and row.verdict == DIFFERS and row.producer in cancelled:
+                row.verdict, row.why = CANCELS, f"{row.why}; it is what is left of a sum that cancels"
+        follows = any(row.verdict == CANCELS for row in rows)
+        for row in rows:
+            if row.is_input or row.verdict != DIFFERS:
+                continue
+            if follows or _is_rounding(row, rows):
+                reason = "it is computed from a sum that cancels" if follows else "the sum cancels, and this is its rounding"
+                row.verdict, row.why = CANCELS, f"{row.why}; {reason}"
+                cancelled.add(row.producer)
+
+
+def _is_rounding(row: Row, rows: list[Row]) -> bool:
+    """Whether the output has fewer elements than an input, and its error is within the rounding of their sum."""
+    inputs = [
+        other.measures for other in rows if other.is_input and other.measures is not None and other.measures.ulp_worst is not None
+    ]
+    own = row.measures
+    if own is None or not inputs or any(name == ONE_SIDED for name, _, _ in row.missed) or own.ulp_worst is None:
+        return False
+    widest = max(inputs, key=lambda measure: measure.n)
+    if not 0 < own.n < widest.n:
+        return False
+    length = math.sqrt(widest.n / own.n)
+    return own.largest_error <= _ROUNDINGS * _epsilon(row) * max(measure.largest for measure in inputs) * length
+
+
+def _epsilon(row: Row) -> float:
+    names = (row.device_type, row.reference_type)
+    dtypes = [np.dtype(name) for name in names if name.startswith("float")]
+    return max((float(ml_dtypes.finfo(dtype).eps) for dtype in dtypes), default=0.0)

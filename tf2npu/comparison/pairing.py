@@ -1,0 +1,215 @@
+"""Which tensor of the reference belongs to which of the device, and the rows of the table without verdicts.
+
+Inputs stand beside the tensor of their producer; casts and changes of layout are walked through.  Source: the behaviour of
+msaccucmp; the reasons in the table are its texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from tf2npu.comparison.graph_file import Graph, Operator, OutputDesc, name_renamed
+from tf2npu.comparison.layouts import NotComparable
+from tf2npu.comparison.rows import Row
+from tf2npu.comparison.stored_tensor import StoredTensor, read_dump_file, read_npy
+from tf2npu.comparison.tensor_folder import NPY, TensorFolder
+from tf2npu.comparison.unreadable import Unreadable
+
+WALKED_THROUGH = ("Cast", "TransData")
+"""Types of operators whose output stands beside the tensor of their input."""
+_MOST_WALKED = 1000
+"""Operators in a row that are walked through; a damaged graph file may have a ring of them."""
+
+
+@dataclass(frozen=True)
+class Partner:
+    """A tensor of the reference.  described: what the graph file says of it."""
+
+    tensor: StoredTensor
+    described: OutputDesc
+    producer: str
+
+
+Judge = Callable[[Row, StoredTensor, Partner], None]
+"""Fills the figures of a row."""
+
+
+class _NoPartner(Exception):
+    """There is none; the text is the table's, "" where the vendor's program says nothing."""
+
+
+@dataclass
+class GraphPairing:
+    """The rows of a graph.
+
+    unreadable: gathered, each once.
+    """
+
+    graph: Graph
+    dump: TensorFolder
+    reference: TensorFolder
+    judge: Judge
+    unreadable: dict[str, Unreadable] = field(default_factory=dict)
+    n_read: int = 0
+
+    def __post_init__(self) -> None:
+        self._groups: dict[str, list[Operator]] = {}
+        self._by_name: dict[str, Operator] = {}
+        for operator in self.graph.operators:
+            if operator.name not in self._by_name:
+                self._by_name[operator.name] = operator
+                self._groups.setdefault(_group(operator), []).append(operator)
+        for operators in self._groups.values():
+            if len(operators) == 1:
+                name_renamed(operators[0])
+
+    def rows(self) -> Iterator[Row]:
+        """In the order of the table."""
+        for index, operators in enumerate(self._groups.values()):
+            if len(operators) == 1:
+                yield from self._of_one(index, operators[0])
+            elif operators[0].l1_group:
+                yield from self._of_several(index, operators, self._first_and_last(operators))
+            else:
+                yield from self._of_several(index, operators, [part for part in operators if not part.is_inner])
+
+    def _of_one(self, index: int, operator: Operator) -> Iterator[Row]:
+        names = operator.name, ",".join(operator.original_names) or "*"
+        found = list(self._of_operator(index, operator, names))
+        if found:
+            yield from found
+        else:
+            yield self._empty(index, operator, names, _no_dump_file(operator))
+
+    def _of_several(self, index: int, operators: list[Operator], chosen: list[Operator]) -> Iterator[Row]:
+        """Of originals that became several operators, or of a group in which some were fused."""
+        originals = dict.fromkeys(",".join(part.original_names) for part in operators)
+        in_order = [part.name for names in originals for part in operators if ",".join(part.original_names) == names]
+        names = ",".join(in_order), ",".join(originals)
+        reasons = [_inner(part) for part in operators if part.is_inner] if not operators[0].l1_group else []
+        found = []
+        for operator in chosen:
+            rows = list(self._of_operator(index, operator, names))
+            if not rows:
+                reasons.append(_no_dump_file(operator))
+            found += rows
+        if operators[0].l1_group and not chosen:
+            reasons = ["The fusion operator list is empty"]
+        yield from found or [self._empty(index, operators[0], names, ",".join(reasons))]
+
+    def _first_and_last(self, operators: list[Operator]) -> list[Operator]:
+        """Of a group: the operator that ran first, for its inputs, and the last one."""
+        files = [(self.dump.latest(operator.name), operator) for operator in operators]
+        ran = sorted([(file.timestamp, n) for n, (file, _) in enumerate(files) if file is not None])
+        chosen = [operators[n] for _, n in ran]
+        if chosen and chosen[0].original_names != chosen[-1].original_names:
+            return [chosen[0], chosen[-1]]
+        return chosen[-1:]
+
+    def _of_operator(self, index: int, operator: Operator, names: tuple[str, str]) -> Iterator[Row]:
+        """A row for each input and each output in the operator's dump file; none where that is missing or unreadable."""
+        file = self.dump.latest(operator.name)
+        if file is None:
+            return
+        try:
+            stored = read_dump_file(file.path)
+        except Unreadable as error:
+            self._note(error)
+            return
+        self.n_read += 1
+        for side, tensors in (("input", stored.inputs), ("output", stored.outputs)):
+            for n, tensor in enumerate(tensors):
+                row = self._row(index, operator, names, f"{operator.name}:{side}:{n}")
+                row.shape = f"[{','.join(map(str, tensor.shape))}]"
+                row.device_address = str(tensor.address) if tensor.address else row.device_address
+                self._fill(row, operator, n, tensor)
+                yield row
+
+    def _fill(self, row: Row, operator: Operator, n: int, tensor: StoredTensor) -> None:
+        try:
+            partner = self._partner(operator, n, row)
+            self.judge(row, tensor, partner)
+        except (_NoPartner, NotComparable) as error:
+            row.reason = error.text if isinstance(error, NotComparable) else str(error)
+            row.why = error.why if isinstance(error, NotComparable) else row.reason
+        except Unreadable as error:
+            self._note(error)
+            row.why = str(error)
+
+    def _partner(self, operator: Operator, n: int, row: Row) -> Partner:
+        producer, output = self._producer(operator, n) if row.is_input else (operator, n)
+        for _ in range(_MOST_WALKED):
+            if producer.op_type not in WALKED_THROUGH:
+                break
+            producer, output = self._producer(producer, output)
+        row.producer = f"{producer.name}:{output}"
+        described = _described(producer, output)
+        missing = _NoPartner(f"[{operator.name}] There is no the ground truth dump file for {row.tensor}.")
+        if described is None or not described.origin_name:
+            raise missing
+        origin_index = output if described.origin_index == -1 else described.origin_index
+        if self.reference.kind != NPY:
+            raise missing
+        file = self.reference.latest(described.origin_name, origin_index)
+        if file is None:
+            raise missing
+        return Partner(read_npy(file.path), described, row.producer)
+
+    def _producer(self, operator: Operator, n: int) -> tuple[Operator, int]:
+        if n >= len(operator.inputs):
+            raise NotComparable("", f"the graph file has no input {n} of {operator.name}")
+        name, index = _source(operator.inputs[n])
+        if name not in self._by_name:
+            raise _NoPartner(f'There is no "{name}" in the fusion rule file.')
+        return self._by_name[name], index
+
+    def _note(self, error: Unreadable) -> None:
+        self.unreadable.setdefault(str(error.path), error)
+
+    def _row(self, index: int, operator: Operator, names: tuple[str, str], tensor: str) -> Row:
+        return Row(
+            index, operator.op_type, *names, tensor=tensor, operator=operator.name, order=operator.order, line=operator.line
+        )
+
+    def _empty(self, index: int, operator: Operator, names: tuple[str, str], reason: str) -> Row:
+        row = self._row(index, operator, names, "NaN")
+        row.reason = row.why = reason
+        return row
+
+
+def _group(operator: Operator) -> str:
+    """Operators of one group stand under one index: they were fused together, or became of the same originals."""
+    if operator.l1_group:
+        return operator.l1_group
+    names = operator.original_names
+    if len(names) == 1:
+        return names[0] or operator.name
+    return "\0".join(["", "".join(names)]) if names else operator.name
+
+
+def _described(operator: Operator, output: int) -> OutputDesc | None:
+    if not operator.outputs:
+        return None
+    return operator.outputs[output if output < len(operator.outputs) else 0]
+
+
+def _source(text: str) -> tuple[str, int]:
+    parts = text.split(":")
+    start = f"The input information ({text}) is invalid. "
+    if len(parts) != 2:
+        raise _NoPartner(f"{start}It only supports op_name:index.")
+    name, index = (part.strip() for part in parts)
+    if not name:
+        raise _NoPartner(f"{start}The input operator name is empty.")
+    if not (index.isascii() and index.isdigit() and len(index) < 10):
+        raise _NoPartner(f"{start}The input index only supports numbers.")
+    return name, int(index)
+
+
+def _no_dump_file(operator: Operator) -> str:
+    return f'[{operator.name}] There is no dump file for my output operator "{operator.name}". The type is {operator.op_type}.'
+
+
+def _inner(operator: Operator) -> str:
+    return f"[{operator.name}] The op is inner node for multi to multi relation.Skip the op."

@@ -1,0 +1,138 @@
+"""Finds the steps below a folder: those of a dump, TIME/DEVICE/MODEL/ID/STEP, and those of a reference, STEP.
+
+What is taken where several are found is told.  Links are not followed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tf2npu.comparison.tensor_folder import has_tensor_files
+from tf2npu.comparison.unreadable import Unreadable
+
+_DEEPEST = 12
+"""Folders below the given one that are looked into: a precision_data folder has nine."""
+_MOST_FOLDERS = 200_000
+"""Folders that are looked into: 1,000 steps of 200 models."""
+_TIME = re.compile(r"\d{14}")
+
+
+@dataclass(frozen=True)
+class StepFolder:
+    """The folder of a step.  kind: `dump` or `npy`.  time, device, model: "" where the path does not say.  step: -1 likewise."""
+
+    path: Path
+    kind: str
+    time: str
+    device: str
+    model: str
+    step: int
+    n_files: int
+
+
+def steps_below(path: Path) -> list[StepFolder]:
+    """The steps in and below a folder, in the order of their paths.  Raises: Unreadable."""
+    if not path.is_dir():
+        raise Unreadable(path, "there is no such folder" if not path.exists() else "this is no folder")
+    return list(_walk(path.resolve(), 0, [_MOST_FOLDERS]))
+
+
+def _walk(path: Path, depth: int, left: list[int]) -> Iterator[StepFolder]:
+    left[0] -= 1
+    if left[0] < 0:
+        raise Unreadable(path, f"more than {_MOST_FOLDERS} folders: give a folder further down")
+    try:
+        with os.scandir(path) as entries:
+            found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries if not entry.name.startswith(".")]
+    except OSError as error:
+        raise Unreadable(path, error.strerror or str(error)) from None
+    files = [name for name, is_folder in found if not is_folder]
+    digits = [name for name in files if name.removesuffix(".npy").isdigit()]
+    if digits or has_tensor_files(files):
+        yield _step(path, files)
+    if depth < _DEEPEST:
+        for name in sorted(name for name, is_folder in found if is_folder):
+            yield from _walk(path / name, depth + 1, left)
+
+
+def _step(path: Path, files: list[str]) -> StepFolder:
+    kind = "npy" if any(name.endswith(".npy") for name in files) else "dump"
+    parts = path.parts
+    if kind == "dump" and len(parts) >= 5 and _TIME.fullmatch(parts[-5]) and parts[-1].isdigit():
+        return StepFolder(path, kind, parts[-5], parts[-4], parts[-3], _number(parts[-1]), len(files))
+    return StepFolder(path, kind, "", "", "", _number(parts[-1]), len(files))
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The two steps that are compared.  notes: what was taken of several, a sentence each."""
+
+    dump: StepFolder
+    reference: StepFolder
+    notes: list[str]
+
+
+def choose(dump: Path, reference: Path, step: int | None) -> Chosen:
+    """The steps of a dump and of its reference that belong together.
+
+    step: the number that the user asked for; else the first that both have.  Raises: Unreadable where there is none.
+    """
+    notes: list[str] = []
+    own = _of_one_model([found for found in steps_below(dump) if found.kind == "dump"], dump, notes)
+    others = steps_below(reference)
+    tensors = [found for found in others if found.kind == "npy"] or _of_one_model(others, reference, notes, own[0].model)
+    if not tensors:
+        raise Unreadable(reference, "no tensors of a reference are in or below it: neither npy files nor dump files")
+    wanted = [found for found in own if step is None or found.step == step]
+    if not wanted:
+        raise Unreadable(dump, f"there is no step {step}; it has {_numbers(own)}")
+    pairs = [(one, other) for one in wanted for other in tensors if one.step == other.step]
+    if not pairs and (len(tensors) == 1 or all(found.step < 0 for found in tensors)):
+        pairs = [(wanted[0], tensors[0])]
+    if not pairs:
+        raise Unreadable(reference, f"no step of the dump ({_numbers(wanted)}) is in the reference ({_numbers(tensors)})")
+    if len(own) > 1:
+        notes.append(f"Step {pairs[0][0].step} is compared, of {_numbers(own)}.")
+    return Chosen(*pairs[0], notes)
+
+
+def _of_one_model(found: list[StepFolder], path: Path, notes: list[str], model: str = "") -> list[StepFolder]:
+    """The steps of the newest time, the first device and the model with most operators, in the order of their numbers."""
+    if not found:
+        raise Unreadable(path, "no dump files are in or below it")
+    for name, sort_key in (("time", _newest), ("device", _first), ("model", _most_files)):
+        values = {getattr(one, name) for one in found}
+        if len(values) > 1:
+            taken = model if name == "model" and model in values else sort_key(found, name)
+            notes.append(f"Of {len(values)} {name}s in {path} {taken} is taken.")
+            found = [one for one in found if getattr(one, name) == taken]
+    return sorted(found, key=lambda one: (one.step, one.path))
+
+
+def _newest(found: list[StepFolder], name: str) -> str:
+    return max(getattr(one, name) for one in found)
+
+
+def _first(found: list[StepFolder], name: str) -> str:
+    return min((getattr(one, name) for one in found), key=lambda text: (len(text), text))
+
+
+def _most_files(found: list[StepFolder], name: str) -> str:
+    """That of training: its graph has the forward and the backward part, and runs more often than others of its size."""
+    most = {
+        getattr(one, name): max(other.n_files for other in found if getattr(other, name) == getattr(one, name)) for one in found
+    }
+    counts = {key: sum(getattr(one, name) == key for one in found) for key in most}
+    return max(most, key=lambda key: (most[key], counts[key], key))
+
+
+def _numbers(found: list[StepFolder]) -> str:
+    return ", ".join(str(one.step) for one in found[:20]) + (f" and {len(found) - 20} more" if len(found) > 20 else "")

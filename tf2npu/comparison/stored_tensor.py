@@ -1,0 +1,128 @@
+"""Tensors in files: those of a dump file, and that of an npy file, read one at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from npu_runtime.dump.dump_file import DumpedTensor, DumpFormatError, read_header
+from tf2npu.comparison.unreadable import Unreadable
+
+NPY_FORMAT = 40
+"""The format of a tensor that says nothing of its layout (RESERVED)."""
+
+
+@dataclass(frozen=True)
+class StoredTensor:
+    """A tensor that lies in a file.
+
+    shape: as it lies.  original_shape: of the operator.  format: the number of its layout.  address: on the device, 0 for none.
+    load: its elements, of one dimension; raises Unreadable.
+    """
+
+    path: Path
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    original_shape: tuple[int, ...]
+    format: int
+    address: int
+    load: Callable[[], np.ndarray]
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class StoredOperator:
+    """The tensors of a dump file.  name: with its slashes.  when: the time of the dump, in UTC."""
+
+    name: str
+    version: str
+    when: str
+    inputs: tuple[StoredTensor, ...]
+    outputs: tuple[StoredTensor, ...]
+
+
+def read_dump_file(path: Path) -> StoredOperator:
+    """What a dump file holds.  Raises: Unreadable."""
+    try:
+        header = read_header(path)
+    except DumpFormatError as error:
+        raise Unreadable(path, str(error).removeprefix(f"{path}: ")) from None
+    except OSError as error:
+        raise Unreadable(path, error.strerror or str(error)) from None
+    sides = [tuple(_of_dump(tensor) for tensor in tensors) for tensors in (header.inputs, header.outputs)]
+    return StoredOperator(header.op_name, header.version, _when(header.time_us), *sides)
+
+
+def _when(time_us: int) -> str:
+    """A header may say any number."""
+    try:
+        return f"{datetime.fromtimestamp(time_us / 1e6, timezone.utc):%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, ValueError, OSError):
+        return f"time {time_us}"
+
+
+def _of_dump(tensor: DumpedTensor) -> StoredTensor:
+    def load() -> np.ndarray:
+        try:
+            return tensor.read().reshape(-1)
+        except DumpFormatError as error:
+            raise Unreadable(tensor.path, str(error).removeprefix(f"{tensor.path}: ")) from None
+        except OSError as error:
+            raise Unreadable(tensor.path, error.strerror or str(error)) from None
+
+    return StoredTensor(
+        tensor.path, tensor.dtype, tensor.shape, tensor.original_shape, tensor.format, tensor.address, load
+    )  # fmt: skip
+
+
+def read_npy(path: Path) -> StoredTensor:
+    """The tensor of an npy file.  Raises: Unreadable, also for one of Python objects: those are never loaded."""
+    try:
+        with path.open("rb") as stream:
+            shape, is_fortran, dtype = _npy_header(stream)
+            offset, n_bytes = stream.tell(), path.stat().st_size
+    except (ValueError, EOFError, SyntaxError, TypeError, RecursionError, MemoryError, UnicodeDecodeError) as error:
+        raise Unreadable(
+            path, f"this is no npy file, or a damaged one: {str(error).splitlines()[0] if str(error) else ''}"
+        ) from None
+    except OSError as error:
+        raise Unreadable(path, error.strerror or str(error)) from None
+    _check_npy(path, shape, dtype, n_bytes - offset)
+
+    def load() -> np.ndarray:
+        try:
+            flat = np.fromfile(path, dtype, math.prod(shape), offset=offset)
+            if flat.size != math.prod(shape):
+                raise Unreadable(path, "it is cut short")
+            return flat.reshape(shape, order="F").reshape(-1) if is_fortran else flat
+        except (OSError, ValueError) as error:
+            raise Unreadable(path, str(error)) from None
+
+    return StoredTensor(path, dtype, shape, shape, NPY_FORMAT, 0, load)
+
+
+def _npy_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
+    version = np.lib.format.read_magic(stream)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"its version is {version[0]}.{version[1]}")
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, is_fortran, dtype = read(stream)
+    return shape, bool(is_fortran), dtype
+
+
+def _check_npy(path: Path, shape: tuple[int, ...], dtype: np.dtype, n_bytes: int) -> None:
+    if dtype.kind not in "biufc":
+        raise Unreadable(path, f"its elements are of type {dtype}: only numbers and booleans are compared")
+    if any(type(extent) is not int or extent < 0 for extent in shape):
+        raise Unreadable(path, f"its shape {shape} is none")
+    if math.prod(shape) * dtype.itemsize > n_bytes:
+        raise Unreadable(path, f"its header promises {math.prod(shape) * dtype.itemsize} bytes of data, and it has {n_bytes}")
