@@ -29,6 +29,7 @@ from npu_runtime.device.memory import ArenaPool
 from npu_runtime.device.variable import Container, Variable, reshaped
 from npu_runtime.dtypes import to_numpy
 from npu_runtime.dump.exception_dump import around, exception_dump
+from npu_runtime.dump.models import Model, load_model
 from npu_runtime.dump.session_dump import DumpedModel, session_dump
 from npu_runtime.errors import FailedPrecondition
 from npu_runtime.events import ProgramRecord, RunLog
@@ -45,6 +46,7 @@ from npu_runtime.executor.task_observers import observing
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
 from npu_runtime.graph.spec import Spec
+from npu_runtime.graph_files.session_graphs import graph_files
 from npu_runtime.host_calls import HostCalls
 from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide
@@ -102,6 +104,7 @@ class DeviceSession:
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
         self._watchers = step_watchers(config.parameters)
         self._dump, self._exceptions = session_dump(config, self._chip), exception_dump(config.parameters)
+        self._graph_files = graph_files(config.parameters)
         self._computes = all(watcher.computes for watcher in self._watchers)
         self._schedules: WeakKeyDictionary[Runner, Kept] = WeakKeyDictionary()
         self._lock = RLock()
@@ -317,7 +320,12 @@ class DeviceSession:
         number = self._record.programs.index(record) + 1
         made = self._compilation(plan.main, f"run {number} shapes {record.n_compilations + 1}", is_whole=True)
         made.extents, made.is_saturating = extents, plan.is_saturating
+        model = None if self._dump is None and self._graph_files is None else load_model()
+        if model is not None and self._graph_files is not None:
+            self._graph_files.follow(model, made, partial(self._importer.text_of, made.graph.nodes))
         program = self._build(run_steps((*ON_SHAPES, *MAKE_PROGRAM), made))
+        if model is not None and self._graph_files is not None:
+            self._graph_files.built(model, made, program)
         record.n_compilations += 1
         record.host_nodes.update(program.host_nodes)
         program.is_open = is_open(extents)
@@ -331,13 +339,13 @@ class DeviceSession:
         runner = Runner(program, self._arenas)
         names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
         fetched = [made.graph.spec(value) for value in program.fetch_values]
-        self._schedules[runner] = Kept(names, fetched, variable_bytes, self._dumped(made, program))
+        self._schedules[runner] = Kept(names, fetched, variable_bytes, self._dumped(model, made, program))
         return runner
 
-    def _dumped(self, made: Compilation, program: Program) -> DumpedModel | None:
-        if self._dump is None:
+    def _dumped(self, model: Model | None, made: Compilation, program: Program) -> DumpedModel | None:
+        if self._dump is None or model is None:
             return None
-        return self._dump.load(made.graph, program, self._importer.graph)
+        return self._dump.load(model, made.graph, program, self._importer.graph)
 
     def _compilation(self, graph: Graph, name: str, is_whole: bool = False) -> Compilation:
         """The beginning of one.  name, is_whole: for those who look on, see `instrumentation.observer`."""

@@ -16,7 +16,7 @@ from npu_runtime.config import RuntimeConfig
 from npu_runtime.device.chip import Chip
 from npu_runtime.device.device_number import device_number
 from npu_runtime.dump.dump_request import INPUT, OUTPUT, STATS, DumpRequest, requested
-from npu_runtime.dump.models import Model, load_model
+from npu_runtime.dump.models import Model
 from npu_runtime.dump.operators import Operator, Operators, operators_of
 from npu_runtime.dump.overflow_recorder import MOST_RECORDED, OverflowRecorder
 from npu_runtime.dump.recorder import Recorder
@@ -143,12 +143,12 @@ class SessionDump:
             )
         return needed <= free
 
-    def load(self, compiled: Graph, program: Program, users: Graph) -> DumpedModel:
-        """The model of a program.  compiled: what it was built of.  users: the whole graph, whose names dump_layer takes."""
+    def load(self, model: Model, compiled: Graph, program: Program, users: Graph) -> DumpedModel:
+        """A program for the dump.  compiled: what it was built of.  users: the whole graph, whose names dump_layer takes."""
         unknown = [name for name in self.request.layers if name not in users]
         if unknown:
             tell_once(f"Data dump: dump_layer names {', '.join(unknown)}, and the graph has no such node")
-        return DumpedModel(load_model(), operators_of(compiled, program), program.host_nodes)
+        return DumpedModel(model, operators_of(compiled, program), program.host_nodes)
 
     @staticmethod
     def finish() -> None:

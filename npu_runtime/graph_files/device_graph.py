@@ -16,7 +16,7 @@ from npu_runtime.compilation import Compilation
 from npu_runtime.dump.operators import Operator, file_name_of, operators_of, type_of
 from npu_runtime.executor.program import Program
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.ops import CONSTANT, FEED, LOOP_INPUT, STRUCTURAL, VARIABLES, WHILE, HostCall
+from npu_runtime.graph.ops import CONSTANT, FEED, HANDED_ON, LOOP_INPUT, STRUCTURAL, VARIABLES, WHILE, HostCall
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph_files.messages import LIST_OF_INTEGERS, LIST_OF_TEXTS, ModelDef, TensorMessage, type_number
 from npu_runtime.kernels.elementwise.rounding import ROUND
@@ -108,12 +108,13 @@ class _Writer:
 
     def add(self, place: Place, node: Node) -> None:
         """A node with its inputs, if it is shown."""
-        if not self._is_shown(node):
+        if not self._is_shown(place, node):
             return
         graph, operator = self.model.graph[0], self.operators.get(node.name)
-        op = graph.op.add(name=name_of(node), type=_type(node), id=len(graph.op))
+        kind = DATA if self.is_final and operator is None and hands_state_on(place, node) else _type(node)
+        op = graph.op.add(name=name_of(node), type=kind, id=len(graph.op))
         op.stream_id = 0 if operator is None else operator.stream_id
-        if _type(node) not in (DATA, CONST, VARIABLE):
+        if kind not in (DATA, CONST, VARIABLE):
             self._add_inputs(op, place, node)
         self._add_names(op, _original_names(node))
         for index, spec in enumerate(node.outputs):
@@ -129,11 +130,11 @@ class _Writer:
         graph.output.extend(op.input)
         graph.input.extend(op.name for op in graph.op if op.type == DATA)
 
-    def _is_shown(self, node: Node) -> bool:
-        if node.op == ROUND and node.name not in self.operators:
-            return False
-        is_listed = node.name in self.operators or node.op in _TYPES or node.op in STRUCTURAL or node.host_reason is not None
-        return is_listed or not self.is_final
+    def _is_shown(self, place: Place, node: Node) -> bool:
+        if not self.is_final or node.name in self.operators:
+            return node.op != ROUND or node.name in self.operators
+        is_listed = node.op in _TYPES or node.op in STRUCTURAL or node.host_reason is not None
+        return is_listed or hands_state_on(place, node)
 
     def _producer(self, place: Place, value: Value) -> tuple[Place, Value]:
         """Who makes a value as far as files show, also outside of a loop that it comes into."""
@@ -142,7 +143,7 @@ class _Writer:
             for position, source in place.node.attrs["loop"].constants.items():
                 if source == node.name:
                     return self._producer(place.around, place.node.inputs[position])
-        if not self._is_shown(node) and node.inputs:
+        if not self._is_shown(place, node) and node.inputs:
             return self._producer(place, node.inputs[0])
         return place, value
 
@@ -156,19 +157,19 @@ class _Writer:
             spec = place.graph.spec(value)
             described = op.input_desc.add(dtype=type_number(spec.dtype), layout="ND")
             described.shape.dim.extend(_dims(spec))
-        op.input.extend(f"{name}:-1" for name in self._waited_for(place.graph, node))
+        op.input.extend(f"{name}:-1" for name in self._waited_for(place, node))
 
-    def _waited_for(self, graph: Graph, node: Node) -> list[str]:
+    def _waited_for(self, place: Place, node: Node) -> list[str]:
         """Names of the nodes that it waits for without reading them; in the place of one that is not shown those it waits for."""
         found: dict[str, None] = {}
         work, seen = list(reversed(node.controls)), set()
         while work:
             name = work.pop()
-            if name in seen or name not in graph:
+            if name in seen or name not in place.graph:
                 continue
             seen.add(name)
-            other = graph[name]
-            if self._is_shown(other):
+            other = place.graph[name]
+            if self._is_shown(place, other):
                 found[name_of(other)] = None
             else:
                 work += [*reversed(other.controls), *(value.node for value in reversed(other.inputs))]
@@ -190,6 +191,19 @@ def name_of(node: Node) -> str:
     return value.node if value.output == 0 else f"{value.node}_{value.output}"
 
 
+def hands_state_on(place: Place, node: Node) -> bool:
+    """Whether a node hands on the state with which a turn of a loop begins.
+
+    It is shown, as its name is the one under which a reference has a value for each turn: the state has one more, for the last
+    test.
+    """
+    if place.node is None or node.op not in HANDED_ON:
+        return False
+    return place.graph[node.inputs[0].node].op == LOOP_INPUT and node.inputs[0].node in set(
+        place.node.attrs["loop"].variables.values()
+    )
+
+
 def _type(node: Node) -> str:
     return DATA if node.host_reason is not None else _TYPES.get(node.op) or type_of(node)
 
@@ -209,9 +223,10 @@ def _described(node: Node, operator: Operator | None, index: int) -> tuple[Value
         tensor = operator.outputs[index]
         is_image = tensor.has_images and node.outputs[index].rank == 4
         return tensor.origin or Value("", index), tensor.dtype, "NHWC" if is_image else "ND"
-    origin = node.attrs["value"] if node.op == FEED else node.origin(index)
-    is_users = origin is not None and not origin.node.startswith(_MADE)
-    return origin if is_users else Value("", index), node.outputs[index].dtype, "ND"
+    origin: Value | None = node.attrs["value"] if node.op == FEED else node.origin(index)
+    if origin is None or origin.node.startswith(_MADE):
+        origin = Value("", index)
+    return origin, node.outputs[index].dtype, "ND"
 
 
 def _add_output(op: Any, spec: Spec, origin: Value, dtype: str, layout: str) -> None:

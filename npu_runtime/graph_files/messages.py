@@ -35,9 +35,9 @@ _GRAPH_MESSAGES = {
     "16 list_list_float ListListFloat|",
     "ShapeDef": "1 dim int64*",
     "TensorDescriptor": "1 name string, 2 dtype DataType, 3 shape ShapeDef, 4 layout string, 5 attr AttrDef{}, "
-    "9 has_out_attr bool, 10 size int64, 11 weight_size int64, 12 reuse_input bool, 13 output_tensor bool, 14 device_type string, "
-    "15 input_tensor bool, 16 real_dim_cnt int64, 17 reuse_input_index int64, 18 data_offset int64, 19 cmps_size int64, "
-    "20 cmps_tab string, 21 cmps_tab_offset int64",
+    "9 has_out_attr bool, 10 size int64, 11 weight_size int64, 12 reuse_input bool, 13 output_tensor bool, "
+    "14 device_type string, 15 input_tensor bool, 16 real_dim_cnt int64, 17 reuse_input_index int64, 18 data_offset int64, "
+    "19 cmps_size int64, 20 cmps_tab string, 21 cmps_tab_offset int64",
     "TensorDef": "1 desc TensorDescriptor, 2 data bytes",
     "OpDef": "1 name string, 2 type string, 5 input string*, 10 attr AttrDef{}, 20 has_out_attr bool, 21 id int64, "
     "22 stream_id int64, 23 input_name string*, 24 src_name string*, 25 src_index int64*, 26 dst_name string*, "
@@ -60,9 +60,7 @@ ONNX_INTEGER, ONNX_TEXT, ONNX_INTEGERS, ONNX_TEXTS = 2, 3, 7, 8
 """The type of an attribute."""
 
 _ge = message_classes("ge.proto", _GRAPH_MESSAGES, {"DataType": _TYPES, "ListValueType": _LISTS})
-ModelDef, TensorMessage = (
-    _ge[name] for name in ("ModelDef", "TensorDef")
-)
+ModelDef, TensorMessage = (_ge[name] for name in ("ModelDef", "TensorDef"))
 OnnxModel = message_classes("onnx", _ONNX_MESSAGES, {"AttributeType": _ONNX_TYPES})["ModelProto"]
 _OTHERS = {"string": 13, "resource": 23, "variant": 26, "qint8": 18, "qint16": 19, "qint32": 20, "quint8": 21, "quint16": 22}
 _NAMES = {number: name for name, number in _TYPES.items()}
