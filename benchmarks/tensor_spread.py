@@ -2,9 +2,9 @@
 
     python -m benchmarks.tensor_spread
 
-`tf2npu compare` takes its limits for float32 from this: ten times the spread.  A convolutional network with batch normalisation and a
-recurrent one take a training step, with the graph's optimizers off so that every node has its tensor.  Each float tensor of a run is
-compared with that of the first run; sums that cancel are left out as `compare` leaves them out.
+`tf2npu compare` takes its limits for float32 from this: ten times the spread.  A convolutional network with batch normalisation
+and a recurrent one take a training step, with the graph's optimizers off so that every node has its tensor.  Each float tensor of
+a run is compared with that of the first run; sums that cancel are left out, as they are when tensors are compared.
 """
 
 from __future__ import annotations

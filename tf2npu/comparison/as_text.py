@@ -65,7 +65,8 @@ def first_difference_lines(found: Comparison) -> Iterator[Line]:
     yield Line("")
     yield Line(f"The difference begins at {visible(row.operator)} ({visible(row.op_type)}), {visible(place_of(row))}", "bold red")
     yield Line(f"  {visible(row.why)}")
-    yield Line(f"  {inputs_of(found, row)}")
+    template, values = inputs_of(found, row)
+    yield Line(f"  {template.format(*values)}")
     if row.line:
         yield Line(f"  {visible(row.line)}")
 
@@ -75,18 +76,16 @@ def place_of(row: Row) -> str:
     return " ".join(row.tensor.rsplit(":", 2)[-2:])
 
 
-def inputs_of(found: Comparison, first: Row) -> str:
-    """What is known of the inputs of the operator where the difference begins."""
+def inputs_of(found: Comparison, first: Row) -> tuple[str, tuple[int, ...]]:
+    """What is known of the inputs of the operator where the difference begins: a template and its values."""
     rows = [row for row in found.rows if row.operator == first.operator and row.is_input]
     agreeing = sum(row.verdict == AGREES for row in rows)
     if first.is_input:
-        return "no operator makes this difference: it comes in from outside, with what was fed or with a variable"
+        return "no operator makes this difference: it comes in from outside, with what was fed or with a variable", ()
     if any(row.verdict in (DIFFERS, CANCELS) for row in rows):
-        return "an input differs too, and no operator before it makes that difference: it comes in from outside"
+        return "an input differs too, and no operator before it makes that difference: it comes in from outside", ()
     if not rows:
-        return "it has no inputs in its dump file"
-    return (
-        "its inputs agree"
-        if agreeing == len(rows)
-        else f"{agreeing} of its {len(rows)} inputs agree, the others have no reference"
-    )
+        return "it has no inputs in its dump file", ()
+    if agreeing == len(rows):
+        return "its inputs agree", ()
+    return "{} of its {} inputs agree, the others have no reference", (agreeing, len(rows))

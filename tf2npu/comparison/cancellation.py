@@ -12,12 +12,15 @@ from collections.abc import Iterable
 import ml_dtypes
 import numpy as np
 
+from tf2npu.comparison.own_measures import Measures
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.verdicts import CANCELS, DIFFERS, ONE_SIDED
 
 _ROUNDINGS = 16
 """Roundings of the largest element, times the square root of the length of the sum, that a sum may be off by: errors of a sum add
 up as a random walk does, and 16 is four standard deviations of four operations in a row."""
+_PRODUCTS = ("MatMul", "Conv")
+"""Words in the types of operators that add up products of two inputs."""
 
 
 def excuse(operators: Iterable[list[Row]]) -> None:
@@ -38,18 +41,26 @@ def excuse(operators: Iterable[list[Row]]) -> None:
 
 
 def _is_rounding(row: Row, rows: list[Row]) -> bool:
-    """Whether the output has fewer elements than an input, and its error is within the rounding of their sum."""
+    """Whether the error of an output is within the rounding of a sum of as many products, or elements, as the operator adds up."""
     inputs = [
         other.measures for other in rows if other.is_input and other.measures is not None and other.measures.ulp_worst is not None
     ]
     own = row.measures
     if own is None or not inputs or any(name == ONE_SIDED for name, _, _ in row.missed) or own.ulp_worst is None:
         return False
-    widest = max(inputs, key=lambda measure: measure.n)
-    if not 0 < own.n < widest.n:
-        return False
-    length = math.sqrt(widest.n / own.n)
-    return own.largest_error <= _ROUNDINGS * _epsilon(row) * max(measure.largest for measure in inputs) * length
+    return own.largest_error <= _ROUNDINGS * _epsilon(row) * _size_of_sum(row.op_type, own.n, inputs)
+
+
+def _size_of_sum(op_type: str, n: int, inputs: list[Measures]) -> float:
+    """The largest term of an operator's sums, times the square root of their length; 0 where it does not add up.
+
+    A product of m x k and k x n elements adds up k = sqrt(m k k n / (m n)) terms, and so do convolutions but for their edges.
+    """
+    if n and len(inputs) == 2 and any(word in op_type for word in _PRODUCTS):
+        one, other = inputs
+        return one.largest * other.largest * (one.n * other.n / n) ** 0.25
+    widest = max(measure.n for measure in inputs)
+    return max(measure.largest for measure in inputs) * math.sqrt(widest / n) if 0 < n < widest else 0.0
 
 
 def _epsilon(row: Row) -> float:

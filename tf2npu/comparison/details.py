@@ -1,4 +1,4 @@
-"""What the page shows of the tensor where the difference begins: how both sides are distributed, and the elements furthest apart."""
+"""What the page shows of the tensor where the difference begins: histograms of both sides, and the elements furthest apart."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def page(found: Comparison, t: Texts) -> str:
     }
     return _environment(t).get_template("compare.html").render(
         found=found, first=first, detail=detail, title=_title(found, first, t), data=_as_data(data), counts=found.counts(),
-        place=place_of(first) if first else "", inputs=inputs_of(found, first) if first else "",
+        place=place_of(first) if first else "", inputs=_inputs(found, first, t) if first else "",
         bars=_bars(detail) if detail else None, static=[_static(row) for row in found.rows[:_STATIC_ROWS]],
         columns=COLUMNS, shown=SHOWN_FIRST, sliders=SLIDERS, names=_names(t),
     )  # fmt: skip
@@ -87,6 +87,11 @@ def _title(found: Comparison, first: Row | None, t: Texts) -> str:
     if found.counts()[AGREES]:
         return t("All that was compared agrees")
     return t("Nothing was compared")
+
+
+def _inputs(found: Comparison, first: Row, t: Texts) -> str:
+    template, values = inputs_of(found, first)
+    return t(template, *values)
 
 
 def _names(t: Texts) -> dict[str, str]:
