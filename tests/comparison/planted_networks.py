@@ -50,7 +50,7 @@ def _input(*shape: int) -> tuple[tf.Tensor, dict[tf.Tensor, np.ndarray]]:
 
 def _classified(net: tf.Tensor, feeds: dict[tf.Tensor, np.ndarray], plant: Plants, rate: float = 0.1) -> Step:
     labels = tf.placeholder(tf.int32, [N], "labels")
-    right = np.arange(N, dtype=np.int32) % net.shape[-1]
+    right = np.arange(N, dtype=np.int32) % int(net.shape[-1])
     feeds[labels] = plant("label", right, right[::-1].copy(), "labels")
     loss = tf.losses.sparse_softmax_cross_entropy(labels, net)
     return Step(tf.train.GradientDescentOptimizer(rate).minimize(loss), feeds)
