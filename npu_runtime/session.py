@@ -26,20 +26,24 @@ from npu_runtime.device.engines import stream_limits
 from npu_runtime.device.memory import ArenaPool
 from npu_runtime.device.variable import Container, Variable, reshaped
 from npu_runtime.dtypes import to_numpy
+from npu_runtime.dump.models import Model, load_model
+from npu_runtime.dump.session_dump import DumpedModel, session_dump
 from npu_runtime.errors import FailedPrecondition
 from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.active_steps import ActiveSteps
 from npu_runtime.executor.build import State, build
 from npu_runtime.executor.capacity import check_capacity, over_pools
 from npu_runtime.executor.loop import turns_of
-from npu_runtime.executor.nan_tracking import NanTracker, tracking
+from npu_runtime.executor.nan_tracking import NanTracker
 from npu_runtime.executor.program import Program
 from npu_runtime.executor.program_cache import Extents, ProgramCache, is_open
 from npu_runtime.executor.run import Runner
 from npu_runtime.executor.shapes_run import is_setting, run_shapes
+from npu_runtime.executor.task_observers import observing
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
 from npu_runtime.graph.spec import Spec
+from npu_runtime.graph_files.session_graphs import graph_files
 from npu_runtime.host_calls import HostCalls
 from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide
@@ -91,11 +95,14 @@ class _Plan:
 
 @dataclass(frozen=True)
 class _Kept:
-    """Of a program, for watchers.  order: names of its steps.  fetched: specs of the fetches.  variable_bytes: of the session."""
+    """Of a program, for watchers.  order: names of its steps.  fetched: specs of the fetches.  variable_bytes: of the session.
+    dumped: as the dump knows it, where there is one.
+    """
 
     order: Sequence[str]
     fetched: Sequence[Spec]
     variable_bytes: int
+    dumped: DumpedModel | None
 
 
 class DeviceSession:
@@ -128,6 +135,8 @@ class DeviceSession:
         _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
         self._watchers = step_watchers(config.parameters)
+        self._dump = session_dump(config, self._chip)
+        self._graph_files = graph_files(config.parameters)
         self._computes = all(watcher.computes for watcher in self._watchers)
         self._schedules: WeakKeyDictionary[Runner, _Kept] = WeakKeyDictionary()
         self._lock = RLock()
@@ -166,7 +175,7 @@ class DeviceSession:
                 values += plan.prologue.run(feeds, convert=np.asarray)
             runner = self._runner_for(plan, values)
             self._tune(plan, values)
-            result = self._run(plan, runner, values)
+            result = self._run(request, plan, runner, values)
         finally:
             save_choices()
             self._in_flight.end(plan.variables)
@@ -180,9 +189,16 @@ class DeviceSession:
                 watcher.after(step)
         return result
 
-    def _run(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
+    def _run(self, request: Request, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
+        kept = self._schedules[runner]
         if not self._computes and not is_setting(runner.program, values):
-            return run_shapes(runner.program, self._schedules[runner].fetched)
+            return run_shapes(runner.program, kept.fetched)
+        if self._dump is None or kept.dumped is None:
+            return self._compute(plan, runner, values)
+        with self._dump.step(request, kept.dumped):
+            return self._compute(plan, runner, values)
+
+    def _compute(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
         return runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
 
     def _tune(self, plan: _Plan, values: Sequence[np.ndarray]) -> None:
@@ -219,7 +235,7 @@ class DeviceSession:
     def _run_tracked(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
         """A step with a look at every value; the first nodes that make a NaN go into the run log."""
         tracker = NanTracker(raises=self._config.track_nan == "raise")
-        with tracking(tracker):
+        with observing(tracker):
             result = runner.run(values)
         if tracker.origins and not plan.record.nan_origins:
             plan.record.nan_origins = [f"{origin} (step {plan.record.n_runs + 1})" for origin in tracker.origins]
@@ -242,6 +258,8 @@ class DeviceSession:
         """Give back the host session and all device memory."""
         self._is_closed = True
         self._host.close()
+        if self._dump is not None:
+            self._dump.finish()
         self._plans.clear()
         self._variables.clear()
         self._arenas = ArenaPool()
@@ -335,7 +353,12 @@ class DeviceSession:
         number = self._record.programs.index(record) + 1
         made = self._compilation(plan.main, f"run {number} shapes {record.n_compilations + 1}", is_whole=True)
         made.extents, made.is_saturating = extents, plan.is_saturating
+        model = None if self._dump is None and self._graph_files is None else load_model()
+        if model is not None and self._graph_files is not None:
+            self._graph_files.follow(model, made, partial(self._importer.text_of, made.graph.nodes))
         program = self._build(run_steps((*ON_SHAPES, *MAKE_PROGRAM), made))
+        if model is not None and self._graph_files is not None:
+            self._graph_files.built(model, made, program)
         record.n_compilations += 1
         record.host_nodes.update(program.host_nodes)
         program.is_open = is_open(extents)
@@ -349,8 +372,13 @@ class DeviceSession:
         runner = Runner(program, self._arenas)
         names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
         fetched = [made.graph.spec(value) for value in program.fetch_values]
-        self._schedules[runner] = _Kept(names, fetched, variable_bytes)
+        self._schedules[runner] = _Kept(names, fetched, variable_bytes, self._dumped(model, made, program))
         return runner
+
+    def _dumped(self, model: Model | None, made: Compilation, program: Program) -> DumpedModel | None:
+        if self._dump is None or model is None:
+            return None
+        return self._dump.load(model, made.graph, program, self._importer.graph)
 
     def _compilation(self, graph: Graph, name: str, is_whole: bool = False) -> Compilation:
         """The beginning of one.  name, is_whole: for those who look on, see `instrumentation.observer`."""

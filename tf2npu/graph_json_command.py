@@ -2,11 +2,45 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
+import click
+
+from tf2npu.files.bounded_read import read_at_most
+from tf2npu.files.directory import Directory
+from tf2npu.files.draft import put_whole
 from tf2npu.refused_request import RefusedRequest
+from tf2npu.report.visible import visible
+
+UNREADABLE = 3
+"""Exit code for a graph file that cannot be read."""
 
 
 def graph_json(graph: Path, out: Path) -> int:
-    """`tf2npu dump graph`; returns the exit code."""
-    raise RefusedRequest(f"the JSON {out} of {graph} is not made yet")
+    """`tf2npu dump graph`; returns the exit code.  Raises: RefusedRequest where the JSON cannot be written."""
+    made_by = _maker()
+    try:
+        document = made_by.graph_document(read_at_most(graph, made_by.MOST_TEXT_BYTES))
+    except (OSError, made_by.GraphFormatError) as error:
+        reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        click.echo(visible(f"tf2npu dump graph: {graph}: {reason}"), err=True)
+        return UNREADABLE
+    try:
+        with Directory.given(out.absolute().parent, make=True) as folder:
+            put_whole(folder, out.name, [made_by.graph_json(document)])
+    except OSError as error:
+        raise RefusedRequest(f"{error.filename or out}: {error.strerror or error}") from None
+    first = document["graph"][0]
+    click.echo(visible(f"{out}: {len(first['op'])} nodes of {first.get('name', 'a graph without a name')}"))
+    return 0
+
+
+def _maker():
+    """What makes the JSON; it needs the libraries of the device.  Raises: RefusedRequest."""
+    from tf2npu.doctor import why_not_run
+
+    reason = why_not_run()
+    if reason:
+        raise RefusedRequest(reason)
+    return importlib.import_module("npu_runtime.graph_files.graph_json")

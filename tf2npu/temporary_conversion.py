@@ -114,7 +114,7 @@ def is_migrated(script: Path) -> bool:
             return True
     except OSError as error:
         raise UsageProblem(f"{script}: cannot be read: {error.strerror or error}") from None
-    return any(_imports_bridge(path) for path in _sources(project_root(script)))
+    return any(imports_bridge(path) for path in _sources(project_root(script)))
 
 
 def _sources(root: Path) -> Iterator[Path]:
@@ -130,7 +130,8 @@ def _sources(root: Path) -> Iterator[Path]:
         yield from (Path(folder) / name for name in sorted(names) if name.endswith(".py"))
 
 
-def _imports_bridge(path: Path) -> bool:
+def imports_bridge(path: Path) -> bool:
+    """Whether a source imports npu_bridge itself; False for one that cannot be read."""
     try:
         return _IMPORTS_BRIDGE.search(read_at_most(path, MOST_SOURCE_BYTES)) is not None
     except OSError:

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections import Counter
 
 from npu_runtime import dtypes as dt
+from npu_runtime.device.op_table import tensorflow_ops
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import WHILE
 from npu_runtime.kernels.elementwise.rounding import ROUND
 
 DEVICE_TYPE = "_device_type"
 """Attribute of a node: the float type that it runs in."""
+STORED_TYPE = "_stored_type"
+"""Attribute of a node that a pass has made of several: the type of the numbers in its result, where that is one of 16 bits."""
+
+
+ROUNDED_INPUT = "trans_Cast_"
+"""The beginning of the name of a Cast that a reader asked for; other roundings belong to the operator before them."""
 
 
 def device_type(graph: Graph, node: Node) -> str:
@@ -19,6 +26,18 @@ def device_type(graph: Graph, node: Node) -> str:
         return str(node.attrs[DEVICE_TYPE])
     specs = [graph.spec(value) for value in node.inputs] + node.outputs
     return next((spec.dtype for spec in specs if spec.dtype in dt.FLOATS), "")
+
+
+def stored_type(node: Node, output: int) -> str:
+    """The type that an output has in the device's memory: results of 16 bits lie in fp32 here, rounded."""
+    dtype = node.outputs[output].dtype
+    if dtype != "float32":
+        return dtype
+    if node.op == ROUND:
+        return str(node.attrs["dtype"])
+    row = tensorflow_ops().get(node.op)
+    keeps_type = row is not None and row.keeps_grid and DEVICE_TYPE in node.attrs
+    return str(node.attrs[DEVICE_TYPE] if keeps_type else node.attrs.get(STORED_TYPE, dtype))
 
 
 def type_remark(node: Node) -> str:

@@ -5,16 +5,7 @@ Source of names and numbers: the vendor's comparison program (msprobe, folder ms
 
 from __future__ import annotations
 
-from typing import Any
-
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-
-_PACKAGE = "toolkit.dumpdata"
-_FIELD = descriptor_pb2.FieldDescriptorProto
-_SCALARS = {
-    "string": _FIELD.TYPE_STRING, "bytes": _FIELD.TYPE_BYTES, "uint64": _FIELD.TYPE_UINT64, "uint32": _FIELD.TYPE_UINT32,
-    "int32": _FIELD.TYPE_INT32,
-}  # fmt: skip
+from npu_runtime.message_classes import message_classes
 
 _MESSAGES = {
     "Shape": "1 dim uint64*",
@@ -33,25 +24,4 @@ _MESSAGES = {
 """Fields of each message: number, name and type, with a star where it is repeated; enumerations are integers."""
 
 
-def _described() -> descriptor_pb2.FileDescriptorProto:
-    file = descriptor_pb2.FileDescriptorProto(name="tf2npu/dump_data.proto", package=_PACKAGE, syntax="proto3")
-    for name, fields in _MESSAGES.items():
-        message = file.message_type.add(name=name)
-        for text in fields.split(", "):
-            number, field, type_name = text.split()
-            is_repeated = type_name.endswith("*")
-            scalar = _SCALARS.get(type_name.rstrip("*"))
-            added = message.field.add(name=field, number=int(number), type=scalar or _FIELD.TYPE_MESSAGE)
-            added.label = _FIELD.LABEL_REPEATED if is_repeated else _FIELD.LABEL_OPTIONAL
-            if scalar is None:
-                added.type_name = f".{_PACKAGE}.{type_name.rstrip('*')}"
-    return file
-
-
-def _class(name: str) -> Any:
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(_described())
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
-
-
-DumpData = _class("DumpData")
+DumpData = message_classes("toolkit.dumpdata", _MESSAGES)["DumpData"]

@@ -9,9 +9,9 @@ from typing import Any
 from npu_runtime.device import float_status
 from npu_runtime.errors import DeviceError
 from npu_runtime.executor.control_flow import is_true
-from npu_runtime.executor.nan_tracking import tracked
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
+from npu_runtime.executor.task_observers import observed, tell_failure
 from npu_runtime.executor.watch import current
 from npu_runtime.graph.ir import Value
 from npu_runtime.graph.ops import Loop, Turns
@@ -90,7 +90,7 @@ class _Part:
 
     def steps(self) -> _Steps:
         """The steps with how they are to be run now: searched for NaN, or with what overflows cut, or as fast as can be."""
-        run_one = tracked(self._plain)
+        run_one = observed(self._plain)
         if run_one is not self._plain or float_status.saturates():
             return [(partial(run_one, step.function, step), step) for step in self._steps]
         return self._prepared
@@ -103,8 +103,10 @@ def _run_steps(steps: _Steps, slots: list[Any]) -> None:
         try:
             run(slots)
         except DeviceError as error:
+            tell_failure(step, slots)
             raise error.at(step.node, step.op) from error.__cause__
         except FAILURES as error:
+            tell_failure(step, slots)
             raise told(error, [slots[i] for i in step.ins]).at(step.node, step.op) from error
         if interrupts.pending:
             interrupts.deliver()

@@ -6,9 +6,7 @@ that the node named is one of the user's graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +15,9 @@ import numpy as np
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.executor.program import HostStep, Task
+from npu_runtime.executor.task_observers import Run
 from npu_runtime.graph.ops import WHILE
 
-Run = Callable[[Callable[..., Any], "Task | HostStep", "list[Any]"], None]
 MOST_ORIGINS = 3
 """Nodes that are named in the run log; the first ones tell most."""
 
@@ -74,22 +72,3 @@ def count_nan(value: Any) -> int:
     if not isinstance(value, np.ndarray | np.floating) or value.dtype.kind not in "fV":
         return 0
     return int(np.count_nonzero(value != value))
-
-
-_current: ContextVar[NanTracker | None] = ContextVar("nan_tracker", default=None)
-
-
-def tracked(run: Run) -> Run:
-    """`run` as the tracker of this thread's step wants it; without one as it is."""
-    tracker = _current.get()
-    return run if tracker is None else tracker.observe(run)
-
-
-@contextmanager
-def tracking(tracker: NanTracker) -> Iterator[None]:
-    """Steps inside are tracked."""
-    token = _current.set(tracker)
-    try:
-        yield
-    finally:
-        _current.reset(token)

@@ -17,9 +17,9 @@ from npu_runtime.device.memory import Arena, ArenaPool
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import DeviceError, InvalidArgument
 from npu_runtime.executor.autotune_steps import Bound, Trials
-from npu_runtime.executor.nan_tracking import Run, tracked
 from npu_runtime.executor.program import DEAD, HostStep, Program, Task, step_name, to_user
 from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
+from npu_runtime.executor.task_observers import Run, observed, tell_failure
 from npu_runtime.executor.watch import current
 from npu_runtime.executor.worker_steps import WorkerSteps
 from npu_runtime.interrupts import current as current_interrupts
@@ -71,7 +71,7 @@ class Runner:
             slots[slot] = value
         plain = run_step_with_branches if self.program.has_branches else run_step
         watch = current()
-        run = tracked(plain if watch is None else watch.observe(plain))
+        run = observed(plain if watch is None else watch.observe(plain))
         if run is not plain or float_status.saturates():
             self._run_steps(bound, slots, run, WorkerSteps() if run is run_step else None)
         elif self._trials.run(
@@ -103,10 +103,12 @@ class Runner:
                     else:
                         run(function, step, slots)
                 except DeviceError as error:
+                    tell_failure(step, slots)
                     raise error.at(step_name(step), getattr(step, "op", "host call")) from error.__cause__
                 except FAILURES as error:
                     if isinstance(step, HostStep):
                         raise
+                    tell_failure(step, slots)
                     raise told(error, [slots[i] for i in step.ins]).at(step.node, step.op) from error
                 if interrupts.pending:
                     interrupts.deliver()

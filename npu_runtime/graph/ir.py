@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -30,6 +30,8 @@ class Node:
     later_than: names of nodes that run before, in earlier segments, if they run at all: one that is dead makes nobody dead.
     host_reason: why the node runs on the host, None for device nodes.  is_looped: whether it lies inside a loop frame.
     is_resized: whether it is a ref variable to which some node gives values of other shapes, each in memory of its own.
+    members: names of the user's nodes that it computes, in order; None for itself, empty for one that a pass has put in.
+    origins: the user's value that each output is, where that is not the output of that number of the node of that name.
     """
 
     name: str
@@ -45,9 +47,25 @@ class Node:
     is_looped: bool = False
     is_resized: bool = False
     later_than: list[str] = field(default_factory=list)
+    members: tuple[str, ...] | None = None
+    origins: Mapping[int, Value | None] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<{self.op} {self.name}>"
+
+    @property
+    def original_names(self) -> tuple[str, ...]:
+        """Names of the user's nodes that it computes, in order; empty for one that a pass has put in."""
+        return (self.name,) if self.members is None else self.members
+
+    def origin(self, output: int) -> Value | None:
+        """The user's value that an output is, None where the user's graph has no such value."""
+        own = None if self.members == () else Value(self.name, output)
+        return self.origins.get(output, own)
+
+    def compute(self, nodes: Iterable[Node]) -> None:
+        """Note that it computes what these nodes computed, itself among them, in order."""
+        self.members = tuple(name for node in nodes for name in node.original_names)
 
     def copied(self) -> Node:
         """A copy whose edges and outputs may be changed."""

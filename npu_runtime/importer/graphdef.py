@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import numpy as np
-from tensorflow.core.framework import attr_value_pb2, node_def_pb2, op_def_pb2, tensor_shape_pb2
+from google.protobuf import text_format
+from tensorflow.core.framework import attr_value_pb2, graph_pb2, node_def_pb2, op_def_pb2, tensor_shape_pb2
 from tensorflow.python.framework import dtypes as tf_dtypes
 from tensorflow.python.framework import op_def_registry, tensor_util
 
@@ -55,6 +57,12 @@ class GraphImporter:
         """The NodeDef of a node, also of one that came out of a function's body."""
         inlined = self._inliner.definitions.get(name)
         return self.tf_graph.get_operation_by_name(name).node_def if inlined is None else inlined
+
+    def text_of(self, names: Iterable[str]) -> str:
+        """The user's nodes of these names as the text of a GraphDef."""
+        known = {operation.name for operation in self.tf_graph.get_operations()}
+        definition = graph_pb2.GraphDef(node=[self.definition(name) for name in names if name in known])
+        return str(text_format.MessageToString(definition))
 
     def source_of(self, name: str) -> str:
         """ "file:line" of the user's code that made a node, "" if unknown; of a gradient that of what it is the gradient of."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_runtime.analysis.device_types import DEVICE_TYPE
+from npu_runtime.analysis.device_types import DEVICE_TYPE, ROUNDED_INPUT
 from npu_runtime.analysis.node_work import node_work
 from npu_runtime.device.chip import Chip
 from npu_runtime.device.op_table import OpOnDevice, tensorflow_ops
@@ -22,8 +22,6 @@ from npu_runtime.lowering.patterns import pattern_of
 
 _CONSTANTS = frozenset({"Const", CONSTANT})
 _WITHOUT_INPUTS = frozenset({FEED, LOOP_INPUT, "Placeholder", "PlaceholderV2"})
-_ROUNDING_OF_INPUT = "trans_Cast_"
-"""The beginning of the name of a rounding that a reader asked for: see `assign_precision`."""
 _SHAPE_TYPES = frozenset({"int32", "int64"})
 
 
@@ -46,7 +44,7 @@ class _Selection:
 
     def visit(self, node: Node) -> None:
         pattern = pattern_of(node, self.chip)
-        if node.op == ROUND and not node.name.startswith(_ROUNDING_OF_INPUT):
+        if node.op == ROUND and not node.name.startswith(ROUNDED_INPUT):
             self._round_in_place(node)
         elif pattern:
             self._launch(node, ELEMENTWISE if node.op == ROUND else pattern)
@@ -115,7 +113,7 @@ class _Selection:
     def _cast(self, tensor: Tensor, dtype: str, reader: Node) -> Tensor:
         key = tensor, dtype
         if key not in self.casts:
-            name = f"{_ROUNDING_OF_INPUT}{len(self.casts)}_{dtype}"
+            name = f"{ROUNDED_INPUT}{len(self.casts)}_{dtype}"
             members = tensor.producer.members if tensor.producer is not None else (reader.name,)
             made = ChipOp(name, "Cast", "Cast", ELEMENTWISE, [tensor], [], members)
             made.outputs.append(Tensor(f"{name}:0", tensor.shape, dtype, producer=made))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import multiprocessing
 import os
-import sys
 import time
 from collections.abc import Hashable, Mapping, Sequence
 from multiprocessing.util import Finalize
@@ -13,6 +12,8 @@ from threading import Lock
 from typing import Any
 
 from npu_runtime.device.chip import load_chip
+from npu_runtime.device.device_number import device_number, number_in
+from npu_runtime.notices import tell, tell_once
 from npu_runtime.profiler.collection import ProfileNotWritten, write_profile
 from npu_runtime.profiler.profiling_request import ProfilingRequest, requested
 from npu_runtime.simulation.buffers import buffers_of
@@ -29,10 +30,10 @@ class ProfileWatcher:
     computes = True
 
     def __init__(self, request: ProfilingRequest, environment: Mapping[str, str]) -> None:
-        n_ranks = _number(environment, "RANK_SIZE", 1)
-        rank = _number(environment, "RANK_ID", 0) if n_ranks > 1 else -1
+        n_ranks = number_in(environment, "RANK_SIZE", 1)
+        rank = number_in(environment, "RANK_ID", 0) if n_ranks > 1 else -1
         self.request, self.ranks = request, Ranks(n_ranks)
-        self._numbers = _device_id(environment), rank, n_ranks
+        self._numbers = device_number(environment), rank, n_ranks
         self._process = os.getpid()
         self.device: SimulatedDevice | None = None
         self.began_ns = time.time_ns()
@@ -42,7 +43,7 @@ class ProfileWatcher:
     def after(self, step: RanStep) -> None:
         """Run the step on the clock, too.  A step of a forked process is none of this profile's."""
         if os.getpid() != self._process:
-            _tell_once(_FORKED)
+            tell_once(_FORKED)
             return
         with self._lock:
             if self.device is None:
@@ -81,15 +82,8 @@ class ProfileWatcher:
             tell(line)
 
 
-def tell(line: str) -> None:
-    """A line of the run log."""
-    print(f"npu_runtime: {line}", file=sys.stderr)
-
-
 _PROFILES: dict[ProfilingRequest, ProfileWatcher] = {}
 """The profiles of this process; sessions that ask for the same share one."""
-_TOLD: set[str] = set()
-"""Lines that are told once."""
 _PROFILES_LOCK = Lock()
 """Held by who opens or ends profiles: sessions may be made in several threads."""
 _FORKED = (
@@ -104,7 +98,7 @@ def profile_watcher(
     """The watcher for a session with these options, None for one that is not profiled."""
     request, warnings = requested(parameters, environment)
     for line in warnings:
-        _tell_once(line)
+        tell_once(line)
     if request is None:
         return None
     with _PROFILES_LOCK:
@@ -113,12 +107,6 @@ def profile_watcher(
                 _write_at_exit()
             _PROFILES[request] = ProfileWatcher(request, environment)
         return _PROFILES[request]
-
-
-def _tell_once(line: str) -> None:
-    if line not in _TOLD:
-        _TOLD.add(line)
-        tell(line)
 
 
 def _write_at_exit() -> None:
@@ -164,13 +152,3 @@ def _forget() -> None:
 
 
 os.register_at_fork(after_in_child=_forget)
-
-
-def _device_id(environment: Mapping[str, str]) -> int:
-    """Of both names of the number, the one that was set: npu_bridge sets the other to 0."""
-    return _number(environment, "ASCEND_DEVICE_ID", 0) or _number(environment, "DEVICE_ID", 0)
-
-
-def _number(environment: Mapping[str, str], name: str, otherwise: int) -> int:
-    text = environment.get(name, "")
-    return int(text) if text.isdigit() else otherwise

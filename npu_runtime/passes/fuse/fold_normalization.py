@@ -127,6 +127,8 @@ def _fold(graph: Graph, chain: _Chain, readers: dict[Value, list[Node]]) -> None
     channels = graph.spec(x).known_shape()[3]
     matrix, vector = Spec((channels, channels), "float32"), Spec((channels,), "float32")
 
+    norm.compute([conv, norm])
+    norm.origins = {**norm.origins, SPREAD: None, MEAN: None}
     norm.op, norm.inputs = NORMALIZED_PRODUCT, [x, w, *norm.inputs[1:]]
     norm.attrs = {**conv.attrs, **norm.attrs}
     norm.outputs = [*norm.outputs, matrix, vector]
@@ -134,6 +136,9 @@ def _fold(graph: Graph, chain: _Chain, readers: dict[Value, list[Node]]) -> None
 
     is_activated = grad.op == NORMALIZED_ACTIVATION_GRADIENT
     gradients, features = grad.inputs[0], grad.inputs[1:2] if is_activated else []
+    passed_on = Value(grad.original_names[0]) if is_activated else None
+    grad.origins = {0: passed_on, 3: by_filter.origin(0), 4: None, 5: None}
+    grad.compute([grad, by_filter])
     grad.op = NORMALIZED_PRODUCT_GRADIENT
     statistics = [Value(norm.name, output) for output in (VARIANCE, SPREAD, MEAN)]
     grad.inputs = [gradients, x, w, scale, *statistics, *features]

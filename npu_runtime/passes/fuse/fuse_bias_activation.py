@@ -52,6 +52,7 @@ def _activation_behind(bias: Node, readers: dict[Value, list[Node]], kept: set[V
 
 def _fuse(graph: Graph, head: Node, bias: Node, activation: Node | None) -> None:
     last = activation or bias
+    last.compute([head, bias, activation] if activation else [head, bias])
     last.inputs = [*head.inputs, bias.inputs[1]]
     names = ["BiasAdd"] + ([activation.op] if activation else [])
     slope = 0.2 if activation is None else activation.attrs.get("alpha", 0.2)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from npu_runtime.analysis.device_types import STORED_TYPE, stored_type
 from npu_runtime.analysis.node_work import node_work
 from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
@@ -130,8 +131,10 @@ class _Fusion:
         flops = sum(node_work(self.graph, node) for node in members)
         shape = root.outputs[0].known_shape()
         root.controls = list(dict.fromkeys(name for node in members for name in node.controls))
+        root.compute(members)
+        stored = stored_type(root, 0)
         root.op, root.inputs = UPDATE_REGION if is_update else REGION, inputs
-        root.attrs = {"region": Region(assign_buffers(steps), shape, flops)}
+        root.attrs = {"region": Region(assign_buffers(steps), shape, flops), STORED_TYPE: stored}
         for node in members[:-1]:
             del self.graph.nodes[node.name]
         for value in inputs:

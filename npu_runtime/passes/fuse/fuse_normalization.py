@@ -48,6 +48,8 @@ class _Fusion:
             chain, last = [last], self._only_reader(Value(last.name)) if last.name not in self.kept else None
         if last is None or last.op not in MODES or last.name in self.kept:
             return False
+        norm.compute([norm, *chain, last])
+        norm.origins = {0: last.origin(0)}
         norm.op, norm.inputs = NORMALIZED_ACTIVATION, [*norm.inputs, *side]
         norm.attrs = {**norm.attrs, "activation": last.op, "alpha": last.attrs.get("alpha", 0.2)}
         self._replace([*chain, last], result, side, norm)

@@ -20,6 +20,7 @@ def fuse_normalization_gradients(graph: Graph) -> int:
         passed = graph[norm.inputs[0].node]
         is_seen = passed.name in kept or passed.name in waited_for or len(readers[norm.inputs[0]]) != 1
         if not is_seen and _fits(graph, passed, norm):
+            norm.compute([passed, norm])
             norm.op = NORMALIZED_ACTIVATION_GRADIENT
             norm.attrs = {**norm.attrs, "activation": passed.op, "alpha": passed.attrs.get("alpha", 0.2)}
             norm.inputs = [*passed.inputs, *norm.inputs[1:]]

@@ -78,6 +78,7 @@ def _may_wait(graph: Graph, source: Node, later: Node, writers: Writers) -> bool
 def _fuse(graph: Graph, source: Node, node: Node, region: Region, operands: list[Value]) -> None:
     grad = DENSE[node.op].layout.grad
     settings = all_kernels()[node.op].bind(node.attrs)
+    node.compute([source, node])
     node.inputs = [*node.inputs[:grad], *node.inputs[grad + 1 :], *operands]
     node.controls = list(dict.fromkeys([*source.controls, *node.controls]))
     node.attrs = {**node.attrs, "update": node.op, "settings": settings, "region": region}

@@ -53,6 +53,7 @@ def _is_worth_it(graph: Graph, product: Node) -> bool:
 def _fuse(graph: Graph, product: Node, node: Node) -> None:
     grad = DENSE[node.op].layout.grad
     settings = all_kernels()[node.op].bind(node.attrs)
+    node.compute([product, node])
     node.inputs = [*node.inputs[:grad], *node.inputs[grad + 1 :], *product.inputs]
     node.controls = list(dict.fromkeys([*product.controls, *node.controls]))
     turned = {name: bool(product.attrs.get(name, False)) for name in ("transpose_a", "transpose_b")}

@@ -40,6 +40,8 @@ def _is_gradient_of_pool(graph: Graph, node: Node, features: Value) -> bool:
 
 
 def _fuse(graph: Graph, pool: Node, relu: Node, readers: list[Node]) -> None:
+    relu.compute([pool, relu])
+    relu.origins = {1: None}
     relu.op, relu.inputs, relu.attrs = POOLED_RELU_GRADIENT, pool.inputs, pool.attrs
     relu.controls = list(dict.fromkeys([*pool.controls, *relu.controls]))
     relu.outputs = [*relu.outputs, replace(graph.spec(pool.inputs[2]), value=None)]

@@ -56,8 +56,11 @@ def _fuse(graph: Graph, total: Node, products: list[Node]) -> None:
     for node in products:
         del graph.nodes[node.name]
     if not others:
+        total.compute([*products, total])
         total.op, total.inputs, total.attrs = PRODUCT_SUM, factors, attrs
         total.controls = list(dict.fromkeys([*controls, *total.controls]))
         return
     made = Node(products[0].name, PRODUCT_SUM, factors, controls, attrs, products[0].outputs, is_looped=total.is_looped)
+    made.compute(products)
+    made.origins = {0: None}
     total.inputs = [Value(graph.add(made).name), *others]

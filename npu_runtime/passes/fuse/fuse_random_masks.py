@@ -45,6 +45,8 @@ def _is_free(node: Node, fixed: set[str]) -> bool:
 
 
 def _fuse(graph: Graph, numbers: Node, mask: Node, readers: list[Node]) -> None:
+    numbers.compute([numbers, mask])
+    numbers.origins = {0: mask.origin(0)}
     numbers.op, numbers.outputs = RANDOM_MASK, mask.outputs
     numbers.inputs = [*numbers.inputs, mask.inputs[1]]
     for reader in readers:

@@ -15,7 +15,7 @@ import numpy as np
 from npu_runtime.analysis.node_work import node_work
 from npu_runtime.analysis.sequence_loops import SequenceLoop, backward_loop, forward_loop, origin
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.ops import TURNS, WHILE, Turns
+from npu_runtime.graph.ops import LOOP_INPUT, TURNS, WHILE, Turns
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.fused.gru_sequence import GRU_SEQUENCE, GRU_SEQUENCE_GRADIENT
@@ -290,7 +290,9 @@ class _Fusion:
         name = f"{self.forward.node.name}/read/{value.node}"
         if name not in self.graph:
             outputs = [Spec(spec.shape, "float32")]
-            self.graph.add(Node(name, "ReadVariableOp", [value], self._before_reading(), {"dtype": "float32"}, outputs))
+            self.graph.add(
+                Node(name, "ReadVariableOp", [value], self._before_reading(), {"dtype": "float32"}, outputs, members=())
+            )
         return Value(name)
 
     def _before_reading(self) -> list[str]:
@@ -311,10 +313,19 @@ class _Fusion:
 
     def _become(self, node: Node, op: str, inputs: list[Value], attrs: dict[str, Any], controls: list[str]) -> None:
         """Make a kernel's node of a loop's, which keeps its name."""
+        shapes = all_kernels()[op].infer([self.graph.spec(value) for value in inputs], attrs)
+        self._note_origins(node, len(shapes))
         node.op, node.inputs, node.attrs, node.is_stateful = op, inputs, attrs, False
         node.controls = [name for name in dict.fromkeys([*node.controls, *controls]) if name not in self.plumbing]
-        shapes = all_kernels()[op].infer([self.graph.spec(value) for value in inputs], attrs)
         node.outputs = [Spec(shape, "float32") for shape in shapes]
+
+    def _note_origins(self, node: Node, n_outputs: int) -> None:
+        """Its first output is the whole sequence; of the others no node of the user's graph has the value."""
+        loop = self.backward if self.backward is not None and node is self.backward.node else self.forward
+        node.members = tuple(one.name for one in loop.body if one.op != LOOP_INPUT)
+        gathered = self.gathered.get((self.written, False) if loop is self.forward else (self.read, True))
+        first = None if gathered is None else Value(gathered.name)
+        node.origins = {0: first, **dict.fromkeys(range(1, n_outputs))}
 
     def _rewire(self, moved: Mapping[Value, Value]) -> None:
         """Have every node read the outputs of the kernels."""

@@ -116,7 +116,7 @@ def _laid_out(graph: Graph, weight: Value, is_turned: bool) -> Value:
     if name not in graph:
         shape = graph.spec(weight).shape
         spec = Spec(shape[::-1] if is_turned and shape is not None else shape, "float32")
-        graph.add(Node(name, PANELS, [weight], attrs={"T": "float32", "transpose": is_turned}, outputs=[spec]))
+        graph.add(Node(name, PANELS, [weight], attrs={"T": "float32", "transpose": is_turned}, outputs=[spec], members=()))
     return Value(name)
 
 
@@ -161,5 +161,5 @@ def _weight_before(graph: Graph, node: Node, position: int, products: list[Node]
     attrs, outputs = inside[weight.node].attrs, inside[weight.node].outputs
     name = f"{node.name}/{handle.node}/read"
     if name not in graph:
-        graph.add(Node(name, READ, [entering], list(dict.fromkeys(waits)), attrs, list(outputs)))
+        graph.add(Node(name, READ, [entering], list(dict.fromkeys(waits)), attrs, list(outputs), members=()))
     return Value(name)

@@ -36,7 +36,7 @@ def copy_for_host(graph: Graph) -> int:
     copied = [group for group, places in handed.items() if _is_worth_it(graph, writers, group, places)]
     for number, (value, waits) in enumerate(copied):
         made = Value(f"{value.node}/copy_for_host_{value.output}_{number}")
-        graph.add(Node(made.node, COPY, [value], list(waits), {}, [graph.spec(value)]))
+        graph.add(Node(made.node, COPY, [value], list(waits), {}, [graph.spec(value)], members=()))
         for node, position in handed[value, waits]:
             node.inputs[position] = made
     return len(copied)

@@ -8,7 +8,7 @@ one of fp32 between two Casts. The type of each node stands in its attribute `_d
 from __future__ import annotations
 
 from npu_runtime import dtypes as dt
-from npu_runtime.analysis.device_types import DEVICE_TYPE
+from npu_runtime.analysis.device_types import DEVICE_TYPE, ROUNDED_INPUT
 from npu_runtime.analysis.precision_policy import HALVES, PrecisionPolicy, Types
 from npu_runtime.device.op_table import BLACK, OpOnDevice, tensorflow_ops
 from npu_runtime.graph.ir import Graph, Node, Value
@@ -147,7 +147,7 @@ class _Assignment:
         waits = tuple(reader.controls) if self._shows_variable(value) else ()
         key = value, dtype, waits, reader.name in self.body
         if key not in self.converted:
-            made = self._rounding(f"trans_Cast_{len(self.made)}", value, dtype)
+            made = self._rounding(f"{ROUNDED_INPUT}{len(self.made)}", value, dtype)
             made.controls = list(waits)
             self.before.setdefault(reader.name, []).append(made)
             self.converted[key] = Value(made.name)
@@ -173,7 +173,9 @@ class _Assignment:
 
     def _rounding(self, name: str, value: Value, dtype: str) -> Node:
         attrs = {"dtype": dtype, "source": value.node, DEVICE_TYPE: dtype}
-        made = self._add(Node(name, ROUND, [value], attrs=attrs, outputs=[Spec(self._spec(value).shape, "float32")]))
+        origins = {0: None if name.startswith(ROUNDED_INPUT) else value}
+        outputs = [Spec(self._spec(value).shape, "float32")]
+        made = self._add(Node(name, ROUND, [value], attrs=attrs, outputs=outputs, members=(), origins=origins))
         self.reduced[Value(made.name)] = dtype
         return made
 
@@ -205,8 +207,8 @@ class _Assignment:
         if key not in self.converted:
             spec = self._spec(value)
             attrs = {"SrcT": spec.dtype, "DstT": dtype, "Truncate": False}
-            name = f"trans_Cast_{len(self.made)}"
-            made = self._add(Node(name, "Cast", [value], attrs=attrs, outputs=[Spec(spec.shape, dtype)]))
+            name = f"{ROUNDED_INPUT}{len(self.made)}"
+            made = self._add(Node(name, "Cast", [value], attrs=attrs, outputs=[Spec(spec.shape, dtype)], members=()))
             where.setdefault(node.name, []).append(made)
             self.converted[key] = Value(made.name)
         return self.converted[key]

@@ -1,0 +1,75 @@
+"""Records the operators of one step: what each read, before it ran, and what it made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from npu_runtime.dump.dump_request import INPUT, OUTPUT, STATS, DumpRequest
+from npu_runtime.dump.operators import Operator, Operators, Tensor
+from npu_runtime.dump.statistics import row, table
+from npu_runtime.dump.step_output import Array, StepOutput, format_of
+from npu_runtime.dump.stored_values import copy_of, numbers_of
+from npu_runtime.executor.program import HostStep, Task
+from npu_runtime.executor.task_observers import Run
+
+
+class Recorder:
+    """An observer of a step's tasks.  chosen: positions of the operators that are dumped."""
+
+    def __init__(self, request: DumpRequest, operators: Operators, chosen: frozenset[int], output: StepOutput) -> None:
+        self._operators, self._chosen, self._output = operators, chosen, output
+        self._reads, self._makes = request.mode != OUTPUT, request.mode != INPUT
+        self._is_table = request.data == STATS
+
+    def observe(self, run: Run) -> Run:
+        """`run` of one step, with its file.  An operator that is dead does not run, and has none."""
+
+        def recorded(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:
+            position = self._operators.by_task.get(id(step), -1)
+            if position in self._chosen:
+                function = self._recording(function, self._operators.all[position])
+            run(function, step, slots)
+
+        return recorded
+
+    def _recording(self, function: Callable[..., Any], operator: Operator) -> Callable[..., Any]:
+        """The kernel, which may write over what it reads: its inputs are kept before it runs."""
+        keep = self._rows if self._is_table else self._copies
+
+        def kept(*inputs: Any) -> Any:
+            before = keep("Input", inputs, operator.read) if self._reads else []
+            result = function(*inputs)
+            after = keep("Output", results_of(result, operator), operator.outputs) if self._makes else []
+            if self._is_table:
+                self._output.put_table(operator, table([*before, *after]))
+            else:
+                self._output.put_tensors(operator, before, after)
+            return result
+
+        return kept
+
+    def _copies(self, side: str, values: Sequence[Any], tensors: Sequence[Tensor]) -> list[Any]:
+        return copies_of(values, tensors)
+
+    def _rows(self, side: str, values: Sequence[Any], tensors: Sequence[Tensor]) -> list[Any]:
+        found = []
+        for index, (value, tensor) in enumerate(zip(values, tensors, strict=False)):
+            array = numbers_of(value, tensor)
+            found.append(row(side, index, array, format_of(tensor, array)))
+        return found
+
+
+def copies_of(values: Sequence[Any], tensors: Sequence[Tensor]) -> list[Array]:
+    """The tensors as they go into a file."""
+    arrays: list[np.ndarray] = [copy_of(value, tensor) for value, tensor in zip(values, tensors, strict=False)]
+    return [(array, format_of(tensor, array)) for array, tensor in zip(arrays, tensors, strict=False)]
+
+
+def results_of(result: Any, operator: Operator) -> Sequence[Any]:
+    """What a kernel has returned, as one value an output."""
+    if isinstance(result, tuple | list) and (len(operator.outputs) != 1 or isinstance(result, tuple)):
+        return result
+    return (result,) if operator.outputs else ()

@@ -1,0 +1,76 @@
+"""Writing beside the computing: a thread does what it is handed, in order, and what waits for it is bounded."""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Callable
+from multiprocessing.util import Finalize
+from threading import Condition, Thread
+
+MOST_WAITING_BYTES = 256 << 20
+"""Bytes that may wait to be written: more would be memory that the user's training does without."""
+
+
+class Writer:
+    """A thread that lives while there is something to write."""
+
+    def __init__(self, most_waiting_bytes: int = MOST_WAITING_BYTES) -> None:
+        self._most = most_waiting_bytes
+        self._jobs: deque[tuple[Callable[[], None], int]] = deque()
+        self._waiting_bytes = 0
+        self._changed = Condition()
+        self._works = self._is_registered = False
+
+    def put(self, job: Callable[[], None], n_bytes: int) -> None:
+        """Hand over a job that holds so many bytes; waits while too many wait already.  The job raises nothing."""
+        with self._changed:
+            while self._waiting_bytes and self._waiting_bytes + n_bytes > self._most:
+                self._changed.wait()
+            self._jobs.append((job, n_bytes))
+            self._waiting_bytes += n_bytes
+            if not self._works:
+                self._works = True
+                self._write_at_exit()
+                Thread(target=self._work, name="dump writer", daemon=True).start()
+
+    def _write_at_exit(self) -> None:
+        """Processes of `multiprocessing` end without the handlers of others, and have finalizers."""
+        if self._is_registered:
+            return
+        self._is_registered = True
+        if multiprocessing.parent_process() is None:
+            atexit.register(self.flush)
+        else:
+            Finalize(None, self.flush, exitpriority=0)
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                if not self._jobs:
+                    self._works = False
+                    self._changed.notify_all()
+                    return
+                job, n_bytes = self._jobs.popleft()
+            job()
+            del job
+            with self._changed:
+                self._waiting_bytes -= n_bytes
+                self._changed.notify_all()
+
+    def flush(self) -> None:
+        """Wait until all is done."""
+        with self._changed:
+            while self._works:
+                self._changed.wait()
+
+    def forget(self) -> None:
+        """Begin anew, without a thread: a forked process has its parent's memory and none of its threads."""
+        self.__init__(self._most)  # type: ignore[misc]
+
+
+WRITER = Writer()
+"""The one of this process: what waits is bounded for all sessions together."""
+os.register_at_fork(after_in_child=WRITER.forget)

@@ -1,0 +1,20 @@
+"""Lines on stderr while a process runs, for what cannot wait until its end."""
+
+from __future__ import annotations
+
+import sys
+
+_TOLD: set[str] = set()
+"""Lines that are told once."""
+
+
+def tell(line: str) -> None:
+    """A line of the run log."""
+    print(f"npu_runtime: {line}", file=sys.stderr)
+
+
+def tell_once(line: str) -> None:
+    """A line of the run log, unless this process has told it."""
+    if line not in _TOLD:
+        _TOLD.add(line)
+        tell(line)

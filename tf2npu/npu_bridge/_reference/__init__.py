@@ -1,0 +1,33 @@
+"""The reference of a comparison: what an unconverted script computes on TensorFlow's CPU, written step by step.
+
+Only in processes that `tf2npu dump reference` starts. TensorFlow's debugger copies the tensors out of each step.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+from pathlib import Path
+
+REFERENCE_VARIABLE = "TF2NPU_REFERENCE"
+"""Names a JSON object: `out`, the folder, `scratch`, one in it for this process, and `steps`, [first, last] pairs or null."""
+
+_is_installed = False
+
+
+def install() -> bool:
+    """Watch every later session, where the process was started for that; False in all others."""
+    global _is_installed
+    asked = os.environ.get(REFERENCE_VARIABLE)
+    if not asked or _is_installed:
+        return bool(asked)
+    from npu_bridge._reference import session_hooks
+    from npu_bridge._reference.recorder import Recorder
+
+    request = json.loads(asked)
+    recorder = Recorder(Path(request["out"]), Path(request["scratch"]), request["steps"])
+    session_hooks.install(recorder)
+    atexit.register(recorder.close)
+    _is_installed = True
+    return True

@@ -1,0 +1,180 @@
+"""Which steps are written, and where: each graph that a script runs counts its own steps, as the device does."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from npu_bridge._log import once
+from npu_bridge._reference.tensor_files import Counts, write_step
+
+from npu_runtime.simulation.compiled_model import is_training_update
+from tf2npu.files.directory import Directory
+from tf2npu.files.draft import new_name, replacing
+
+OTHER = "other"
+"""The folder with a folder for each graph. The command moves the steps of the training graph up when the script has ended."""
+SUMMARY = "graphs.json"
+"""What was run, in the scratch folder, for the command."""
+
+
+Tensors = Sequence[tuple[str, int]]
+"""Tensors by node and output."""
+Watched = Callable[[str, Tensors], Any]
+"""watched(url, tensors): run a step whose tensors are written below a URL."""
+
+
+class Request(NamedTuple):
+    """What a step asks for; steps that ask for the same are those of one graph.  graph: TensorFlow's.  Others: names."""
+
+    graph: Any
+    feeds: tuple[str, ...]
+    fetches: tuple[str, ...]
+    targets: tuple[str, ...]
+
+
+@dataclass
+class RanGraph:
+    """One graph of the device.
+
+    number: from 1, in the order of first steps.  tensors: of the nodes that a step executes.  steps: those that were written.
+    """
+
+    number: int
+    request: Request
+    is_training: bool
+    tensors: Tensors
+    n_runs: int = 0
+    steps: list[int] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+    lock: Any = field(default_factory=threading.RLock)
+
+    def document(self) -> dict[str, Any]:
+        feeds, fetches, targets = (list(names) for names in self.request[1:])
+        about = {"number": self.number, "is_training": self.is_training, "runs": self.n_runs, "steps": self.steps}
+        return {**about, "feeds": feeds, "fetches": fetches, "targets": targets, **self.counts.document()}
+
+
+class Recorder:
+    """steps: [first, last] pairs, None for all."""
+
+    def __init__(self, out: Path, scratch: Path, steps: Sequence[Sequence[int]] | None) -> None:
+        self._out, self._scratch, self._steps = out, scratch, steps
+        self._graphs: dict[Request, RanGraph] = {}
+        self._lock = threading.Lock()
+        self._is_broken = False
+
+    def step(self, request: Request, plain: Callable[[], Any], watched: Watched) -> Any:
+        """Run a step and give its results.
+
+        A step that fails is not counted: at the end of its data a script often asks for one more.
+        """
+        ran = self._graph(request)
+        if not self._may_want(ran.n_runs):
+            result = plain()
+            ran.n_runs += 1
+            return result
+        with ran.lock:  # threads that run the same graph would write into one folder
+            is_wanted = self._is_wanted(ran.n_runs)
+            result = self._watched(ran, watched) if is_wanted else plain()
+            ran.n_runs += 1
+        return result
+
+    def _graph(self, request: Request) -> RanGraph:
+        with self._lock:
+            if request not in self._graphs:
+                self._graphs[request] = _ran_graph(len(self._graphs) + 1, request)
+                self._put_summary()
+            return self._graphs[request]
+
+    def _may_want(self, step: int) -> bool:
+        return not self._is_broken and (self._steps is None or any(step <= last for _, last in self._steps))
+
+    def _is_wanted(self, step: int) -> bool:
+        return not self._is_broken and (self._steps is None or any(first <= step <= last for first, last in self._steps))
+
+    def _watched(self, ran: RanGraph, watched: Watched) -> Any:
+        dumped = self._scratch / f"graph_{ran.number}"
+        try:
+            result = watched(f"file://{dumped}", ran.tensors)
+            self._write(ran, dumped)
+        finally:
+            shutil.rmtree(dumped, ignore_errors=True)
+        return result
+
+    def _write(self, ran: RanGraph, dumped: Path) -> None:
+        """Put the step into its folder, whole or not at all; where that fails say so once, and let the script go on."""
+        place, draft = f"{OTHER}/{ran.number}", new_name()
+        try:
+            with Directory.given(self._out) as out, removing(out, f"{place}/{draft}"):
+                with out.inside(f"{place}/{draft}", make=True) as folder:
+                    write_step(dumped, folder, ran.counts)
+                out.rename(f"{place}/{draft}", f"{place}/{ran.n_runs}")
+            ran.steps.append(ran.n_runs)
+        except OSError as error:
+            self._is_broken = True
+            place = error.filename or self._out
+            once(f"dump reference: {place}: {error.strerror or error}: nothing more is written, the script goes on")
+
+    def close(self) -> None:
+        """Leave for the command what was run."""
+        with self._lock:
+            self._put_summary()
+
+    def _put_summary(self) -> None:
+        graphs = [ran.document() for ran in self._graphs.values()]
+        text = json.dumps({"graphs": graphs, "is_broken": self._is_broken})
+        try:
+            with Directory.given(self._scratch) as scratch, replacing(scratch, SUMMARY) as stream:
+                stream.write(text.encode())
+        except OSError as error:
+            self._is_broken = True
+            once(f"dump reference: {self._scratch}: {error.strerror or error}: what was run is not noted")
+
+
+@contextmanager
+def removing(folder: Directory, path: str) -> Iterator[None]:
+    """Leave nothing behind where the block that fills and moves a folder fails."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            folder.remove_tree(path)
+        raise
+
+
+def _ran_graph(number: int, request: Request) -> RanGraph:
+    executed = _executed(request)
+    trainable = {variable.op.name for variable in request.graph.get_collection("trainable_variables")}
+    tensors = [(operation.name, output) for operation in executed for output in range(len(operation.outputs))]
+    return RanGraph(number, request, any(_updates(operation, trainable) for operation in executed), tensors)
+
+
+def _updates(operation: Any, trainable: set[str]) -> bool:
+    """Whether an operation updates a variable as an optimizer does, or by adding to a trainable one."""
+    if is_training_update(operation.type):
+        return True
+    adds = operation.type in ("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp")
+    return adds and operation.inputs[0].op.name in trainable
+
+
+def _executed(request: Request) -> list[Any]:
+    """The operations that a step executes."""
+    fed = set(request.feeds)
+    element = request.graph.as_graph_element
+    work = [element(name).op for name in request.fetches if name not in fed]
+    work += [request.graph.get_operation_by_name(name) for name in request.targets]
+    found: dict[str, Any] = {}
+    while work:
+        operation = work.pop()
+        if operation.name not in found:
+            found[operation.name] = operation
+            work += [tensor.op for tensor in operation.inputs if tensor.name not in fed]
+            work += operation.control_inputs
+    return list(found.values())

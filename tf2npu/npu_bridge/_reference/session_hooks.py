@@ -1,0 +1,141 @@
+"""Where a step passes: Session.run, Estimator and MonitoredSession come through _do_run, Keras makes a callable from options."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from npu_bridge._log import once
+from npu_bridge._reference.recorder import Recorder, Request, Tensors
+from tensorflow.core.protobuf import config_pb2
+from tensorflow.python.client import pywrap_tf_session
+from tensorflow.python.client import session as tf_session
+
+_original: dict[str, Callable[..., Any]] = {}
+_recorders: list[Recorder] = []
+_current = threading.local()
+
+
+def install(recorder: Recorder) -> None:
+    """Let the recorder see every step of every later session."""
+    _recorders[:] = [recorder]
+    if not _original:
+        for name, replacement in _REPLACEMENTS.items():
+            _original[name] = getattr(tf_session.BaseSession, name)
+            setattr(tf_session.BaseSession, name, replacement)
+
+
+def uninstall() -> None:
+    """Give BaseSession its own methods back."""
+    for name, function in _original.items():
+        setattr(tf_session.BaseSession, name, function)
+    _original.clear()
+    _recorders.clear()
+
+
+def without_optimizers(config: Any) -> config_pb2.ConfigProto:
+    """The config with every node of the graph left as the script made it: merged and folded ones would have no tensors."""
+    plain = config_pb2.ConfigProto()
+    if config is not None:
+        plain.CopyFrom(config)
+    plain.graph_options.rewrite_options.disable_meta_optimizer = True
+    plain.graph_options.optimizer_options.opt_level = config_pb2.OptimizerOptions.L0
+    return plain
+
+
+def _init(self: Any, target: str = "", graph: Any = None, config: Any = None) -> None:
+    _original["__init__"](self, target, graph, without_optimizers(config))
+
+
+def _run(self: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+    before = getattr(_current, "options", None)
+    _current.options = options
+    try:
+        return _original["run"](self, fetches, feed_dict, options, run_metadata)
+    finally:
+        _current.options = before
+
+
+def _do_run(self: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
+    users = getattr(_current, "options", None)
+    if handle is not None or (users is not None and users.debug_options.debug_tensor_watch_opts):
+        once("dump reference: partial runs and runs that the script itself watches with tfdbg are left out")
+        return _original["_do_run"](self, handle, target_list, fetch_list, feed_dict, options, run_metadata)
+    feeds = [key.deref().name for key in feed_dict]
+    request = Request(self.graph, tuple(feeds), tuple(t.name for t in fetch_list), tuple(op.name for op in target_list))
+
+    def watched(url: str, tensors: Tensors) -> Any:
+        with _buffer(_watching(users, url, tensors)) as pointer:
+            return _original["_do_run"](self, handle, target_list, fetch_list, feed_dict, pointer, run_metadata)
+
+    def plain() -> Any:
+        return _original["_do_run"](self, handle, target_list, fetch_list, feed_dict, options, run_metadata)
+
+    return _recorders[0].step(request, plain, watched)
+
+
+def _watching(options: Any, url: str, tensors: Iterable[tuple[str, int]]) -> config_pb2.RunOptions:
+    """The options of a run whose tensors are all written below a folder.
+
+    tensors: node and output. The line for all nodes adds what is fed, and works only beside those for nodes by name.
+    """
+    copied = config_pb2.RunOptions()
+    if options is not None:
+        copied.CopyFrom(options)
+    copied.debug_options.reset_disk_byte_usage = True  # the debugger stops at 100 GB, counted over a process
+    for node, output in (*tensors, ("*", -1)):
+        copied.debug_options.debug_tensor_watch_opts.add(
+            node_name=node, output_slot=output, debug_ops=["DebugIdentity"], debug_urls=[url],
+            tolerate_debug_op_creation_failures=True,
+        )  # fmt: skip
+    return copied
+
+
+@contextmanager
+def _buffer(options: config_pb2.RunOptions) -> Iterator[Any]:
+    pointer = pywrap_tf_session.TF_NewBufferFromString(options.SerializeToString())
+    try:
+        yield pointer
+    finally:
+        pywrap_tf_session.TF_DeleteBuffer(pointer)
+
+
+def _make_callable(self: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
+    _original["make_callable"](self, fetches, feed_list, accept_options)  # it says what is wrong with what was asked for
+    feeds = list(feed_list or ())
+
+    def run(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
+        return self.run(fetches, dict(zip(feeds, values, strict=False)), options, run_metadata)
+
+    return run
+
+
+def _make_callable_from_options(self: Any, callable_options: Any) -> Callable[..., Any]:
+    ready = _original["_make_callable_from_options"](self, callable_options)
+    asked = callable_options
+    request = Request(self.graph, tuple(asked.feed), tuple(asked.fetch), tuple(asked.target))
+    made: dict[str, Callable[..., Any]] = {}
+
+    def run(*values: Any, run_metadata: Any = None) -> Any:
+        def watched(url: str, tensors: Tensors) -> Any:
+            if url not in made:
+                options = config_pb2.CallableOptions()
+                options.CopyFrom(asked)
+                options.run_options.CopyFrom(_watching(asked.run_options, url, tensors))
+                made[url] = _original["_make_callable_from_options"](self, options)
+            return made[url](*values, run_metadata=run_metadata)
+
+        return _recorders[0].step(request, lambda: ready(*values, run_metadata=run_metadata), watched)
+
+    return run
+
+
+_REPLACEMENTS: Mapping[str, Callable[..., Any]] = {
+    "__init__": _init,
+    "run": _run,
+    "_do_run": _do_run,
+    "make_callable": _make_callable,
+    "_make_callable_from_options": _make_callable_from_options,
+}
