@@ -18,12 +18,10 @@ from tf2npu.files.draft import put_whole
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.as_text import Line, show
 from tf2npu.report.visible import visible
+from tf2npu.tensor_libraries import EXIT_UNREADABLE, require_numpy
 
 if TYPE_CHECKING:
     from tf2npu.comparison.comparison import Comparison
-
-EXIT_UNREADABLE = 3
-"""Exit code where files could not be read; 0 and 1 say whether all that could be read agrees."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +55,6 @@ def compare(dump: Path, reference: Path, wanted: Wanted) -> int:
         return EXIT_UNREADABLE
     _show(found, _write(found, wanted), wanted)
     return comparison.exit_code(found)
-
-
-def require_numpy(command: str) -> None:
-    """Refuse where what reads dump files is not installed."""
-    try:
-        import npu_runtime.dump.dump_file  # noqa: F401
-    except ImportError as error:
-        raise RefusedRequest(
-            f"{command} needs {error.name}, which is not installed for this Python: `pip install numpy ml_dtypes protobuf`"
-        ) from None
 
 
 def _check_given(dump: Path, reference: Path, graph: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import click
@@ -46,15 +47,16 @@ def dump_graph(graph: Path, out: Path) -> None:
 @click.argument("out", type=_path)
 def dump_npy(dumped: Path, out: Path) -> None:
     """Write each tensor of DUMP, a dump file or the folder of a step, as an npy file into OUT."""
-    from tf2npu import dump_files_command
-
-    raise SystemExit(dump_files_command.write_npy(dumped, out))
+    raise SystemExit(_dump_files_command().write_npy(dumped, out))
 
 
 @dump.command("show")
 @click.argument("file", type=_path)
 def dump_show(file: Path) -> None:
     """Show what FILE, a dump file or an npy file, holds: shapes, statistics and first elements."""
-    from tf2npu import dump_files_command
+    raise SystemExit(_dump_files_command().show_file(file))
 
-    raise SystemExit(dump_files_command.show_file(file))
+
+def _dump_files_command():
+    """By its name, as it needs numpy and this must not."""
+    return importlib.import_module("tf2npu.dump_files_command")

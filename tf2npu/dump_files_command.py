@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tf2npu.compare_command import EXIT_UNREADABLE, require_numpy
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import put_whole, replacing
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.as_text import Line, show
 from tf2npu.report.visible import visible
+from tf2npu.tensor_libraries import EXIT_UNREADABLE, require_numpy
 
 if TYPE_CHECKING:
     from tf2npu.comparison.stored_tensor import StoredOperator, StoredTensor

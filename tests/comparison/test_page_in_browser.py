@@ -63,9 +63,8 @@ def rows(browser: Browser) -> list[str]:
 
 
 def put(browser: Browser, element: str, value: str, event: str = "input") -> None:
-    browser.ask(
-        f"(() => {{ const e = document.getElementById('{element}'); e.value = '{value}'; e.dispatchEvent(new Event('{event}')); }})()"
-    )
+    found = f"const e = document.getElementById('{element}')"
+    browser.ask(f"(() => {{ {found}; e.value = '{value}'; e.dispatchEvent(new Event('{event}')); }})()")
 
 
 def click(browser: Browser, element: str) -> None:
@@ -101,7 +100,7 @@ def test_a_screen_reader_is_told_where_it_is(opened, found):
     assert headings[:2] == ["The difference begins at loss", "Where the difference begins"]
     counted = int(browser.ask("document.getElementById('rows').getAttribute('aria-rowcount')"))
     assert counted == int(browser.ask(SAID).split()[0]) + 1
-    assert [n["name"]["value"] for n in nodes if n["role"]["value"] == "button"][0] == "Show it in the table"
+    assert next(n["name"]["value"] for n in nodes if n["role"]["value"] == "button") == "Show it in the table"
 
 
 def test_invalid_data_and_inserted_operators_come_and_go(opened, found):
@@ -155,6 +154,7 @@ def test_columns_are_chosen(opened, found):
     browser = opened(found)
     browser.ask("document.querySelector('#columns input[value=Line]').click()")
     assert browser.ask("[...document.querySelectorAll('#rows thead th')].map((e) => e.textContent).join()").endswith("Line,Why")
+    put(browser, "search", "fc/matmul")
     assert "model.py:7" in "".join(rows(browser))
 
 

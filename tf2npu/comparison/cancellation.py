@@ -41,7 +41,7 @@ def excuse(operators: Iterable[list[Row]]) -> None:
 
 
 def _is_rounding(row: Row, rows: list[Row]) -> bool:
-    """Whether the error of an output is within the rounding of a sum of as many products, or elements, as the operator adds up."""
+    """Whether an output's error is within the rounding of a sum of as many products, or elements, as the operator adds up."""
     inputs = [
         other.measures for other in rows if other.is_input and other.measures is not None and other.measures.ulp_worst is not None
     ]

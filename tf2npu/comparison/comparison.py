@@ -20,6 +20,7 @@ from tf2npu.comparison.steps import Chosen, choose
 from tf2npu.comparison.tensor_folder import NPY, TensorFolder, read_folder
 from tf2npu.comparison.unreadable import Unreadable
 from tf2npu.comparison.verdicts import CANCELS, DIFFERS, NOT_COMPARED, Thresholds
+from tf2npu.tensor_libraries import EXIT_UNREADABLE
 
 
 class NoGraph(Exception):
@@ -120,5 +121,5 @@ def _left_over(graph: Graph, dump: TensorFolder) -> list[str]:
 def exit_code(found: Comparison) -> int:
     """0: all agree.  1: something differs.  3: a file could not be read."""
     if found.unreadable:
-        return 3
+        return EXIT_UNREADABLE
     return 1 if found.counts()[DIFFERS] else 0

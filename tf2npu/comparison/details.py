@@ -48,9 +48,9 @@ def details(row: Row) -> Details | None:
     x, y = pair.x, pair.y
     low, high = _range(x, y)
     edges = tuple(np.linspace(low, high, N_BINS + 1).tolist()) if low <= high else ()
-    counts = [_counts(side, low, high) if edges else () for side in (x, y)]
+    device, reference = (_counts(side, low, high) if edges else () for side in (x, y))
     extents = row.extents if np.prod(row.extents, dtype=object) == len(x) else pair.shape
-    return Details(edges, *counts, tuple(_elements(x, y, extents)))
+    return Details(edges, device, reference, tuple(_elements(x, y, extents)))
 
 
 def _doubles(block: np.ndarray) -> np.ndarray:

@@ -1,13 +1,21 @@
-"""Graph files in text."""
+"""Graph files in text: `ge_proto_*.txt`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tf2npu.comparison.graph_file import Graph
+from npu_runtime.graph_files.graph_json import MOST_TEXT_BYTES, GraphFormatError, graph_document
+from tf2npu.comparison.graph_file import Graph, graph_of
 from tf2npu.comparison.unreadable import Unreadable
+from tf2npu.files.bounded_read import read_at_most
 
 
 def read_graph_text(path: Path) -> Graph:
     """The graph of a ge_proto text.  Raises: Unreadable."""
-    raise Unreadable(path, "graph files in text are not read yet: make JSON of it with `tf2npu dump graph FILE.txt OUT.json`")
+    try:
+        document = graph_document(read_at_most(path, MOST_TEXT_BYTES))
+    except OSError as error:
+        raise Unreadable(path, error.strerror or str(error)) from None
+    except GraphFormatError as error:
+        raise Unreadable(path, str(error)) from None
+    return graph_of(document, path)

@@ -15,9 +15,9 @@ from tf2npu.comparison.stored_tensor import StoredTensor
 FORMATS = {
     "NCHW": 0, "NHWC": 1, "ND": 2, "NC1HWC0": 3, "FRACTAL_Z": 4, "NC1C0HWPAD": 5, "NHWC1C0": 6, "FSR_NCHW": 7,
     "FRACTAL_DECONV": 8, "C1HWNC0": 9, "FRACTAL_DECONV_TRANSPOSE": 10, "NC1HWC0_C04": 12, "FRACTAL_Z_C04": 13, "CHWN": 14,
-    "HWCN": 16, "NC1KHKWHWC0": 17, "BN_WEIGHT": 18, "FILTER_HWCK": 19, "C1HWNCoC0": 25, "MD": 26, "NDHWC": 27, "FRACTAL_NZ": 29, "NCDHW": 30,
-    "DHWCN": 31, "NDC1HWC0": 32, "FRACTAL_Z_3D": 33, "CN": 34, "DHWNC": 36, "FRACTAL_Z_3D_TRANSPOSE": 37, "FRACTAL_ZN_LSTM": 38,
-    "FRACTAL_Z_G": 39, "RESERVED": 40, "ALL": 41, "NULL": 42,
+    "HWCN": 16, "NC1KHKWHWC0": 17, "BN_WEIGHT": 18, "FILTER_HWCK": 19, "C1HWNCoC0": 25, "MD": 26, "NDHWC": 27,
+    "FRACTAL_NZ": 29, "NCDHW": 30, "DHWCN": 31, "NDC1HWC0": 32, "FRACTAL_Z_3D": 33, "CN": 34, "DHWNC": 36,
+    "FRACTAL_Z_3D_TRANSPOSE": 37, "FRACTAL_ZN_LSTM": 38, "FRACTAL_Z_G": 39, "RESERVED": 40, "ALL": 41, "NULL": 42,
 }  # fmt: skip
 """The number of each layout that a graph file may name."""
 _NCHW, _NHWC, _ND, _NC1HWC0, _FRACTAL_Z, _HWCN = 0, 1, 2, 3, 4, 16
@@ -172,10 +172,10 @@ def _cut(x: np.ndarray, shape: tuple[int, ...], op_name: str) -> np.ndarray:
     wanted = (*shape, *(1,) * (len(extents) - len(shape)))
     if math.prod(shape) == x.size and x.shape.count(1) >= x.ndim - 1:
         return x
-    for extent, other in zip(extents, wanted, strict=True):
-        if extent < other:
+    for extent, needed in zip(extents, wanted, strict=True):
+        if extent < needed:
             raise _differing(op_name, extents, wanted)
-        if extent > other:
+        if extent > needed:
             parts = tuple(slice(0, n) for n in wanted) if len(extents) in (4, 5) else ()
             return x.reshape(extents)[parts]
     return x

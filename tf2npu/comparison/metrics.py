@@ -47,7 +47,7 @@ class Figures:
     texts: dict[str, str] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
 
-    def put(self, name: str, value: float) -> None:
+    def put(self, name: str, value: float | np.floating) -> None:
         self.values[name] = float(value)
         self.texts[name] = f"{value:.6f}"
 

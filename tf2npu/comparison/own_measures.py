@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from tf2npu.comparison.block_sums import BLOCK
 
-_INTEGER_OF = {2: np.int16, 4: np.int32, 8: np.int64}
+_INTEGER_OF: dict[int, Any] = {2: np.int16, 4: np.int32, 8: np.int64}
 _MOST_STEPS_KEPT = 1 << 20
 """Elements whose steps are kept for the median, evenly spaced in a longer tensor: enough for three digits, and 8 MB."""
 
@@ -90,8 +91,11 @@ def _measures(x: np.ndarray, y: np.ndarray, rtol: float, least: float) -> Measur
             worst = max(worst, int(apart.max(initial=0)))
             kept.append(apart[-part.start % stride :: stride])
     median = float(np.median(np.concatenate(kept))) if kept else 0.0
-    ulps = (worst, median) if dtype is not None else (None, None)
-    return Measures(len(x), *ulps, n_outside, n_nan, n_infinite, _decibels(signal, noise), largest, largest_error)
+    known = dtype is not None
+    return Measures(
+        len(x), worst if known else None, median if known else None, n_outside, n_nan, n_infinite, _decibels(signal, noise),
+        largest, largest_error,
+    )  # fmt: skip
 
 
 def _blocks(n: int) -> list[slice]:

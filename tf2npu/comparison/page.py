@@ -58,7 +58,8 @@ COLUMNS = ("Index", "Operator", "Type", "Reference", "Tensor", "Verdict", *FIGUR
 SHOWN_FIRST = ("Index", "Operator", "Type", "Tensor", "Verdict", COSINE, "MaxAbsoluteError", DISTANCE, DIVERGENCE, "Why")
 """Columns that are shown before the reader chooses."""
 SCRIPT_TEXTS = (
-    "{} of {} rows", "default", "{}: {}", "agrees", "differs", "cancels", "not compared", "Sort by {}", "no row fits", "row {}: {}",
+    "{} of {} rows", "default", "{}: {}", "agrees", "differs", "cancels", "not compared", "Sort by {}", "no row fits",
+    "row {}: {}",
 )  # fmt: skip
 """What the script says, as templates of the catalogue."""
 

@@ -63,6 +63,7 @@
     });
     byId("said").textContent = found.length ? t("{} of {} rows", found.length, n) : t("no row fits");
     byId("rows").setAttribute("aria-rowcount", found.length + 1);
+    frame.scrollTop = 0;
     draw();
   };
 
