@@ -22,12 +22,14 @@ OF_BOOLEANS = ("CosineSimilarity", "RelativeEuclideanDistance")
 """What is tried for boolean tensors."""
 NOT_COMPUTED = "NaN"
 """The text where there is no figure.  A figure that is no number is printed as `nan` or `inf`."""
-ZERO_BELOW = np.finfo(np.float64).eps
+ZERO_BELOW = np.float32(np.finfo(np.float64).eps)
 """Amounts up to this count as zero: that of float64, though all is float32."""
 _LEAST_SHARE = np.finfo(np.float32).eps
 """The least that an element of a distribution is lifted to before its logarithm is taken."""
 _LEAST_SHOWN = 0.001
 """Means and deviations nearer to zero than this are printed as zero."""
+_LEAST_SQUARES = np.float32(1e-30)
+"""Sums of squares below this have lost digits in float32."""
 _NO_MAXIMUM = "zero-size array to reduction operation maximum which has no identity"
 _NO_DIFFERENCE = (
     "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the logical_xor "
@@ -36,16 +38,30 @@ _NO_DIFFERENCE = (
 """What numpy says for an empty array's maximum and for the difference of booleans; the program prints it as the reason."""
 
 
+@dataclass(frozen=True)
+class Finite:
+    """Of two arrays without NaN and infinity.  signal, noise: sums of squares of the reference and of the difference.
+
+    largest: amount in either, or of an error.  largest_error: of the difference.
+    """
+
+    signal: float
+    noise: float
+    largest: float
+    largest_error: float
+
+
 @dataclass
 class Figures:
     """values: of each algorithm that gave a number.  texts: as printed.  reasons: in the order of the algorithms.
 
-    variance: the squares' sums and the largest amounts that further columns are computed from.
+    finite: what further columns are computed from; None where an element is not finite.
     """
 
     values: dict[str, float] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
+    finite: Finite | None = None
 
     def put(self, name: str, value: float | np.floating) -> None:
         self.values[name] = float(value)
@@ -101,6 +117,7 @@ def _of_numbers(found: Figures, x: np.ndarray, y: np.ndarray, is_scalar: bool, f
     n = len(x)
     most = _Extremes()
     squares_x, squares_y, squares, absolute, relative = block_sums(n, partial(_first_pass, x, y, most))
+    found.finite = _finite(most, squares_y, squares)
     norms = np.sqrt(squares_x), np.sqrt(squares_y)
     mean = np.float64(most.x_sum) / n if n else np.nan, np.float64(most.y_sum) / n if n else np.nan
     ranges = (_range(most.x_least, most.x_most), _range(most.y_least, most.y_most)) if n else None
@@ -132,6 +149,16 @@ def _first_pass(x: np.ndarray, y: np.ndarray, most: _Extremes, part: slice) -> t
     return a * a, b * b, difference * difference, absolute, relative
 
 
+def _finite(most: _Extremes, signal: np.float32, noise: np.float32) -> Finite | None:
+    amounts = np.array([*most.x_least, *most.x_most, *most.y_least, *most.y_most, *most.error], np.float32)
+    pairs = ((signal, np.abs([*most.y_least, *most.y_most]).max(initial=0)), (noise, max(most.error, default=0)))
+    if not (len(amounts) and np.isfinite(amounts).all()):
+        return None
+    if any(not np.isfinite(square) or 0 < amount and square < _LEAST_SQUARES for square, amount in pairs):
+        return None
+    return Finite(float(signal), float(noise), float(np.abs(amounts).max()), float(max(most.error)))
+
+
 def _block(array: np.ndarray, part: slice) -> np.ndarray:
     return array[part].real.astype(np.float32, copy=False)
 
@@ -153,8 +180,9 @@ def _second_pass(x: np.ndarray, y: np.ndarray, norms: _Pair, mean: tuple, ranges
 
     def block(part: slice) -> tuple[np.ndarray, ...]:
         a, b = _block(x, part), _block(y, part)
-        found["x_squares"] += float(np.square(np.subtract(a, mean[0], dtype=np.float64)).sum())
-        found["y_squares"] += float(np.square(np.subtract(b, mean[1], dtype=np.float64)).sum())
+        for side, part_of, middle in (("x_squares", a, mean[0]), ("y_squares", b, mean[1])):
+            about = np.subtract(part_of, middle, dtype=np.float64)
+            found[side] += float(np.einsum("i,i->", about, about))  # `@` would start threads
         return (a / norms[0]) * (b / norms[1]), _lifted(a, ranges[0]), _lifted(b, ranges[1])
 
     found["cosine"], found["x_share"], found["y_share"] = block_sums(len(x), block)
