@@ -69,6 +69,8 @@ def measures(x: np.ndarray, y: np.ndarray, rtol: float, atol: float, finite: Fin
 
 def _of_finite(x: np.ndarray, y: np.ndarray, dtype: np.dtype, tolerances: tuple[float, float], finite: Finite) -> Measures:
     """In float32, as nothing is out of its range."""
+    if not finite.largest_error:
+        return Measures(len(x), 0, 0.0, 0, 0, 0, math.inf, finite.largest, 0.0)
     rtol, least = map(np.float32, tolerances)
     n_outside = 0
     found = _Steps(dtype, len(x))
@@ -78,7 +80,7 @@ def _of_finite(x: np.ndarray, y: np.ndarray, dtype: np.dtype, tolerances: tuple[
         error = one - other
         n_outside += int(np.count_nonzero(np.abs(error, out=error) > np.abs(other) * rtol + least))
         found.add(a, b, part.start)
-    ulps = found.worst, found.median()
+    ulps = found.worst, found.median() if found.worst else 0.0
     return Measures(len(x), *ulps, n_outside, 0, 0, _decibels(finite.signal, finite.noise), finite.largest, finite.largest_error)
 
 
