@@ -13,6 +13,7 @@ from tests.report import samples
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
 from tf2npu.report import as_html, folder
 from tf2npu.report.build import build
+from tf2npu.report.content_policy import hash_source
 from tf2npu.report.model import Distribution
 
 pytestmark = pytest.mark.one_python
@@ -61,7 +62,7 @@ def probe(chromium: str, page: Path, code: str, profile: Path, fragment: str = "
     """Answers of `code`, which fills the object `answers`, run in a copy of the page that admits this one script too."""
     script = PROBE % code
     text = page.read_text(encoding="utf-8")
-    policy = f"script-src {html.escape(as_html.hash_source(script))} "
+    policy = f"script-src {html.escape(hash_source(script))} "
     copy = page.with_name(f"probe-{page.name}")
     copy.write_text(text.replace("script-src ", policy).replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
     document, log = browse(chromium, copy.as_uri() + fragment, profile, *flags)

@@ -12,7 +12,7 @@ import numpy as np
 
 _BUFFER = 8192
 """Elements of numpy's buffer, its documented default (numpy.getbufsize)."""
-BLOCK = 8 * _BUFFER
+BLOCK = 4 * _BUFFER
 """Elements of a block: its temporary arrays stay in a processor's second cache."""
 
 
@@ -28,9 +28,12 @@ def block_sums(n: int, terms_of: Callable[[slice], tuple[np.ndarray, ...]]) -> n
 def _buffer_sums(terms: tuple[np.ndarray, ...]) -> np.ndarray:
     """The sum of each buffer of each term: an array of terms x buffers."""
     n = len(terms[0])
-    whole = n - n % _BUFFER
-    rows = []
-    for term in terms:
-        parts = list(term[:whole].reshape(-1, _BUFFER).sum(axis=1)) if whole else []
-        rows.append([*parts, term[whole:].sum()] if whole < n or not whole else parts)
-    return np.array(rows, terms[0].dtype)
+    n_whole = n // _BUFFER
+    rest = n_whole * _BUFFER
+    sums = np.empty((len(terms), n_whole + (rest < n or not n)), terms[0].dtype)
+    for row, term in zip(sums, terms, strict=True):
+        if n_whole:
+            row[:n_whole] = term[:rest].reshape(-1, _BUFFER).sum(axis=1)
+        if rest < n or not n:
+            row[-1] = term[rest:].sum()
+    return sums

@@ -33,7 +33,7 @@ def measure(row: Row, pair: Beside, tensors: tuple[StoredTensor, StoredTensor], 
     found = figures(pair.x, pair.y, is_scalar=pair.is_scalar, x_file=str(device.path), y_file=str(reference.path))
     row.figures, row.values, row.reason = found.row(), found.values, ",".join(found.reasons)
     limits = thresholds.of(device.dtype, reference.dtype)
-    row.measures = measures(pair.x, pair.y, limits["rtol"], limits["atol"])
+    row.measures = measures(pair.x, pair.y, limits["rtol"], limits["atol"], found.finite)
     judge(row, limits)
 
 

@@ -10,8 +10,10 @@ import ml_dtypes
 import numpy as np
 
 from tf2npu.comparison.block_sums import BLOCK
+from tf2npu.comparison.metrics import Finite
 
 _INTEGER_OF: dict[int, Any] = {2: np.int16, 4: np.int32, 8: np.int64}
+_UNSIGNED_OF: dict[int, Any] = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 _MOST_STEPS_KEPT = 1 << 20
 """Elements whose steps are kept for the median, evenly spaced in a longer tensor: enough for three digits, and 8 MB."""
 
@@ -52,13 +54,52 @@ def _real(dtype: np.dtype) -> np.dtype:
     return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
-def measures(x: np.ndarray, y: np.ndarray, rtol: float, atol: float) -> Measures:
+def measures(x: np.ndarray, y: np.ndarray, rtol: float, atol: float, finite: Finite | None = None) -> Measures:
     """Of two arrays of one dimension and equal length.
 
     rtol: of the reference's element.  atol: in units of the reference's root mean square, as what is small depends on that.
+    finite: what is known of them already.
     """
+    dtype = narrower(x.dtype, y.dtype)
     with np.errstate(all="ignore"):
-        return _measures(x, y, rtol, atol * _root_mean_square(y))
+        if finite is not None and dtype is not None and x.dtype.kind != "c" and y.dtype.kind != "c":
+            return _of_finite(x, y, dtype, (rtol, atol * math.sqrt(finite.signal / len(x))), finite)
+        return _of_any(x, y, dtype, (rtol, atol * _root_mean_square(y)))
+
+
+def _of_finite(x: np.ndarray, y: np.ndarray, dtype: np.dtype, tolerances: tuple[float, float], finite: Finite) -> Measures:
+    """In float32, as nothing is out of its range."""
+    if not finite.largest_error:
+        return Measures(len(x), 0, 0.0, 0, 0, 0, math.inf, finite.largest, 0.0)
+    rtol, least = map(np.float32, tolerances)
+    n_outside = 0
+    found = _Steps(dtype, len(x))
+    for part in _blocks(len(x)):
+        a, b = x[part], y[part]
+        one, other = a.astype(np.float32, copy=False), b.astype(np.float32, copy=False)
+        error = one - other
+        n_outside += int(np.count_nonzero(np.abs(error, out=error) > np.abs(other) * rtol + least))
+        found.add(a, b, part.start)
+    ulps = found.worst, found.median() if found.worst else 0.0
+    return Measures(len(x), *ulps, n_outside, 0, 0, _decibels(finite.signal, finite.noise), finite.largest, finite.largest_error)
+
+
+class _Steps:
+    """Gathers steps block by block: the worst of all, and those for the median."""
+
+    def __init__(self, dtype: np.dtype | None, n: int) -> None:
+        self.dtype, self.worst = dtype, 0
+        self._stride = max(1, -(-n // _MOST_STEPS_KEPT))
+        self._kept: list[np.ndarray] = []
+
+    def add(self, x: np.ndarray, y: np.ndarray, start: int) -> None:
+        if self.dtype is not None:
+            apart = steps(x, y, self.dtype)
+            self.worst = max(self.worst, int(apart.max(initial=0)))
+            self._kept.append(apart[-start % self._stride :: self._stride])
+
+    def median(self) -> float:
+        return float(np.median(np.concatenate(self._kept))) if self._kept else 0.0
 
 
 def _root_mean_square(y: np.ndarray) -> float:
@@ -69,33 +110,28 @@ def _root_mean_square(y: np.ndarray) -> float:
     return math.sqrt(total / len(y)) if len(y) else 0.0
 
 
-def _measures(x: np.ndarray, y: np.ndarray, rtol: float, least: float) -> Measures:
-    dtype = narrower(x.dtype, y.dtype)
-    stride = max(1, -(-len(x) // _MOST_STEPS_KEPT))
-    n_outside = n_nan = n_infinite = worst = 0
+def _of_any(x: np.ndarray, y: np.ndarray, dtype: np.dtype | None, tolerances: tuple[float, float]) -> Measures:
+    rtol, least = tolerances
+    n_outside = n_nan = n_infinite = 0
     signal = noise = largest = largest_error = 0.0
-    kept = []
+    found = _Steps(dtype, len(x))
     for part in _blocks(len(x)):
         a, b = _doubles(x[part]), _doubles(y[part])
-        n_nan += int(np.count_nonzero(np.isnan(a) != np.isnan(b)))
-        n_infinite += int(np.count_nonzero((np.isinf(a) | np.isinf(b)) & (a != b) & ~np.isnan(a) & ~np.isnan(b)))
+        is_nan = np.isnan(a), np.isnan(b)
+        n_nan += int(np.count_nonzero(is_nan[0] != is_nan[1]))
+        n_infinite += int(np.count_nonzero((np.isinf(a) | np.isinf(b)) & (a != b) & ~is_nan[0] & ~is_nan[1]))
         error = np.abs(a - b)
-        n_outside += int(np.count_nonzero(~(error <= least + rtol * np.abs(b)) & (a != b) & ~(np.isnan(a) & np.isnan(b))))
+        is_equal = (x[part] == y[part]) | (is_nan[0] & is_nan[1])
+        is_within = (error <= least + rtol * np.abs(b)) & np.isfinite(error) & (rtol + least > 0)
+        n_outside += int(np.count_nonzero(~(is_equal | is_within)))
         is_finite = np.isfinite(a) & np.isfinite(b)
         signal += float(np.square(b, where=is_finite, out=np.zeros_like(b)).sum())
         noise += float(np.square(error, where=is_finite, out=np.zeros_like(b)).sum())
         largest = max(largest, _largest(a), _largest(b))
         largest_error = max(largest_error, _largest(error))
-        if dtype is not None:
-            apart = steps(x[part], y[part], dtype)
-            worst = max(worst, int(apart.max(initial=0)))
-            kept.append(apart[-part.start % stride :: stride])
-    median = float(np.median(np.concatenate(kept))) if kept else 0.0
-    known = dtype is not None
-    return Measures(
-        len(x), worst if known else None, median if known else None, n_outside, n_nan, n_infinite, _decibels(signal, noise),
-        largest, largest_error,
-    )  # fmt: skip
+        found.add(x[part], y[part], part.start)
+    ulps = (None, None) if dtype is None else (found.worst, found.median())
+    return Measures(len(x), *ulps, n_outside, n_nan, n_infinite, _decibels(signal, noise), largest, largest_error)
 
 
 def _blocks(n: int) -> list[slice]:
@@ -119,18 +155,24 @@ def _decibels(signal: float, noise: float) -> float:
 
 def steps(x: np.ndarray, y: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Representable numbers of a type from x to y, element by element; 0 for NaN on both sides, the most for one side."""
-    a, b = x.real.astype(dtype), y.real.astype(dtype)
-    most = np.uint64(np.iinfo(_INTEGER_OF[dtype.itemsize]).max)
-    one, other = (_ordered(array) for array in (a, b))
-    apart = np.where(one > other, one - other, other - one).view(np.uint64)
+    a, b = x.real.astype(dtype, copy=False), y.real.astype(dtype, copy=False)
+    one, other = _ordered(a), _ordered(b)
+    apart = (np.maximum(one, other) - np.minimum(one, other)).view(_UNSIGNED_OF[dtype.itemsize])
     is_nan = np.isnan(a), np.isnan(b)
-    apart = np.where(is_nan[0] != is_nan[1], most, np.minimum(apart, most))
-    apart[is_nan[0] & is_nan[1]] = 0
+    if is_nan[0].any() or is_nan[1].any():
+        apart[is_nan[0] != is_nan[1]] = np.iinfo(apart.dtype).max
+        apart[is_nan[0] & is_nan[1]] = 0
     return apart
 
 
 def _ordered(array: np.ndarray) -> np.ndarray:
-    """Integers that are in the order of the numbers, without gaps; both zeros are 0."""
-    bits = array.view(_INTEGER_OF[array.dtype.itemsize]).astype(np.int64)
-    least = np.int64(np.iinfo(_INTEGER_OF[array.dtype.itemsize]).min)
-    return np.where(bits < 0, least - bits, bits)
+    """Integers that are in the order of the numbers, without gaps; both zeros are 0.
+
+    The amount without its sign bit, negated where that is set; a difference may wrap around and is right without a sign.
+    """
+    bits = array.view(_INTEGER_OF[array.dtype.itemsize])
+    sign = bits >> (8 * array.dtype.itemsize - 1)
+    amount = bits & np.iinfo(bits.dtype).max
+    amount ^= sign
+    amount -= sign
+    return amount

@@ -25,8 +25,8 @@ from tf2npu.comparison.metrics import ALGORITHMS
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.texts import Texts
 from tf2npu.comparison.verdicts import AGREES, CANCELS, COSINE, DIFFERS, DISTANCE, DIVERGENCE, NOT_COMPARED
-from tf2npu.report.as_html import hash_source
 from tf2npu.report.code_table import seen
+from tf2npu.report.content_policy import hash_source
 from tf2npu.report.visible import visible
 
 _FILES = Path(__file__).parent / "htmlfiles"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tf2npu.comparison.graph_file import Graph, Operator, OutputDesc, name_renamed
 from tf2npu.comparison.layouts import NotComparable
@@ -56,6 +57,7 @@ class GraphPairing:
     def __post_init__(self) -> None:
         self._groups: dict[str, list[Operator]] = {}
         self._by_name: dict[str, Operator] = {}
+        self._read_before: dict[Path, StoredTensor] = {}
         for operator in self.graph.operators:
             if operator.name not in self._by_name:
                 self._by_name[operator.name] = operator
@@ -154,7 +156,13 @@ class GraphPairing:
         file = self.reference.latest(described.origin_name, origin_index)
         if file is None:
             raise missing
-        return Partner(read_npy(file.path), described, row.producer)
+        return Partner(self._read(file.path), described, row.producer)
+
+    def _read(self, path: Path) -> StoredTensor:
+        """The header of each npy file is read once: for the operator that makes the tensor, and for those that take it."""
+        if path not in self._read_before:
+            self._read_before[path] = read_npy(path)
+        return self._read_before[path]
 
     def _producer(self, operator: Operator, n: int) -> tuple[Operator, int]:
         if n >= len(operator.inputs):

@@ -24,8 +24,8 @@ from tf2npu.prediction.comparison import Comparison
 from tf2npu.prediction.document import SHARES, ChipStep, Document, Task
 from tf2npu.prediction.operators import by_type, type_of
 from tf2npu.prediction.texts import Texts
-from tf2npu.report.as_html import hash_source
 from tf2npu.report.code_table import seen, told
+from tf2npu.report.content_policy import hash_source
 from tf2npu.report.visible import visible
 
 _FILES = Path(__file__).parent / "htmlfiles"

@@ -6,7 +6,6 @@ any network access and any script but their own.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 from collections import Counter
@@ -24,6 +23,7 @@ from tf2npu.report import run_section
 from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.as_text import place
 from tf2npu.report.code_table import code_html, seen, told
+from tf2npu.report.content_policy import hash_source
 from tf2npu.report.language import Catalogue, catalogue, template_in
 from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Lines, Report
 from tf2npu.report.rule_facts import RuleFacts, rules_of
@@ -122,12 +122,6 @@ def page_name(path: str) -> str:
 @lru_cache(maxsize=4)
 def _asset(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
-
-
-def hash_source(text: str) -> str:
-    """The source expression of a content security policy that admits exactly this inline text."""
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
 
 
 def _environment(report: Report) -> Environment:
