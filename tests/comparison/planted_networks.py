@@ -1,4 +1,4 @@
-"""Ten small networks in which an error can be planted: each gives its training step, and where a difference must be found first."""
+"""Ten small networks in which an error can be planted: each gives its training step, and where a difference begins."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def _input(*shape: int) -> tuple[tf.Tensor, dict[tf.Tensor, np.ndarray]]:
     return given, {given: _numbers(*shape, seed=9)}
 
 
-def _classified(net: tf.Tensor, feeds: dict[tf.Tensor, np.ndarray], plant: Plants, rate: float = 0.1) -> Step:
+def _classified(net: tf.Tensor, feeds: dict[tf.Tensor, np.ndarray], plant: Plants) -> Step:
     labels = tf.placeholder(tf.int32, [N], "labels")
     right = np.arange(N, dtype=np.int32) % int(net.shape[-1])
     feeds[labels] = plant("label", right, right[::-1].copy(), "labels")
     loss = tf.losses.sparse_softmax_cross_entropy(labels, net)
-    return Step(tf.train.GradientDescentOptimizer(rate).minimize(loss), feeds)
+    return Step(tf.train.GradientDescentOptimizer(0.1).minimize(loss), feeds)
 
 
 def perceptron(plant: Plants) -> Step:
@@ -63,6 +63,7 @@ def perceptron(plant: Plants) -> Step:
     with tf.name_scope("square"):
         net = tf.matmul(net, _weight("square_weight", N, N), transpose_b=is_turned, name="MatMul")
     net = tf.nn.leaky_relu(net, plant("alpha", 0.2, 0.3, "slope"), name="slope")
+    net = tf.tanh(tf.divide(net, plant("temperature", 2.0, 1.5, "cooled"), name="cooled"))
     net = tf.matmul(net, _weight("out_weight", N, 5), name="logits")
     return _classified(net, feeds, plant)
 
@@ -94,6 +95,7 @@ def attention(plant: Plants) -> Step:
     mean, variance = tf.nn.moments(net, [-1], keepdims=True)
     spread = tf.add(variance, plant("epsilon", 1e-6, 1e-1, "spread"), name="spread")
     net = tf.reduce_mean((net - mean) * tf.rsqrt(spread), 1)
+    net = tf.roll(net, plant("shift", 1, 2, "rolled"), 1, name="rolled")
     return _classified(tf.matmul(net, _weight("out_weight", 6, 5)), feeds, plant)
 
 
@@ -105,6 +107,7 @@ def recurrent(plant: Plants) -> Step:
         gate = tf.matmul(tf.concat([net[:, turn], state], 1), weight)
         opened = tf.add(gate, plant("forget", 1.0, 0.0, "turn_0/open"), name=f"turn_{turn}/open")
         state = tf.sigmoid(opened) * state + tf.tanh(gate)
+    state = tf.where(state > plant("threshold", 0.0, 0.2, "Greater/y"), state, 0.1 * state, name="kept")
     halves = tf.reverse(state, [plant("axis", 1, 0, "turned_around")], name="turned_around")
     return _classified(tf.matmul(halves, _weight("out_weight", N, 5)), feeds, plant)
 
@@ -117,7 +120,7 @@ def autoencoder(plant: Plants) -> Step:
     pads = plant("padding", [[0, 0], [0, 1], [0, 1], [0, 0]], [[0, 0], [1, 0], [1, 0], [0, 0]], "up/conv")
     wide = tf.image.resize_nearest_neighbor(net, [8, 8])
     net = tf.nn.conv2d(wide, _weight("up", 2, 2, 4, 3), strides=1, padding=pads, name="up/conv")
-    error = tf.multiply(tf.squared_difference(net, images), plant("factor", 0.5, 0.55, "error"), name="error")
+    error = tf.multiply(tf.squared_difference(net, images), plant("factor", 0.5, 0.55, "error/y"), name="error")
     return Step(tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean(error)), feeds)
 
 
@@ -126,7 +129,7 @@ def clipped(plant: Plants) -> Step:
     net, feeds = _input(N, 6)
     weight = _weight("weight", 6, 5)
     loss = tf.reduce_mean(tf.square(tf.matmul(net, weight, name="logits") - 1.0))
-    scaled = tf.multiply(loss, plant("loss_scale", 64.0, 1.0, "scaled_loss"), name="scaled_loss")
+    scaled = tf.multiply(loss, plant("loss_scale", 64.0, 1.0, "scaled_loss/y"), name="scaled_loss")
     (gradient,) = tf.gradients(scaled, [weight])
     gradient = tf.multiply(gradient, plant("unscale", 1 / 64, 1 / 32, "unscaled"), name="unscaled")
     decayed = tf.multiply(weight, plant("decay", 1e-2, 1e-1, "decayed"), name="decayed")

@@ -8,6 +8,7 @@ from typing import Any
 
 from tf2npu.comparison.comparison import Comparison
 from tf2npu.comparison.metrics import ALGORITHMS
+from tf2npu.comparison.origin import Origin
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.verdicts import EXACT, OF_16_BITS, OF_32_BITS
 
@@ -17,7 +18,7 @@ VERSION = 1
 
 def document(found: Comparison) -> dict[str, Any]:
     """The whole comparison.  A figure that is no number, or none at all, is null; `texts` has the table's."""
-    first = found.first_difference()
+    origin = found.origin()
     given = dict(found.thresholds.given)
     return {
         "version": VERSION,
@@ -31,8 +32,16 @@ def document(found: Comparison) -> dict[str, Any]:
             "16 bits": OF_16_BITS | given, "32 bits": OF_32_BITS | given, "integers and booleans": EXACT | given
         },
         "counts": dict(sorted(found.counts().items())),
-        "first_difference": _row(first) if first is not None else None,
+        "origin": _origin(origin) if origin is not None else None,
+        "first_difference": _row(origin.row) if origin is not None else None,
         "rows": list(map(_row, found.rows)),
+    }  # fmt: skip
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    return {
+        "node": origin.name, "type": origin.op_type, "line": origin.line or None, "is_outside": origin.is_outside,
+        "is_tie": origin.is_tie,
     }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tf2npu.comparison.comparison import Comparison
+from tf2npu.comparison.origin import SOURCES
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.verdicts import AGREES, CANCELS, DIFFERS, NOT_COMPARED
 from tf2npu.report.as_text import Line
@@ -59,16 +60,32 @@ def _kind(row: Row) -> str:
 
 def first_difference_lines(found: Comparison) -> Iterator[Line]:
     """Where the difference begins, and what it is."""
-    row = found.first_difference()
-    if row is None:
+    origin = found.origin()
+    if origin is None:
         return
+    row = origin.row
+    seen = visible(f"{row.operator} ({row.op_type}), {place_of(row)}")
     yield Line("")
-    yield Line(f"The difference begins at {visible(row.operator)} ({visible(row.op_type)}), {visible(place_of(row))}", "bold red")
+    if origin.is_outside:
+        yield Line(f"The difference begins at {visible(origin.name)}, {SOURCES[origin.op_type]} read by {seen}", "bold red")
+    elif origin.name != row.operator:
+        yield Line(f"The difference begins at {visible(origin.name)} ({visible(origin.op_type)}), read by {seen}", "bold red")
+    else:
+        yield Line(f"The difference begins at {seen}", "bold red")
     yield Line(f"  {visible(row.why)}")
     template, values = inputs_of(found, row)
     yield Line(f"  {template.format(*values)}")
-    if row.line:
-        yield Line(f"  {visible(row.line)}")
+    if origin.is_tie:
+        yield Line(f"  {TIE}")
+    if origin.line:
+        yield Line(f"  {visible(origin.line)}")
+
+
+TIE = (
+    "the values are those of the reference at other places: some maxima are equal up to rounding, and their gradient goes to "
+    "another one"
+)
+"""What is said of a gradient of maxima that are ties."""
 
 
 def place_of(row: Row) -> str:

@@ -13,13 +13,14 @@ from tf2npu.comparison.dump_pairing import DumpPairing
 from tf2npu.comparison.graph_file import Graph
 from tf2npu.comparison.graph_search import find_graph, graph_in
 from tf2npu.comparison.judging import fill, measure
+from tf2npu.comparison.origin import Origin, origin_of
 from tf2npu.comparison.pairing import GraphPairing
 from tf2npu.comparison.result_table import Columns
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.steps import Chosen, choose
 from tf2npu.comparison.tensor_folder import NPY, TensorFolder, read_folder
 from tf2npu.comparison.unreadable import Unreadable
-from tf2npu.comparison.verdicts import CANCELS, DIFFERS, NOT_COMPARED, Thresholds
+from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED, Thresholds
 from tf2npu.tensor_libraries import EXIT_UNREADABLE
 
 
@@ -49,19 +50,14 @@ class Comparison:
         """Rows by verdict."""
         return Counter(row.verdict for row in self.rows)
 
+    def origin(self) -> Origin | None:
+        """Where the difference begins; None where nothing differs."""
+        return origin_of(self.rows, self.graph, self.thresholds)
+
     def first_difference(self) -> Row | None:
-        """The first output, in order of execution, that differs although all inputs of its operator agree.
-
-        Where there is none, because what differs came in from outside: the first row that differs.
-        """
-        differing = [row for row in self.rows if row.verdict == DIFFERS]
-        bad_inputs = {row.operator for row in self.rows if row.is_input and row.verdict in (DIFFERS, CANCELS)}
-        begins = [row for row in differing if not row.is_input and row.operator not in bad_inputs]
-        return min(begins or differing, key=_place, default=None)
-
-
-def _place(row: Row) -> tuple[int, int, bool]:
-    return row.order, row.index, not row.is_input
+        """The row in which the difference is seen first."""
+        origin = self.origin()
+        return None if origin is None else origin.row
 
 
 def compare(dump: Path, reference: Path, *, graph: Path | None, step: int | None, thresholds: Thresholds) -> Comparison:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tf2npu.comparison.tensor_folder import has_tensor_files
@@ -86,8 +87,9 @@ def choose(dump: Path, reference: Path, step: int | None) -> Chosen:
     step: the number that the user asked for; else the first that both have.  Raises: Unreadable where there is none.
     """
     notes: list[str] = []
-    own = _of_one_model([found for found in steps_below(dump) if found.kind == "dump"], dump, notes)
     others = steps_below(reference)
+    numbers = {found.step for found in others if found.kind == "npy" and found.path.parent == reference.resolve()}
+    own = _of_one_model([found for found in steps_below(dump) if found.kind == "dump"], dump, notes, numbers=numbers)
     tensors = [found for found in others if found.kind == "npy"] or _of_one_model(others, reference, notes, own[0].model)
     if not tensors:
         raise Unreadable(reference, "no tensors of a reference are in or below it: neither npy files nor dump files")
@@ -104,11 +106,17 @@ def choose(dump: Path, reference: Path, step: int | None) -> Chosen:
     return Chosen(*pairs[0], notes)
 
 
-def _of_one_model(found: list[StepFolder], path: Path, notes: list[str], model: str = "") -> list[StepFolder]:
-    """The steps of the newest time, the first device and the model with most operators, in the order of their numbers."""
+def _of_one_model(
+    found: list[StepFolder], path: Path, notes: list[str], model: str = "", numbers: Set[int] = frozenset()
+) -> list[StepFolder]:
+    """The steps of the newest time, the first device and one model, in the order of their numbers.
+
+    model: that of the other side, if it is here too; else the one that has most of the steps `numbers`, and of those the one with
+    most operators: that of training.
+    """
     if not found:
         raise Unreadable(path, "no dump files are in or below it")
-    for name, sort_key in (("time", _newest), ("device", _first), ("model", _most_files)):
+    for name, sort_key in (("time", _newest), ("device", _first), ("model", partial(_training, numbers))):
         values = {getattr(one, name) for one in found}
         if len(values) > 1:
             taken = model if name == "model" and model in values else sort_key(found, name)
@@ -125,13 +133,17 @@ def _first(found: list[StepFolder], name: str) -> str:
     return min((getattr(one, name) for one in found), key=lambda text: (len(text), text))
 
 
-def _most_files(found: list[StepFolder], name: str) -> str:
+def _training(numbers: Set[int], found: list[StepFolder], name: str) -> str:
     """That of training: its graph has the forward and the backward part, and runs more often than others of its size."""
-    most = {
-        getattr(one, name): max(other.n_files for other in found if getattr(other, name) == getattr(one, name)) for one in found
-    }
-    counts = {key: sum(getattr(one, name) == key for one in found) for key in most}
-    return max(most, key=lambda key: (most[key], counts[key], key))
+    steps: dict[str, list[StepFolder]] = {}
+    for one in found:
+        steps.setdefault(getattr(one, name), []).append(one)
+
+    def rank(key: str) -> tuple[int, int, int, str]:
+        n_common = len(numbers & {one.step for one in steps[key]})
+        return n_common, max(one.n_files for one in steps[key]), len(steps[key]), key
+
+    return max(steps, key=rank)
 
 
 def _numbers(found: list[StepFolder]) -> str:
