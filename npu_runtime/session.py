@@ -325,7 +325,7 @@ class DeviceSession:
             self._graph_files.follow(model, made, partial(self._importer.text_of, made.graph.nodes))
         program = self._build(run_steps((*ON_SHAPES, *MAKE_PROGRAM), made))
         if model is not None and self._graph_files is not None:
-            self._graph_files.built(model, made, program)
+            self._graph_files.built(model, made, program, self._importer.source_of)
         record.n_compilations += 1
         record.host_nodes.update(program.host_nodes)
         program.is_open = is_open(extents)

@@ -8,7 +8,7 @@ Attributes of names are those that comparison programs look for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,10 @@ _TYPES = {
     FEED: DATA, LOOP_INPUT: DATA, "Placeholder": DATA, "PlaceholderV2": DATA, CONSTANT: CONST, "Const": CONST, WHILE: LOOP,
     **dict.fromkeys(VARIABLES, VARIABLE),
 }  # fmt: skip
+LINE = "_user_line"
+"""The attribute with the line of the user's code that made a node, `file.py:12`: ours, which other readers pass over."""
+SourceOf = Callable[[str], str]
+"""The line of the user's code that made a node of the user's graph, "" where nobody knows."""
 _OUTPUT_NAME = "Node_Output"
 """The name that the graph compiler gives to the node which reads what is fetched."""
 _TAKEN = 1
@@ -52,11 +56,11 @@ class Place:
         return "" if self.node is None else self.node.attrs["loop"].switched.get(node.name, "")
 
 
-def built_model(name: str, made: Compilation, program: Program, with_weights: bool = False) -> Any:
+def built_model(name: str, made: Compilation, program: Program, source_of: SourceOf, with_weights: bool = False) -> Any:
     """The ModelDef of a program.  name: of the model.  made: what it was built of.  with_weights: what constants hold, too."""
     place = Place(made.graph, made.schedule)
     operators = {operator.node: operator for operator in operators_of(made.graph, program).all}
-    writer = _Writer(name, operators, True, with_weights)
+    writer = _Writer(name, operators, True, with_weights, source_of)
     for at, node in (*_sources(place), *_steps(place)):
         writer.add(at, node)
     writer.end(place, made.graph.fetches)
@@ -66,7 +70,7 @@ def built_model(name: str, made: Compilation, program: Program, with_weights: bo
 def graph_model(name: str, graph: Graph, with_weights: bool = False) -> Any:
     """The ModelDef of a graph on its way to a program: all of its nodes, without order and streams."""
     place = Place(graph, Schedule())
-    writer = _Writer(name, {}, False, with_weights)
+    writer = _Writer(name, {}, False, with_weights, lambda node: "")
     for node in graph:
         writer.add(place, node)
     writer.end(place, graph.fetches)
@@ -102,6 +106,7 @@ class _Writer:
     operators: Mapping[str, Operator]
     is_final: bool
     with_weights: bool
+    source_of: SourceOf
     model: Any = field(init=False)
     _n_parts: Counter[str] = field(init=False)
     """How many operators each of the user's nodes has become."""
@@ -194,6 +199,9 @@ class _Writer:
         original.s.extend(name.encode() for name in names)
         if len(names) == 1 and self._n_parts[names[0]] > 1:
             op.attr["_datadump_is_multiop"].b = True
+        line = next(filter(None, map(self.source_of, names)), "")
+        if line:
+            op.attr[LINE].s = line.encode()
 
 
 def name_of(node: Node) -> str:

@@ -14,7 +14,7 @@ from npu_runtime.compilation import Compilation, Observer, Step
 from npu_runtime.dump.models import Model
 from npu_runtime.executor.program import Program
 from npu_runtime.graph.text import to_text
-from npu_runtime.graph_files.device_graph import built_model, graph_model
+from npu_runtime.graph_files.device_graph import SourceOf, built_model, graph_model
 from npu_runtime.graph_files.onnx_graph import onnx_model
 from npu_runtime.graph_files.request import (
     BEGIN,
@@ -52,10 +52,10 @@ class GraphFiles:
         if self.request.prints_model:
             _put(model_folder(os.environ, self.request), f"TF_GeOp{model.number}_0.pbtxt", text)
 
-    def built(self, model: Model, made: Compilation, program: Program) -> None:
+    def built(self, model: Model, made: Compilation, program: Program, source_of: SourceOf) -> None:
         """Write the last stage."""
         if BUILD in self.request.stages:
-            self.write(model, BUILD, made, lambda: built_model(model.name, made, program, self._with_weights))
+            self.write(model, BUILD, made, lambda: built_model(model.name, made, program, source_of, self._with_weights))
 
     @property
     def _with_weights(self) -> bool:
