@@ -30,23 +30,16 @@ _TYPES = {
     FEED: DATA, LOOP_INPUT: DATA, "Placeholder": DATA, "PlaceholderV2": DATA, CONSTANT: CONST, "Const": CONST, WHILE: LOOP,
     **dict.fromkeys(VARIABLES, VARIABLE),
 }  # fmt: skip
+LINE = "_user_line"
+"""The attribute with the line of the user's code that made a node, `file.py:12`: ours, which other readers pass over."""
+SourceOf = Callable[[str], str]
+"""The line of the user's code that made a node of the user's graph, "" where nobody knows."""
 _OUTPUT_NAME = "Node_Output"
 """The name that the graph compiler gives to the node which reads what is fetched."""
 _TAKEN = 1
 """The output of a Switch for a condition that holds."""
-_LINE = "_user_line"
-"""The attribute with the line of the user's script that made a node, `file.py:12`; only our own comparison reads it."""
 _MADE = "^"
 """Begins the names of nodes that passes have made, which the user's graph has not."""
-
-
-SourceOf = Callable[[str], str]
-"""source_of(node): "file:line" of the script that made a node of the user's graph, "" if unknown."""
-
-
-def unknown_source(node: str) -> str:
-    """No line is known."""
-    return ""
 
 
 @dataclass(frozen=True)
@@ -63,13 +56,8 @@ class Place:
         return "" if self.node is None else self.node.attrs["loop"].switched.get(node.name, "")
 
 
-def built_model(
-    name: str, made: Compilation, program: Program, with_weights: bool = False, source_of: SourceOf = unknown_source
-) -> Any:  # fmt: skip
-    """The ModelDef of a program.
-
-    name: of the model.  made: what it was built of.  with_weights: what constants hold, too.  source_of: the user's lines.
-    """
+def built_model(name: str, made: Compilation, program: Program, source_of: SourceOf, with_weights: bool = False) -> Any:
+    """The ModelDef of a program.  name: of the model.  made: what it was built of.  with_weights: what constants hold, too."""
     place = Place(made.graph, made.schedule)
     operators = {operator.node: operator for operator in operators_of(made.graph, program).all}
     writer = _Writer(name, operators, True, with_weights, source_of)
@@ -82,7 +70,7 @@ def built_model(
 def graph_model(name: str, graph: Graph, with_weights: bool = False) -> Any:
     """The ModelDef of a graph on its way to a program: all of its nodes, without order and streams."""
     place = Place(graph, Schedule())
-    writer = _Writer(name, {}, False, with_weights)
+    writer = _Writer(name, {}, False, with_weights, lambda node: "")
     for node in graph:
         writer.add(place, node)
     writer.end(place, graph.fetches)
@@ -118,7 +106,7 @@ class _Writer:
     operators: Mapping[str, Operator]
     is_final: bool
     with_weights: bool
-    source_of: SourceOf = unknown_source
+    source_of: SourceOf
     model: Any = field(init=False)
     _n_parts: Counter[str] = field(init=False)
     """How many operators each of the user's nodes has become."""
@@ -209,10 +197,11 @@ class _Writer:
         original = op.attr["_datadump_original_op_names"].list
         original.val_type = LIST_OF_TEXTS
         original.s.extend(name.encode() for name in names)
-        if line := next(filter(None, map(self.source_of, names)), ""):
-            op.attr[_LINE].s = line.encode()
         if len(names) == 1 and self._n_parts[names[0]] > 1:
             op.attr["_datadump_is_multiop"].b = True
+        line = next(filter(None, map(self.source_of, names)), "")
+        if line:
+            op.attr[LINE].s = line.encode()
 
 
 def name_of(node: Node) -> str:

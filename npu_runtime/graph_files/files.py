@@ -53,9 +53,9 @@ class GraphFiles:
             _put(model_folder(os.environ, self.request), f"TF_GeOp{model.number}_0.pbtxt", text)
 
     def built(self, model: Model, made: Compilation, program: Program, source_of: SourceOf) -> None:
-        """Write the last stage.  source_of: the user's lines."""
+        """Write the last stage."""
         if BUILD in self.request.stages:
-            self.write(model, BUILD, made, lambda: built_model(model.name, made, program, self._with_weights, source_of))
+            self.write(model, BUILD, made, lambda: built_model(model.name, made, program, source_of, self._with_weights))
 
     @property
     def _with_weights(self) -> bool:

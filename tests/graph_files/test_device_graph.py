@@ -81,6 +81,9 @@ def test_without_fusion_each_node_is_there_with_the_users_names(folder):
     assert found["Node_Output"].type == "NetOutput" and list(found["Node_Output"].input) == ["loss:0"]
     users = {node.name for node in graph_of(lenet).node}
     assert {name for op in model.graph[0].op for name in names(op)} <= users
+    for name in ("conv1/Conv2D", "gradients/conv1/Conv2D_grad/Conv2DBackpropFilter"):
+        file, _, line = found[name].attr["_user_line"].s.decode().rpartition(":")
+        assert "conv2d(x" in Path(file).read_text().splitlines()[int(line) - 1]
 
 
 def graph_of(make: Callable[[], Any]) -> Any:
