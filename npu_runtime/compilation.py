@@ -164,12 +164,13 @@ def check_order(steps: Sequence[Step], given: Sequence[str] = ()) -> None:
 
 
 def run_steps(steps: Sequence[Step], made: Compilation) -> Compilation:
-    """Do all steps whose `when` holds, in order."""
+    """Do all steps whose `when` holds and that are not switched off, in order."""
+    switched_off = made.settings.config.switched_off
     observer = made.observer
     if observer is not None:
         observer.begin(made)
     for one in steps:
-        if one.when is None or one.when(made):
+        if one.name not in switched_off and (one.when is None or one.when(made)):
             one.run(made)
             if observer is not None:
                 observer.after(one, made)

@@ -45,7 +45,7 @@ from npu_runtime.passes.schedule import plan_overlap as overlap
 from npu_runtime.passes.schedule import reads_first as reading
 from npu_runtime.passes.simplify.drop_unread import drop_unread
 from npu_runtime.passes.simplify.eliminate_noops import eliminate_noops
-from npu_runtime.passes.simplify.fold_constants import fold_constants
+from npu_runtime.passes.simplify.fold_constants import find_constants, fold_constants
 from npu_runtime.passes.simplify.forward_identities import forward_identities
 from npu_runtime.passes.simplify.leaky_relu_grad_from_output import leaky_relu_grad_from_output
 from npu_runtime.passes.simplify.merge_duplicates import merge_duplicates
@@ -178,6 +178,14 @@ def _is_fused(made: Compilation) -> bool:
     return made.is_fused
 
 
+def _is_simplified(made: Compilation) -> bool:
+    return made.settings.config.fusion
+
+
+def _keeps_each_node(made: Compilation) -> bool:
+    return not made.settings.config.fusion
+
+
 def _is_outside(made: Compilation) -> bool:
     return made.loop is None
 
@@ -250,11 +258,13 @@ LOWER = (
 
 SIMPLIFY = (
     step(fold_constants, "First of all: with shapes and constants known, more can be dropped, merged and fused.",
-         requires="straight", provides="shapes constants"),
+         requires="straight", provides="shapes constants", when=_is_simplified),
+    step(find_constants, "In its place where each node is to run: shapes and constants are known, and numbers are computed.",
+         requires="straight", provides="shapes constants", when=_keeps_each_node),
     step(eliminate_noops, "It asks for constant axes and equal shapes.",
          requires="shapes constants"),
     step(drop_unread, "Folding has left nodes that are only waited for; remove_unused takes what only they read.",
-         requires="shapes"),
+         requires="shapes", when=_is_simplified),
     step(remove_unused, "Passes behind count the readers of a value, so there must be none without a use.",
          provides="all_needed"),
 )  # fmt: skip

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from threading import RLock
 from typing import Any
@@ -16,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from npu_runtime.analysis.fusion_switches import with_fusion_switches
 from npu_runtime.analysis.precision_policy import load_policy, saturates
 from npu_runtime.compilation import Compilation, Settings, Wanted, run_steps, without_collection
 from npu_runtime.compiler import MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
@@ -26,6 +28,7 @@ from npu_runtime.device.engines import stream_limits
 from npu_runtime.device.memory import ArenaPool
 from npu_runtime.device.variable import Container, Variable, reshaped
 from npu_runtime.dtypes import to_numpy
+from npu_runtime.dump.exception_dump import around, exception_dump
 from npu_runtime.dump.models import Model, load_model
 from npu_runtime.dump.session_dump import DumpedModel, session_dump
 from npu_runtime.errors import FailedPrecondition
@@ -36,7 +39,7 @@ from npu_runtime.executor.capacity import check_capacity, over_pools
 from npu_runtime.executor.loop import turns_of
 from npu_runtime.executor.nan_tracking import NanTracker
 from npu_runtime.executor.program import Program
-from npu_runtime.executor.program_cache import Extents, ProgramCache, is_open
+from npu_runtime.executor.program_cache import Extents, is_open
 from npu_runtime.executor.run import Runner
 from npu_runtime.executor.shapes_run import is_setting, run_shapes
 from npu_runtime.executor.task_observers import observing
@@ -51,9 +54,9 @@ from npu_runtime.instrumentation import observer
 from npu_runtime.interrupts import Interrupts
 from npu_runtime.kernels.algorithm_choice import save_choices
 from npu_runtime.passes.place.placement import Placement
-from npu_runtime.passes.schedule.assign_streams import describe
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 from npu_runtime.profiler.profile_watcher import block_watchers
+from npu_runtime.session_plan import Kept, Plan, Request, note, open_spec
 from npu_runtime.simulation.compiled_model import untuned
 from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.step_watchers import session_tuner, step_watchers, tuning_lines
@@ -70,41 +73,6 @@ def run_log() -> RunLog:
     return _RUN_LOG
 
 
-@dataclass(frozen=True)
-class Request:
-    """What one kind of run asks for, by TensorFlow's names ("loss:0", "train_op")."""
-
-    fetches: tuple[str, ...]
-    targets: tuple[str, ...]
-    feeds: tuple[str, ...]
-    connections: tuple[tuple[str, str], ...] = ()
-    """(replacement, replaced) tensors, as CallableOptions.tensor_connection."""
-
-
-@dataclass
-class _Plan:
-    """A request pruned and partitioned; programs for the shapes met so far.  variables: that it uses, on either side."""
-
-    main: Graph
-    prologue: Runner | None
-    record: ProgramRecord
-    is_saturating: bool
-    variables: frozenset[Key]
-    runners: ProgramCache = field(default_factory=ProgramCache)
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """Of a program, for watchers.  order: names of its steps.  fetched: specs of the fetches.  variable_bytes: of the session.
-    dumped: as the dump knows it, where there is one.
-    """
-
-    order: Sequence[str]
-    fetched: Sequence[Spec]
-    variable_bytes: int
-    dumped: DumpedModel | None
-
-
 class DeviceSession:
     """Runs one user session on the device.
 
@@ -115,7 +83,7 @@ class DeviceSession:
         self._importer = GraphImporter(tf_graph)
         self._host = HostSide(tf_graph, self._importer.definition, session_config)
         self._host_calls = HostCalls(self._importer, self._host)
-        self._config = config
+        self._config, fusion_notes = with_fusion_switches(config)
         self._chip = load_chip(config.soc)
         self._placement = Placement()
         self._n_imports = 0
@@ -126,19 +94,19 @@ class DeviceSession:
         self._generators: dict[str, dict[str, Any]] = {}
         self._policy = load_policy(config, self._chip)
         self._arenas = ArenaPool()
-        self._plans: dict[tuple[Request, bool], _Plan] = {}
+        self._plans: dict[tuple[Request, bool], Plan] = {}
         self._record = _RUN_LOG.open_session()
         self._record.precision = "" if self._policy.is_origin else self._policy.mode
         self._stream_limits, notes = stream_limits(str(config.parameters.get("stream_max_parallel_num") or ""))
         self._tuner, tuning_notes = session_tuner(config, self._chip)
-        self._record.notes = self._policy.notes + notes + tuning_notes
+        self._record.notes = self._policy.notes + notes + tuning_notes + fusion_notes
         _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
         self._watchers = step_watchers(config.parameters)
-        self._dump = session_dump(config, self._chip)
+        self._dump, self._exceptions = session_dump(config, self._chip), exception_dump(config.parameters)
         self._graph_files = graph_files(config.parameters)
         self._computes = all(watcher.computes for watcher in self._watchers)
-        self._schedules: WeakKeyDictionary[Runner, _Kept] = WeakKeyDictionary()
+        self._schedules: WeakKeyDictionary[Runner, Kept] = WeakKeyDictionary()
         self._lock = RLock()
         self._is_closed = False
 
@@ -189,32 +157,31 @@ class DeviceSession:
                 watcher.after(step)
         return result
 
-    def _run(self, request: Request, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
+    def _run(self, request: Request, plan: Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
         kept = self._schedules[runner]
         if not self._computes and not is_setting(runner.program, values):
             return run_shapes(runner.program, kept.fetched)
-        if self._dump is None or kept.dumped is None:
-            return self._compute(plan, runner, values)
-        with self._dump.step(request, kept.dumped):
+        dump = nullcontext() if self._dump is None or kept.dumped is None else self._dump.step(request, kept.dumped)
+        with dump, around(self._exceptions, runner.program):
             return self._compute(plan, runner, values)
 
-    def _compute(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
+    def _compute(self, plan: Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
         return runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
 
-    def _tune(self, plan: _Plan, values: Sequence[np.ndarray]) -> None:
+    def _tune(self, plan: Plan, values: Sequence[np.ndarray]) -> None:
         """Tune the program for these shapes, where the session asks for it."""
         if self._tuner is not None:
             program, name, shapes = self._program_of(plan, values)
             self._tuner.compile(program, name, plan.main, shapes, self._placement, self._config)
 
-    def _program_of(self, plan: _Plan, values: Sequence[np.ndarray]) -> tuple[Hashable, str, tuple[tuple[int, ...], ...]]:
+    def _program_of(self, plan: Plan, values: Sequence[np.ndarray]) -> tuple[Hashable, str, tuple[tuple[int, ...], ...]]:
         """What tells a program and its shapes from others, its name in files, and the shapes of what is fed."""
         shapes = tuple(np.shape(value) for value in values)
         number = self._record.programs.index(plan.record) + 1
         return (self._record.name, number, shapes), f"{self._record.name} run {number}", shapes
 
     def _ran_step(
-        self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray], is_issued: bool, loop_steps: int
+        self, plan: Plan, runner: Runner, values: Sequence[np.ndarray], is_issued: bool, loop_steps: int
     ) -> RanStep:  # fmt: skip
         """What watchers are told of a step."""
         program, name, shapes = self._program_of(plan, values)
@@ -226,13 +193,13 @@ class DeviceSession:
             untuned if self._tuner is None else self._tuner.choice,
         )  # fmt: skip
 
-    def _memory_for(self, plan: _Plan, shapes: Extents) -> MemoryPlan:
+    def _memory_for(self, plan: Plan, shapes: Extents) -> MemoryPlan:
         """The memory of a step with other shapes."""
         made = self._compilation(plan.main, "batch")
         made.extents, made.is_saturating = shapes, plan.is_saturating
         return run_steps((*ON_SHAPES, *MAKE_PROGRAM), made).schedule.memory
 
-    def _run_tracked(self, plan: _Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
+    def _run_tracked(self, plan: Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
         """A step with a look at every value; the first nodes that make a NaN go into the run log."""
         tracker = NanTracker(raises=self._config.track_nan == "raise")
         with observing(tracker):
@@ -264,7 +231,7 @@ class DeviceSession:
         self._variables.clear()
         self._arenas = ArenaPool()
 
-    def _plan_for(self, request: Request) -> _Plan:
+    def _plan_for(self, request: Request) -> Plan:
         """The plan of a step that has begun with this; whoever asks says when it has ended."""
         since = 0.0
         while True:
@@ -275,7 +242,7 @@ class DeviceSession:
             since = since or time.monotonic()
             self._in_flight.wait(since)
 
-    def _current_plan(self, request: Request) -> _Plan:
+    def _current_plan(self, request: Request) -> Plan:
         key = request, saturates(self._policy, self._config, self._chip)
         plan = self._plans.get(key)
         if plan is None or self._importer.is_behind():
@@ -308,10 +275,10 @@ class DeviceSession:
             self._host.set_variable(node.name, variable.read())
         self._variables.pop(key, None)
 
-    def _make_plan(self, request: Request, is_saturating: bool) -> _Plan:
+    def _make_plan(self, request: Request, is_saturating: bool) -> Plan:
         graph = self._importer.graph
         resolve = self._importer.resolve
-        feeds = {value: _open_spec(graph.spec(value)) for value in map(resolve, request.feeds)}
+        feeds = {value: open_spec(graph.spec(value)) for value in map(resolve, request.feeds)}
         connections = {resolve(new): resolve(old) for old, new in request.connections}
         fetches = [resolve(name) for name in request.fetches]
         number = len(self._record.programs) + 1
@@ -323,7 +290,7 @@ class DeviceSession:
         self._record.saturates |= is_saturating
         variables = frozenset(variable_key(node) for node in pruned if node.op in VARIABLES)
         run_steps(SEGMENT, made)
-        return _Plan(made.graph, self._prologue(made, record), record, is_saturating, variables)
+        return Plan(made.graph, self._prologue(made, record), record, is_saturating, variables)
 
     def _prologue(self, request: Compilation, record: ProgramRecord) -> Runner | None:
         """What has to run before the shapes of the rest are known."""
@@ -335,7 +302,7 @@ class DeviceSession:
         record.host_nodes.update(program.host_nodes)
         return Runner(program, self._arenas)
 
-    def _runner_for(self, plan: _Plan, feeds: Sequence[np.ndarray]) -> Runner:
+    def _runner_for(self, plan: Plan, feeds: Sequence[np.ndarray]) -> Runner:
         shapes = tuple([np.shape(value) for value in feeds])
         runner = plan.runners.get(shapes)
         if runner is None:
@@ -348,7 +315,7 @@ class DeviceSession:
         plan.record.n_shapes = plan.runners.n_shapes
         return runner
 
-    def _specialise(self, plan: _Plan, extents: Extents) -> Runner:
+    def _specialise(self, plan: Plan, extents: Extents) -> Runner:
         record = plan.record
         number = self._record.programs.index(record) + 1
         made = self._compilation(plan.main, f"run {number} shapes {record.n_compilations + 1}", is_whole=True)
@@ -364,7 +331,7 @@ class DeviceSession:
         program.is_open = is_open(extents)
         variable_bytes = self._variable_bytes(made.graph)
         if not program.is_open:  # else nobody knows yet what it will compute and store
-            _note(record, program)
+            note(record, program)
             if self._computes:
                 check_capacity(made.graph, program.memory, variable_bytes, self._chip)
             over = over_pools(program.memory, variable_bytes, self._config.parameters)
@@ -372,7 +339,7 @@ class DeviceSession:
         runner = Runner(program, self._arenas)
         names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
         fetched = [made.graph.spec(value) for value in program.fetch_values]
-        self._schedules[runner] = _Kept(names, fetched, variable_bytes, self._dumped(model, made, program))
+        self._schedules[runner] = Kept(names, fetched, variable_bytes, self._dumped(model, made, program))
         return runner
 
     def _dumped(self, model: Model | None, made: Compilation, program: Program) -> DumpedModel | None:
@@ -410,18 +377,3 @@ class DeviceSession:
 
     def _generator(self, name: str) -> dict[str, Any]:
         return self._generators.setdefault(name, {})
-
-
-def _note(record: ProgramRecord, program: Program) -> None:
-    """What the run log says of a program."""
-    record.device_types = program.device_types
-    record.streams = describe(program.streams)
-    record.device_nodes = program.device_nodes
-    record.device_flops, record.host_flops = program.device_flops, program.host_flops
-    record.unread_flops, record.n_uncounted = sum(program.unread_flops.values()), program.n_uncounted
-    record.arena_bytes, record.live_bytes = program.memory.arena_bytes, program.memory.live_bytes
-
-
-def _open_spec(spec: Spec) -> Spec:
-    """A fed value may have any extent that its placeholder allows."""
-    return Spec(spec.shape, spec.dtype)

@@ -70,6 +70,7 @@ ONE_WAY_TO_FILES = {
     "tf2npu/files/": "this is it",
     "npu_runtime/whole_file.py": "the runtime's own, as it knows nothing of the tool",
     "npu_runtime/profiler/draft_folder.py": "the runtime's own for a folder that appears whole",
+    "npu_runtime/dump/step_folder.py": "the runtime's own for a folder that grows while a step runs, each file whole",
     "npu_runtime/collectives/run_file.py": "files of a run, in the folder that the launcher made",
     "npu_runtime/collectives/connection.py": "opens the run's folder for the address of its socket",
     "tf2npu/project/cache.py": "SQLite opens its file by its path; the folder is this user's alone",

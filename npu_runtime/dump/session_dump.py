@@ -59,6 +59,7 @@ class SessionDump:
         self._chip = chip
         self._steps: Counter[Hashable] = Counter()
         self._chosen: dict[Model, frozenset[int]] = {}
+        self._without_room: set[Model] = set()
         self._lock = Lock()
 
     def step(self, program: Hashable, model: DumpedModel) -> AbstractContextManager[None]:
@@ -136,10 +137,12 @@ class SessionDump:
         except OSError:
             return True  # who writes tells what is wrong
         free = disk.f_bavail * disk.f_frsize
-        if needed > free:
-            tell_once(
-                f"Data dump: step {number} of {model.model.name} is left out: it needs {_bytes_text(needed)}, and the disk of "
-                f"{self.request.path} has {_bytes_text(free)}; free some, or choose fewer with dump_layer, dump_mode or dump_step"
+        if needed > free and model.model not in self._without_room:
+            self._without_room.add(model.model)
+            tell(
+                f"Data dump: step {number} of {model.model.name} is left out, and later ones as long as it needs "
+                f"{_bytes_text(needed)} and the disk of {self.request.path} has {_bytes_text(free)}; free some, or choose fewer "
+                "with dump_layer, dump_mode or dump_step"
             )
         return needed <= free
 

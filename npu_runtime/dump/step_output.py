@@ -88,7 +88,9 @@ class StepOutput:
             self.n_files += 1
         except OSError as problem:
             self._has_failed = True
-            tell_once(f"Data dump: {self._root}: {problem.strerror or problem}; steps are left out while that lasts")
+            tell_once(
+                f"Data dump: {self._root}: {problem.strerror or problem}; the rest of a step is left out, and later steps are tried again"
+            )
 
     def end(self) -> None:
         """No file comes any more."""

@@ -96,7 +96,8 @@ class Loop:
     graph: one iteration; its sources are `_LoopInput` nodes.  constants: source by position of the node's inputs, for
     values that stay.  variables: source by position of the input it starts from.  condition: whether to run the body.
     body: nodes that only run when it holds; all others run once more for the last test.  next_values: of each variable,
-    by its source.  results: source of the variable behind each output.
+    by its source.  results: source of the variable behind each output.  switched: the user's node that gave the body a variable,
+    by its source.
     """
 
     graph: Graph
@@ -106,6 +107,7 @@ class Loop:
     body: frozenset[str] = frozenset()
     next_values: dict[str, Value] = field(default_factory=dict)
     results: list[str] = field(default_factory=list)
+    switched: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from npu_runtime.compilation import Compilation
 from npu_runtime.dump.operators import Operator, file_name_of, operators_of, type_of
 from npu_runtime.executor.program import Program
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.ops import CONSTANT, FEED, HANDED_ON, LOOP_INPUT, STRUCTURAL, VARIABLES, WHILE, HostCall
+from npu_runtime.graph.ops import CONSTANT, FEED, LOOP_INPUT, STRUCTURAL, VARIABLES, WHILE, HostCall
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph_files.messages import LIST_OF_INTEGERS, LIST_OF_TEXTS, ModelDef, TensorMessage, type_number
 from npu_runtime.kernels.elementwise.rounding import ROUND
@@ -32,6 +32,8 @@ _TYPES = {
 }  # fmt: skip
 _OUTPUT_NAME = "Node_Output"
 """The name that the graph compiler gives to the node which reads what is fetched."""
+_TAKEN = 1
+"""The output of a Switch for a condition that holds."""
 _MADE = "^"
 """Begins the names of nodes that passes have made, which the user's graph has not."""
 
@@ -44,6 +46,10 @@ class Place:
     schedule: Schedule
     node: Node | None = None
     around: Place | None = None
+
+    def switched(self, node: Node) -> str:
+        """The user's node that gives the body the loop variable which a source stands for; empty where there is none."""
+        return "" if self.node is None else self.node.attrs["loop"].switched.get(node.name, "")
 
 
 def built_model(name: str, made: Compilation, program: Program, with_weights: bool = False) -> Any:
@@ -108,19 +114,28 @@ class _Writer:
 
     def add(self, place: Place, node: Node) -> None:
         """A node with its inputs, if it is shown."""
-        if not self._is_shown(place, node):
+        if not self._is_shown(node):
             return
         graph, operator = self.model.graph[0], self.operators.get(node.name)
-        kind = DATA if self.is_final and operator is None and hands_state_on(place, node) else _type(node)
-        op = graph.op.add(name=name_of(node), type=kind, id=len(graph.op))
+        op = graph.op.add(name=name_of(node), type=_type(node), id=len(graph.op))
         op.stream_id = 0 if operator is None else operator.stream_id
-        if kind not in (DATA, CONST, VARIABLE):
+        if op.type not in (DATA, CONST, VARIABLE):
             self._add_inputs(op, place, node)
         self._add_names(op, _original_names(node))
         for index, spec in enumerate(node.outputs):
             _add_output(op, spec, *_described(node, operator, index))
         if self.with_weights:
             _add_weight(op, node)
+        if place.switched(node):
+            self._add_switch(place.switched(node), node.outputs[0])
+
+    def _add_switch(self, name: str, spec: Spec) -> None:
+        """What gives the body of a loop a variable: it has a value for each turn, the variable one more for the last test."""
+        graph = self.model.graph[0]
+        op = graph.op.add(name=name, type=DATA, id=len(graph.op))
+        self._add_names(op, (name,))
+        for output in range(_TAKEN + 1):
+            _add_output(op, spec, Value(name, output), spec.dtype, "ND")
 
     def end(self, place: Place, fetches: Sequence[Value]) -> None:
         """The node that reads what is fetched, and the names of inputs and outputs of the graph."""
@@ -130,30 +145,28 @@ class _Writer:
         graph.output.extend(op.input)
         graph.input.extend(op.name for op in graph.op if op.type == DATA)
 
-    def _is_shown(self, place: Place, node: Node) -> bool:
+    def _is_shown(self, node: Node) -> bool:
         if not self.is_final or node.name in self.operators:
             return node.op != ROUND or node.name in self.operators
-        is_listed = node.op in _TYPES or node.op in STRUCTURAL or node.host_reason is not None
-        return is_listed or hands_state_on(place, node)
+        return node.op in _TYPES or node.op in STRUCTURAL or node.host_reason is not None
 
-    def _producer(self, place: Place, value: Value) -> tuple[Place, Value]:
-        """Who makes a value as far as files show, also outside of a loop that it comes into."""
+    def _reference(self, place: Place, value: Value, reader: Node | None = None) -> str:
+        """Who makes what a node reads as far as files show, also outside of a loop that it comes into."""
         node = place.graph[value.node]
         if node.op == LOOP_INPUT and place.node is not None and place.around is not None:
-            for position, source in place.node.attrs["loop"].constants.items():
+            loop = place.node.attrs["loop"]
+            for position, source in loop.constants.items():
                 if source == node.name:
-                    return self._producer(place.around, place.node.inputs[position])
-        if not self._is_shown(place, node) and node.inputs:
-            return self._producer(place, node.inputs[0])
-        return place, value
-
-    def _reference(self, place: Place, value: Value) -> str:
-        at, made = self._producer(place, value)
-        return f"{name_of(at.graph[made.node])}:{made.output}"
+                    return self._reference(place.around, place.node.inputs[position], place.node)
+            if reader is not None and reader.name in loop.body and place.switched(node):
+                return f"{place.switched(node)}:{_TAKEN}"
+        if not self._is_shown(node) and node.inputs:
+            return self._reference(place, node.inputs[0], node)
+        return f"{name_of(node)}:{value.output}"
 
     def _add_inputs(self, op: Any, place: Place, node: Node) -> None:
         for value in node.inputs:
-            op.input.append(self._reference(place, value))
+            op.input.append(self._reference(place, value, node))
             spec = place.graph.spec(value)
             described = op.input_desc.add(dtype=type_number(spec.dtype), layout="ND")
             described.shape.dim.extend(_dims(spec))
@@ -169,7 +182,7 @@ class _Writer:
                 continue
             seen.add(name)
             other = place.graph[name]
-            if self._is_shown(place, other):
+            if self._is_shown(other):
                 found[name_of(other)] = None
             else:
                 work += [*reversed(other.controls), *(value.node for value in reversed(other.inputs))]
@@ -191,19 +204,6 @@ def name_of(node: Node) -> str:
     return value.node if value.output == 0 else f"{value.node}_{value.output}"
 
 
-def hands_state_on(place: Place, node: Node) -> bool:
-    """Whether a node hands on the state with which a turn of a loop begins.
-
-    It is shown, as its name is the one under which a reference has a value for each turn: the state has one more, for the last
-    test.
-    """
-    if place.node is None or node.op not in HANDED_ON:
-        return False
-    return place.graph[node.inputs[0].node].op == LOOP_INPUT and node.inputs[0].node in set(
-        place.node.attrs["loop"].variables.values()
-    )
-
-
 def _type(node: Node) -> str:
     return DATA if node.host_reason is not None else _TYPES.get(node.op) or type_of(node)
 
@@ -223,10 +223,17 @@ def _described(node: Node, operator: Operator | None, index: int) -> tuple[Value
         tensor = operator.outputs[index]
         is_image = tensor.has_images and node.outputs[index].rank == 4
         return tensor.origin or Value("", index), tensor.dtype, "NHWC" if is_image else "ND"
-    origin: Value | None = node.attrs["value"] if node.op == FEED else node.origin(index)
-    if origin is None or origin.node.startswith(_MADE):
-        origin = Value("", index)
-    return origin, node.outputs[index].dtype, "ND"
+    return _origin(node, index) or Value("", index), node.outputs[index].dtype, "ND"
+
+
+def _origin(node: Node, index: int) -> Value | None:
+    """The user's value that an output of what is no operator is; of a loop that which its variable ends with."""
+    if node.op == FEED:
+        return Value(*node.attrs["value"])
+    if node.op == WHILE:
+        return Value(node.attrs["loop"].results[index])
+    origin = node.origin(index)
+    return None if origin is None or origin.node.startswith(_MADE) else origin
 
 
 def _add_output(op: Any, spec: Spec, origin: Value, dtype: str, layout: str) -> None:

@@ -107,5 +107,4 @@ def _put(folder: Path, name: str, text: Callable[[], str]) -> None:
     try:
         put_text(folder, name, text())
     except OSError as error:
-        place = folder / name
-        tell_once(f"Graph files: {place.parent} cannot be written ({error.strerror or error}): {name} and others are missing")
+        tell_once(f"Graph files: {folder} cannot be written ({error.strerror or error}): graphs are missing there")

@@ -37,8 +37,8 @@ def graph_document(data: bytes) -> dict[str, Any]:
         document = _plain(model)
     except RecursionError:
         raise GraphFormatError("its messages stand too deep inside one another") from None
-    except ValueError as error:  # also what the parser and the decoder raise
-        raise GraphFormatError(f"it is no text of a graph: {_short(error)}") from None
+    except (text_format.Error, ValueError) as error:
+        raise GraphFormatError(f"it is no text of a graph: {_short(error) or 'it is not UTF-8'}") from None
     if not model.graph:
         raise GraphFormatError("it has no graph: name a file ge_proto_*.txt")
     for made, graph in zip(document["graph"], model.graph, strict=True):

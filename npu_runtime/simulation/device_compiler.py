@@ -41,7 +41,8 @@ def lower_for(
     graph: Graph, extents: Sequence[tuple[int | None, ...]], placement: Placement, config: RuntimeConfig, target: Target
 ) -> Lowered:  # fmt: skip
     """The tasks of a pruned graph on a target.  The graph is not changed: the first step copies it."""
-    config = replace(config, device_defaults=True, precision=Precision(target.mode) if target.mode else config.precision)
+    precision = Precision(target.mode) if target.mode else config.precision
+    config = replace(config, device_defaults=True, precision=precision, fusion=True, switched_off=frozenset())
     policy = load_policy(config, target.chip)
     made = Compilation(graph, Settings(config, target.chip, policy), placement, extents=extents)
     run_steps((*ON_SHAPES, *LOWER, *SIMPLIFY), made)

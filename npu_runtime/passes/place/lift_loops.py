@@ -141,6 +141,7 @@ def _remove_loop_ops(
     for name in merges:
         _make_source(graph[name])
     own_backs = {n.name for n in list(graph) if n.op in NEXT_ITERATIONS and n.inputs[0] in loop.next_values.values()}
+    loop.switched = {node.inputs[0].node: name for name, node in switches.items() if node.inputs[0].node in merges}
     gone = set(switches) | own_backs | {condition.name}
     for name in gone:
         del graph.nodes[name]

@@ -6,13 +6,14 @@ Folded nodes keep their name and control inputs and become `_Constant`, with the
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
 from npu_runtime.analysis.variable_writers import shows_variable
 from npu_runtime.device import float_status
 from npu_runtime.device.denormals import flushed
-from npu_runtime.dtypes import to_numpy
+from npu_runtime.dtypes import FLOATS, to_numpy
 from npu_runtime.errors import MISFITS, DeviceError
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import CONSTANT, HANDLES, WHILE
@@ -38,15 +39,22 @@ def fold_constants(graph: Graph) -> int:
     Kernels compute as they do in a step: denormals are zero on every thread, overflow and NaN are values.
     """
     with flushed(), np.errstate(all="ignore"):
-        return _fold(graph)
+        return _fold(graph, False)
 
 
-def _fold(graph: Graph) -> int:
-    loops = LoopShapes(graph, _fold)
-    return sum(_visit(graph, node, loops) for node in topological(device_nodes(graph)))
+@graph_pass
+def find_constants(graph: Graph) -> int:
+    """As `fold_constants`, but a node that computes floats still runs, and only its readers know what it makes."""
+    with flushed(), np.errstate(all="ignore"):
+        return _fold(graph, True)
 
 
-def _visit(graph: Graph, node: Node, loops: LoopShapes) -> int:
+def _fold(graph: Graph, keeps_floats: bool) -> int:
+    loops = LoopShapes(graph, partial(_fold, keeps_floats=keeps_floats))
+    return sum(_visit(graph, node, loops, keeps_floats) for node in topological(device_nodes(graph)))
+
+
+def _visit(graph: Graph, node: Node, loops: LoopShapes, keeps_floats: bool) -> int:
     if node.op == WHILE:
         loops.infer(node)
         return 0
@@ -58,8 +66,12 @@ def _visit(graph: Graph, node: Node, loops: LoopShapes) -> int:
     values = _shape_values(graph, node) or _computed_values(graph, node)
     if values is None:
         return 0
+    known = [Spec(v.shape, spec.dtype, v) for v, spec in zip(values, node.outputs, strict=True)]
+    if keeps_floats and any(spec.dtype in FLOATS for spec in known):
+        node.outputs = known
+        return 0
     node.controls = list(dict.fromkeys([*node.controls, *_inherited_controls(graph, node)]))
-    make_constant(node, [Spec(v.shape, spec.dtype, v) for v, spec in zip(values, node.outputs, strict=True)])
+    make_constant(node, known)
     return 1
 
 

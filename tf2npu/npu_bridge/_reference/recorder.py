@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -100,12 +99,13 @@ class Recorder:
         return not self._is_broken and (self._steps is None or any(first <= step <= last for first, last in self._steps))
 
     def _watched(self, ran: RanGraph, watched: Watched) -> Any:
-        dumped = self._scratch / f"graph_{ran.number}"
+        name = f"graph_{ran.number}"
         try:
-            result = watched(f"file://{dumped}", ran.tensors)
-            self._write(ran, dumped)
+            result = watched(f"file://{self._scratch / name}", ran.tensors)
+            self._write(ran, self._scratch / name)
         finally:
-            shutil.rmtree(dumped, ignore_errors=True)
+            with suppress(OSError), Directory.given(self._scratch) as scratch:
+                scratch.remove_tree(name)
         return result
 
     def _write(self, ran: RanGraph, dumped: Path) -> None:

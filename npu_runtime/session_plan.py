@@ -1,0 +1,66 @@
+"""What a session keeps of a kind of run: the request, its plan, and what it knows of each program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from npu_runtime.dump.session_dump import DumpedModel
+from npu_runtime.events import ProgramRecord
+from npu_runtime.executor.program import Program
+from npu_runtime.executor.program_cache import ProgramCache
+from npu_runtime.executor.run import Runner
+from npu_runtime.graph.ir import Graph
+from npu_runtime.graph.ops import Key
+from npu_runtime.graph.spec import Spec
+from npu_runtime.passes.schedule.assign_streams import describe
+
+
+@dataclass(frozen=True)
+class Request:
+    """What one kind of run asks for, by TensorFlow's names ("loss:0", "train_op")."""
+
+    fetches: tuple[str, ...]
+    targets: tuple[str, ...]
+    feeds: tuple[str, ...]
+    connections: tuple[tuple[str, str], ...] = ()
+    """(replacement, replaced) tensors, as CallableOptions.tensor_connection."""
+
+
+@dataclass
+class Plan:
+    """A request pruned and partitioned; programs for the shapes met so far.  variables: that it uses, on either side."""
+
+    main: Graph
+    prologue: Runner | None
+    record: ProgramRecord
+    is_saturating: bool
+    variables: frozenset[Key]
+    runners: ProgramCache = field(default_factory=ProgramCache)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Of a program, for watchers.  order: names of its steps.  fetched: specs of the fetches.  variable_bytes: of the session.
+    dumped: as the dump knows it, where there is one.
+    """
+
+    order: Sequence[str]
+    fetched: Sequence[Spec]
+    variable_bytes: int
+    dumped: DumpedModel | None
+
+
+def note(record: ProgramRecord, program: Program) -> None:
+    """What the run log says of a program."""
+    record.device_types = program.device_types
+    record.streams = describe(program.streams)
+    record.device_nodes = program.device_nodes
+    record.device_flops, record.host_flops = program.device_flops, program.host_flops
+    record.unread_flops, record.n_uncounted = sum(program.unread_flops.values()), program.n_uncounted
+    record.arena_bytes, record.live_bytes = program.memory.arena_bytes, program.memory.live_bytes
+
+
+def open_spec(spec: Spec) -> Spec:
+    """A fed value may have any extent that its placeholder allows."""
+    return Spec(spec.shape, spec.dtype)

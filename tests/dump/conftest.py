@@ -1,0 +1,10 @@
+"""Dumps go below a test's own folder, and so do the graph files that come with them into the current one."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def own_current_folder(tmp_path_factory, monkeypatch):
+    monkeypatch.chdir(tmp_path_factory.mktemp("current"))
