@@ -150,7 +150,7 @@ def _largest(block: np.ndarray) -> float:
 def _decibels(signal: float, noise: float) -> float:
     if noise == 0:
         return math.inf
-    return 10 * math.log10(signal / noise) if signal else -math.inf
+    return 10 * (math.log10(signal) - math.log10(noise)) if signal else -math.inf
 
 
 def steps(x: np.ndarray, y: np.ndarray, dtype: np.dtype) -> np.ndarray:
