@@ -2,8 +2,8 @@
 
     python -m benchmarks.damaged_dumps [--trials 2000] [--seed 1]
 
-Bits are flipped, files cut, and lengths, numbers and extents set to absurd values.  Asked for: never a traceback, never another exit
-code than 0, 1, 2 (a graph without its model) and 3, 3 always with the file's name, never more than 1 GB in memory.
+Bits are flipped, files cut, and lengths, numbers and extents set to absurd values.  Asked for: never a traceback, never another
+exit code than 0, 1, 2 (a graph without its model) and 3, 3 always with the file's name, never more than 1 GB in memory.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from benchmarks.damaged_dumps import damaged
-from tests.cli.conftest import own_folders, tool  # noqa: F401  (fixtures)
 from tests.comparison.hand_made import MODEL, TIME_US, Sample, whole
 
 

@@ -87,7 +87,7 @@ def test_the_first_difference_is_where_inputs_agree(tmp_path):
     made.write_graph()
     first = compared(made).first_difference()
     assert first is not None and (first.operator, first.line) == ("b", "model.py:98")
-    assert [name for name, _, _ in first.missed][0] == "RelativeEuclideanDistance"
+    assert next(name for name, _, _ in first.missed) == "RelativeEuclideanDistance"
 
 
 def test_a_wrong_scalar_is_wrong_though_its_cosine_is_one(tmp_path):
