@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import textwrap
 
 import numpy as np
@@ -118,3 +119,40 @@ def test_the_command_line(tmp_path):
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "[1. 4.]" in done.stdout and "squares:0:DebugIdentity" in done.stdout and "monitored [9.]" in done.stdout
     assert "tensors are dumped by the device" in done.stderr
+
+
+LISTING_5_60 = """
+import numpy as np
+from npu_bridge.npu_init import *
+from tensorflow.python import debug as tf_debug
+x = tf.placeholder(tf.float32, [None, 8, 8, 1], name="x")
+hidden = tf.layers.max_pooling2d(tf.layers.conv2d(x, 4, 3, activation=tf.nn.relu, name="conv1"), 2, 2, name="pool1")
+logits = tf.layers.dense(tf.layers.flatten(hidden, name="flat"), 3, name="fc")
+loss = tf.losses.sparse_softmax_cross_entropy([0, 1], logits)
+train = tf.train.AdamOptimizer(0.01).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess = tf_debug.LocalCLIDebugWrapperSession(sess, ui_type="readline")
+    sess.run([train, loss], {x: np.ones([2, 8, 8, 1])})
+"""
+"""A network wrapped as the textbook's listing 5-60 wraps it."""
+AWK = (
+    "timestamp=$[$(date +%s%N)/1000] ; cat tensor_name | awk '{print \"pt\",$4,$4}' | "
+    'awk \'{gsub("/", "_", $3);gsub(":", ".", $3);print($1,$2,"-n 0 -w "$3".""\'$timestamp\'"".npy")}\' > commands.txt'
+)
+"""What makes the commands of listing 5-61 out of a list of tensors, as the vendor's documents have it."""
+
+
+def test_the_textbooks_listings(tmp_path):
+    (tmp_path / "train.py").write_text(LISTING_5_60)
+    done = fork_server.python(["train.py"], os.environ, tmp_path, "run\nlt > tensor_name\nexit\n")
+    assert done.returncode == 0, done.stderr[-2000:]
+    subprocess.run(["bash", "-c", AWK], cwd=tmp_path, check=True)
+    commands = [line for line in (tmp_path / "commands.txt").read_text().splitlines() if ":" in line.partition("-n")[0]]
+    assert len(commands) > 80 and any("conv1/Conv2D:0" in line for line in commands)
+    typed = "\n".join(["run", *commands, "exit", ""])
+    done = fork_server.python(["train.py"], os.environ, tmp_path, typed)
+    assert done.returncode == 0, done.stderr[-2000:]
+    written = {path.name.rsplit(".", 3)[0] for path in tmp_path.glob("*.npy")}
+    names = {line.split()[1].replace("/", "_").partition(":")[0] for line in commands}
+    assert names == written

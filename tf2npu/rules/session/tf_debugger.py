@@ -40,5 +40,5 @@ def tf_debugger(call: Call) -> None:
     """Reports sessions and hooks of TensorFlow's debugger."""
     call.unsupported(
         "Leave the wrapper out on the NPU. To see tensors there, set enable_dump, dump_path and dump_step in the session's "
-        "config or DumpConfig, or fetch them."
+        "config or DumpConfig, or fetch them. `tf2npu dump reference` writes those of the script as it was, to compare with."
     )
