@@ -6,8 +6,8 @@ The program is msprobe/msaccucmp of the PyPI wheel mindstudio-probe 26.2.0, whic
 in an environment of its own; or DIR has it unpacked and PYTHON what it needs.  Where neither is to be had, this says so and ends
 with 77.  The CANN library that the program asks for, which turns the header of a dump file into JSON, is replaced by the JSON of
 the protobuf library.  Compared are the sample of the tests, with npy files and as two dumps, random networks, and the folders
-that are named.  Every cell of the vendor's columns has the same text, or a number within 1e-6 of it: sums in float32 have the rounding
-of the numpy that is used, so the program gets the same version as ours where that is installed for it.
+that are named.  Every cell of the vendor's columns has the same text, or a number within 1e-6 of it.  Sums in float32 have the
+rounding of the numpy that is used, so the program gets the version that is here.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def test_processes_make_the_rows_of_one(made, monkeypatch):
     monkeypatch.setattr(spread_work.threading, "active_count", lambda: 1)
     called = []
     monkeypatch.setattr(spread_work, "_by_processes", lambda *words: called.append(1) or by_processes(*words))
-    assert seen(made) == alone and called and "n40" == alone[2] and path.name in alone[1][0]
+    assert seen(made) == alone and called and alone[2] == "n40" and path.name in alone[1][0]
 
 
 by_processes = spread_work._by_processes
