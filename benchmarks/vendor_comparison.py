@@ -2,11 +2,12 @@
 
     python -m benchmarks.vendor_comparison [--package DIR --python PYTHON] [DUMP_STEP REFERENCE_STEP GRAPH.json ...]
 
-The program is msprobe/msaccucmp of the PyPI wheel mindstudio-probe 26.2.0, which is downloaded and unpacked, with what it needs in
-an environment of its own; or DIR has it unpacked and PYTHON what it needs.  Where neither is to be had, this says so and ends with
-77.  The CANN library that the program asks for, which turns the header of a dump file into JSON, is replaced by the JSON of the
-protobuf library.  Compared are the sample of the tests, with npy files and as two dumps, random networks, and the folders that are
-XX
+The program is msprobe/msaccucmp of the PyPI wheel mindstudio-probe 26.2.0, which is downloaded and unpacked, with what it needs
+in an environment of its own; or DIR has it unpacked and PYTHON what it needs.  Where neither is to be had, this says so and ends
+with 77.  The CANN library that the program asks for, which turns the header of a dump file into JSON, is replaced by the JSON of
+the protobuf library.  Compared are the sample of the tests, with npy files and as two dumps, random networks, and the folders
+that are named.  Every cell of the vendor's columns has the same text, or a number within 1e-6 of it.  Sums in float32 have the
+rounding of the numpy that is used, so the program gets the version that is here.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -28,9 +30,10 @@ from tests.comparison.hand_made import Sample, whole
 NOT_BROUGHT = 77
 """Exit code that says that something to check against is missing."""
 WHEEL = "mindstudio-probe==26.2.0"
-NEEDED = ("numpy", "protobuf", "psutil", "pandas", "ml_dtypes")
+NEEDED = (f"numpy=={np.__version__}", "protobuf", "psutil", "pandas", "ml_dtypes")
 """What the program imports; its wheel asks for much more, which comparing does not need."""
 TOLERANCE = 1e-6
+"""Between two numbers, and relative to them: a sum of float32 in another order is that far off."""
 ROOT = Path(__file__).parent.parent
 _STARTER = """
 import inspect, os, sys
@@ -102,7 +105,7 @@ def same(one: str, other: str) -> bool:
     if one == other:
         return True
     try:
-        return abs(float(one) - float(other)) <= TOLERANCE
+        return math.isclose(float(one), float(other), rel_tol=TOLERANCE, abs_tol=1.01 * TOLERANCE)  # six decimals each
     except ValueError:
         return False
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from google.protobuf import text_format
 
 from npu_runtime.dump.dump_file import ND, NHWC, header_bytes, pieces
+from npu_runtime.graph_files.messages import ModelDef
 
 TIME_US = 1_700_000_000_000_000
 MODEL = "ge_default_20261127130000_1"
@@ -69,6 +71,31 @@ class Sample:
     def write_graph(self) -> Path:
         self.graph.write_text(json.dumps({"graph": [{"name": MODEL, "op": self.operators}]}))
         return self.graph
+
+    def write_graph_text(self) -> Path:
+        """The same graph as a text of the graph compiler, beside the JSON."""
+        model = ModelDef(name=MODEL)
+        graph = model.graph.add(name=MODEL)
+        for operator in self.operators:
+            op = graph.op.add(name=operator["name"], type=operator["type"], id=operator["id"], input=operator["input"])
+            _put_attributes(op.attr, operator["attr"])
+            for described in operator["output_desc"]:
+                _put_attributes(op.output_desc.add(dtype="DT_FLOAT", layout="ND").attr, described["attr"])
+        path = self.graph.with_suffix(".txt")
+        path.write_text(text_format.MessageToString(model))
+        return path
+
+
+def _put_attributes(into: Any, pairs: list[dict[str, Any]]) -> None:
+    for pair in pairs:
+        value = into[pair["key"]]
+        for kind, given in pair["value"].items():
+            if kind == "list":
+                value.list.SetInParent()
+                value.list.s.extend(text.encode() for text in given.get("s", []))
+                value.list.i.extend(given.get("i", []))
+            else:
+                setattr(value, kind, given.encode() if kind == "s" else given)
 
 
 _KEYS = {

@@ -17,6 +17,7 @@ from tf2npu.comparison.origin import Origin, origin_of
 from tf2npu.comparison.pairing import GraphPairing
 from tf2npu.comparison.result_table import Columns
 from tf2npu.comparison.rows import Row
+from tf2npu.comparison.spread_work import all_rows
 from tf2npu.comparison.steps import Chosen, choose
 from tf2npu.comparison.tensor_folder import NPY, TensorFolder, read_folder
 from tf2npu.comparison.unreadable import Unreadable
@@ -32,7 +33,7 @@ class NoGraph(Exception):
 class Comparison:
     """chosen: the two steps.  graph: None between two dumps without one.  notes: sentences on what was taken and left out.
 
-    unreadable: files that could not be read; the others are compared.
+    unreadable: files that could not be read; the others are compared.  pairing: what the rows were made of.
     """
 
     chosen: Chosen
@@ -41,6 +42,14 @@ class Comparison:
     rows: list[Row]
     notes: list[str] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
+    pairing: GraphPairing | DumpPairing | None = None
+
+    def with_tensors(self, row: Row) -> Row:
+        """A row with what reads its tensors again, which a row of another process does not have."""
+        if row.beside is not None or self.pairing is None:
+            return row
+        again = [other for other in self.pairing.group_rows(row.index) if other.tensor == row.tensor]
+        return again[0] if again else row
 
     @property
     def columns(self) -> Columns:
@@ -70,13 +79,13 @@ def compare(dump: Path, reference: Path, *, graph: Path | None, step: int | None
         notes += more
     folders = read_folder(chosen.dump.path), read_folder(chosen.reference.path)
     pairing = _pairing(chosen, found, folders, thresholds)
-    rows = list(pairing.rows())
+    rows = all_rows(pairing)
     _finish(rows, found)
     if found is not None:
         notes += _left_over(found, folders[0])
     for folder in folders:
         notes += [f"{folder.path / name} is left out: {reason}." for name, reason in folder.left_out]
-    return Comparison(chosen, found, thresholds, rows, notes, list(pairing.unreadable.values()))
+    return Comparison(chosen, found, thresholds, rows, notes, list(pairing.unreadable.values()), pairing)
 
 
 def _pairing(

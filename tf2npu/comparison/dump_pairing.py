@@ -30,19 +30,28 @@ class DumpPairing:
     reference: TensorFolder
     measure: Measure
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
-    n_read: int = 0
 
-    def rows(self) -> Iterator[Row]:
-        """In the order of the table: as the device's operators ran, then those that only the reference has."""
-        own, other = (self._in_order(folder) for folder in (self.dump, self.reference))
-        keys = [*own, *(key for key in other if key not in own)]
-        for index, key in enumerate(keys):
-            if key not in other:
-                yield _alone(index, key, (key, "*"), "ground truth")
-            elif key not in own:
-                yield _alone(index, key, ("*", key), "my output")
-            else:
-                yield from self._of_both(index, key, own[key], other[key])
+    def __post_init__(self) -> None:
+        self._own, self._other = (self._in_order(folder) for folder in (self.dump, self.reference))
+        self._keys = [*self._own, *(key for key in self._other if key not in self._own)]
+
+    def n_groups(self) -> int:
+        """How many operators there are: as the device's ran, then those that only the reference has."""
+        return len(self._keys)
+
+    def n_bytes(self, index: int) -> int:
+        """Bytes of the device's dump file of an operator."""
+        file = self._own.get(self._keys[index])
+        return file.size_bytes() if file is not None else 0
+
+    def group_rows(self, index: int) -> list[Row]:
+        """The rows of an operator."""
+        key = self._keys[index]
+        if key not in self._other:
+            return [_alone(index, key, (key, "*"), "ground truth")]
+        if key not in self._own:
+            return [_alone(index, key, ("*", key), "my output")]
+        return list(self._of_both(index, key, self._own[key], self._other[key]))
 
     @staticmethod
     def _in_order(folder: TensorFolder) -> dict[str, TensorFile]:
@@ -58,7 +67,6 @@ class DumpPairing:
             row.why = str(error)
             yield row
             return
-        self.n_read += 1
         problems, rows = [], []
         for side in ("input", "output"):
             pairs = list(zip(*_sides(one, other, side), strict=False))

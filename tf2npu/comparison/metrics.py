@@ -172,7 +172,7 @@ def _of_equal(found: Figures, x: np.ndarray, is_scalar: bool, files: tuple[str, 
     return True
 
 
-def _squares_about(block: np.ndarray, middle: float) -> float:
+def _squares_about(block: np.ndarray, middle: float | np.floating) -> float:
     """The sum of squares about a number, in float64."""
     about = np.subtract(block, middle, dtype=np.float64)
     return float(np.einsum("i,i->", about, about))  # `@` would start threads

@@ -130,8 +130,11 @@ def _of_any(x: np.ndarray, y: np.ndarray, dtype: np.dtype | None, tolerances: tu
         largest = max(largest, _largest(a), _largest(b))
         largest_error = max(largest_error, _largest(error))
         found.add(x[part], y[part], part.start)
-    ulps = (None, None) if dtype is None else (found.worst, found.median())
-    return Measures(len(x), *ulps, n_outside, n_nan, n_infinite, _decibels(signal, noise), largest, largest_error)
+    known = dtype is not None
+    return Measures(
+        len(x), found.worst if known else None, found.median() if known else None, n_outside, n_nan, n_infinite,
+        _decibels(signal, noise), largest, largest_error,
+    )  # fmt: skip
 
 
 def _blocks(n: int) -> list[slice]:
@@ -150,7 +153,7 @@ def _largest(block: np.ndarray) -> float:
 def _decibels(signal: float, noise: float) -> float:
     if noise == 0:
         return math.inf
-    return 10 * math.log10(signal / noise) if signal else -math.inf
+    return 10 * (math.log10(signal) - math.log10(noise)) if signal else -math.inf
 
 
 def steps(x: np.ndarray, y: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -67,7 +67,7 @@ SCRIPT_TEXTS = (
 def page(found: Comparison, t: Texts) -> str:
     """The page as HTML."""
     first = found.first_difference()
-    detail = details(first) if first is not None else None
+    detail = details(found.with_tensors(first)) if first is not None else None
     order = {id(row): n for n, row in enumerate(found.rows)}
     data = {
         **_columns(found.rows),

@@ -52,7 +52,6 @@ class GraphPairing:
     reference: TensorFolder
     judge: Judge
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
-    n_read: int = 0
 
     def __post_init__(self) -> None:
         self._groups: dict[str, list[Operator]] = {}
@@ -65,16 +64,25 @@ class GraphPairing:
         for operators in self._groups.values():
             if len(operators) == 1:
                 name_renamed(operators[0])
+        self._in_order = list(self._groups.values())
 
-    def rows(self) -> Iterator[Row]:
-        """In the order of the table."""
-        for index, operators in enumerate(self._groups.values()):
-            if len(operators) == 1:
-                yield from self._of_one(index, operators[0])
-            elif operators[0].l1_group:
-                yield from self._of_several(index, operators, self._first_and_last(operators))
-            else:
-                yield from self._of_several(index, operators, [part for part in operators if not part.is_inner])
+    def n_groups(self) -> int:
+        """How many groups of operators there are; each has an index of the table."""
+        return len(self._in_order)
+
+    def n_bytes(self, index: int) -> int:
+        """Bytes of a group's dump files."""
+        files = [self.dump.latest(operator.name) for operator in self._in_order[index]]
+        return sum(file.size_bytes() for file in files if file is not None)
+
+    def group_rows(self, index: int) -> list[Row]:
+        """The rows of a group, in the order of the table."""
+        operators = self._in_order[index]
+        if len(operators) == 1:
+            return list(self._of_one(index, operators[0]))
+        if operators[0].l1_group:
+            return list(self._of_several(index, operators, self._first_and_last(operators)))
+        return list(self._of_several(index, operators, [part for part in operators if not part.is_inner]))
 
     def _of_one(self, index: int, operator: Operator) -> Iterator[Row]:
         names = operator.name, ",".join(operator.original_names) or "*"
@@ -119,7 +127,6 @@ class GraphPairing:
         except Unreadable as error:
             self._note(error)
             return
-        self.n_read += 1
         for side, tensors in (("input", stored.inputs), ("output", stored.outputs)):
             for n, tensor in enumerate(tensors):
                 row = self._row(index, operator, names, f"{operator.name}:{side}:{n}")

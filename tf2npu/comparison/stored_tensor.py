@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from tokenize import TokenError
 from typing import BinaryIO
 
 import numpy as np
@@ -16,6 +17,8 @@ from tf2npu.comparison.unreadable import Unreadable
 
 NPY_FORMAT = 40
 """The format of a tensor that says nothing of its layout (RESERVED)."""
+_OF_A_DAMAGED_HEADER = (ValueError, EOFError, SyntaxError, TokenError, TypeError, RecursionError, MemoryError)
+"""What numpy raises for the header of an npy file, which is a text of Python's: it is parsed as a literal, and never run."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def read_npy(path: Path) -> StoredTensor:
         with path.open("rb") as stream:
             shape, is_fortran, dtype = _npy_header(stream)
             offset, n_bytes = stream.tell(), path.stat().st_size
-    except (ValueError, EOFError, SyntaxError, TypeError, RecursionError, MemoryError, UnicodeDecodeError) as error:
+    except _OF_A_DAMAGED_HEADER as error:
         raise Unreadable(
             path, f"this is no npy file, or a damaged one: {str(error).splitlines()[0] if str(error) else ''}"
         ) from None

@@ -38,6 +38,13 @@ class TensorFile:
     key: str
     timestamp: int
 
+    def size_bytes(self) -> int:
+        """0 where it has gone since."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
 
 @dataclass
 class TensorFolder:
