@@ -46,7 +46,7 @@ def _compared(network: Network, planted: str, tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize(("network", "key", "node"), PLANTED, ids=lambda one: getattr(one, "__name__", one))
 def test_a_planted_error_is_named_first(network, key, node, tmp_path, monkeypatch) -> None:
-    found = _compared(network, key, tmp_path, monkeypatch).origin()
+    found = _compared(network, key, tmp_path, monkeypatch).origin
     assert found is not None
     assert node in (found.name, found.row.operator)
     assert "planted_networks.py" in found.line
@@ -56,4 +56,4 @@ def test_a_planted_error_is_named_first(network, key, node, tmp_path, monkeypatc
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda one: one.__name__)
 def test_nothing_is_named_where_nothing_is_wrong(network, n_before, tmp_path, monkeypatch) -> None:
     found = _compared(network, "", tmp_path, monkeypatch, n_before)
-    assert found.origin() is None and found.counts()["agrees"] > 10
+    assert found.origin is None and found.counts()["agrees"] > 10

@@ -18,7 +18,7 @@ VERSION = 1
 
 def document(found: Comparison) -> dict[str, Any]:
     """The whole comparison.  A figure that is no number, or none at all, is null; `texts` has the table's."""
-    origin = found.origin()
+    origin = found.origin
     given = dict(found.thresholds.given)
     return {
         "version": VERSION,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tf2npu.comparison.comparison import Comparison
-from tf2npu.comparison.origin import SOURCES
+from tf2npu.comparison.origin import SOURCES, Origin
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.verdicts import AGREES, CANCELS, DIFFERS, NOT_COMPARED
 from tf2npu.report.as_text import Line
@@ -60,7 +60,7 @@ def _kind(row: Row) -> str:
 
 def first_difference_lines(found: Comparison) -> Iterator[Line]:
     """Where the difference begins, and what it is."""
-    origin = found.origin()
+    origin = found.origin
     if origin is None:
         return
     row = origin.row
@@ -73,19 +73,10 @@ def first_difference_lines(found: Comparison) -> Iterator[Line]:
     else:
         yield Line(f"The difference begins at {seen}", "bold red")
     yield Line(f"  {visible(row.why)}")
-    template, values = inputs_of(found, row)
-    yield Line(f"  {template.format(*values)}")
-    if origin.is_tie:
-        yield Line(f"  {TIE}")
+    template, values = inputs_of(found, origin)
+    yield Line(f"  {visible(template.format(*values))}")
     if origin.line:
         yield Line(f"  {visible(origin.line)}")
-
-
-TIE = (
-    "the values are those of the reference at other places: some maxima are equal up to rounding, and their gradient goes to "
-    "another one"
-)
-"""What is said of a gradient of maxima that are ties."""
 
 
 def place_of(row: Row) -> str:
@@ -93,14 +84,19 @@ def place_of(row: Row) -> str:
     return " ".join(row.tensor.rsplit(":", 2)[-2:])
 
 
-def inputs_of(found: Comparison, first: Row) -> tuple[str, tuple[int, ...]]:
+def inputs_of(found: Comparison, origin: Origin) -> tuple[str, tuple[object, ...]]:
     """What is known of the inputs of the operator where the difference begins: a template and its values."""
-    rows = [row for row in found.rows if row.operator == first.operator and row.is_input]
+    rows = [row for row in found.rows if row.operator == origin.row.operator and row.is_input]
     agreeing = sum(row.verdict == AGREES for row in rows)
-    if first.is_input:
-        return "no operator makes this difference: it comes in from outside, with what was fed or with a variable", ()
-    if any(row.verdict in (DIFFERS, CANCELS) for row in rows):
+    if origin.is_outside:
+        return "no operator makes this difference: {} ({}) brings it in", (origin.name, origin.op_type)
+    if origin.row.is_input or any(row.verdict in (DIFFERS, CANCELS) for row in rows):
         return "an input differs too, and no operator before it makes that difference: it comes in from outside", ()
+    if origin.is_tie:
+        return (
+            "its inputs agree; the values are those of the reference at other places: some maxima are equal up to rounding, and "
+            "their gradient goes to another of them"
+        ), ()
     if not rows:
         return "it has no inputs in its dump file", ()
     if agreeing == len(rows):

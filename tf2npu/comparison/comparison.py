@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby
 from pathlib import Path
 
@@ -59,14 +59,14 @@ class Comparison:
         """Rows by verdict."""
         return Counter(row.verdict for row in self.rows)
 
+    @cached_property
     def origin(self) -> Origin | None:
         """Where the difference begins; None where nothing differs."""
-        return origin_of(self.rows, self.graph, self.thresholds)
+        return origin_of(self.rows, self.graph, self.thresholds, self.with_tensors)
 
     def first_difference(self) -> Row | None:
         """The row in which the difference is seen first."""
-        origin = self.origin()
-        return None if origin is None else origin.row
+        return None if self.origin is None else self.origin.row
 
 
 def compare(dump: Path, reference: Path, *, graph: Path | None, step: int | None, thresholds: Thresholds) -> Comparison:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,8 +35,10 @@ class Origin:
     is_tie: bool
 
 
-def origin_of(rows: Sequence[Row], graph: Graph | None, thresholds: Thresholds) -> Origin | None:
-    """The first place in order of execution; None where nothing differs.
+def origin_of(
+    rows: Sequence[Row], graph: Graph | None, thresholds: Thresholds, with_tensors: Callable[[Row], Row]
+) -> Origin | None:  # fmt: skip
+    """The first place in order of execution; None where nothing differs.  with_tensors: a row whose tensors can be read.
 
     That is an output that differs although all inputs of its operator agree, or an input that a source brings in. Where there is
     neither, the first row that differs.
@@ -52,7 +54,7 @@ def origin_of(rows: Sequence[Row], graph: Graph | None, thresholds: Thresholds) 
     is_outside = _source(row, by_name) is not None
     if producer is None:
         return Origin(row, row.operator, row.op_type, row.line, is_outside, False)
-    is_tie = not row.is_input and row.op_type in _MAXIMA and _are_moved(row, thresholds)
+    is_tie = not row.is_input and row.op_type in _MAXIMA and _are_moved(with_tensors(row), thresholds)
     return Origin(row, producer.name, producer.op_type, producer.line or row.line, is_outside, is_tie)
 
 

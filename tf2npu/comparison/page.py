@@ -75,24 +75,26 @@ def page(found: Comparison, t: Texts) -> str:
         "texts": {s: t(s) for s in SCRIPT_TEXTS},
     }
     return _environment(t).get_template("compare.html").render(
-        found=found, first=first, detail=detail, title=_title(found, first, t), data=_as_data(data), counts=found.counts(),
-        place=place_of(first) if first else "", inputs=_inputs(found, first, t) if first else "",
+        found=found, first=first, detail=detail, title=_title(found, t), data=_as_data(data), counts=found.counts(),
+        place=place_of(first) if first else "", inputs=_inputs(found, t),
         bars=_bars(detail) if detail else None, static=[_static(row) for row in found.rows[:_STATIC_ROWS]],
         columns=COLUMNS, shown=SHOWN_FIRST, sliders=SLIDERS, names=_names(t),
     )  # fmt: skip
 
 
-def _title(found: Comparison, first: Row | None, t: Texts) -> str:
-    if first is not None:
-        return t("The difference begins at {}", visible(first.operator))
+def _title(found: Comparison, t: Texts) -> str:
+    if found.origin is not None:
+        return t("The difference begins at {}", visible(found.origin.name))
     if found.counts()[AGREES]:
         return t("All that was compared agrees")
     return t("Nothing was compared")
 
 
-def _inputs(found: Comparison, first: Row, t: Texts) -> str:
-    template, values = inputs_of(found, first)
-    return t(template, *values)
+def _inputs(found: Comparison, t: Texts) -> str:
+    if found.origin is None:
+        return ""
+    template, values = inputs_of(found, found.origin)
+    return visible(t(template, *values))
 
 
 def _names(t: Texts) -> dict[str, str]:
