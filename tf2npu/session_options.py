@@ -42,7 +42,8 @@ class Option:
 
     field: b, i or s.  allowed: bool; words a|b; int a|b or low..high; file, folder (to exist); json; like PATTERN; empty for
     any.  status: current, experimental, deprecated, older, internal, or unknown to the device.  instead: the right form.
-    excludes, needs: other options.  on_host: "stops" when a wrong value ends the process there.  here: what we do with it.
+    excludes, needs: other options.  on_host: "stops" when a wrong value, or one without what it needs, ends the process there.
+    here: what we do with it.
     """
 
     option: str
@@ -154,7 +155,7 @@ def _of_others(option: Option, value: Any, given: Given) -> Iterator[Problem]:
     if other and other in given and _is_on(given[other][1]):
         yield Problem(option.option, f"session options {option.option!r} and {other!r} exclude each other; leave one out")
     if option.needs and not _has(option.needs, given):
-        yield Problem(option.option, f"session option {option.option!r} needs {option.needs}")
+        yield Problem(option.option, f"session option {option.option!r} needs {option.needs}", option.on_host == "stops")
 
 
 def _has(needs: str, given: Given) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ def _path_problem(options: Mapping[str, str], switch: str) -> str:
     path = options.get(_PATH, "")
     if not path:
         return f"{switch} needs {_PATH}, the folder for the files"
-    return "" if Path(path).is_dir() else f"{_PATH} is {path!r}, and there is no such folder; make it"
+    return "" if os.path.isdir(path) else f"{_PATH} is {path!r}, and there is no such folder; make it"
 
 
 _WORDS = {"dump_mode": (INPUT, OUTPUT, ALL), "dump_data": (TENSOR, STATS), "dump_debug_mode": (AICORE, ATOMIC, ALL)}

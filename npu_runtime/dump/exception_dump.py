@@ -19,6 +19,7 @@ from npu_runtime.dump.writer import WRITER
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.task_observers import on_failure
 from npu_runtime.graph.ir import Node
+from npu_runtime.graph.ops import WHILE
 from npu_runtime.notices import tell
 
 OPTION = "enable_exception_dump"
@@ -58,7 +59,7 @@ class _Failures:
         self._dump, self._program = dump, program
 
     def failed(self, task: Task, inputs: Sequence[Any]) -> None:
-        if _Failures.n_written >= MOST_WRITTEN:
+        if task.op == WHILE or _Failures.n_written >= MOST_WRITTEN:  # of a loop, the operator inside has been told
             return
         _Failures.n_written += 1
         operator = _operator(task, self._program, inputs)

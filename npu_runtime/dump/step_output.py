@@ -88,9 +88,8 @@ class StepOutput:
             self.n_files += 1
         except OSError as problem:
             self._has_failed = True
-            tell_once(
-                f"Data dump: {self._root}: {problem.strerror or problem}; the rest of a step is left out, and later steps are tried again"
-            )
+            why = problem.strerror or problem
+            tell_once(f"Data dump: {self._root}: {why}; the rest of a step is left out, and later steps are tried again")
 
     def end(self) -> None:
         """No file comes any more."""

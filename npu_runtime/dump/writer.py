@@ -19,6 +19,10 @@ class Writer:
 
     def __init__(self, most_waiting_bytes: int = MOST_WAITING_BYTES) -> None:
         self._most = most_waiting_bytes
+        self.begin()
+
+    def begin(self) -> None:
+        """Without jobs and without a thread: a forked process has its parent's memory and none of its threads."""
         self._jobs: deque[tuple[Callable[[], None], int]] = deque()
         self._waiting_bytes = 0
         self._changed = Condition()
@@ -66,11 +70,7 @@ class Writer:
             while self._works:
                 self._changed.wait()
 
-    def forget(self) -> None:
-        """Begin anew, without a thread: a forked process has its parent's memory and none of its threads."""
-        self.__init__(self._most)  # type: ignore[misc]
-
 
 WRITER = Writer()
 """The one of this process: what waits is bounded for all sessions together."""
-os.register_at_fork(after_in_child=WRITER.forget)
+os.register_at_fork(after_in_child=WRITER.begin)

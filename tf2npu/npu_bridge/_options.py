@@ -11,6 +11,7 @@ from npu_bridge._log import log, once
 
 from tf2npu.session_options import Given, problems, table, without_effect
 
+_DUMPS = ("enable_dump", "enable_dump_debug", "dump_path", "dump_step", "dump_mode", "dump_debug_mode")
 _FILES = ("modify_mixlist", "customize_dtypes")  # options that name a file which the device reads
 # Filled as sessions are made, for the run log: option -> what happens instead of it.
 ignored: dict[str, str] = {}
@@ -31,6 +32,14 @@ def given(entry: Any) -> Given:
 def note_launched(parameters: Mapping[str, Any]) -> None:
     """Keep for the run log which of the launcher's options change nothing here."""
     ignored.update(without_effect({name: (table()[name].field, value) for name, value in parameters.items() if name in table()}))
+
+
+def check_dump(parameters: Mapping[str, Any]) -> None:
+    """As `check`, of dumps that the launcher and the script ask for together; in strict mode what they lack stops the process."""
+    options = {name: (table()[name].field, value) for name, value in parameters.items() if name in table()}
+    for problem in problems(options):
+        if problem.stops and problem.option in _DUMPS:
+            accept_value(problem.text)
 
 
 def check(entry: Any) -> None:

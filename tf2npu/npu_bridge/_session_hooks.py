@@ -168,6 +168,7 @@ def _open_device(session: Any) -> DeviceSession | None:
         config = load_config({**_options.of_process, **parameters})
         if config.parameters.get("use_off_line") is False:
             return None
+        _options.check_dump(config.parameters)
         hccl_groups.set_up()
         device = DeviceSession(session.graph, session._config, config)
         _open_sessions.add(session)
