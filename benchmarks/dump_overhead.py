@@ -3,8 +3,7 @@
     python -m benchmarks.dump_overhead --folder DIR       (a folder on the disk to be measured)
 
 The network is a small AlexNet without fusion, so that each node is an operator. Ratios are of steps of one process on one
-machine; each is of the least of several, as what else runs on the machine only adds, and a plain loop writes files of the sizes
-of a step's dump beside them.
+machine, which take turns; each is the median over the turns. A plain loop writes files of the sizes of a step's dump in each.
 """
 
 from __future__ import annotations
@@ -87,10 +86,9 @@ def in_new_folder(above: Path, measure: Callable[[Path], float]) -> float:
         shutil.rmtree(folder)
 
 
-def alternating(*measures: Callable[[], float]) -> list[float]:
-    """The least of measurements that take turns, so that a slow minute of the machine is one of all."""
-    found = [[measure() for measure in measures] for _ in range(N_TIMES)]
-    return [min(column) for column in zip(*found, strict=True)]
+def turns(*measures: Callable[[], float]) -> np.ndarray:
+    """Seconds of measurements that take turns, (turns, measures): a slow minute of the machine is one of all."""
+    return np.array([[measure() for measure in measures] for _ in range(N_TIMES)])
 
 
 def main() -> int:
@@ -131,13 +129,13 @@ def report(root: Path) -> None:
         os.sync()
         return seconds
 
-    seconds, not_dumped, of_dump, of_loop, of_table = alternating(plain.step, never.step, dumped, looped, table.step)
+    seconds, not_dumped, of_dump, of_loop, of_table = turns(plain.step, never.step, dumped, looped, table.step).T
     print(
-        f"a step: {seconds:.3f} s; its dump: {len(sizes)} files, {gigabytes:.3f} GB; a plain loop writes them in {of_loop:.3f} s"
+        f"a step: {np.median(seconds):.3f} s; its dump: {len(sizes)} files, {gigabytes:.3f} GB, {np.median(of_loop):.3f} s to write"
     )
-    print(f"a step that is not dumped, in a session that dumps others: {not_dumped / seconds:.3f} x")
-    print(f"a dumped step: the step + {(of_dump - seconds) / of_loop:.2f} x the plain loop")
-    print(f"statistics: the step + {(of_table - seconds) / gigabytes:.2f} s for each GB")
+    print(f"a step that is not dumped, in a session that dumps others: {np.median(not_dumped / seconds):.3f} x")
+    print(f"a dumped step: the step + {np.median((of_dump - seconds) / of_loop):.2f} x the plain loop")
+    print(f"statistics: the step + {np.median((of_table - seconds) / gigabytes):.2f} s for each GB")
 
 
 if __name__ == "__main__":
