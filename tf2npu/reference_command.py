@@ -41,16 +41,13 @@ def reference(words: Sequence[str], *, out: Path, steps: str | None) -> int:
     script, wanted = Path(words[0]), _steps(steps)
     _require_original(script)
     chips(_CHIP)
-    try:
-        with orderly_end(), _scratch(out) as (folder, scratch):
-            request = {"out": str(folder.path), "scratch": str(folder.path / scratch), "steps": wanted}
-            variables = {REFERENCE_VARIABLE: json.dumps(request), "TF2NPU_OPTIONS": "", "TF2NPU_ALL_SESSIONS": ""}
-            try:
-                code = run_script(script, words[1:], [], variables, None)
-            finally:
-                graphs = _finish(folder, scratch)
-    except OSError as error:
-        raise RefusedRequest(f"{error.filename or out}: {error.strerror or error}") from None
+    with orderly_end(), _scratch(out) as (folder, scratch):
+        request = {"out": str(folder.path), "scratch": str(folder.path / scratch), "steps": wanted}
+        variables = {REFERENCE_VARIABLE: json.dumps(request), "TF2NPU_OPTIONS": "", "TF2NPU_ALL_SESSIONS": ""}
+        try:
+            code = run_script(script, words[1:], [], variables, None)
+        finally:
+            graphs = _finish(folder, scratch)
     return _tell(graphs, out, script, code)
 
 
@@ -79,13 +76,19 @@ def _require_original(script: Path) -> None:
 def _scratch(out: Path) -> Iterator[tuple[Directory, str]]:
     """The user's folder, and the name of a new one in it, which goes at the end; beside what is written there is room for it.
 
-    Raises: RefusedRequest for a folder that holds something, whose files would mix with ours; OSError.
+    Raises: RefusedRequest for one that cannot be used, and for one that holds something, whose files would mix with ours.
     """
-    with Directory.given(out.absolute(), make=True) as folder:
-        if folder.names():
+    name = new_name()
+    try:
+        folder = Directory.given(out.absolute(), make=True)
+        is_empty = not folder.names()
+        if is_empty:
+            folder.new_folder(name, 0o700)
+    except OSError as error:
+        raise RefusedRequest(f"{error.filename or out}: {error.strerror or error}") from None
+    with folder:
+        if not is_empty:
             raise RefusedRequest(f"{out}: holds files already: name a new or an empty folder")
-        name = new_name()
-        folder.new_folder(name, 0o700)
         try:
             yield folder, name
         finally:
@@ -93,11 +96,22 @@ def _scratch(out: Path) -> Iterator[tuple[Directory, str]]:
 
 
 def _finish(folder: Directory, scratch: str) -> dict[str, Any]:
-    """Move the steps of the graph that trains to where they are looked for, and note what is where."""
+    """Move the steps of the graph that trains to where they are looked for, and note what is where; tell what prevents it."""
     try:
         ran: dict[str, Any] = json.loads(folder.read(f"{scratch}/{_SUMMARY}", MOST_REPORT_BYTES))
     except (OSError, ValueError):
         ran = {"graphs": [], "is_broken": False}
+    try:
+        folder.remove_tree(scratch)  # which makes room for the rest
+        _arrange(folder, ran)
+    except OSError as error:
+        ran["is_broken"] = True
+        click.echo(visible(f"tf2npu dump reference: {error.filename or folder.path}: {error.strerror or error}"), err=True)
+    return ran
+
+
+def _arrange(folder: Directory, ran: dict[str, Any]) -> None:
+    """Raises: OSError."""
     chosen = _main_graph(ran["graphs"])
     for graph in ran["graphs"]:
         graph["folder"] = "." if graph is chosen else f"{_OTHER}/{graph['number']}"
@@ -107,7 +121,6 @@ def _finish(folder: Directory, scratch: str) -> dict[str, Any]:
         folder.remove_folder(_OTHER)
     with replacing(folder, _LISTING) as stream:
         stream.write(json.dumps({"graphs": ran["graphs"]}, indent=1).encode())
-    return ran
 
 
 def _main_graph(graphs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:

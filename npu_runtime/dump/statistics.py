@@ -14,8 +14,8 @@ HEADER = (
     "Positive Inf Count"
 )
 """Columns.  Source: the statistics form of the vendor's dump."""
-_BLOCK = 1 << 15
-"""Elements that are looked at together: 128 KB of fp32 stay in a core's cache for all that is asked of them."""
+_BLOCK = 1 << 16
+"""Elements that are looked at together: 256 KB of fp32 stay in a core's cache for all that is asked of them."""
 _FORMATS = {ND: "ND", NHWC: "NHWC"}
 _TYPES = {
     "float32": "DT_FLOAT", "float16": "DT_FLOAT16", "bfloat16": "DT_BF16", "float64": "DT_DOUBLE",
@@ -69,8 +69,8 @@ def statistics_of(array: np.ndarray) -> Statistics | None:
     return found
 
 
-def row(side: str, index: int, array: np.ndarray, number: int) -> str:
-    """A line of the table.  side: Input or Output.  number: of the format."""
+def described(array: np.ndarray, number: int) -> str:
+    """A line of the table, from the third column on.  number: of the format."""
     dtype = _TYPES.get(array.dtype.name) or f"DT_{array.dtype.name.upper()}"
     shape = "x".join(map(str, array.shape))
     found = statistics_of(array)
@@ -78,7 +78,7 @@ def row(side: str, index: int, array: np.ndarray, number: int) -> str:
     values = ",," if found is None or not found.n_finite else ",".join(
         _number(value) for value in (found.largest, found.smallest, found.total / found.n_finite)
     )  # fmt: skip
-    return f"{side},{index},{array.nbytes},{dtype},{_FORMATS[number]},{shape},{values},{array.size},{counts or ',,'}"
+    return f"{array.nbytes},{dtype},{_FORMATS[number]},{shape},{values},{array.size},{counts or ',,'}"
 
 
 def _number(value: float) -> str:

@@ -46,4 +46,4 @@ def _in_type(array: np.ndarray, dtype: str, *, always_copies: bool) -> np.ndarra
         return np.array(array, order="C") if always_copies else array
     if dtype == "float16" and float_status.saturates():
         array = np.clip(array, -float_status.LARGEST, float_status.LARGEST)  # what the rounding behind the operator cuts
-    return array.astype(half, order="C")
+    return np.asarray(array.astype(half, order="C"))  # clipping makes a scalar of an array without axes

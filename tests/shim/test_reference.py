@@ -229,3 +229,19 @@ def test_a_folder_that_cannot_be_written_ends_no_training(record, tmp_path):
     assert not list((tmp_path / "elsewhere").iterdir())
     (line,) = [line for line in (tmp_path / "said").read_text().splitlines() if "dump reference" in line]
     assert "out/other" in line and "symbolic link" in line and "the script goes on" in line
+
+
+def test_a_damaged_file_of_the_debugger_is_told(tmp_path):
+    import errno
+
+    from npu_bridge._reference.tensor_files import Counts, write_step
+
+    from tf2npu.files.directory import Directory
+
+    folder = tmp_path / "dumped" / "_tfdbg_device_,job_localhost,replica_0,task_0,device_CPU_0"
+    folder.mkdir(parents=True)
+    (folder / "loss_0_DebugIdentity_1700000000000000").write_bytes(b"\x1a\xff")
+    (tmp_path / "step").mkdir()
+    with Directory.given(tmp_path / "step") as step, pytest.raises(OSError, match="loss:0") as told:
+        write_step(tmp_path / "dumped", step, Counts())
+    assert told.value.errno == errno.EIO and not list((tmp_path / "step").iterdir())

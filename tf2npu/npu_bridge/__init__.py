@@ -17,9 +17,10 @@ if _importlib_util.find_spec("tensorflow") is None:
 
 import gc as _gc
 
-from npu_bridge import _environment, _old_libraries, _tf1
+from npu_bridge import _environment, _old_libraries, _reference, _tf1
 
-_environment.set_defaults()
+if not _reference.is_asked():
+    _environment.set_defaults()
 # TensorFlow leaves some hundred thousand objects; walking them all while more modules load would double the import's time.
 _collects = _gc.isenabled()
 _gc.disable()
@@ -27,7 +28,7 @@ try:
     _tf1.install()
     _old_libraries.install()
 
-    from npu_bridge import _endless_training, _host_differences, _reference, _session_hooks
+    from npu_bridge import _endless_training, _host_differences, _session_hooks
 
     if not _reference.install():
         # As the real package does when its native library is loaded: sessions whose config names NpuOptimizer, which scripts of

@@ -16,16 +16,20 @@ REFERENCE_VARIABLE = "TF2NPU_REFERENCE"
 _is_installed = False
 
 
+def is_asked() -> bool:
+    """Whether the process was started to write a reference: it is no host with a device."""
+    return bool(os.environ.get(REFERENCE_VARIABLE))
+
+
 def install() -> bool:
     """Watch every later session, where the process was started for that; False in all others."""
     global _is_installed
-    asked = os.environ.get(REFERENCE_VARIABLE)
-    if not asked or _is_installed:
-        return bool(asked)
+    if not is_asked() or _is_installed:
+        return is_asked()
     from npu_bridge._reference import session_hooks
     from npu_bridge._reference.recorder import Recorder
 
-    request = json.loads(asked)
+    request = json.loads(os.environ[REFERENCE_VARIABLE])
     recorder = Recorder(Path(request["out"]), Path(request["scratch"]), request["steps"])
     session_hooks.install(recorder)
     atexit.register(recorder.close)

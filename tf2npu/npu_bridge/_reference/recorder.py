@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npu_bridge._log import once
-from npu_bridge._reference.tensor_files import Counts, write_step
+from npu_bridge._reference.tensor_files import Counts, require_room, write_step
 
 from npu_runtime.simulation.compiled_model import is_training_update
 from tf2npu.files.directory import Directory
@@ -80,7 +80,7 @@ class Recorder:
             ran.n_runs += 1
             return result
         with ran.lock:  # threads that run the same graph would write into one folder
-            is_wanted = self._is_wanted(ran.n_runs)
+            is_wanted = self._is_wanted(ran.n_runs) and self._has_room(ran)
             result = self._watched(ran, watched) if is_wanted else plain()
             ran.n_runs += 1
         return result
@@ -97,6 +97,19 @@ class Recorder:
 
     def _is_wanted(self, step: int) -> bool:
         return not self._is_broken and (self._steps is None or any(first <= step <= last for first, last in self._steps))
+
+    def _has_room(self, ran: RanGraph) -> bool:
+        """Whether the disk has room for a step as large as those before."""
+        try:
+            require_room(self._scratch, ran.counts.n_bytes // max(1, len(ran.steps)))
+        except OSError as error:
+            self._stop(error)
+        return not self._is_broken
+
+    def _stop(self, error: OSError) -> None:
+        self._is_broken = True
+        place = error.filename or self._out
+        once(f"dump reference: {place}: {error.strerror or error}: nothing more is written, the script goes on")
 
     def _watched(self, ran: RanGraph, watched: Watched) -> Any:
         name = f"graph_{ran.number}"
@@ -118,9 +131,7 @@ class Recorder:
                 out.rename(f"{place}/{draft}", f"{place}/{ran.n_runs}")
             ran.steps.append(ran.n_runs)
         except OSError as error:
-            self._is_broken = True
-            place = error.filename or self._out
-            once(f"dump reference: {place}: {error.strerror or error}: nothing more is written, the script goes on")
+            self._stop(error)
 
     def close(self) -> None:
         """Leave for the command what was run."""

@@ -6,6 +6,7 @@ TensorFlow's debug_io_utils.cc for what its debugger writes.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections import Counter
@@ -14,11 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from tensorflow.python.debug.lib import debug_data
 
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import replacing
 
+LEAST_FREE_BYTES = 1 << 20
+"""Bytes that a disk must have left beside a step's files: TensorFlow ends the process where its debugger finds no room."""
 LONGEST_NAME = 254
 """Characters of a file's name; what is longer is called by a number, which mapping.csv has beside the name."""
 MAPPING = "mapping.csv"
@@ -50,6 +54,13 @@ def write_step(dumped: Path, folder: Directory, counts: Counts) -> None:
     step.put_mapping()
 
 
+def require_room(folder: Path, n_bytes: int) -> None:
+    """Raises: OSError where the disk of a folder has no room for so many bytes from the debugger and as many of ours."""
+    disk = os.statvfs(folder)
+    if disk.f_bavail * disk.f_frsize < 2 * n_bytes + LEAST_FREE_BYTES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+
+
 class _Datum:
     """A tensor of the debugger's: name and output of its node, and when it was computed, in microseconds since 1970."""
 
@@ -63,7 +74,11 @@ class _Datum:
         self._load = found.get_tensor
 
     def array(self) -> Any:
-        return self._load()
+        """Raises: OSError where the debugger could not write it whole, which it does not tell."""
+        try:
+            return self._load()
+        except (DecodeError, IndexError) as error:
+            raise OSError(errno.EIO, f"the debugger's file of {self.name}:{self.output} is damaged: {error}") from None
 
 
 class _Step:
