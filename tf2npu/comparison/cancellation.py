@@ -14,7 +14,7 @@ import numpy as np
 
 from tf2npu.comparison.own_measures import Measures
 from tf2npu.comparison.rows import Row
-from tf2npu.comparison.verdicts import CANCELS, DIFFERS, ONE_SIDED
+from tf2npu.comparison.verdicts import AGREES, CANCELS, DIFFERS, NOT_COMPARED, ONE_SIDED
 
 _ROUNDINGS = 16
 """Roundings of the largest element, times the square root of the length of the sum, that a sum may be off by: errors of a sum add
@@ -27,6 +27,7 @@ def excuse(operators: Iterable[list[Row]]) -> None:
     """Give the verdict CANCELS to rows that differ by rounding alone.  operators: rows of each, in order of execution."""
     cancelled: set[str] = set()
     for rows in operators:
+        _excuse_variables(rows)
         for row in rows:
             if row.is_input and row.verdict == DIFFERS and row.producer in cancelled:
                 row.verdict, row.why = CANCELS, f"{row.why}; it is what is left of a sum that cancels"
@@ -38,6 +39,16 @@ def excuse(operators: Iterable[list[Row]]) -> None:
                 reason = "it is computed from a sum that cancels" if follows else "the sum cancels, and this is its rounding"
                 row.verdict, row.why = CANCELS, f"{row.why}; {reason}"
                 cancelled.add(row.producer)
+
+
+def _excuse_variables(rows: list[Row]) -> None:
+    """Not judge a variable that the debugger copied at another moment, mostly after its update: what was made of it agrees."""
+    outputs = [row.verdict for row in rows if not row.is_input]
+    if outputs and set(outputs) == {AGREES}:
+        for row in rows:
+            if row.is_input and row.is_of_variable and row.verdict == DIFFERS:
+                row.verdict = NOT_COMPARED
+                row.why = f"{row.why}; the variable was copied at another moment: what the operator made of it agrees"
 
 
 def _is_rounding(row: Row, rows: list[Row]) -> bool:
