@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tf2npu.comparison.comparison import Comparison
 from tf2npu.comparison.rows import Row
-from tf2npu.comparison.verdicts import AGREES, CANCELS, DIFFERS, NOT_COMPARED
+from tf2npu.comparison.verdicts import AGREES, DIFFERS, NOT_COMPARED, ROUNDING
 from tf2npu.report.as_text import Line
 from tf2npu.report.visible import visible
 
@@ -36,9 +36,9 @@ def _some(told: list[Line]) -> Iterator[Line]:
 
 def _counted(found: Comparison) -> str:
     counts = found.counts()
-    n_compared = counts[AGREES] + counts[DIFFERS] + counts[CANCELS]
+    n_compared = counts[AGREES] + counts[DIFFERS] + counts[ROUNDING]
     text = f"compared   {n_compared} tensors: {counts[AGREES]} agree, {counts[DIFFERS]} differ"
-    text += f", {counts[CANCELS]} are what is left of sums that cancel" if counts[CANCELS] else ""
+    text += f", {counts[ROUNDING]} differ by rounding alone" if counts[ROUNDING] else ""
     return text + f"; {counts[NOT_COMPARED]} rows are not compared"
 
 
@@ -79,10 +79,10 @@ def place_of(row: Row) -> str:
 def inputs_of(found: Comparison, first: Row) -> tuple[str, tuple[int, ...]]:
     """What is known of the inputs of the operator where the difference begins: a template and its values."""
     rows = [row for row in found.rows if row.operator == first.operator and row.is_input]
-    agreeing = sum(row.verdict == AGREES for row in rows)
+    agreeing = sum(row.verdict in (AGREES, ROUNDING) for row in rows)
     if first.is_input:
         return "no operator makes this difference: it comes in from outside, with what was fed or with a variable", ()
-    if any(row.verdict in (DIFFERS, CANCELS) for row in rows):
+    if any(row.verdict == DIFFERS for row in rows):
         return "an input differs too, and no operator before it makes that difference: it comes in from outside", ()
     if not rows:
         return "it has no inputs in its dump file", ()

@@ -8,19 +8,19 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from tf2npu.comparison.cancellation import excuse
 from tf2npu.comparison.dump_pairing import DumpPairing
 from tf2npu.comparison.graph_file import Graph
 from tf2npu.comparison.graph_search import find_graph, graph_in
 from tf2npu.comparison.judging import fill, measure
 from tf2npu.comparison.pairing import GraphPairing
 from tf2npu.comparison.result_table import Columns
+from tf2npu.comparison.rounding import excuse
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.spread_work import all_rows
 from tf2npu.comparison.steps import Chosen, choose
 from tf2npu.comparison.tensor_folder import NPY, TensorFolder, read_folder
 from tf2npu.comparison.unreadable import Unreadable
-from tf2npu.comparison.verdicts import CANCELS, DIFFERS, NOT_COMPARED, Thresholds
+from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED, Thresholds
 from tf2npu.tensor_libraries import EXIT_UNREADABLE
 
 
@@ -64,7 +64,7 @@ class Comparison:
         Where there is none, because what differs came in from outside: the first row that differs.
         """
         differing = [row for row in self.rows if row.verdict == DIFFERS]
-        bad_inputs = {row.operator for row in self.rows if row.is_input and row.verdict in (DIFFERS, CANCELS)}
+        bad_inputs = {row.operator for row in self.rows if row.is_input and row.verdict == DIFFERS}
         begins = [row for row in differing if not row.is_input and row.operator not in bad_inputs]
         return min(begins or differing, key=_place, default=None)
 
