@@ -3,7 +3,7 @@
     python -m benchmarks.compare_speed --package DIR --python PYTHON [--files 1000] [--elements 100000]
 
 DIR is the unpacked wheel of mindstudio-probe, a folder with `msprobe/msaccucmp`; PYTHON has what it needs (numpy, protobuf,
-psutil).  Asked for: at least five times as fast, at most three times the largest tensor in memory (on one tensor of 256 MB, beside
+psutil).  Asked for: at least five times as fast, and at most three times the largest tensor in memory (one of 256 MB, beside
 a process that compares a small one).  Without --package only our figures are printed.
 """
 

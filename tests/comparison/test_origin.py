@@ -31,18 +31,6 @@ def test_a_constant_that_differs_is_where_it_begins(tmp_path: Path) -> None:
     assert (origin.name, origin.op_type, origin.is_outside, origin.row.operator) == ("factor", "Const", True, "scaled")
 
 
-def test_a_gradient_that_goes_to_another_of_equal_maxima_is_told_as_such(tmp_path: Path) -> None:
-    for values, is_tie in ((np.float32([0, 5, 7, 0]), True), (np.float32([0, 5, 9, 0]), False)):
-        made, x = Sample(tmp_path / str(is_tie)), np.float32([1, 1, 3, 2])
-        made.operator("x", "Data")
-        made.operator("pool_grad", "MaxPoolGrad", ["x:0"])
-        made.tensor("x", x)
-        made.tensor("pool_grad", np.float32([5, 0, 7, 0]))
-        made.dump("MaxPoolGrad", "pool_grad", [x], [values])
-        origin = _compared(made).origin
-        assert origin is not None and (origin.name, origin.is_tie) == ("pool_grad", is_tie)
-
-
 def test_of_several_models_the_one_with_the_steps_of_the_reference_is_taken(tmp_path: Path) -> None:
     """As of an Estimator, whose first step asks for summaries too and is a model of its own, with more operators."""
     for model, steps, n_files in (("graph_1", (0,), 3), ("graph_2", (0, 5), 2)):

@@ -41,7 +41,6 @@ def document(found: Comparison) -> dict[str, Any]:
 def _origin(origin: Origin) -> dict[str, Any]:
     return {
         "node": origin.name, "type": origin.op_type, "line": origin.line or None, "is_outside": origin.is_outside,
-        "is_tie": origin.is_tie,
     }  # fmt: skip
 
 

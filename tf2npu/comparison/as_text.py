@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tf2npu.comparison.comparison import Comparison
 from tf2npu.comparison.origin import SOURCES, Origin
 from tf2npu.comparison.rows import Row
-from tf2npu.comparison.verdicts import AGREES, CANCELS, DIFFERS, NOT_COMPARED
+from tf2npu.comparison.verdicts import AGREES, DIFFERS, NOT_COMPARED, ROUNDING
 from tf2npu.report.as_text import Line
 from tf2npu.report.visible import visible
 
@@ -37,9 +37,9 @@ def _some(told: list[Line]) -> Iterator[Line]:
 
 def _counted(found: Comparison) -> str:
     counts = found.counts()
-    n_compared = counts[AGREES] + counts[DIFFERS] + counts[CANCELS]
+    n_compared = counts[AGREES] + counts[DIFFERS] + counts[ROUNDING]
     text = f"compared   {n_compared} tensors: {counts[AGREES]} agree, {counts[DIFFERS]} differ"
-    text += f", {counts[CANCELS]} are what is left of sums that cancel" if counts[CANCELS] else ""
+    text += f", {counts[ROUNDING]} differ by rounding alone" if counts[ROUNDING] else ""
     return text + f"; {counts[NOT_COMPARED]} rows are not compared"
 
 
@@ -87,16 +87,11 @@ def place_of(row: Row) -> str:
 def inputs_of(found: Comparison, origin: Origin) -> tuple[str, tuple[object, ...]]:
     """What is known of the inputs of the operator where the difference begins: a template and its values."""
     rows = [row for row in found.rows if row.operator == origin.row.operator and row.is_input]
-    agreeing = sum(row.verdict == AGREES for row in rows)
+    agreeing = sum(row.verdict in (AGREES, ROUNDING) for row in rows)
     if origin.is_outside:
         return "no operator makes this difference: {} ({}) brings it in", (origin.name, origin.op_type)
-    if origin.row.is_input or any(row.verdict in (DIFFERS, CANCELS) for row in rows):
+    if origin.row.is_input or any(row.verdict == DIFFERS for row in rows):
         return "an input differs too, and no operator before it makes that difference: it comes in from outside", ()
-    if origin.is_tie:
-        return (
-            "its inputs agree; the values are those of the reference at other places: some maxima are equal up to rounding, and "
-            "their gradient goes to another of them"
-        ), ()
     if not rows:
         return "it has no inputs in its dump file", ()
     if agreeing == len(rows):

@@ -22,7 +22,8 @@ def block_sums(n: int, terms_of: Callable[[slice], tuple[np.ndarray, ...]]) -> n
     terms_of: arrays of the elements of a slice, all of one element type; called in order.
     """
     found = [_buffer_sums(terms_of(slice(start, min(start + BLOCK, n)))) for start in range(0, max(n, 1), BLOCK)]
-    return np.add.accumulate(np.concatenate(found, axis=1), axis=1)[:, -1]
+    sums = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+    return sums[:, 0] if sums.shape[1] == 1 else np.add.accumulate(sums, axis=1)[:, -1]
 
 
 def _buffer_sums(terms: tuple[np.ndarray, ...]) -> np.ndarray:

@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from itertools import groupby
 from pathlib import Path
 
-from tf2npu.comparison.cancellation import excuse
 from tf2npu.comparison.dump_pairing import DumpPairing
 from tf2npu.comparison.graph_file import Graph
 from tf2npu.comparison.graph_search import find_graph, graph_in
@@ -16,6 +15,7 @@ from tf2npu.comparison.judging import fill, measure
 from tf2npu.comparison.origin import Origin, origin_of
 from tf2npu.comparison.pairing import GraphPairing
 from tf2npu.comparison.result_table import Columns
+from tf2npu.comparison.rounding import excuse
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.spread_work import all_rows
 from tf2npu.comparison.steps import Chosen, choose
@@ -62,7 +62,7 @@ class Comparison:
     @cached_property
     def origin(self) -> Origin | None:
         """Where the difference begins; None where nothing differs."""
-        return origin_of(self.rows, self.graph, self.thresholds, self.with_tensors)
+        return origin_of(self.rows, self.graph)
 
     def first_difference(self) -> Row | None:
         """The row in which the difference is seen first."""

@@ -6,6 +6,7 @@ All is computed in float32, sums rounded as numpy rounds them.  Source: the beha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -200,13 +201,28 @@ def _first_pass(x: np.ndarray, y: np.ndarray, most: _Extremes, part: slice) -> t
 
 
 def _finite(most: _Extremes, signal: np.float32, noise: np.float32) -> Finite | None:
-    amounts = np.array([*most.x_least, *most.x_most, *most.y_least, *most.y_most, *most.error], np.float32)
-    pairs = ((signal, np.abs([*most.y_least, *most.y_most]).max(initial=0)), (noise, max(most.error, default=0)))
-    if not (len(amounts) and np.isfinite(amounts).all()):
+    if not most.error:
         return None
-    if any(not np.isfinite(square) or (amount > 0 and square < _LEAST_SQUARES) for square, amount in pairs):
+    amount_x = max(abs(float(_least(most.x_least))), abs(float(_most(most.x_most))))
+    amount_y = max(abs(float(_least(most.y_least))), abs(float(_most(most.y_most))))
+    error = float(_most(most.error))
+    if not math.isfinite(amount_x + amount_y + error):
         return None
-    return Finite(float(signal), float(noise), float(np.abs(amounts).max()), float(max(most.error)))
+    if any(
+        not np.isfinite(square) or (amount > 0 and square < _LEAST_SQUARES)
+        for square, amount in ((signal, amount_y), (noise, error))
+    ):
+        return None
+    return Finite(float(signal), float(noise), max(amount_x, amount_y), error)
+
+
+def _most(amounts: list[np.float32]) -> np.float32:
+    """The largest, or NaN where one is: that of numpy, which is slow for a list of one."""
+    return amounts[0] if len(amounts) == 1 else np.max(amounts)
+
+
+def _least(amounts: list[np.float32]) -> np.float32:
+    return amounts[0] if len(amounts) == 1 else np.min(amounts)
 
 
 def _block(array: np.ndarray, part: slice) -> np.ndarray:
@@ -215,8 +231,8 @@ def _block(array: np.ndarray, part: slice) -> np.ndarray:
 
 def _range(least: list[np.float32], most: list[np.float32]) -> tuple[np.float32, np.float32]:
     """(least, range); a range of zero means that elements are taken as they are."""
-    low = np.min(least)
-    return low, np.max(most) - low
+    low = _least(least)
+    return low, _most(most) - low
 
 
 _Pair = tuple[np.float32, np.float32]
@@ -260,7 +276,7 @@ def _cosine(found: Figures, norms: _Pair, cosine: float, is_scalar: bool, files:
 
 def _largest(found: Figures, name: str, amounts: list[np.float32]) -> None:
     if amounts:
-        found.put(name, np.max(amounts))
+        found.put(name, _most(amounts))
     else:
         found.fail(name, _NO_MAXIMUM)
 

@@ -24,7 +24,7 @@ from tf2npu.comparison.details import Details, details
 from tf2npu.comparison.metrics import ALGORITHMS
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.texts import Texts
-from tf2npu.comparison.verdicts import AGREES, CANCELS, COSINE, DIFFERS, DISTANCE, DIVERGENCE, NOT_COMPARED
+from tf2npu.comparison.verdicts import AGREES, COSINE, DIFFERS, DISTANCE, DIVERGENCE, NOT_COMPARED, ROUNDING
 from tf2npu.report.code_table import seen
 from tf2npu.report.content_policy import hash_source
 from tf2npu.report.visible import visible
@@ -34,7 +34,7 @@ _SHARED = Path(prediction.__file__).parent / "htmlfiles"
 _REPORT_CSS = Path(report.__file__).parent / "htmlfiles" / "report.css"
 _STATIC_ROWS = 100
 """Rows of the table without a script: what a reader scrolls through."""
-VERDICTS = (AGREES, DIFFERS, CANCELS, NOT_COMPARED)
+VERDICTS = (AGREES, DIFFERS, ROUNDING, NOT_COMPARED)
 _TEXTS: dict[str, Callable[[Row], str]] = {
     "Operator": lambda row: row.device,
     "Type": lambda row: row.op_type,
@@ -58,7 +58,7 @@ COLUMNS = ("Index", "Operator", "Type", "Reference", "Tensor", "Verdict", *FIGUR
 SHOWN_FIRST = ("Index", "Operator", "Type", "Tensor", "Verdict", COSINE, "MaxAbsoluteError", DISTANCE, DIVERGENCE, "Why")
 """Columns that are shown before the reader chooses."""
 SCRIPT_TEXTS = (
-    "{} of {} rows", "default", "{}: {}", "agrees", "differs", "cancels", "not compared", "Sort by {}", "no row fits",
+    "{} of {} rows", "default", "{}: {}", "agrees", "differs", "rounding", "not compared", "Sort by {}", "no row fits",
     "row {}: {}",
 )  # fmt: skip
 """What the script says, as templates of the catalogue."""
@@ -118,7 +118,7 @@ def _environment(t: Texts) -> Environment:
     environment.filters |= {"seen": seen, "plain": visible}
     environment.globals |= {
         "t": t, "policy": policy, "style": Markup(style), "script": Markup(script), "version": tf2npu.__version__,
-        "AGREES": AGREES, "DIFFERS": DIFFERS, "CANCELS": CANCELS, "NOT_COMPARED": NOT_COMPARED,
+        "AGREES": AGREES, "DIFFERS": DIFFERS, "ROUNDING": ROUNDING, "NOT_COMPARED": NOT_COMPARED,
     }  # fmt: skip
     return environment
 

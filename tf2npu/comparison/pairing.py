@@ -152,7 +152,7 @@ class GraphPairing:
             if producer.op_type not in WALKED_THROUGH:
                 break
             producer, output = self._producer(producer, output)
-        row.producer = f"{producer.name}:{output}"
+        row.producer, row.is_of_variable = f"{producer.name}:{output}", "Variable" in producer.op_type
         described = _described(producer, output)
         missing = _NoPartner(f"[{operator.name}] There is no the ground truth dump file for {row.tensor}.")
         if described is None or not described.origin_name:

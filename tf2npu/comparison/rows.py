@@ -17,7 +17,7 @@ class Row:
     index: of the row's operators among those of the graph.  device, reference: names joined with commas, `*` for none.
     tensor: `name:output:0`, or NaN.  order: of execution.  verdict: one of those of tf2npu.comparison.verdicts.
     missed: (threshold, value, limit) of each one that is missed.  beside: reads both tensors again; extents: of the reference.
-    producer: of the tensor, `name:output`, where the graph file tells it.
+    producer: of the tensor, `name:output`, where the graph file tells it.  is_of_variable: whether that is a variable.
     """
 
     index: int
@@ -43,6 +43,7 @@ class Row:
     order: int = 0
     line: str = ""
     producer: str = ""
+    is_of_variable: bool = False
 
     @property
     def is_input(self) -> bool:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Set
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from tf2npu.comparison.tensor_folder import has_tensor_files
+from tf2npu.comparison.tensor_folder import has_tensor_files, operators_in
 from tf2npu.comparison.unreadable import Unreadable
 
 _DEEPEST = 12
@@ -88,10 +88,14 @@ def choose(dump: Path, reference: Path, step: int | None) -> Chosen:
     """
     notes: list[str] = []
     others = steps_below(reference)
-    numbers = {found.step for found in others if found.kind == "npy" and found.path.parent == reference.resolve()}
-    own = _of_one_model([found for found in steps_below(dump) if found.kind == "dump"], dump, notes, numbers=numbers)
-    tensors = [found for found in others if found.kind == "npy"] or _of_one_model(others, reference, notes, own[0].model)
-    if not tensors:
+    tensors = _outermost([found for found in others if found.kind == "npy"])
+    own = [found for found in steps_below(dump) if found.kind == "dump"]
+    if tensors:
+        own = _of_one_model(own, dump, notes, lambda found: _most_alike(found, tensors[0]))
+    elif others:
+        own = _of_one_model(own, dump, notes, _most_files)
+        tensors = _of_one_model(others, reference, notes, lambda found: _same_or_most_files(found, own[0].model))
+    else:
         raise Unreadable(reference, "no tensors of a reference are in or below it: neither npy files nor dump files")
     wanted = [found for found in own if step is None or found.step == step]
     if not wanted:
@@ -106,44 +110,57 @@ def choose(dump: Path, reference: Path, step: int | None) -> Chosen:
     return Chosen(*pairs[0], notes)
 
 
-def _of_one_model(
-    found: list[StepFolder], path: Path, notes: list[str], model: str = "", numbers: Set[int] = frozenset()
-) -> list[StepFolder]:
-    """The steps of the newest time, the first device and one model, in the order of their numbers.
+def _outermost(found: list[StepFolder]) -> list[StepFolder]:
+    """The steps that lie together nearest to the given folder: those of the graph that trains; other graphs lie further down."""
+    if not found:
+        return []
+    parent = min((one.path.parent for one in found), key=lambda path: (len(path.parts), path))
+    return [one for one in found if one.path.parent == parent]
 
-    model: that of the other side, if it is here too; else the one that has most of the steps `numbers`, and of those the one with
-    most operators: that of training.
-    """
+
+def _of_one_model(
+    found: list[StepFolder], path: Path, notes: list[str], model_of: Callable[[list[StepFolder]], str]
+) -> list[StepFolder]:
+    """The steps of the newest time, the first device and one model, in the order of their numbers."""
     if not found:
         raise Unreadable(path, "no dump files are in or below it")
-    for name, sort_key in (("time", _newest), ("device", _first), ("model", partial(_training, numbers))):
+    for name, choice in (("time", _newest), ("device", _first), ("model", model_of)):
         values = {getattr(one, name) for one in found}
         if len(values) > 1:
-            taken = model if name == "model" and model in values else sort_key(found, name)
+            taken = choice(found)
             notes.append(f"Of {len(values)} {name}s in {path} {taken} is taken.")
             found = [one for one in found if getattr(one, name) == taken]
     return sorted(found, key=lambda one: (one.step, one.path))
 
 
-def _newest(found: list[StepFolder], name: str) -> str:
-    return max(getattr(one, name) for one in found)
+def _newest(found: list[StepFolder]) -> str:
+    return max(one.time for one in found)
 
 
-def _first(found: list[StepFolder], name: str) -> str:
-    return min((getattr(one, name) for one in found), key=lambda text: (len(text), text))
+def _first(found: list[StepFolder]) -> str:
+    return min((one.device for one in found), key=lambda text: (len(text), text))
 
 
-def _training(numbers: Set[int], found: list[StepFolder], name: str) -> str:
-    """That of training: its graph has the forward and the backward part, and runs more often than others of its size."""
-    steps: dict[str, list[StepFolder]] = {}
-    for one in found:
-        steps.setdefault(getattr(one, name), []).append(one)
+def _most_alike(found: list[StepFolder], reference: StepFolder) -> str:
+    """The model that has the operators of the reference, and few others."""
+    wanted = operators_in(reference.path)
 
-    def rank(key: str) -> tuple[int, int, int, str]:
-        n_common = len(numbers & {one.step for one in steps[key]})
-        return n_common, max(one.n_files for one in steps[key]), len(steps[key]), key
+    def likeness(one: StepFolder) -> tuple[float, str]:
+        own = operators_in(one.path)
+        return len(own & wanted) / len(own | wanted), one.model
 
-    return max(steps, key=rank)
+    return max(found, key=likeness).model
+
+
+def _same_or_most_files(found: list[StepFolder], model: str) -> str:
+    return model if any(one.model == model for one in found) else _most_files(found)
+
+
+def _most_files(found: list[StepFolder]) -> str:
+    """That of training: its graph has the forward and the backward part; of several the one with most steps."""
+    counts = Counter(one.model for one in found)
+    most = {model: max(one.n_files for one in found if one.model == model) for model in counts}
+    return max(most, key=lambda model: (most[model], counts[model], model))
 
 
 def _numbers(found: list[StepFolder]) -> str:

@@ -85,6 +85,13 @@ def read_folder(path: Path) -> TensorFolder:
     return folder
 
 
+def operators_in(path: Path) -> set[str]:
+    """The keys of the operators that have files in the folder of a step, without outputs.  Raises: OSError."""
+    full_names = _mapping(path / MAPPING)
+    files = [_named(path / name, full_names.get(name, name))[0] for name in os.listdir(path)]
+    return {file.key.rpartition(".")[0] or file.key for file in files if file is not None}
+
+
 def has_tensor_files(names: list[str]) -> bool:
     """Whether a folder with files of these names is that of a step."""
     return any(_DUMP_NAME.match(name) or _NPY_NAME.fullmatch(name) for name in names)

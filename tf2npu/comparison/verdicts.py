@@ -12,8 +12,8 @@ from tf2npu.comparison.metrics import ALGORITHMS
 from tf2npu.comparison.own_measures import Measures, narrower
 from tf2npu.comparison.rows import Row
 
-AGREES, DIFFERS, CANCELS, NOT_COMPARED = "agrees", "differs", "cancels", "not compared"
-"""Verdicts of a row.  CANCELS: what is left of a sum that cancels is rounding on both sides, and says nothing."""
+AGREES, DIFFERS, ROUNDING, NOT_COMPARED = "agrees", "differs", "rounding", "not compared"
+"""Verdicts of a row.  ROUNDING: both sides are right, and what differs is rounding, mostly what is left of a sum that cancels."""
 COSINE, DISTANCE, DIVERGENCE = "CosineSimilarity", "RelativeEuclideanDistance", "KullbackLeiblerDivergence"
 OUTSIDE, RTOL, ATOL = "ShareOutside", "rtol", "atol"
 OF_16_BITS = {COSINE: 0.99, DISTANCE: 0.05, DIVERGENCE: 0.005, RTOL: 0.001, ATOL: 0.001, OUTSIDE: 1.0}
@@ -22,7 +22,7 @@ elements, so there is no limit to it."""
 OF_32_BITS = {COSINE: 0.99999, DISTANCE: 3.5e-5, DIVERGENCE: 1e-6, RTOL: 1e-4, ATOL: 1e-4, OUTSIDE: 0.001}
 """Ten times as far as TensorFlow is from itself, with oneDNN on or off and with one thread or two: 95 % of the tensors of a
 training step are within 3.5e-6 of each other, and no divergence is above 6.3e-8 (benchmarks/tensor_spread.py).  The other 5 % are
-sums that cancel in part, which tf2npu.comparison.cancellation knows.  A cosine in float32 is not known to more than 1e-6."""
+sums that cancel in part, which tf2npu.comparison.rounding knows.  A cosine in float32 is not known to more than 1e-6."""
 EXACT = {RTOL: 0.0, ATOL: 0.0, OUTSIDE: 0.0}
 """Of integers and booleans: any element that differs is a difference."""
 JUDGED = tuple(name for name in ALGORITHMS if name != "StandardDeviation")

@@ -8,7 +8,7 @@
   const columns = data.columns;
   const n = columns.Index.length;
   const AGREES = 0, DIFFERS = 1, NOT_COMPARED = 3;
-  const verdicts = ["agrees", "differs", "cancels", "not compared"];
+  const verdicts = ["agrees", "differs", "rounding", "not compared"];
   const t = (template, ...values) => {
     let at = 0;
     return data.texts[template].replace(/\{\}/g, () => values[at++]);
