@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -73,7 +73,21 @@ def _reshape_shape(x: Spec, shape: Spec) -> Shape:
     return tuple(math.prod(x.known_shape()) // known if n == -1 else n for n in wanted)
 
 
-@kernel("Reshape", unit="memory", shape=_reshape_shape)
+def _small_reshape(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: to a shape that is known."""
+    wanted, size = outputs[0].known_shape(), math.prod(inputs[0].known_shape())
+    if inputs[1].value is None or math.prod(wanted) != size:
+        return None
+
+    def run(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
+        return x.reshape(wanted) if x.size == size else np.asarray(reshape(x, shape))  # as a ref variable may have another shape
+
+    return run
+
+
+@kernel("Reshape", unit="memory", shape=_reshape_shape, small=_small_reshape)
 def reshape(x: np.ndarray, shape: np.ndarray, /) -> np.ndarray:
     """The elements in order under another shape; one extent may be -1: what remains.
 

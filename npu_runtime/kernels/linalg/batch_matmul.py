@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,28 @@ def _batch_matmul(x: np.ndarray, y: np.ndarray, adj_x: bool, adj_y: bool, dtype:
     return store(result, dtype, out)
 
 
-@kernel("BatchMatMul", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops)
+def _small(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: stacks of fp32 of the same number of matrices, which `multiply_batch` hands to numpy as they are."""
+    (x, y), (result,) = inputs, outputs
+    shape, batch = result.known_shape(), result.known_shape()[:-2]
+    if result.dtype != "float32" or 0 in (*x.known_shape(), *y.known_shape()) or math.prod(batch) < 2:
+        return None
+    is_turned, is_other_turned = attrs.get("adj_x", False), attrs.get("adj_y", False)
+    one = shape[-2] * shape[-1] * x.known_shape()[-2 if is_turned else -1]
+    is_broadcast = x.known_shape()[:-2] != batch or y.known_shape()[:-2] != batch
+    if is_broadcast or 4.0 * one * math.prod(batch) >= SERIAL_FLOPS or (SMALL_PRODUCT and one > SMALL_PRODUCT):
+        return None
+
+    def run(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        x, y = x.swapaxes(-1, -2) if is_turned else x, y.swapaxes(-1, -2) if is_other_turned else y
+        return np.matmul(as_blas_takes_it(x), as_blas_takes_it(y), out)
+
+    return run
+
+
+@kernel("BatchMatMul", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops, small=_small)
 def equal_batch_matmul(
     x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -130,7 +151,7 @@ def equal_batch_matmul(
     return _batch_matmul(x, y, adj_x, adj_y, x.dtype, out)
 
 
-@kernel("BatchMatMulV2", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops)
+@kernel("BatchMatMulV2", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops, small=_small)
 def batch_matmul(
     x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, out: np.ndarray | None = None
 ) -> np.ndarray:

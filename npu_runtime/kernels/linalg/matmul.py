@@ -244,7 +244,7 @@ def small_product(
         return None
     m, n = result.known_shape()
     k = math.prod(a.known_shape()) // m
-    if m >= FEWEST_NARROW or 2.0 * m * n * k >= SERIAL_FLOPS or m * n * k > (SMALL_PRODUCT or math.inf):
+    if 2.0 * m * n * k >= SERIAL_FLOPS or not _is_plain(m, m * n * k) or (is_tuned() and m * n * k >= product_trials.LEAST):
         return None
     is_turned, is_other_turned = attrs.get("transpose_a", False), attrs.get("transpose_b", False)
 
@@ -253,6 +253,11 @@ def small_product(
         return np.matmul(as_blas_takes_it(a), as_blas_takes_it(b), out)
 
     return run
+
+
+def _is_plain(rows: int, n_multiplications: int) -> bool:
+    """Whether one call of BLAS is the way of a small product: always where no product goes unpacked."""
+    return not SMALL_PRODUCT or (rows < FEWEST_NARROW and n_multiplications <= SMALL_PRODUCT)
 
 
 @kernel("MatMul", unit="cube", shape=matmul_shape, dtypes=PRODUCTS, estimate=matmul_flops, small=small_product)

@@ -25,7 +25,7 @@ _PARTS = (_WHOLE, _ROWS, _COLUMNS)
 """What a thread gets: the whole product, or one piece each of its rows or columns."""
 WAYS = {f"{parts} {name}": (parts, by) for parts in _PARTS for name, by in _ON_ONE_THREAD.items()}
 """By the names that a bank knows them by."""
-_LEAST = 500_000
+LEAST = 500_000
 """Multiplications of the smallest product that a tuner is asked about: 10 us, of which asking takes two."""
 _LANES = 16
 """Rows or columns that pieces have a multiple of: the width of the micro kernels."""
@@ -33,7 +33,7 @@ _LANES = 16
 
 def is_worth_it(a: np.ndarray, out: np.ndarray) -> bool:
     """Whether a tuner is asked how to multiply.  a: (m, k).  out: (m, n)."""
-    return out.size * a.shape[1] >= _LEAST and out.dtype == a.dtype == np.float32
+    return out.size * a.shape[1] >= LEAST and out.dtype == a.dtype == np.float32
 
 
 def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue | None, rules: Multiply) -> np.ndarray:

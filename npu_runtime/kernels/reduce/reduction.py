@@ -26,6 +26,9 @@ from npu_runtime.kernels.variable_access import shape_text
 TYPES = {"T": dt.NUMBERS, "Tidx": dt.INDICES}
 SMALL = 2048
 """Elements up to which one call of numpy is as accurate as sums in blocks, and faster."""
+MIDDLING, LONG_LINE, MOST_IN_ORDER = 1 << 15, 64, 512
+"""The same for long lines, where numpy's call is still faster: elements, those of a line, and the most that are added one
+after the other; numpy adds those of a line in pairs."""
 L2_PIECE = 1 << 14
 """Elements whose squares one product adds up."""
 BOOL_TYPES = {"Tidx": dt.INDICES}
@@ -71,7 +74,7 @@ def _reduce(ufunc: np.ufunc, x: np.ndarray, axes: np.ndarray, keep_dims: bool, o
     if not chosen and x.dtype == made.dtype:
         np.copyto(made, x)
         return made
-    if 0 < x.size <= SMALL and x.dtype not in NARROW:
+    if x.dtype not in NARROW and _is_one_call(x.shape, chosen):
         ufunc.reduce(x, axis=chosen, out=made, dtype=x.dtype, keepdims=keep_dims)
         return made
     values = to_float32(x) if x.dtype in NARROW else x
@@ -79,6 +82,16 @@ def _reduce(ufunc: np.ufunc, x: np.ndarray, axes: np.ndarray, keep_dims: bool, o
         values = _over_run(ufunc, values, first, last)
     np.copyto(made, values.reshape(shape), casting="unsafe")
     return made
+
+
+@lru_cache(maxsize=4096)
+def _is_one_call(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
+    """Whether one call of numpy is as accurate as sums in blocks, and faster.  axes: from the front, in order."""
+    size = math.prod(shape)
+    if size <= SMALL:
+        return size > 0
+    in_order = math.prod(shape[axis] for axis in axes if axis != len(shape) - 1)
+    return size <= MIDDLING and shape[-1] >= LONG_LINE and in_order <= MOST_IN_ORDER
 
 
 def _runs(axes: tuple[int, ...], shape: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -116,13 +129,13 @@ def _small(
 ) -> Callable[..., Any] | None:
     """See `base.Small`: one call of numpy over axes that are known."""
     x, axes = inputs
-    size, keep_dims = math.prod(x.known_shape()), attrs.get("keep_dims", False)
-    if axes.value is None or x.dtype != "float32" or not 0 < size <= SMALL:
+    known, keep_dims = x.known_shape(), attrs.get("keep_dims", False)
+    if axes.value is None or x.dtype != "float32":
         return None
-    chosen, shape = _reduced(x.known_shape(), tuple(axes.value.reshape(-1).tolist()), keep_dims)
-    if not chosen:
+    chosen, shape = _reduced(known, tuple(axes.value.reshape(-1).tolist()), keep_dims)
+    if not chosen or not _is_one_call(known, chosen):
         return None
-    known, count = x.known_shape(), np.array(size / math.prod(shape), np.float32)
+    count = np.array(math.prod(known) / math.prod(shape), np.float32)
 
     def run(x: np.ndarray, axes: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         if x.shape != known:  # a ref variable may have been given another shape
