@@ -9,7 +9,6 @@ machine, which take turns; each is the median over the turns. A plain loop write
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import tempfile
 import time
@@ -112,7 +111,7 @@ def report(root: Path) -> None:
     each = Training(enable_dump=True, dump_path=root / "each", dump_mode="all")
     table = Training(enable_dump=True, dump_path=root / "table", dump_mode="all", dump_data="stats")
     for training in (plain, never, each, table):
-        for _ in range(3):
+        for _ in range(3):  # compilation, trials of algorithms, and first touches of memory
             training.step()
     sizes = files_of_a_step(root / "each")
     gigabytes = sum(sizes) / 1e9
@@ -121,17 +120,14 @@ def report(root: Path) -> None:
         seconds = each.step()
         for step in (root / "each").glob("*/*/*/*/*"):
             shutil.rmtree(step)
-        os.sync()
         return seconds
 
     def looped() -> float:
-        seconds = in_new_folder(root, lambda folder: plain_loop(folder, sizes))
-        os.sync()
-        return seconds
+        return in_new_folder(root, lambda folder: plain_loop(folder, sizes))
 
     seconds, not_dumped, of_dump, of_loop, of_table = turns(plain.step, never.step, dumped, looped, table.step).T
     print(
-        f"a step: {np.median(seconds):.3f} s; its dump: {len(sizes)} files, {gigabytes:.3f} GB, {np.median(of_loop):.3f} s to write"
+        f"a step: {np.median(seconds):.3f} s; its dump: {len(sizes)} files, {gigabytes:.3f} GB; loop: {np.median(of_loop):.3f} s"
     )
     print(f"a step that is not dumped, in a session that dumps others: {np.median(not_dumped / seconds):.3f} x")
     print(f"a dumped step: the step + {np.median((of_dump - seconds) / of_loop):.2f} x the plain loop")

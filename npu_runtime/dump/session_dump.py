@@ -111,7 +111,8 @@ class SessionDump:
             if model.model not in self._chosen:
                 chosen = frozenset(i for i, operator in enumerate(model.operators.all) if self._is_chosen(operator))
                 self._chosen[model.model] = chosen
-                tell(f"Data dump: {_size_text(self._size(model, chosen))} a step of {model.model.name}{_host_text(model)}")
+                if chosen:
+                    tell(f"Data dump: {_size_text(self._size(model, chosen))} a step of {model.model.name}{_host_text(model)}")
             return self._chosen[model.model]
 
     def _is_chosen(self, operator: Operator) -> bool:
@@ -183,7 +184,11 @@ def session_dump(config: RuntimeConfig, chip: Chip) -> SessionDump | None:
 
 def _size_text(size: _Size) -> str:
     turns = ", and more for each turn of its loops" if size.has_loops else ""
-    return f"{size.n_files} files, about {_bytes_text(size.n_bytes)}{turns},"
+    return f"{_count(size.n_files, 'file')}, about {_bytes_text(size.n_bytes)}{turns},"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _bytes_text(n_bytes: int) -> str:
@@ -200,4 +205,4 @@ def _host_text(model: DumpedModel) -> str:
     reasons = Counter(model.host_nodes.values()).most_common()
     said = "; ".join(f"{count}: {why}" for why, count in reasons[:_MOST_REASONS])
     more = f"; and {len(reasons) - _MOST_REASONS} more reasons" if len(reasons) > _MOST_REASONS else ""
-    return f"; {len(model.host_nodes)} nodes ran on the host and have none ({said}{more})"
+    return f"; {_count(len(model.host_nodes), 'node')} on the host without files ({said}{more})"

@@ -197,7 +197,7 @@ def test_the_run_log_says_what_a_step_makes_before_it_is_made_and_who_is_on_the_
 
     run(make, {"x:0": np.ones((50, 100))}, **_dump(tmp_path))
     said = capsys.readouterr().err
-    assert re.search(r"Data dump: 1 files, about 19\.7 KB, a step of ge_default_\d+_\d+; 1 nodes ran on the host and have none "
+    assert re.search(r"Data dump: 1 file, about 19\.7 KB, a step of ge_default_\d+_\d+; 1 node on the host without files "
                      r"\(1: Python functions run on the host\)", said), said  # fmt: skip
 
 
