@@ -104,7 +104,7 @@ class DeviceSession:
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
         self._watchers = step_watchers(config.parameters)
         self._dump, self._exceptions = session_dump(config, self._chip), exception_dump(config.parameters)
-        self._graph_files = graph_files(config.parameters)
+        self._graph_files = graph_files(self._dump is not None)
         self._computes = all(watcher.computes for watcher in self._watchers)
         self._schedules: WeakKeyDictionary[Runner, Kept] = WeakKeyDictionary()
         self._lock = RLock()

@@ -1,4 +1,4 @@
-"""What of its graphs a process is asked to write, out of the environment and the options of a session.
+"""What of its graphs a process is asked to write, out of the environment.
 
 Source of variables, stages and folders: the vendor's documents of the variables that dump graphs.
 """
@@ -9,7 +9,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from npu_runtime.device.device_number import device_number
 
@@ -100,8 +99,3 @@ def model_folder(environment: Mapping[str, str], request: GraphRequest) -> Path:
     collected = environment.get("NPU_COLLECT_PATH")
     own = f"{os.getpid()}_{device_number(environment)}"
     return Path(collected, "extra-info", "graph", own) if collected else request.folder
-
-
-def has_dump(parameters: Mapping[str, Any]) -> bool:
-    """Whether the options of a session switch a dump of tensors on."""
-    return bool(parameters.get("enable_dump") or parameters.get("enable_dump_debug"))
