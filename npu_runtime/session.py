@@ -64,6 +64,8 @@ from npu_runtime.step_watchers import session_tuner, step_watchers, tuning_lines
 LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
 
+__all__ = ["DeviceSession", "Request", "run_log"]
+
 _RUN_LOG = RunLog()
 _RUN_LOG.overflows, _RUN_LOG.reshaped, _RUN_LOG.tuning = float_status.overflows, reshaped, tuning_lines
 
