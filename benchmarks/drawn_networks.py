@@ -69,9 +69,7 @@ def measure(index: int, folder: Path) -> None:
     tuner = KernelTuner(MachineBank(folder, print), False, TUNING_SECONDS)
     tensorflow, plain, tuned = in_turns(model, tuner)
     ratios = f"{plain / tensorflow:.2f} | {tuned / tensorflow:.2f} | {plain / tuned:.2f}"
-    print(
-        f"| {name} | {tensorflow:.1f} | {plain:.1f} | {tuned:.1f} | {ratios} | {tuner.n_known}, {tuner.n_tried} |", flush=True
-    )
+    print(f"| {name} | {tensorflow:.1f} | {plain:.1f} | {tuned:.1f} | {ratios} | {tuner.n_known}, {tuner.n_tried} |", flush=True)
 
 
 @click.command(help="Step times of drawn networks.")
