@@ -12,6 +12,7 @@ from npu_bridge._log import log, once
 from tf2npu.session_options import Given, problems, table, without_effect
 
 _DUMPS = ("enable_dump", "enable_dump_debug", "dump_path", "dump_step", "dump_mode", "dump_debug_mode")
+_TYPES = {"b": bool, "s": str}
 _FILES = ("modify_mixlist", "customize_dtypes")  # options that name a file which the device reads
 # Filled as sessions are made, for the run log: option -> what happens instead of it.
 ignored: dict[str, str] = {}
@@ -36,9 +37,10 @@ def note_launched(parameters: Mapping[str, Any]) -> None:
 
 def check_dump(parameters: Mapping[str, Any]) -> None:
     """As `check`, of dumps that the launcher and the script ask for together; in strict mode what they lack stops the process."""
-    options = {name: (table()[name].field, value) for name, value in parameters.items() if name in table()}
-    for problem in problems(options):
-        if problem.stops and problem.option in _DUMPS:
+    fields = {name: table()[name].field for name in _DUMPS if name in parameters}
+    options = {name: (field, parameters[name]) for name, field in fields.items() if isinstance(parameters[name], _TYPES[field])}
+    for problem in problems(options):  # a value in a wrong field has been told
+        if problem.stops:
             accept_value(problem.text)
 
 
