@@ -64,12 +64,26 @@ class Comparison:
         Where there is none, because what differs came in from outside: the first row that differs.
         """
         differing = [row for row in self.rows if row.verdict == DIFFERS]
-        bad_inputs = {row.operator for row in self.rows if row.is_input and row.verdict == DIFFERS}
+        bad_inputs = _with_bad_inputs(self.rows)
         begins = [row for row in differing if not row.is_input and row.operator not in bad_inputs]
-        return min(begins or differing, key=_place, default=None)
+        return min(begins or differing, key=_by_execution, default=None)
 
 
-def _place(row: Row) -> tuple[int, int, bool]:
+def _with_bad_inputs(rows: list[Row]) -> set[str]:
+    """Operators of which an input differs, or is presumed to: it has no reference, and comes from an operator of these."""
+    found: set[str] = set()
+    presumed: set[str] = set()
+    for row in sorted(rows, key=_by_execution):
+        if row.is_input:
+            if row.verdict == DIFFERS or row.producer in presumed:
+                found.add(row.operator)
+        elif row.operator in found and row.verdict == NOT_COMPARED and row.producer:
+            presumed.add(row.producer)
+    return found
+
+
+def _by_execution(row: Row) -> tuple[int, int, bool]:
+    """Inputs of an operator before its outputs."""
     return row.order, row.index, not row.is_input
 
 
