@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -54,15 +55,29 @@ def one_large(folder: Path) -> Sample:
     return made
 
 
-def measured(command: list[str]) -> tuple[float, int]:
-    """Seconds and peak bytes of a process; its exit code is not looked at, as each program has its own."""
+_MEASURE = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_maxrss, used.ru_utime + used.ru_stime)
+"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Of a process with its children: on the clock, on the processors (which tells more beside other work), at most."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+
+
+def measured(command: list[str]) -> Measured:
+    """Runs a command; its exit code is not looked at, as each program has its own."""
     start = time.perf_counter()
-    script = (
-        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL);"
-    )
-    script += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
-    done = subprocess.run([sys.executable, "-c", script, *command], capture_output=True, text=True, check=True)
-    return time.perf_counter() - start, int(done.stdout) * 1024
+    done = subprocess.run([sys.executable, "-c", _MEASURE, *command], capture_output=True, text=True, check=True)
+    peak, cpu = done.stdout.split()
+    return Measured(time.perf_counter() - start, float(cpu), int(peak) * 1024)
 
 
 def ours(made: Sample, out: Path) -> list[str]:
@@ -90,18 +105,22 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         made = chain(folder / "many", given.files, given.elements)
-        seconds, _ = measured(ours(made, folder / "out"))
-        print(f"{given.files} dump files of up to 2 x {given.elements} elements: tf2npu {seconds:.1f} s", end="")
+        own = measured(ours(made, folder / "out"))
+        print(f"{given.files} dump files of up to 2 x {given.elements} elements: tf2npu {_told(own)}", end="")
         if given.package:
             (folder / "theirs").mkdir()
-            other, _ = measured(command_of(given.package, given.python, made, folder / "theirs"))
-            print(f", msaccucmp {other:.1f} s: {other / seconds:.1f} x as fast", end="")
+            other = measured(command_of(given.package, given.python, made, folder / "theirs"))
+            ratios = f"{other.seconds / own.seconds:.1f} x as fast, {other.cpu_seconds / own.cpu_seconds:.1f} x on the processors"
+            print(f", msaccucmp {_told(other)}: {ratios}", end="")
         print()
-        _, small = measured(ours(chain(folder / "small", 1, 10), folder / "out1"))
-        large = one_large(folder / "large")
-        seconds, peak = measured(ours(large, folder / "out2"))
-        share = (peak - small) / LARGE_BYTES
-        print(f"one tensor of {LARGE_BYTES >> 20} MB, as input and output: {seconds:.1f} s, {share:.2f} x its size in memory")
+        small = measured(ours(chain(folder / "small", 1, 10), folder / "out1"))
+        large = measured(ours(one_large(folder / "large"), folder / "out2"))
+        share = (large.peak_bytes - small.peak_bytes) / LARGE_BYTES
+        print(f"one tensor of {LARGE_BYTES >> 20} MB, as input and output: {_told(large)}, {share:.2f} x its size in memory")
+
+
+def _told(one: Measured) -> str:
+    return f"{one.seconds:.1f} s ({one.cpu_seconds:.1f} s on the processors)"
 
 
 if __name__ == "__main__":

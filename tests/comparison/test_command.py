@@ -219,3 +219,15 @@ def test_without_the_libraries_it_is_said_what_is_missing(tool, made, monkeypatc
     monkeypatch.setitem(sys.modules, "npu_runtime.dump.dump_file", None)
     done = tool("compare", "dump", "reference")
     assert done.code == 2 and "which is not installed for this Python" in done.err
+
+
+def test_the_model_with_the_operators_of_the_reference_is_taken(tool, tmp_path, monkeypatch):
+    """A larger one, of the first step of an Estimator, has summaries that the training graph has not."""
+    monkeypatch.chdir(tmp_path)
+    sample = clean(tmp_path)
+    other = sample.step.parents[1].with_name("ge_default_20261127130000_2") / "2" / "0"
+    shutil.copytree(sample.step, other)
+    for n in range(5):
+        shutil.copy(next(sample.step.iterdir()), other / f"Relu.summary_{n}.{n}.0.{TIME_US}")
+    done = tool("compare", "dump", "reference", "--out", "out")
+    assert done.code == 0 and f"{MODEL} is taken" in done.out

@@ -90,6 +90,25 @@ def test_the_first_difference_is_where_inputs_agree(tmp_path):
     assert next(name for name, _, _ in first.missed) == "RelativeEuclideanDistance"
 
 
+def test_what_has_no_reference_hands_on_what_its_inputs_have(tmp_path):
+    """`b` is not in the reference and takes what differs already: `c` is not where the difference begins."""
+    made = Sample(tmp_path)
+    x = np.linspace(1, 2, 60, dtype=np.float32)
+    wrong = x * np.float32(1.1)
+    for name, source, taken in (("x", "", None), ("a", "x", x), ("b", "a", wrong), ("c", "b", wrong)):
+        made.operator(name, "Mul" if source else "Data", [f"{source}:0"] if source else [])
+        if name != "b":
+            made.tensor(name, x)
+        if taken is not None:
+            made.dump("Mul", name, [taken], [wrong])
+    made.write_graph()
+    first = compared(made).first_difference()
+    assert first is not None and first.operator == "a"
+    next(made.step.glob("Mul.a.*")).unlink()
+    first = compared(made).first_difference()
+    assert first is not None and first.tensor == "b:input:0"
+
+
 def test_a_wrong_scalar_is_wrong_though_its_cosine_is_one(tmp_path):
     found = compared(whole(tmp_path))
     (row,) = [row for row in found.rows if row.tensor == "loss:output:0"]

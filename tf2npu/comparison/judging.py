@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -41,4 +41,11 @@ def _shown_type(tensor: StoredTensor) -> str:
     """As the table names it: bfloat16 is widened when it is read, and an empty tensor has no data to tell by."""
     if not tensor.size:
         return "float64"
-    return "float32" if tensor.dtype.name == "bfloat16" else np.dtype(tensor.dtype).name
+    name = name_of(tensor.dtype)
+    return "float32" if name == "bfloat16" else name
+
+
+@lru_cache(maxsize=64)
+def name_of(dtype: np.dtype) -> str:
+    """The name of an element type, which numpy makes anew each time."""
+    return dtype.name

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tf2npu.comparison.graph_file import Graph, Operator
 from tf2npu.comparison.rows import Row
-from tf2npu.comparison.verdicts import DIFFERS
+from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED
 
 SOURCES = {"Const": "a constant", "Data": "what was fed", "Variable": "a variable"}
 """Types of nodes that have no dump file and bring values in, with what each is for people."""
@@ -35,7 +35,7 @@ def origin_of(rows: Sequence[Row], graph: Graph | None) -> Origin | None:
     """
     by_name = {operator.name: operator for operator in graph.operators} if graph else {}
     differing = [row for row in rows if row.verdict == DIFFERS]
-    bad_inputs = {row.operator for row in rows if row.is_input and row.verdict == DIFFERS}
+    bad_inputs = _with_bad_inputs(rows)
     begins = [row for row in differing if _source(row, by_name) or (not row.is_input and row.operator not in bad_inputs)]
     row = min(begins or differing, key=_place, default=None)
     if row is None:
@@ -45,6 +45,19 @@ def origin_of(rows: Sequence[Row], graph: Graph | None) -> Origin | None:
     if producer is None:
         return Origin(row, row.operator, row.op_type, row.line, is_outside)
     return Origin(row, producer.name, producer.op_type, producer.line or row.line, is_outside)
+
+
+def _with_bad_inputs(rows: Sequence[Row]) -> set[str]:
+    """Operators of which an input differs, or is presumed to: it has no reference, and comes from an operator of these."""
+    found: set[str] = set()
+    presumed: set[str] = set()
+    for row in sorted(rows, key=_place):
+        if row.is_input:
+            if row.verdict == DIFFERS or row.producer in presumed:
+                found.add(row.operator)
+        elif row.operator in found and row.verdict == NOT_COMPARED and row.producer:
+            presumed.add(row.producer)
+    return found
 
 
 def _place(row: Row) -> tuple[int, int, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import ml_dtypes
@@ -40,6 +41,7 @@ class Measures:
         return self.n_outside / self.n if self.n else 0.0
 
 
+@lru_cache(maxsize=256)
 def narrower(one: np.dtype, other: np.dtype) -> np.dtype | None:
     """The floating type with fewer digits of the two; None where neither is one."""
     floats = [dtype for dtype in (_real(one), _real(other)) if is_float(dtype)]

@@ -69,7 +69,8 @@ def test_what_need_not_wait_reads_first(build: Callable[[bool], Fetches], use_re
             seen["device"].append(session.run([*changes, *looks])[len(changes) :])
     for theirs, mine in zip(seen["TensorFlow"], seen["device"], strict=True):
         for expected, found in zip(theirs, mine, strict=True):
-            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+            # weights of order one, each of whose updates is rounded by 1e-7; what was read too late is off by 1e-2
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("use_resource", [True, False], ids=["resource", "ref"])
