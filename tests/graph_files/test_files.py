@@ -102,7 +102,7 @@ def test_what_constants_hold_is_written_where_it_is_asked_for(folder, monkeypatc
     ("variables", "place"),
     [
         ({"ASCEND_WORK_PATH": "work"}, "work"),
-        ({"ASCEND_WORK_PATH": "work", "DUMP_GRAPH_PATH": "graphs"}, f"graphs/pid_{os.getpid()}_deviceid_0"),
+        ({"ASCEND_WORK_PATH": "work", "DUMP_GRAPH_PATH": "graphs"}, "graphs/pid_{}_deviceid_0"),
         ({"ASCEND_WORK_PATH": "work", "DUMP_GRAPH_PATH": "graphs", "ASCEND_DUMP_PATH": "all"}, "all"),
     ],
 )
@@ -112,7 +112,7 @@ def test_the_folder(folder, monkeypatch, variables, place):
     for name, value in {**variables, "DUMP_GE_GRAPH": "2"}.items():
         monkeypatch.setenv(name, value)
     run()
-    assert len(written(folder / place)) == 4 and not list(folder.glob("ge_*"))
+    assert len(written(folder / place.format(os.getpid()))) == 4 and not list(folder.glob("ge_*"))
 
 
 def test_tensorflows_graph(folder, monkeypatch, tmp_path):
