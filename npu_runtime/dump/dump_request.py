@@ -84,6 +84,9 @@ def _steps_problem(text: str) -> str:
         return ""
     if not _STEPS.fullmatch(text):
         return f"dump_step is {text!r:.60}; use numbers and ranges such as 0|5|10-12"
+    for first, last in _ranges(text):
+        if last < first:
+            return f"dump_step has {first}-{last}, which is no step; write {last}-{first}"
     n_parts = text.count("|") + 1
     return f"dump_step has {n_parts} parts; use at most {MOST_PARTS}" if n_parts > MOST_PARTS else ""
 

@@ -7,8 +7,11 @@ import multiprocessing
 import os
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.util import Finalize
 from threading import Condition, Thread
+
+from npu_runtime.notices import tell_once
 
 MOST_WAITING_BYTES = 256 << 20
 """Bytes that may wait to be written: more would be memory that the user's training does without."""
@@ -29,7 +32,7 @@ class Writer:
         self._works = self._is_registered = False
 
     def put(self, job: Callable[[], None], n_bytes: int) -> None:
-        """Hand over a job that holds so many bytes; waits while too many wait already.  The job raises nothing."""
+        """Hand over a job that holds so many bytes; waits while too many wait already.  A job that raises is told."""
         with self._changed:
             while self._waiting_bytes and self._waiting_bytes + n_bytes > self._most:
                 self._changed.wait()
@@ -58,17 +61,27 @@ class Writer:
                     self._changed.notify_all()
                     return
                 job, n_bytes = self._jobs.popleft()
-            job()
-            del job
-            with self._changed:
-                self._waiting_bytes -= n_bytes
-                self._changed.notify_all()
+            try:
+                job()
+            except Exception as problem:  # whoever waits for this thread would wait for ever
+                _tell_failure(problem)
+            finally:
+                del job
+                with self._changed:
+                    self._waiting_bytes -= n_bytes
+                    self._changed.notify_all()
 
     def flush(self) -> None:
         """Wait until all is done."""
         with self._changed:
             while self._works:
                 self._changed.wait()
+
+
+def _tell_failure(problem: Exception) -> None:
+    """In the run log, unless that is what cannot be written."""
+    with suppress(OSError, ValueError):
+        tell_once(f"Data dump: a file could not be made: {type(problem).__name__}: {problem}; it is left out")
 
 
 WRITER = Writer()

@@ -224,6 +224,7 @@ def test_every_iteration_of_a_loop_on_the_device_has_its_folder(tmp_path):
     [
         ({"dump_path": ""}, "enable_dump needs dump_path, the folder for the files; nothing is dumped"),
         ({"dump_path": "not there"}, "there is no such folder; make it; nothing is dumped"),
+        ({"dump_step": "0|12-10"}, "dump_step has 12-10, which is no step; write 10-12; nothing is dumped"),
         ({"dump_step": "0|a"}, "dump_step is '0|a'; use numbers and ranges such as 0|5|10-12; nothing is dumped"),
         ({"dump_step": "|".join(map(str, range(101)))}, "dump_step has 101 parts; use at most 100; nothing is dumped"),
         ({"dump_mode": "both"}, "dump_mode is 'both'; use one of input, output, all; nothing is dumped"),
