@@ -41,6 +41,7 @@ def compare(dump: Path, reference: Path, wanted: Wanted) -> int:
     """`tf2npu compare`; returns the exit code."""
     require_numpy("compare")
     from tf2npu.comparison import comparison
+    from tf2npu.comparison.steps import NoStep
     from tf2npu.comparison.unreadable import Unreadable
     from tf2npu.comparison.verdicts import Thresholds
 
@@ -48,7 +49,7 @@ def compare(dump: Path, reference: Path, wanted: Wanted) -> int:
     _check_given(dump, reference, wanted.graph)
     try:
         found = comparison.compare(dump, reference, graph=wanted.graph, step=wanted.step, thresholds=thresholds)
-    except comparison.NoGraph as error:
+    except (comparison.NoGraph, comparison.NothingCompared, NoStep) as error:
         raise RefusedRequest(str(error)) from None
     except Unreadable as error:
         click.echo(f"tf2npu compare: {visible(str(error))}", err=True)
@@ -66,7 +67,7 @@ def _check_given(dump: Path, reference: Path, graph: Path | None) -> None:
 
 
 def _thresholds(pairs: Sequence[str]) -> dict[str, float]:
-    from tf2npu.comparison.verdicts import NAMES
+    from tf2npu.comparison.verdicts import COSINE, NAMES
 
     found = {}
     for pair in pairs:
@@ -79,6 +80,8 @@ def _thresholds(pairs: Sequence[str]) -> dict[str, float]:
             found[name] = math.nan
         if not math.isfinite(found[name]):
             raise RefusedRequest(f"--threshold {pair}: {text!r} is no number; write {name}=0.01")
+        if found[name] < 0 and name != COSINE:
+            raise RefusedRequest(f"--threshold {pair}: {name} is never below 0; write {name}=0.01")
     return found
 
 

@@ -76,7 +76,49 @@ def test_what_was_taken_of_several_is_told(tool, tmp_path, monkeypatch):
     assert done.code == 0
     assert "Of 2 times in" in done.out and "20261127130000 is taken" in done.out
     assert "Step 5 is compared, of 0, 5." in done.out
-    assert tool("compare", "dump", "reference", "--step", "7", "--out", "out").code == 3
+    done = tool("compare", "dump", "reference", "--step", "7", "--out", "out")
+    assert (done.code, done.err) == (2, "tf2npu: dump: there is no step 7; it has 0, 5\n")
+
+
+def test_a_step_is_taken_of_the_model_that_has_it(tool, tmp_path, monkeypatch):
+    """A smaller last batch is a model of its own."""
+    monkeypatch.chdir(tmp_path)
+    for step in (0, 1, 2):
+        sample = clean(tmp_path, step)
+    other = sample.step.parents[1].with_name(MODEL[:-1] + "7") / "7" / "2"
+    other.parent.mkdir(parents=True)
+    shutil.move(sample.step, other)
+    done = tool("compare", "dump", "reference", "--step", "2", "--graph", sample.graph, "--out", "out")
+    assert done.code == 0 and str(other) in done.out
+
+
+def test_a_reference_of_another_graph_is_no_agreement(tool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sample = clean(tmp_path)
+    for path in sample.reference.iterdir():
+        path.rename(path.with_name(f"other_{path.name}"))
+    done = tool("compare", "dump", "reference", "--out", "out")
+    assert done.code == 2 and "is it the reference of this graph?" in done.err and not Path("out").exists()
+
+
+def test_hardly_any_partners_are_told(tool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sample = clean(tmp_path)
+    for name in ("z", "u"):
+        sample.operator(name, "Relu", ["y:0"])
+        sample.dump("Relu", name, [np.zeros(1, np.float32)], [np.zeros(1, np.float32)])
+    sample.write_graph()
+    done = tool("compare", "dump", "reference", "--out", "out")
+    assert "Only 1 of 3 outputs have a partner: is it the reference of this graph?" in done.out
+
+
+def test_statistics_hold_no_tensors(tool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sample = clean(tmp_path)
+    (path,) = sample.step.iterdir()
+    path.rename(path.with_name(f"{path.name}.csv"))
+    done = tool("compare", "dump", "reference", "--out", "out")
+    assert done.code == 2 and "1 files in" in done.err and "are statistics (dump_data=stats), which hold no tensors" in done.err
 
 
 def test_folders_of_precision_tool(tool, tmp_path, monkeypatch):
@@ -125,6 +167,7 @@ def test_the_graph_of_another_model_is_not_taken(tool, tmp_path, monkeypatch):
         ("dump reference --threshold Cosine=1", "there is no 'Cosine'"),
         ("dump reference --threshold CosineSimilarity=high", "'high' is no number"),
         ("dump reference --threshold CosineSimilarity", "is no number"),
+        ("dump reference --threshold rtol=-1", "rtol is never below 0"),
     ],
 )
 def test_wrong_use_is_refused(tool, made, words, said):

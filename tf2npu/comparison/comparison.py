@@ -12,6 +12,7 @@ from tf2npu.comparison.dump_pairing import DumpPairing
 from tf2npu.comparison.graph_file import Graph
 from tf2npu.comparison.graph_search import find_graph, graph_in
 from tf2npu.comparison.judging import fill, measure
+from tf2npu.comparison.metrics import NOT_COMPUTED
 from tf2npu.comparison.origin import Origin, origin_of
 from tf2npu.comparison.pairing import GraphPairing
 from tf2npu.comparison.result_table import Columns
@@ -27,6 +28,10 @@ from tf2npu.tensor_libraries import EXIT_UNREADABLE
 
 class NoGraph(Exception):
     """There is no graph file, and without one the tensors of the reference cannot be told; the text says what to do."""
+
+
+class NothingCompared(Exception):
+    """Not one tensor has a partner; the text says what to look at."""
 
 
 @dataclass
@@ -70,7 +75,7 @@ class Comparison:
 
 
 def compare(dump: Path, reference: Path, *, graph: Path | None, step: int | None, thresholds: Thresholds) -> Comparison:
-    """The comparison of a dump with its reference.  Raises: Unreadable where nothing can be compared; NoGraph."""
+    """The comparison of a dump with its reference.  Raises: Unreadable, NoStep, NoGraph, NothingCompared."""
     chosen = choose(dump, reference, step)
     notes = list(chosen.notes)
     found = graph_in(graph) if graph is not None else None
@@ -84,8 +89,27 @@ def compare(dump: Path, reference: Path, *, graph: Path | None, step: int | None
     if found is not None:
         notes += _left_over(found, folders[0])
     for folder in folders:
+        if folder.n_statistics:
+            notes.append(f"{folder.n_statistics} files in {folder.path} are statistics (dump_data=stats), which hold no tensors.")
         notes += [f"{folder.path / name} is left out: {reason}." for name, reason in folder.left_out]
-    return Comparison(chosen, found, thresholds, rows, notes, list(pairing.unreadable.values()), pairing)
+    made = Comparison(chosen, found, thresholds, rows, notes, list(pairing.unreadable.values()), pairing)
+    _check_coverage(made)
+    return made
+
+
+def _check_coverage(made: Comparison) -> None:
+    """Note where hardly a tensor has a partner.  Raises: NothingCompared where none has."""
+    outputs = [row for row in made.rows if row.tensor != NOT_COMPUTED and not row.is_input]
+    n_without = sum(row.verdict == NOT_COMPARED for row in outputs)
+    is_empty = all(row.verdict == NOT_COMPARED for row in made.rows)
+    question = "is it the reference of this graph?"
+    if is_empty and not made.unreadable:
+        reasons = " ".join(made.notes)
+        raise NothingCompared(
+            f"no tensor of {made.chosen.dump.path} has a partner in {made.chosen.reference.path}: {question} {reasons}".rstrip()
+        )
+    if 2 * n_without > len(outputs):
+        made.notes.insert(0, f"Only {len(outputs) - n_without} of {len(outputs)} outputs have a partner: {question}")
 
 
 def _pairing(

@@ -72,6 +72,10 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
 
 
+class NoStep(Exception):
+    """The step that the user asked for is not there; the text says which ones are."""
+
+
 @dataclass(frozen=True)
 class Chosen:
     """The two steps that are compared.  notes: what was taken of several, a sentence each."""
@@ -84,12 +88,15 @@ class Chosen:
 def choose(dump: Path, reference: Path, step: int | None) -> Chosen:
     """The steps of a dump and of its reference that belong together.
 
-    step: the number that the user asked for; else the first that both have.  Raises: Unreadable where there is none.
+    step: the number that the user asked for; else the first that both have.  Raises: Unreadable where there is none; NoStep.
     """
     notes: list[str] = []
     others = steps_below(reference)
     tensors = _outermost([found for found in others if found.kind == "npy"])
-    own = [found for found in steps_below(dump) if found.kind == "dump"]
+    every = [found for found in steps_below(dump) if found.kind == "dump"]
+    own = every if step is None else [found for found in every if found.step == step]  # of whatever model has it
+    if every and not own:
+        raise NoStep(f"{dump}: there is no step {step}; it has {_numbers(every)}")
     if tensors:
         own = _of_one_model(own, dump, notes, lambda found: _most_alike(found, tensors[0]))
     elif others:
@@ -97,14 +104,11 @@ def choose(dump: Path, reference: Path, step: int | None) -> Chosen:
         tensors = _of_one_model(others, reference, notes, lambda found: _same_or_most_files(found, own[0].model))
     else:
         raise Unreadable(reference, "no tensors of a reference are in or below it: neither npy files nor dump files")
-    wanted = [found for found in own if step is None or found.step == step]
-    if not wanted:
-        raise Unreadable(dump, f"there is no step {step}; it has {_numbers(own)}")
-    pairs = [(one, other) for one in wanted for other in tensors if one.step == other.step]
+    pairs = [(one, other) for one in own for other in tensors if one.step == other.step]
     if not pairs and (len(tensors) == 1 or all(found.step < 0 for found in tensors)):
-        pairs = [(wanted[0], tensors[0])]
+        pairs = [(own[0], tensors[0])]
     if not pairs:
-        raise Unreadable(reference, f"no step of the dump ({_numbers(wanted)}) is in the reference ({_numbers(tensors)})")
+        raise Unreadable(reference, f"no step of the dump ({_numbers(own)}) is in the reference ({_numbers(tensors)})")
     if len(own) > 1:
         notes.append(f"Step {pairs[0][0].step} is compared, of {_numbers(own)}.")
     return Chosen(*pairs[0], notes)
@@ -164,4 +168,5 @@ def _most_files(found: list[StepFolder]) -> str:
 
 
 def _numbers(found: list[StepFolder]) -> str:
-    return ", ".join(str(one.step) for one in found[:20]) + (f" and {len(found) - 20} more" if len(found) > 20 else "")
+    numbers = sorted({one.step for one in found})
+    return ", ".join(map(str, numbers[:20])) + (f" and {len(numbers) - 20} more" if len(numbers) > 20 else "")

@@ -50,7 +50,7 @@ class TensorFile:
 class TensorFolder:
     """The files of a step by key, the latest of each last.  kind: DUMP or NPY.  left_out: (name, reason).
 
-    full_names: by the digits that stand for them.
+    full_names: by the digits that stand for them.  n_statistics: files of statistics, which hold no tensors.
     """
 
     path: Path
@@ -58,6 +58,7 @@ class TensorFolder:
     files: dict[str, list[TensorFile]] = field(default_factory=dict)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     full_names: dict[str, str] = field(default_factory=dict)
+    n_statistics: int = 0
 
     def latest(self, name: str, output: int | None = None) -> TensorFile | None:
         """The file of an operator, by its name in the graph; of its output, where the folder has npy files."""
@@ -112,7 +113,9 @@ def _put(folder: TensorFolder, entry: os.DirEntry[str]) -> None:
         name = folder.full_names.get(name, name)
     file, kind = _named(Path(folder.path, entry.name), name)
     if file is None:
-        if not name.startswith(_OVERFLOW):
+        if name.endswith(".csv") and _DUMP_NAME.match(name.removesuffix(".csv")):
+            folder.n_statistics += 1
+        elif not name.startswith(_OVERFLOW):
             folder.left_out.append((entry.name, "its name is not that of a dump file or of a tensor's npy file"))
         return
     if folder.kind and folder.kind != kind:
