@@ -124,13 +124,14 @@ TOO_LONG = """
 """
 
 
-def test_names_that_the_debugger_can_make_no_file_of_are_left_out(record):
+def test_names_that_the_debugger_can_make_no_file_of_are_left_out(record, tmp_path):
     graphs, folder = record(TOO_LONG)
     ((reason, count),) = graphs[1]["left_out"].items()
     assert "too long" in reason and count == 3  # and what is fed is one of them
     found = tensors(folder / "1" / "0")
     assert sorted(found) == sorted(["x.0", "add.0", "b" * 222 + ".0", "last.0"])
     assert "one.0" in tensors(folder / "2" / "0")
+    assert "graph 2 has a name that is too long" in (tmp_path / "said").read_text()
 
 
 def tensors_with_mapping(folder: Path) -> dict[str, list[np.ndarray]]:

@@ -166,6 +166,11 @@ def _ran_graph(number: int, request: Request, scratch: Path) -> RanGraph:
     trainable = {variable.op.name for variable in request.graph.get_collection("trainable_variables")}
     functions = [function.cached_definition for function in request.graph._functions.values()]
     watched = watches(executed, request.feeds, request.fetches, functions, scratch)
+    if watched.leaves_functions:
+        once(
+            f"dump reference: graph {number} has a name that is too long for a file of TensorFlow's debugger: nodes inside of "
+            "functions are left out there; shorten the name to have them"
+        )
     return RanGraph(number, request, any(_updates(operation, trainable) for operation in executed), watched)
 
 

@@ -21,10 +21,11 @@ _OWN_FOLDERS = 128
 
 
 class Watches(NamedTuple):
-    """What to watch, and how many tensors are not."""
+    """What to watch, how many tensors are not, and whether nodes inside of functions, which nobody can name, are not."""
 
     tensors: Tensors
-    n_left_out: int
+    n_left_out: int = 0
+    leaves_functions: bool = False
 
 
 def watches(
@@ -40,10 +41,11 @@ def watches(
     inlined = [(node.name, 0) for function in functions for node in function.node_def]
     fed, fetched = _added("_arg", feeds), _added("_retval", fetches)
     if all(map(limits.have_room, (*tensors, *inlined, *chain(*fed, *fetched)))):
-        return Watches((*tensors, EVERYTHING), 0)
+        return Watches((*tensors, EVERYTHING))
     named = [tensor for tensor in tensors if limits.have_room(tensor)]
     fitting = [names for names in fed if all(map(limits.have_room, names))]
-    return Watches((*named, *chain(*fitting)), len(tensors) - len(named) + len(fed) - len(fitting))
+    n_left_out = len(tensors) - len(named) + len(fed) - len(fitting)
+    return Watches((*named, *chain(*fitting)), n_left_out, bool(inlined))
 
 
 def _added(prefix: str, tensors: Sequence[str]) -> list[Tensors]:
