@@ -341,13 +341,13 @@ class DeviceSession:
         runner = Runner(program, self._arenas)
         names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
         fetched = [made.graph.spec(value) for value in program.fetch_values]
-        self._schedules[runner] = Kept(names, fetched, variable_bytes, self._dumped(model, made, program))
+        self._schedules[runner] = Kept(names, fetched, variable_bytes, self._dumped(model, made, program, plan.main))
         return runner
 
-    def _dumped(self, model: Model | None, made: Compilation, program: Program) -> DumpedModel | None:
+    def _dumped(self, model: Model | None, made: Compilation, program: Program, asked: Graph) -> DumpedModel | None:
         if self._dump is None or model is None:
             return None
-        return self._dump.load(model, made.graph, program, self._importer.graph)
+        return self._dump.load(model, made.graph, program, asked, self._importer.graph)
 
     def _compilation(self, graph: Graph, name: str, is_whole: bool = False) -> Compilation:
         """The beginning of one.  name, is_whole: for those who look on, see `instrumentation.observer`."""

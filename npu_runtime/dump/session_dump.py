@@ -16,11 +16,13 @@ from npu_runtime.config import RuntimeConfig
 from npu_runtime.device.chip import Chip
 from npu_runtime.device.device_number import device_number
 from npu_runtime.dump.dump_request import INPUT, OUTPUT, STATS, DumpRequest, requested
+from npu_runtime.dump.layers import is_chosen, left_out
 from npu_runtime.dump.models import Model
 from npu_runtime.dump.operators import Operator, Operators, operators_of
 from npu_runtime.dump.overflow_recorder import MOST_RECORDED, OverflowRecorder
 from npu_runtime.dump.recorder import Recorder
 from npu_runtime.dump.step_output import StepOutput
+from npu_runtime.dump.unreached_steps import UNREACHED
 from npu_runtime.dump.writer import WRITER
 from npu_runtime.executor.program import Program
 from npu_runtime.executor.task_observers import observing
@@ -35,11 +37,14 @@ _MOST_REASONS = 3
 
 @dataclass(frozen=True)
 class DumpedModel:
-    """A program as the dump knows it.  host_nodes: the reason of each node that runs on the host."""
+    """A program as the dump knows it.  host_nodes: the reason of each node that runs on the host.  left_out: names of dump_layer
+    that have no file, with what became of them.
+    """
 
     model: Model
     operators: Operators
     host_nodes: Mapping[str, str]
+    left_out: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class SessionDump:
         self._steps: Counter[Hashable] = Counter()
         self._chosen: dict[Model, frozenset[int]] = {}
         self._without_room: set[Model] = set()
+        self._told: set[tuple[str, str]] = set()
         self._lock = Lock()
 
     def step(self, program: Hashable, model: DumpedModel) -> AbstractContextManager[None]:
@@ -68,7 +74,9 @@ class SessionDump:
             number = self._steps[program]
             self._steps[program] += 1
         if not self.request.has_step(number):
+            UNREACHED.passed(self.request.steps, number + 1)
             return nullcontext()
+        UNREACHED.reached()
         return self._look(model, number) if self.request.looks_for else self._dump(model, number)
 
     @contextmanager
@@ -109,15 +117,20 @@ class SessionDump:
         """Positions of the operators that are dumped; the first time, the run log says what a step makes."""
         with self._lock:
             if model.model not in self._chosen:
-                chosen = frozenset(i for i, operator in enumerate(model.operators.all) if self._is_chosen(operator))
+                layers = self.request.layers
+                chosen = frozenset(i for i, operator in enumerate(model.operators.all) if is_chosen(layers, operator))
                 self._chosen[model.model] = chosen
+                self._tell_left_out(model)
                 if chosen:
                     tell(f"Data dump: {_size_text(self._size(model, chosen))} a step of {model.model.name}{_host_text(model)}")
             return self._chosen[model.model]
 
-    def _is_chosen(self, operator: Operator) -> bool:
-        layers = self.request.layers
-        return not layers or operator.name in layers or any(name in layers for name in operator.original_names)
+    def _tell_left_out(self, model: DumpedModel) -> None:
+        """Each name and reason once: models of other shapes, and other graphs, leave out the same."""
+        for name, why in model.left_out.items():
+            if (name, why) not in self._told:
+                self._told.add((name, why))
+                tell(f"Data dump: dump_layer names {name}, which {why}: it has no file in {model.model.name}")
 
     def _size(self, model: DumpedModel, chosen: frozenset[int]) -> _Size:
         operators = [model.operators.all[position] for position in sorted(chosen)]
@@ -147,12 +160,18 @@ class SessionDump:
             )
         return needed <= free
 
-    def load(self, model: Model, compiled: Graph, program: Program, users: Graph) -> DumpedModel:
-        """A program for the dump.  compiled: what it was built of.  users: the whole graph, whose names dump_layer takes."""
+    def load(self, model: Model, compiled: Graph, program: Program, asked: Graph, users: Graph) -> DumpedModel:
+        """A program for the dump.
+
+        compiled: what it was built of.  asked: the same before it was compiled.  users: the whole graph, whose names dump_layer
+        takes.
+        """
         unknown = [name for name in self.request.layers if name not in users]
         if unknown:
             tell_once(f"Data dump: dump_layer names {', '.join(unknown)}, and the graph has no such node")
-        return DumpedModel(model, operators_of(compiled, program), program.host_nodes)
+        operators = operators_of(compiled, program)
+        without_file = left_out(self.request.layers, operators.all, program.host_nodes, asked, users)
+        return DumpedModel(model, operators, program.host_nodes, without_file)
 
     @staticmethod
     def finish() -> None:

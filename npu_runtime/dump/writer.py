@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
-import multiprocessing
 import os
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing.util import Finalize
 from threading import Condition, Thread
 
+from npu_runtime.dump.process_end import at_process_end
 from npu_runtime.notices import tell_once
 
 MOST_WAITING_BYTES = 256 << 20
@@ -44,14 +42,9 @@ class Writer:
                 Thread(target=self._work, name="dump writer", daemon=True).start()
 
     def _write_at_exit(self) -> None:
-        """Processes of `multiprocessing` end without the handlers of others, and have finalizers."""
-        if self._is_registered:
-            return
-        self._is_registered = True
-        if multiprocessing.parent_process() is None:
-            atexit.register(self.flush)
-        else:
-            Finalize(None, self.flush, exitpriority=0)
+        if not self._is_registered:
+            self._is_registered = True
+            at_process_end(self.flush)
 
     def _work(self) -> None:
         while True:

@@ -1,9 +1,14 @@
-"""Writes the graphs of a session's programs at the stages that are asked for. Numbers of files count up over the process."""
+"""Writes the graphs of a session's programs at the stages that are asked for. Numbers of files count up over the process.
+
+Several processes may write into one folder, as the ranks of a job do: a number that a file there has is passed over.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,6 +17,7 @@ from google.protobuf import text_format
 
 from npu_runtime.compilation import Compilation, Observer, Step
 from npu_runtime.dump.models import Model
+from npu_runtime.dump.operators import operators_of
 from npu_runtime.executor.program import Program
 from npu_runtime.graph.text import to_text
 from npu_runtime.graph_files.device_graph import SourceOf, built_model, graph_model
@@ -30,11 +36,14 @@ from npu_runtime.graph_files.request import (
     model_folder,
 )  # fmt: skip
 from npu_runtime.notices import tell_once
-from npu_runtime.whole_file import put_text
+from npu_runtime.whole_file import Busy, locked, put_text
 
 _BEHIND = {"fold_constants": SHAPES, "optimise_bodies": OPTIMIZED}
 """The stage that is reached behind a step of our compiler: shapes are known, and what can be joined is."""
 _NUMBERS = count(0)
+_NUMBERED = re.compile(r"ge_(?:proto|onnx|readable)_(\d{8})_")
+_PATIENCE_SECONDS = 60.0
+"""How long to wait for other processes that write graphs into a folder: each writes for a second at most."""
 
 
 class GraphFiles:
@@ -50,11 +59,11 @@ class GraphFiles:
         """
         made.observer = _Stages(self, model, made.observer)
         if self.request.prints_model:
-            _put(model_folder(os.environ, self.request), f"TF_GeOp{model.number}_0.pbtxt", text)
+            _put_model(model_folder(os.environ, self.request), f"TF_GeOp{model.number}", text())
 
     def built(self, model: Model, made: Compilation, program: Program, source_of: SourceOf) -> None:
-        """Write the last stage."""
-        if BUILD in self.request.stages:
+        """Write the last stage.  Beside a dump alone, a program without operators has none: it has no dump either."""
+        if BUILD in self.request.stages and (self.request.wants_all or operators_of(made.graph, program).all):
             self.write(model, BUILD, made, lambda: built_model(model.name, made, program, source_of, self._with_weights))
 
     @property
@@ -67,17 +76,17 @@ class GraphFiles:
 
     def write(self, model: Model, stage: str, made: Compilation, described: Callable[[], Any]) -> None:
         """The files of one moment, which have one number."""
-        name = f"{next(_NUMBERS):08d}_graph_{model.number}_{stage}"
-        folder, formats, graph = self.request.folder, self.request.formats, None
+        formats, graph, texts = self.request.formats, None, {}
         if PROTO in formats or ONNX in formats:
             graph = described()
         if PROTO in formats:
-            _put(folder, f"ge_proto_{name}.txt", lambda: text_format.MessageToString(graph))
+            texts["ge_proto_{}.txt"] = text_format.MessageToString(graph)
         if ONNX in formats:
             onnx = onnx_model(graph, self.request.content != RELATIONS)
-            _put(folder, f"ge_onnx_{name}.pbtxt", lambda: text_format.MessageToString(onnx))
+            texts["ge_onnx_{}.pbtxt"] = text_format.MessageToString(onnx)
         if READABLE in formats:
-            _put(folder, f"ge_readable_{name}.txt", lambda: to_text(made.graph))
+            texts["ge_readable_{}.txt"] = to_text(made.graph)
+        put_numbered(self.request.folder, f"graph_{model.number}_{stage}", texts)
 
 
 class _Stages:
@@ -102,9 +111,27 @@ class _Stages:
         return None if self._others is None else self._others.inside()
 
 
-def _put(folder: Path, name: str, text: Callable[[], str]) -> None:
-    """Write a file whole; where that fails, say so once and go on."""
+def put_numbered(folder: Path, behind: str, texts: Mapping[str, str]) -> None:
+    """Write texts, by their names with {} for what they share: the next number that is free in the folder, and what is behind."""
+    with _telling(folder), locked(folder, _PATIENCE_SECONDS):
+        taken = {int(found[1]) for found in map(_NUMBERED.match, os.listdir(folder)) if found}
+        number = next(number for number in _NUMBERS if number not in taken)
+        for name, text in texts.items():
+            put_text(folder, name.format(f"{number:08d}_{behind}"), text)
+
+
+def _put_model(folder: Path, name: str, text: str) -> None:
+    """Write TensorFlow's graph; models of other processes may have the same number."""
+    with _telling(folder), locked(folder, _PATIENCE_SECONDS):
+        names = (f"{name}_{number}.pbtxt" for number in count(0))
+        put_text(folder, next(each for each in names if not os.path.lexists(folder / each)), text)
+
+
+@contextmanager
+def _telling(folder: Path) -> Iterator[None]:
+    """Where a folder cannot be written, say so once and go on behind the block."""
     try:
-        put_text(folder, name, text())
-    except OSError as error:
-        tell_once(f"Graph files: {folder} cannot be written ({error.strerror or error}): graphs are missing there")
+        yield
+    except (OSError, Busy) as error:
+        why = getattr(error, "strerror", None) or error
+        tell_once(f"Graph files: {folder} cannot be written ({why}): graphs are missing there")

@@ -26,7 +26,7 @@ _LEVELS = {"1": STAGES, "2": STAGES, "3": (BUILD,), "4": (BEGIN,)}
 @dataclass(frozen=True)
 class GraphRequest:
     """stages: those written.  formats: of each.  content: see WITH_WEIGHTS.  folder: where they go.  prints_model: whether
-    TensorFlow's graph is written too.
+    TensorFlow's graph is written too.  wants_all: whether the last stage is asked for itself, and not only beside a dump.
     """
 
     stages: tuple[str, ...]
@@ -34,6 +34,7 @@ class GraphRequest:
     content: int
     folder: Path
     prints_model: bool
+    wants_all: bool
 
 
 def requested(environment: Mapping[str, str], has_dump: bool) -> tuple[GraphRequest | None, tuple[str, ...]]:
@@ -48,11 +49,13 @@ def requested(environment: Mapping[str, str], has_dump: bool) -> tuple[GraphRequ
         return None, tuple(notes)
     stages = _stages(environment, notes) if content else ()
     formats = _formats(environment, notes) if content else (PROTO,)
-    if has_dump and BUILD not in stages:
+    wants_all = BUILD in stages
+    if has_dump and not wants_all:
         stages = (*stages, BUILD)
     if has_dump and PROTO not in formats:
         formats = (PROTO, *formats)
-    return GraphRequest(stages, formats, content or WITHOUT_WEIGHTS, _folder(environment), prints_model), tuple(notes)
+    content = content or WITHOUT_WEIGHTS
+    return GraphRequest(stages, formats, content, _folder(environment), prints_model, wants_all), tuple(notes)
 
 
 def _content(environment: Mapping[str, str], notes: list[str]) -> int:

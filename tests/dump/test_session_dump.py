@@ -143,6 +143,28 @@ def test_layers_are_chosen_by_names_of_the_users_graph(tmp_path, capsys):
     assert "dump_layer names nowhere, and the graph has no such node" in capsys.readouterr().err
 
 
+def test_layers_that_have_no_file_are_told_once_with_the_reason(tmp_path, capsys):
+    def make():
+        x = tf.placeholder(tf.float32, (2,), "fed")
+        weight = tf.get_variable("weight", initializer=np.float32([1, 2]))
+        folded = tf.add(tf.constant([1.0, 2.0], name="constant"), [3.0, 4.0], name="folded")
+        hosted = tf.py_func(np.negative, [tf.sin(x * weight, name="kept")], tf.float32, name="hosted")
+        return tf.add(hosted, folded, name="end")
+
+    names = "fed weight constant folded hosted kept end"
+    run(make, {"fed:0": [1.0, 2.0]}, n_runs=2, **_dump(tmp_path, dump_layer=names))
+    assert sorted(headers(last_model(tmp_path)["1"])) == ["end", "kept"]
+    told = re.findall(r"dump_layer names (\S+), which (.*): it has no file in ge_default_\d+_\d+", capsys.readouterr().err)
+    assert dict(told) == {
+        "fed": "can be fed",
+        "weight": "is a variable",
+        "constant": "is a constant",
+        "folded": "was folded or replaced when the graph was compiled",
+        "hosted": "runs on the host: Python functions run on the host",
+    }
+    assert len(told) == 5
+
+
 def test_statistics_are_a_table_an_operator(tmp_path):
     numbers = np.float32([[1, np.nan, -3], [np.inf, -np.inf, 7]])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,13 @@ import tensorflow.compat.v1 as tf
 from google.protobuf import text_format
 from tensorflow.core.framework import graph_pb2
 
+from npu_runtime.dump import models
 from npu_runtime.graph_files import files
 from npu_runtime.graph_files.messages import ModelDef, OnnxModel
 from npu_runtime.graph_files.request import requested
+from tests import fork_server
 from tests.runtime.device import device_session
+from tests.shim.conftest import plain_environment
 
 STAGES = ["PreRunBegin", "AfterInfershape", "PreRunAfterOptimizeOriginalGraph", "Build"]
 
@@ -67,6 +71,58 @@ def test_stages_and_formats_of_one_moment_have_one_number(folder, monkeypatch):
     assert shapes["product"] in ([-1, 2], [3, 2], [-2])
     inferred = text_format.Parse(next(folder.glob("ge_proto_*_AfterInfershape.txt")).read_text(), ModelDef())
     assert {op.name: list(op.output_desc[0].shape.dim) for op in inferred.graph[0].op if op.output_desc}["product"] == [3, 2]
+
+
+def test_later_processes_take_the_numbers_that_are_free(folder, monkeypatch):
+    monkeypatch.setenv("DUMP_GE_GRAPH", "2")
+    monkeypatch.setenv("PRINT_MODEL", "1")
+    (folder / "ge_proto_00000002_graph_1_Build.txt").write_text("mine")
+    (folder / "TF_GeOp7_0.pbtxt").write_text("mine")
+    monkeypatch.setattr(models, "_NUMBERS", iter([7, 7]))
+    run()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    monkeypatch.setattr(files, "_NUMBERS", iter(range(1000)))
+    run()
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    found = written(folder)
+    assert sorted(key.split()[0] for key in found) == [f"{number:08d}" for number in range(9)]
+    assert all(kinds == ["onnx", "proto"] for key, kinds in found.items() if not key.startswith("00000002"))
+    assert sorted(path.name for path in folder.glob("TF*")) == [f"TF_GeOp7_{number}.pbtxt" for number in range(3)]
+
+
+def test_processes_that_write_at_once_keep_all_their_files(folder):
+    source = """
+        import os
+        from pathlib import Path
+        from npu_runtime.graph_files.files import put_numbered
+        for process in range(4):
+            if os.fork() == 0:
+                for turn in range(25):
+                    text = f"{process} {turn}"
+                    put_numbered(Path("."), "graph_1_Build", {"ge_proto_{}.txt": text, "ge_onnx_{}.pbtxt": text})
+                os._exit(0)
+        for process in range(4):
+            os.wait()
+    """
+    done = fork_server.python(["-c", textwrap.dedent(source)], plain_environment(), folder)
+    assert done.returncode == 0, done.stderr
+    texts = sorted(path.read_text() for path in folder.glob("ge_proto_*"))
+    assert texts == sorted(f"{process} {turn}" for process in range(4) for turn in range(25))
+    for path in folder.glob("ge_proto_*"):
+        assert (folder / f"ge_onnx_{path.stem[9:]}.pbtxt").read_text() == path.read_text()
+
+
+def test_beside_a_dump_a_program_without_operators_has_none(folder, monkeypatch, tmp_path, capsys):
+    def nothing() -> None:
+        with tf.Graph().as_default(), device_session(enable_dump=True, dump_path=str(tmp_path)) as session:
+            session.run(tf.no_op("nothing"))
+
+    nothing()
+    assert list(folder.iterdir()) == [] and "Data dump" not in capsys.readouterr().err
+    monkeypatch.setenv("DUMP_GE_GRAPH", "2")
+    monkeypatch.setenv("DUMP_GRAPH_LEVEL", "3")
+    nothing()
+    assert written(folder) == {"00000000 Build": ["onnx", "proto"]}
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,17 @@ def test_a_dump_without_a_path_is_told_before_training_and_strict_stops_there(tm
     assert (code == 0, "loss" in loss) == (not flags, not flags)
 
 
+@pytest.mark.parametrize(("steps", "is_told"), [("100|200-210", True), ("1|100", False)])
+def test_steps_that_never_come_are_told_at_the_end_if_nothing_was_dumped(tmp_path, steps, is_told):
+    options = ["enable_dump=true", "dump_path=dumps", f"dump_step={steps}"]
+    code, _, said = _run(
+        tmp_path, *(word for option in options for word in ("--option", option)), _script(tmp_path, _session(""))
+    )
+    assert code == 0, said
+    line = f"Data dump: nothing was dumped: dump_step is {steps}, and no graph ran more than 11 steps, which are counted from 0"
+    assert said.count("nothing was dumped") == said.count(line) == is_told
+
+
 def test_each_rank_dumps_under_the_number_of_its_device(tmp_path):
     script = _script(tmp_path, _session(LISTING))
     code, _, said = _run(tmp_path, "--devices", 2, script, "dumps")

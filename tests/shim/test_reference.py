@@ -104,6 +104,36 @@ def test_turns_of_a_loop_and_long_names(record):
     np.testing.assert_array_equal(found["n" * 200 + "_" + "m" * 100 + "_start.0"], [[1, 2]])
 
 
+TOO_LONG = """
+    import numpy as np
+    import tensorflow as tf
+    x, fed = tf.placeholder(tf.float32, [2], name="x"), tf.placeholder(tf.float32, [2], name="in/" + "f" * 240)
+    folded = tf.sin(x, name="d" * 256 + "/end")
+    ending = tf.cos(folded + fed, name="begin/" + "e" * 240)
+    fits = tf.exp(ending, name="b" * 222)
+
+    @tf.function
+    def called(value):
+        return tf.tanh(value, name="g" * 240)
+
+    with tf.Session() as session:
+        values = {x: np.ones(2), fed: np.ones(2)}
+        session.run(tf.identity(fits, name="last"), values)
+        print(session.run(called(tf.constant([1.0], name="one"))))
+        print("end")
+"""
+
+
+def test_names_that_the_debugger_can_make_no_file_of_are_left_out(record, tmp_path):
+    graphs, folder = record(TOO_LONG)
+    ((reason, count),) = graphs[1]["left_out"].items()
+    assert "too long" in reason and count == 3  # and what is fed is one of them
+    found = tensors(folder / "1" / "0")
+    assert sorted(found) == sorted(["x.0", "add.0", "b" * 222 + ".0", "last.0"])
+    assert "one.0" in tensors(folder / "2" / "0")
+    assert "graph 2 has a name that is too long" in (tmp_path / "said").read_text()
+
+
 def tensors_with_mapping(folder: Path) -> dict[str, list[np.ndarray]]:
     """As `tensors`, long names by mapping.csv as the comparison program reads it: `digits.npy,full name.npy`."""
     with (folder / "mapping.csv").open() as stream:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from npu_bridge._log import once
 from npu_bridge._reference.tensor_files import Counts, require_room, write_step
+from npu_bridge._reference.watches import TOO_LONG, Tensors, Watches, watches
 
 from npu_runtime.simulation.compiled_model import is_training_update
 from tf2npu.files.directory import Directory
@@ -23,8 +24,6 @@ SUMMARY = "graphs.json"
 """What was run, in the scratch folder, for the command."""
 
 
-Tensors = Sequence[tuple[str, int]]
-"""Tensors by node and output."""
 Watched = Callable[[str, Tensors], Any]
 """watched(url, tensors): run a step whose tensors are written below a URL."""
 
@@ -42,13 +41,13 @@ class Request(NamedTuple):
 class RanGraph:
     """One graph of the device.
 
-    number: from 1, in the order of first steps.  tensors: of the nodes that a step executes.  steps: those that were written.
+    number: from 1, in the order of first steps.  watches: what of a step the debugger writes.  steps: those that were written.
     """
 
     number: int
     request: Request
     is_training: bool
-    tensors: Tensors
+    watches: Watches
     n_runs: int = 0
     steps: list[int] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
@@ -88,7 +87,7 @@ class Recorder:
     def _graph(self, request: Request) -> RanGraph:
         with self._lock:
             if request not in self._graphs:
-                self._graphs[request] = _ran_graph(len(self._graphs) + 1, request)
+                self._graphs[request] = _ran_graph(len(self._graphs) + 1, request, self._scratch)
                 self._put_summary()
             return self._graphs[request]
 
@@ -114,7 +113,7 @@ class Recorder:
     def _watched(self, ran: RanGraph, watched: Watched) -> Any:
         name = f"graph_{ran.number}"
         try:
-            result = watched(f"file://{self._scratch / name}", ran.tensors)
+            result = watched(f"file://{self._scratch / name}", ran.watches.tensors)
             self._write(ran, self._scratch / name)
         finally:
             with suppress(OSError), Directory.given(self._scratch) as scratch:
@@ -130,6 +129,8 @@ class Recorder:
                     write_step(dumped, folder, ran.counts)
                 out.rename(f"{place}/{draft}", f"{place}/{ran.n_runs}")
             ran.steps.append(ran.n_runs)
+            if ran.watches.n_left_out:
+                ran.counts.left_out[TOO_LONG] += ran.watches.n_left_out
         except OSError as error:
             self._stop(error)
 
@@ -160,11 +161,17 @@ def removing(folder: Directory, path: str) -> Iterator[None]:
         raise
 
 
-def _ran_graph(number: int, request: Request) -> RanGraph:
+def _ran_graph(number: int, request: Request, scratch: Path) -> RanGraph:
     executed = _executed(request)
     trainable = {variable.op.name for variable in request.graph.get_collection("trainable_variables")}
-    tensors = [(operation.name, output) for operation in executed for output in range(len(operation.outputs))]
-    return RanGraph(number, request, any(_updates(operation, trainable) for operation in executed), tensors)
+    functions = [function.cached_definition for function in request.graph._functions.values()]
+    watched = watches(executed, request.feeds, request.fetches, functions, scratch)
+    if watched.leaves_functions:
+        once(
+            f"dump reference: graph {number} has a name that is too long for a file of TensorFlow's debugger: nodes inside of "
+            "functions are left out there; shorten the name to have them"
+        )
+    return RanGraph(number, request, any(_updates(operation, trainable) for operation in executed), watched)
 
 
 def _updates(operation: Any, trainable: set[str]) -> bool:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from npu_bridge._log import once
-from npu_bridge._reference.recorder import Recorder, Request, Tensors
+from npu_bridge._reference.recorder import Recorder, Request
+from npu_bridge._reference.watches import Tensors
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.client import session as tf_session
@@ -77,15 +78,12 @@ def _do_run(self: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict
 
 
 def _watching(options: Any, url: str, tensors: Iterable[tuple[str, int]]) -> config_pb2.RunOptions:
-    """The options of a run whose tensors are all written below a folder.
-
-    tensors: node and output. The line for all nodes adds what is fed, and works only beside those for nodes by name.
-    """
+    """The options of a run some of whose tensors, by node and output, are written below a folder."""
     copied = config_pb2.RunOptions()
     if options is not None:
         copied.CopyFrom(options)
     copied.debug_options.reset_disk_byte_usage = True  # the debugger stops at 100 GB, counted over a process
-    for node, output in (*tensors, ("*", -1)):
+    for node, output in tensors:
         copied.debug_options.debug_tensor_watch_opts.add(
             node_name=node, output_slot=output, debug_ops=["DebugIdentity"], debug_urls=[url],
             tolerate_debug_op_creation_failures=True,
