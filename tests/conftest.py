@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, settings
 
 from tests.needs import why_no_root
 
+# TensorFlow's kernels are those of oneDNN on every processor; left alone, TensorFlow takes Eigen's where there is no AVX-512.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+
 # A busy machine is no defect: no test fails because an example took long to draw or to run.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # The same examples in every run of the continuous integration; a developer's runs go on looking for new ones.

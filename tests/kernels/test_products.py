@@ -85,7 +85,9 @@ def test_a_small_matrix_times_a_wide_one(m: int, k: int, n: int, left: str, is_p
     a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n + 5, seed=1).round()[:, 2 : n + 2]
     b = b if is_part else np.ascontiguousarray(b)
     out = np.full((m, n + 3), np.nan, np.float32)[:, :n]
-    with mock.patch.multiple(matmul, SMALL_PRODUCT=small * a.size, SERIAL_FLOPS=0, FEWEST_WIDE=8, WIDE_COLUMNS=range(4, 101)):
+    sizes = {"SMALL_PRODUCT": small * a.size, "SERIAL_FLOPS": 0, "FEWEST_WIDE": 8, "WIDE_COLUMNS": range(4, 101)}
+    serially = mock.patch.object(serial_products, "SMALL_PRODUCT", small * a.size)
+    with mock.patch.multiple(matmul, **sizes), serially:
         matmul.multiply(a, b, out, _double if ends else None)
     np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64) * (2 if ends else 1))
 
