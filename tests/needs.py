@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 
 def why_no_root() -> str:
@@ -16,3 +17,8 @@ def why_no_root() -> str:
         return f"needs {', '.join(tools)}"
     tried = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
     return "" if tried.returncode == 0 else "needs a mount namespace"
+
+
+def has_avx512() -> bool:
+    """Whether the processor has the instructions for which oneDNN's kernels are made first."""
+    return "avx512bw" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split()
