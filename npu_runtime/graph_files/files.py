@@ -38,7 +38,7 @@ from npu_runtime.graph_files.request import (
 from npu_runtime.notices import tell_once
 from npu_runtime.whole_file import Busy, locked, put_text
 
-_BEHIND = {"fold_constants": SHAPES, "optimise_bodies": OPTIMIZED}
+_BEHIND = {"fold_constants": SHAPES, "find_constants": SHAPES, "optimise_bodies": OPTIMIZED}
 """The stage that is reached behind a step of our compiler: shapes are known, and what can be joined is."""
 _NUMBERS = count(0)
 _NUMBERED = re.compile(r"ge_(?:proto|onnx|readable)_(\d{8})_")

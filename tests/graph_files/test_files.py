@@ -73,6 +73,12 @@ def test_stages_and_formats_of_one_moment_have_one_number(folder, monkeypatch):
     assert {op.name: list(op.output_desc[0].shape.dim) for op in inferred.graph[0].op if op.output_desc}["product"] == [3, 2]
 
 
+def test_without_fusion_every_stage_is_reached_too(folder, monkeypatch):
+    monkeypatch.setenv("DUMP_GE_GRAPH", "2")
+    run(fusion="off")
+    assert [key.split()[1] for key in sorted(written(folder))] == list(STAGES)
+
+
 def test_later_processes_take_the_numbers_that_are_free(folder, monkeypatch):
     monkeypatch.setenv("DUMP_GE_GRAPH", "2")
     monkeypatch.setenv("PRINT_MODEL", "1")
