@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from npu_runtime.compilation import Compilation
-from npu_runtime.dump.operators import Operator, file_name_of, operators_of, type_of
-from npu_runtime.executor.program import Program
+from npu_runtime.dump.operators import Operator, file_name_of, type_of
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT, FEED, LOOP_INPUT, STRUCTURAL, VARIABLES, WHILE, HostCall
 from npu_runtime.graph.spec import Spec
@@ -56,11 +55,15 @@ class Place:
         return "" if self.node is None else self.node.attrs["loop"].switched.get(node.name, "")
 
 
-def built_model(name: str, made: Compilation, program: Program, source_of: SourceOf, with_weights: bool = False) -> Any:
-    """The ModelDef of a program.  name: of the model.  made: what it was built of.  with_weights: what constants hold, too."""
+def built_model(
+    name: str, made: Compilation, operators: Sequence[Operator], source_of: SourceOf, with_weights: bool = False
+) -> Any:  # fmt: skip
+    """The ModelDef of a program.
+
+    name: of the model.  made: what the program was built of.  operators: of the program.  with_weights: what constants hold, too.
+    """
     place = Place(made.graph, made.schedule)
-    operators = {operator.node: operator for operator in operators_of(made.graph, program).all}
-    writer = _Writer(name, operators, True, with_weights, source_of)
+    writer = _Writer(name, {operator.node: operator for operator in operators}, True, with_weights, source_of)
     for at, node in (*_sources(place), *_steps(place)):
         writer.add(at, node)
     writer.end(place, made.graph.fetches)

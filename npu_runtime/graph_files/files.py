@@ -63,8 +63,11 @@ class GraphFiles:
 
     def built(self, model: Model, made: Compilation, program: Program, source_of: SourceOf) -> None:
         """Write the last stage.  Beside a dump alone, a program without operators has none: it has no dump either."""
-        if BUILD in self.request.stages and (self.request.wants_all or operators_of(made.graph, program).all):
-            self.write(model, BUILD, made, lambda: built_model(model.name, made, program, source_of, self._with_weights))
+        if BUILD not in self.request.stages:
+            return
+        operators = operators_of(made.graph, program).all
+        if self.request.wants_all or operators:
+            self.write(model, BUILD, made, lambda: built_model(model.name, made, operators, source_of, self._with_weights))
 
     @property
     def _with_weights(self) -> bool:
