@@ -20,7 +20,7 @@ from tf2npu.comparison.rounding import excuse
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.spread_work import all_rows
 from tf2npu.comparison.steps import Chosen, choose
-from tf2npu.comparison.tensor_folder import NPY, TensorFolder, read_folder
+from tf2npu.comparison.tensor_folder import NPY, TensorFolder, key_of, read_folder
 from tf2npu.comparison.unreadable import Unreadable
 from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED, Thresholds
 from tf2npu.tensor_libraries import EXIT_UNREADABLE
@@ -127,7 +127,7 @@ def _pairing(
 
 def _finish(rows: list[Row], graph: Graph | None) -> None:
     """Verdicts that depend on other rows, and lines of code where only names are known."""
-    by_key = {operator.name.replace("/", "_").replace(".", "_"): operator for operator in graph.operators} if graph else {}
+    by_key = {key_of(operator.name): operator for operator in graph.operators} if graph else {}
     for row in rows:
         row.verdict = row.verdict or NOT_COMPARED
         operator = by_key.get(row.operator)
@@ -138,7 +138,7 @@ def _finish(rows: list[Row], graph: Graph | None) -> None:
 
 
 def _left_over(graph: Graph, dump: TensorFolder) -> list[str]:
-    known = {operator.name.replace("/", "_").replace(".", "_") for operator in graph.operators}
+    known = {key_of(operator.name) for operator in graph.operators}
     left = [key for key in dump.files if key not in known]
     if not left:
         return []
