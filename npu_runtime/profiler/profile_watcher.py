@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import atexit
-import multiprocessing
 import os
 import time
 from collections.abc import Hashable, Mapping, Sequence
-from multiprocessing.util import Finalize
 from threading import Lock
 from typing import Any
 
 from npu_runtime.device.chip import load_chip
 from npu_runtime.device.device_number import device_number, number_in
 from npu_runtime.notices import tell, tell_once
+from npu_runtime.process_end import at_process_end
 from npu_runtime.profiler.collection import ProfileNotWritten, write_profile
 from npu_runtime.profiler.profiling_request import ProfilingRequest, requested
 from npu_runtime.simulation.buffers import buffers_of
@@ -104,17 +102,9 @@ def profile_watcher(
     with _PROFILES_LOCK:
         if request not in _PROFILES:
             if not _PROFILES:
-                _write_at_exit()
+                at_process_end(write_profiles)
             _PROFILES[request] = ProfileWatcher(request, environment)
         return _PROFILES[request]
-
-
-def _write_at_exit() -> None:
-    """Processes of `multiprocessing` end without the handlers of others, and have finalizers."""
-    if multiprocessing.parent_process() is None:
-        atexit.register(write_profiles)
-    else:
-        Finalize(None, write_profiles, exitpriority=0)
 
 
 _BLOCK: list[ProfileWatcher] = []
