@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 _TOLD: set[str] = set()
-"""Lines that are told once."""
+"""Lines that this process has told; one that it forks begins without them."""
+os.register_at_fork(after_in_child=_TOLD.clear)
 
 
 def tell(line: str) -> None:

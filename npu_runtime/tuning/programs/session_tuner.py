@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -16,6 +15,7 @@ from npu_runtime.device.chip import Chip
 from npu_runtime.graph.ir import Graph
 from npu_runtime.kernels.algorithm_choice import set_tuner
 from npu_runtime.lowering.lower import LoweredTask
+from npu_runtime.notices import tell, tell_once
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.simulation.device_compiler import Target, lower_for
 from npu_runtime.tuning.bank.machine_bank import MachineBank
@@ -144,8 +144,6 @@ _TUNERS: dict[tuple[TuningRequest, Chip], SessionTuner] = {}
 """The tuners of this process; sessions that ask for the same share one."""
 _KERNEL_TUNERS: dict[Path, KernelTuner] = {}
 """The tuners of kernels of this process, by the folder of the bank."""
-_TOLD: set[str] = set()
-"""Lines that are told once."""
 _TUNERS_LOCK = Lock()
 """Held by who makes a tuner: sessions may be made in several threads."""
 
@@ -175,25 +173,12 @@ def tuners() -> list[SessionTuner]:
 
 
 def forget() -> None:
-    """Forget all tuners and what was told: for a process that begins anew."""
+    """Forget all tuners: for a process that begins anew."""
     global _TUNERS_LOCK
     _TUNERS_LOCK = Lock()
     _TUNERS.clear()
     _KERNEL_TUNERS.clear()
-    _TOLD.clear()
     set_tuner(None)
 
 
 os.register_at_fork(after_in_child=forget)
-
-
-def tell(line: str) -> None:
-    """A line of the run log."""
-    print(f"npu_runtime: {line}", file=sys.stderr)
-
-
-def tell_once(line: str) -> None:
-    """A line of the run log, if it was not there yet."""
-    if line not in _TOLD:
-        _TOLD.add(line)
-        tell(line)
