@@ -11,11 +11,12 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _UNFIT = {errno.ELOOP: "it is a symbolic link", errno.ENXIO: "it is no regular file"}
 """Why opening fails for what is no file to read: O_NOFOLLOW refuses a link, and nobody can open a socket.  Source: open(2)."""
 _LOOK_SECONDS = 0.02
@@ -34,16 +35,29 @@ def put_text(folder: Path, name: str, text: str) -> None:
     """Put a text into the file `name` of a folder, which is made where it is missing.  Raises: OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     place = os.open(folder, _FOLDER)
-    draft = f".draft-{secrets.token_hex(8)}"
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=place)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(draft, name, src_dir_fd=place, dst_dir_fd=place)
+        put_pieces(place, name, [text.encode("utf-8")], 0o666)
     finally:
+        os.close(place)
+
+
+def put_pieces(place: int, name: str, pieces: Iterable[bytes | memoryview], mode: int) -> int:
+    """Put bytes into a file of an open folder, and return how many.
+
+    place: the folder's descriptor.  mode: of the file, less the umask.  Raises: OSError; then there is no half file.
+    """
+    draft = f".draft-{secrets.token_hex(8)}"
+    n_bytes = 0
+    try:
+        with os.fdopen(os.open(draft, _NEW, mode, dir_fd=place), "wb") as stream:
+            for piece in pieces:
+                n_bytes += stream.write(piece)
+        os.replace(draft, name, src_dir_fd=place, dst_dir_fd=place)
+    except BaseException:
         with suppress(OSError):
             os.unlink(draft, dir_fd=place)
-        os.close(place)
+        raise
+    return n_bytes
 
 
 def read_bounded(folder: Path, name: str, most_bytes: int) -> bytes | None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+
+from npu_runtime.whole_file import put_pieces
 
 MAPPING = "mapping.csv"
 """Which file has which name, where a name is too long for a file system."""
 LONGEST_NAME = 254
 """Characters of a file name; longer ones become digits.  Source: the documents of the data dump."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_MODE = 0o640
+"""Of the files: tensors of a training are no matter for everybody on a machine."""
 
 
 class StepFolder:
@@ -38,23 +40,9 @@ class StepFolder:
         """Write a file, and return its bytes.  digits: its name, where the other is too long.  Raises: OSError; no half file."""
         if len(name) > LONGEST_NAME:
             self._mapping += f"{digits},{name}\n"
-            self._put_whole(MAPPING, [self._mapping.encode()])
+            put_pieces(self._place, MAPPING, [self._mapping.encode()], _MODE)
             name = digits
-        return self._put_whole(name, pieces)
-
-    def _put_whole(self, name: str, pieces: Iterable[bytes | memoryview]) -> int:
-        draft = f".draft-{secrets.token_hex(8)}"
-        n_bytes = 0
-        try:
-            with os.fdopen(os.open(draft, _NEW, 0o640, dir_fd=self._place), "wb") as stream:
-                for piece in pieces:
-                    n_bytes += stream.write(piece)
-            os.rename(draft, name, src_dir_fd=self._place, dst_dir_fd=self._place)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(draft, dir_fd=self._place)
-            raise
-        return n_bytes
+        return put_pieces(self._place, name, pieces, _MODE)
 
     def close(self) -> None:
         """Give the folder back to the system."""
