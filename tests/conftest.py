@@ -26,6 +26,16 @@ settings.register_profile("ci", settings.get_profile("patient"), derandomize=Tru
 settings.load_profile("ci" if os.environ.get("CI") else "patient")
 
 
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A Chromium for the tests of a module."""
+    from tests.report.browser import Browser
+
+    driven = Browser(tmp_path_factory.mktemp("profile"))
+    yield driven
+    driven.close()
+
+
 @pytest.fixture
 def needs_root():
     """Mounts, other users and dropped capabilities; says why the test does not run where they cannot be had."""

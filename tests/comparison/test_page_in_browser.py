@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,13 +19,6 @@ HOSTILE = "</script><script>window.hit=1</script><img src=x onerror='window.hit=
 ROWS = "[...document.querySelectorAll('#rows tbody tr[data-row]')].map((e) => e.textContent)"
 SAID = "document.getElementById('said').textContent"
 CHOSEN = "document.getElementById('chosen').textContent"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory) -> Iterator[Browser]:
-    driven = Browser(tmp_path_factory.mktemp("profile"))
-    yield driven
-    driven.close()
 
 
 @pytest.fixture(scope="module")

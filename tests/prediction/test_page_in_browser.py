@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ from tf2npu.prediction.texts import texts
 MARKS = "document.querySelectorAll('#timeline [data-task]').length"
 RANGE = "document.getElementById('range').textContent"
 CHOSEN = "document.getElementById('chosen').textContent"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory) -> Iterator[Browser]:
-    driven = Browser(tmp_path_factory.mktemp("profile"))
-    yield driven
-    driven.close()
 
 
 @pytest.fixture
