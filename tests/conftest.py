@@ -11,13 +11,11 @@ import unittest
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.needs import has_avx512, why_no_root
+from tests.needs import onednn_environment, why_no_root
 
-# TensorFlow's kernels are those of oneDNN on every processor. Where there is no AVX-512, TensorFlow takes Eigen's unless it is
-# told, and oneDNN's convolutions for AVX2 abort the process at some shapes; those for AVX do not.
-if not has_avx512():
-    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
-    os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX")
+# TensorFlow's kernels are those of oneDNN on every processor.
+for variable, value in onednn_environment().items():
+    os.environ.setdefault(variable, value)
 
 # A busy machine is no defect: no test fails because an example took long to draw or to run.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

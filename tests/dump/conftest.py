@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.conftest import own_folders, tool  # noqa: F401
+
 
 @pytest.fixture(autouse=True)
 def own_current_folder(tmp_path_factory, monkeypatch):

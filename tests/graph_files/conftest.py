@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import own_folders, tool  # noqa: F401
+
 VARIABLES = (
     "DUMP_GE_GRAPH", "DUMP_GRAPH_LEVEL", "DUMP_GRAPH_PATH", "DUMP_GRAPH_FORMAT", "ASCEND_DUMP_PATH", "ASCEND_WORK_PATH",
     "PRINT_MODEL", "NPU_COLLECT_PATH",
