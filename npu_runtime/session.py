@@ -31,6 +31,7 @@ from npu_runtime.dtypes import to_numpy
 from npu_runtime.dump.exception_dump import around, exception_dump
 from npu_runtime.dump.models import Model, load_model
 from npu_runtime.dump.session_dump import DumpedModel, session_dump
+from npu_runtime.dump.tensor_recorder import TensorRecorder
 from npu_runtime.errors import FailedPrecondition
 from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.active_steps import ActiveSteps
@@ -78,10 +79,13 @@ def run_log() -> RunLog:
 class DeviceSession:
     """Runs one user session on the device.
 
-    tf_graph: the user's tf.Graph, followed as it grows.  session_config: its ConfigProto, for the host side.
+    tf_graph: the user's tf.Graph, followed as it grows.  session_config: its ConfigProto, for the host side.  recorder: keeps
+    the tensors of its steps, in place of the dump that the options ask for.
     """
 
-    def __init__(self, tf_graph: Any, session_config: Any, config: RuntimeConfig) -> None:
+    def __init__(
+        self, tf_graph: Any, session_config: Any, config: RuntimeConfig, recorder: TensorRecorder | None = None
+    ) -> None:  # fmt: skip
         self._importer = GraphImporter(tf_graph)
         self._host = HostSide(tf_graph, self._importer.definition, session_config)
         self._host_calls = HostCalls(self._importer, self._host)
@@ -105,8 +109,9 @@ class DeviceSession:
         _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
         self._watchers = step_watchers(config.parameters)
-        self._dump, self._exceptions = session_dump(config, self._chip), exception_dump(config.parameters)
-        self._graph_files = graph_files(self._dump is not None)
+        self._dump = recorder or session_dump(config, self._chip)
+        self._exceptions = exception_dump(config.parameters)
+        self._graph_files = graph_files(self._dump is not None and recorder is None)
         self._computes = all(watcher.computes for watcher in self._watchers)
         self._schedules: WeakKeyDictionary[Runner, Kept] = WeakKeyDictionary()
         self._lock = RLock()

@@ -17,7 +17,7 @@ if _importlib_util.find_spec("tensorflow") is None:
 
 import gc as _gc
 
-from npu_bridge import _environment, _old_libraries, _reference, _tf1
+from npu_bridge import _check, _environment, _old_libraries, _reference, _tf1
 
 if not _reference.is_asked():
     _environment.set_defaults()
@@ -30,7 +30,7 @@ try:
 
     from npu_bridge import _endless_training, _host_differences, _session_hooks
 
-    if not _reference.install():
+    if not (_reference.install() or _check.install()):
         # As the real package does when its native library is loaded: sessions whose config names NpuOptimizer, which scripts of
         # the first release add themselves, run on the device with or without npu_init.
         _session_hooks.install()

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from npu_bridge._log import once
 from npu_bridge._reference.tensor_files import Counts, require_room, write_step
 from npu_bridge._reference.watches import TOO_LONG, Tensors, Watches, watches
+from npu_bridge._training_requests import executed, trains
 
-from npu_runtime.simulation.compiled_model import is_training_update
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import new_name, replacing
 
@@ -162,37 +162,12 @@ def removing(folder: Directory, path: str) -> Iterator[None]:
 
 
 def _ran_graph(number: int, request: Request, scratch: Path) -> RanGraph:
-    executed = _executed(request)
-    trainable = {variable.op.name for variable in request.graph.get_collection("trainable_variables")}
+    operations = executed(request.graph, request.fetches, request.targets, request.feeds)
     functions = [function.cached_definition for function in request.graph._functions.values()]
-    watched = watches(executed, request.feeds, request.fetches, functions, scratch)
+    watched = watches(operations, request.feeds, request.fetches, functions, scratch)
     if watched.leaves_functions:
         once(
             f"dump reference: graph {number} has a name that is too long for a file of TensorFlow's debugger: nodes inside of "
             "functions are left out there; shorten the name to have them"
         )
-    return RanGraph(number, request, any(_updates(operation, trainable) for operation in executed), watched)
-
-
-def _updates(operation: Any, trainable: set[str]) -> bool:
-    """Whether an operation updates a variable as an optimizer does, or by adding to a trainable one."""
-    if is_training_update(operation.type):
-        return True
-    adds = operation.type in ("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp")
-    return adds and operation.inputs[0].op.name in trainable
-
-
-def _executed(request: Request) -> list[Any]:
-    """The operations that a step executes."""
-    fed = set(request.feeds)
-    element = request.graph.as_graph_element
-    work = [element(name).op for name in request.fetches if name not in fed]
-    work += [request.graph.get_operation_by_name(name) for name in request.targets]
-    found: dict[str, Any] = {}
-    while work:
-        operation = work.pop()
-        if operation.name not in found:
-            found[operation.name] = operation
-            work += [tensor.op for tensor in operation.inputs if tensor.name not in fed]
-            work += operation.control_inputs
-    return list(found.values())
+    return RanGraph(number, request, trains(request.graph, operations), watched)

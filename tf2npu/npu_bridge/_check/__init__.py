@@ -1,0 +1,59 @@
+"""A check of a migrated script's accuracy: its process, and those of the original.
+
+Only in processes that `tf2npu check` starts.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+CHECK_VARIABLE = "TF2NPU_CHECK"
+"""Names a JSON object: `role` (original, again, migrated), `folder`, `steps`, `is_free`, `modes`, `seconds`."""
+
+_is_installed = False
+
+
+def is_asked() -> bool:
+    """Whether the process runs a script for a check."""
+    return bool(os.environ.get(CHECK_VARIABLE))
+
+
+def install() -> bool:
+    """Take the training steps of every later session, where the process was started for that; False in all others."""
+    global _is_installed
+    if not is_asked() or _is_installed:
+        return is_asked()
+    from npu_bridge._check import gradient_roots, session_hooks
+
+    request = json.loads(os.environ[CHECK_VARIABLE])
+    gradient_roots.install()
+    taker = _taker(request)
+    session_hooks.install(taker)
+    atexit.register(taker.close)
+    _is_installed = True
+    return True
+
+
+def _taker(request: dict[str, Any]) -> Any:
+    from npu_bridge._check.original import RecordedSteps, RepeatedSteps
+    from npu_bridge._check.seeds import Draws
+    from npu_bridge._check.stored_steps import StoredSteps
+
+    steps = StoredSteps(Path(request["folder"]))
+    is_first = request["role"] == "original"
+    draws = Draws(None if is_first else steps.facts().seeds)
+    draws.install()
+    if is_first:
+        recorded = RecordedSteps(steps, request["steps"])
+        recorded.facts.seeds = draws.made
+        return recorded
+    if request["role"] == "again":
+        return RepeatedSteps(steps, request["is_free"])
+    from npu_bridge._check.migrated import MigratedSteps, Settings
+
+    return MigratedSteps(steps, Settings(tuple(request["modes"]), request["is_free"], time.monotonic() + request["seconds"]))

@@ -1,0 +1,82 @@
+"""A step on the simulated device with one choice of options, from given variables and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from npu_bridge._check.plain_step import RanStep
+from npu_bridge._check.step_graph import StepGraph
+from npu_bridge._check.variable_values import assignments
+
+from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
+from npu_runtime.dump.tensor_recorder import TensorRecorder
+from npu_runtime.session import DeviceSession, Request
+
+_OF_TYPES = frozenset(("precision_mode", "precision_mode_v2", "modify_mixlist", "customize_dtypes"))
+_TOOLS = (
+    "enable_dump", "enable_dump_debug", "dump_", "profiling", "auto_tune", "mstune", "aoe_", "enable_exception_dump", "tuning",
+)  # fmt: skip
+"""Beginnings of options that write files and change no number."""
+
+
+class DeviceRun:
+    """graph: a tf.Graph.  users_config: the ConfigProto of the session, for the host side.  config: the choice."""
+
+    def __init__(self, graph: Any, users_config: Any, config: RuntimeConfig, is_recorded: bool = True) -> None:
+        self._recorder = TensorRecorder() if is_recorded else None
+        self._session = DeviceSession(graph, users_config, config, self._recorder)
+        tables = [operation.name for operation in graph.get_collection("table_initializer")]
+        if tables:
+            self._session.run(Request((), tuple(tables), ()), [])
+
+    def step(
+        self, graph: StepGraph, sources: Mapping[str, np.ndarray], variables: Mapping[str, np.ndarray] | None, loss: str
+    ) -> RanStep:  # fmt: skip
+        """One step.  variables: to begin with, None to go on from those of the step before.
+
+        Raises: npu_runtime.errors.DeviceError; TensorFlow's own errors from the host.
+        """
+        if variables is not None:
+            for targets, feeds in assignments(graph.variables, variables):
+                self._session.run(Request((), tuple(targets), tuple(feeds)), list(feeds.values()))
+        asked = graph.asked
+        fetches = (*asked.fetches, *([loss] if loss else []))
+        feeds = {name: value for name, value in sources.items() if name not in fetches}
+        results = self._session.run(Request(fetches, asked.targets, tuple(feeds)), list(feeds.values()))
+        made = RanStep(results[: len(asked.fetches)])
+        if self._recorder is not None:
+            made.tensors = self._recorder.values
+        if loss:
+            made.tensors[loss] = np.asarray(results[-1])
+        made.after = self._after(graph.variables)
+        return made
+
+    def _after(self, variables: Sequence[Any]) -> dict[str, np.ndarray]:
+        reads = tuple(variable.reads for variable in variables)
+        kept = self._recorder.values if self._recorder is not None else {}
+        values = self._session.run(Request(reads, (), ()), []) if reads else []
+        if self._recorder is not None:
+            self._recorder.values = kept
+        return {variable.name: np.array(value) for variable, value in zip(variables, values, strict=True)}
+
+    def close(self) -> None:
+        """Give the device's memory back."""
+        self._session.close()
+
+
+def in_graph_types(config: RuntimeConfig) -> RuntimeConfig:
+    """The script's and the launcher's options, but for types, overflow and tools that write files."""
+    kept = {
+        name: value for name, value in config.parameters.items()
+        if name not in _OF_TYPES and not name.startswith(_TOOLS)
+    }  # fmt: skip
+    return replace(config, precision=Precision(ORIGIN), device_defaults=False, overflow="infinity", parameters=kept)
+
+
+def in_mode(config: RuntimeConfig, asked: RuntimeConfig, mode: str) -> RuntimeConfig:
+    """`config` in a precision mode, with the lists of types that the script or the launcher asks for."""
+    lists = {name: asked.parameters[name] for name in ("modify_mixlist", "customize_dtypes") if name in asked.parameters}
+    return replace(config, precision=Precision(mode, asked.precision.mixlist), parameters={**config.parameters, **lists})

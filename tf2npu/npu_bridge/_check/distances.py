@@ -1,0 +1,39 @@
+"""How far two tensors are apart."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def distance(one: np.ndarray, other: np.ndarray) -> float:
+    """Norm of the difference over that of `other`; of integers and booleans the share of elements that differ.
+
+    Infinite where the shapes differ, where one has a NaN or an infinity that the other has not, and where only `other` is zero.
+    """
+    if one.shape != other.shape:
+        return math.inf
+    if one.dtype.kind in "iub" and other.dtype.kind in "iub":
+        return float(np.mean(one != other)) if one.size else 0.0
+    x, y = one.astype(np.float64), other.astype(np.float64)
+    strange = ~(np.isfinite(x) & np.isfinite(y))
+    if strange.any():
+        if not _is_alike(x[strange], y[strange]):
+            return math.inf
+        x, y = x[~strange], y[~strange]
+    apart = float(np.linalg.norm(x - y))
+    size = float(np.linalg.norm(y))
+    return 0.0 if apart == 0.0 else apart / size if size else math.inf
+
+
+def _is_alike(x: np.ndarray, y: np.ndarray) -> bool:
+    return bool(np.array_equal(np.isnan(x), np.isnan(y)) and np.array_equal(np.nan_to_num(x), np.nan_to_num(y)))
+
+
+def is_equal(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether the values are the same, NaN beside NaN."""
+    one, other = np.asarray(one), np.asarray(other)
+    if one.shape != other.shape:
+        return False
+    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f"))

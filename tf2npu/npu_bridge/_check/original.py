@@ -1,0 +1,109 @@
+"""The original script's first training steps on TensorFlow's CPU: recorded, or made again from what was recorded."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from npu_bridge._check import variable_values
+from npu_bridge._check.distances import distance, is_equal
+from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step, sources_of
+from npu_bridge._check.step_graph import Asked, StepGraph
+from npu_bridge._check.stored_steps import OriginalFacts, StepValues, StoredSteps
+
+from npu_runtime.importer.source_lines import users_line
+
+AGAIN = "again.json"
+
+
+def end() -> None:
+    """End the script where it is: all that was asked for is there."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+class RecordedSteps:
+    """Takes the original's training steps and stores them; n_steps: how many, then the script ends."""
+
+    def __init__(self, steps: StoredSteps, n_steps: int) -> None:
+        self._steps, self._n_steps = steps, n_steps
+        self._graphs: dict[Asked, StepGraph] = {}
+        self.facts = OriginalFacts()
+
+    def step(self, session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[Any]:
+        graph = self._graphs.setdefault(asked, StepGraph(session.graph, asked))
+        sources, names = sources_of(session, graph, feeds), kept_tensors(graph)
+        before = variable_values.read(session, graph.variables)
+        made = run_step(session, graph, sources, names)
+        self._steps.put(self.facts.steps, StepValues(numbers_in(sources), before, made.tensors, made.after))
+        self._note(graph, len(graph.tensors) - len(names))
+        if self.facts.steps == self._n_steps:
+            self.close()
+            end()
+        return made.fetches
+
+    def _note(self, graph: StepGraph, n_left_out: int) -> None:
+        facts = self.facts
+        facts.steps += 1
+        facts.loss = facts.loss or graph.loss
+        facts.feeds, facts.left_out = facts.feeds or list(graph.asked.feeds), max(facts.left_out, n_left_out)
+        for operation in graph.operations:
+            facts.nodes.setdefault(operation.name, [operation.type, users_line(operation)])
+        for variable in graph.variables:
+            for update in graph.updates_of(variable.name):
+                facts.updates[variable.name] = update.name
+
+    def close(self) -> None:
+        """Store what holds for all steps."""
+        self._steps.put_facts(self.facts)
+
+
+class RepeatedSteps:
+    """Makes the recorded steps again and stores how far TensorFlow is from itself."""
+
+    def __init__(self, steps: StoredSteps, is_free: bool) -> None:
+        self._steps, self._is_free = steps, is_free
+        self._facts = steps.facts()
+        self._graphs: dict[Asked, StepGraph] = {}
+        self._document: dict[str, Any] = {"losses": [], "tensors": {}, "updates": {}, "unlike": []}
+        self._step = 0
+
+    def step(self, session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[Any]:
+        graph = self._graphs.setdefault(asked, StepGraph(session.graph, asked))
+        recorded = self._steps.get(self._step)
+        own = sources_of(session, graph, feeds)
+        self._document["unlike"] += [
+            name for name, value in own.items()
+            if name in recorded.sources and name not in self._document["unlike"] and not is_equal(value, recorded.sources[name])
+        ]  # fmt: skip
+        sources = {name: recorded.sources.get(name, value) for name, value in own.items()}
+        if not (self._is_free and self._step):
+            variable_values.write(session, graph.variables, recorded.before)
+        names = [name for name in graph.tensors if name in recorded.tensors]
+        made = run_step(session, graph, sources, names)
+        self._compare(recorded, made)
+        self._step += 1
+        if self._step == self._facts.steps:
+            self.close()
+            end()
+        return made.fetches
+
+    def _compare(self, recorded: StepValues, made: RanStep) -> None:
+        found = self._document
+        loss = made.tensors.get(self._facts.loss)
+        found["losses"].append(None if loss is None else float(loss))
+        for name, value in made.tensors.items():
+            found["tensors"][name] = max(found["tensors"].get(name, 0.0), distance(value, recorded.tensors[name]))
+        for name, value in made.after.items():
+            if name in recorded.after and value.dtype.kind == "f":
+                before = recorded.before[name]
+                apart = distance(value - before, recorded.after[name] - before)
+                found["updates"][name] = max(found["updates"].get(name, 0.0), apart)
+
+    def close(self) -> None:
+        """Store what was found."""
+        self._steps.put_document(AGAIN, self._document)

@@ -1,0 +1,177 @@
+"""What one kind of training run executes, by TensorFlow's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from npu_bridge._check.gradient_roots import roots_of
+from npu_bridge._training_requests import executed
+
+_VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
+_DRAWS = frozenset((
+    "RandomUniform", "RandomUniformInt", "RandomStandardNormal", "TruncatedNormal", "ParameterizedTruncatedNormal", "RandomGamma",
+    "RandomPoisson", "RandomPoissonV2", "RandomShuffle", "Multinomial", "RandomCrop",
+))  # fmt: skip
+"""Ops that draw numbers."""
+_PIPELINES = ("IteratorGetNext", "QueueDequeue", "PaddingFIFOQueue", "StagingArea", "Unstage", "ReaderRead")
+"""Beginnings of the names of ops that bring batches in."""
+_PYTHON = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
+_CHANGES = ("Assign", "Scatter", "ResourceScatter")
+"""Beginnings of ops that change variables, beside the optimizers' with Apply in their name."""
+
+
+class Variable(NamedTuple):
+    """name: of its operation.  reads: the tensor that shows its value.  sets, given: the operation that initialises it, and
+    the tensor that it takes; "" where there is none.
+    """
+
+    name: str
+    reads: str
+    sets: str
+    given: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a run asks for, by name."""
+
+    fetches: tuple[str, ...]
+    targets: tuple[str, ...]
+    feeds: tuple[str, ...]
+
+
+class StepGraph:
+    """graph: a tf.Graph.  asked: of a run that trains."""
+
+    def __init__(self, graph: Any, asked: Asked) -> None:
+        self.graph, self.asked = graph, asked
+        found = executed(graph, asked.fetches, asked.targets, asked.feeds)
+        names = {operation.name for operation in found}
+        self.operations = [operation for operation in graph.get_operations() if operation.name in names]
+
+    @cached_property
+    def by_name(self) -> dict[str, Any]:
+        return {operation.name: operation for operation in self.operations}
+
+    @cached_property
+    def drawn(self) -> list[str]:
+        """Tensors that bring values in without being fed: batches and random numbers."""
+        return [tensor.name for operation in self.operations if _is_source(operation) for tensor in _numbers(operation)]
+
+    @cached_property
+    def tensors(self) -> list[str]:
+        """Every tensor of numbers that can be fetched, but sources and what variables hold, in order."""
+        out = set(self.drawn) | set(self.asked.feeds)
+        return [tensor.name for operation in self.operations for tensor in _numbers(operation) if tensor.name not in out]
+
+    @cached_property
+    def settled(self) -> list[str]:
+        """Those of `tensors` that do not wait for a change of a variable.
+
+        Fetched beside such changes, what shows a variable of the old kind may show it before or after.
+        """
+        return [name for name in self.tensors if name.rpartition(":")[0] not in self._late]
+
+    @cached_property
+    def _late(self) -> frozenset[str]:
+        """Operations that change a variable, and all that wait for one or read of it; loops go back, so until nothing is added."""
+        late = {operation.name for operation in self.operations if _is_change(operation)}
+        fed, n_before = set(self.asked.feeds) | set(self.drawn), -1
+        while len(late) != n_before:
+            n_before = len(late)
+            for operation in self.operations:
+                read = [tensor.op.name for tensor in operation.inputs if tensor.name not in fed]
+                if operation.name not in late and late.intersection([*read, *(one.name for one in operation.control_inputs)]):
+                    late.add(operation.name)
+        return frozenset(late)
+
+    @cached_property
+    def shown(self) -> list[str]:
+        """Tensors that show what a variable holds at some moment of the step."""
+        return [name for name in self.tensors if _shows_variable(self.graph.as_graph_element(name).op)]
+
+    @cached_property
+    def variables(self) -> list[Variable]:
+        """Those that the run touches and whose value can be seen."""
+        found = (_variable(operation) for operation in self.operations if operation.type in _VARIABLES)
+        return [variable for variable in found if variable.reads]
+
+    @cached_property
+    def loss(self) -> str:
+        """The tensor of the loss: a fetched scalar, by preference one that is called so, else what is differentiated; or ""."""
+        fetched = [name for name in self.asked.fetches if _is_scalar(self.graph, name)]
+        named = [name for name in fetched if "loss" in name.lower() or "cost" in name.lower()]
+        roots = [
+            name for name in roots_of(self.graph) if name.rpartition(":")[0] in self.by_name and _is_scalar(self.graph, name)
+        ]
+        both = [name for name in fetched if name in roots]
+        return next(iter([*both, *named, *(roots if len(fetched) != 1 else []), *fetched, *roots]), "")
+
+    def updates_of(self, variable: str) -> list[Any]:
+        """The operations of the run that change a variable."""
+        return [operation for operation in self.operations if operation.inputs and _changes(operation, variable)]
+
+
+def _shows_variable(operation: Any) -> bool:
+    return operation.type == "ReadVariableOp" or any(tensor.dtype._is_ref_dtype for tensor in operation.inputs)
+
+
+def _is_change(operation: Any) -> bool:
+    return "Apply" in operation.type or operation.type.startswith(_CHANGES)
+
+
+def _changes(operation: Any, variable: str) -> bool:
+    return _is_change(operation) and operation.inputs[0].op.name == variable
+
+
+def _is_source(operation: Any) -> bool:
+    if operation._get_control_flow_context() is not None:
+        return False
+    if operation.type in _PYTHON:
+        return not list(operation.inputs)
+    return operation.type in _DRAWS or operation.type.startswith(_PIPELINES)
+
+
+def _numbers(operation: Any) -> Iterator[Any]:
+    """Outputs that hold numbers and can be fetched."""
+    if operation._get_control_flow_context() is not None or operation.type in _VARIABLES:
+        return
+    for tensor in operation.outputs:
+        if not tensor.dtype._is_ref_dtype and is_numeric(tensor.dtype) and operation.graph.is_fetchable(tensor):
+            yield tensor
+
+
+def is_numeric(dtype: Any) -> bool:
+    """Whether a tf.DType is one of integers, floats or booleans."""
+    return bool((dtype.is_floating or dtype.is_integer or dtype.is_bool) and not dtype.is_quantized)
+
+
+def _is_scalar(graph: Any, name: str) -> bool:
+    tensor = graph.as_graph_element(name)
+    return tensor.dtype.is_floating and tensor.shape.rank in (0, None) and tensor.op.type not in _VARIABLES
+
+
+def _variable(operation: Any) -> Variable:
+    sets = _consumer(operation, ("Assign", "AssignVariableOp"), f"{operation.name}/Assign")
+    given = sets.inputs[1].name if sets is not None else ""
+    return Variable(operation.name, _reads(operation), sets.name if sets is not None else "", given)
+
+
+def _reads(operation: Any) -> str:
+    if operation.type != "VarHandleOp":
+        return str(operation.outputs[0].name)
+    names = (f"{operation.name}/Read/ReadVariableOp", f"{operation.name}/ReadVariableOp")
+    free = [
+        reader for reader in operation.outputs[0].consumers()
+        if reader.type == "ReadVariableOp" and not reader.control_inputs and reader._get_control_flow_context() is None
+    ]  # fmt: skip
+    free.sort(key=lambda reader: reader.name not in names)
+    return str(free[0].outputs[0].name) if free else ""
+
+
+def _consumer(operation: Any, types: Sequence[str], name: str) -> Any:
+    found = [reader for reader in operation.outputs[0].consumers() if reader.type in types]
+    return next((reader for reader in found if reader.name == name), None)

@@ -1,0 +1,94 @@
+"""The steps of the original: values in numpy's archives, and what is known of nodes, in a folder of the check's own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_PARTS = ("sources", "before", "tensors", "after")
+_FACTS = "original.json"
+
+
+@dataclass
+class StepValues:
+    """Of one training step, by name: what it was given, its variables before and after, its tensors; the loss."""
+
+    sources: dict[str, np.ndarray] = field(default_factory=dict)
+    before: dict[str, np.ndarray] = field(default_factory=dict)
+    tensors: dict[str, np.ndarray] = field(default_factory=dict)
+    after: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass
+class OriginalFacts:
+    """loss: name of the tensor.  feeds: of the run.  nodes: op, type of the first output and place in the source, by name, in
+    order.  seeds: see Draws.  updates: the operation that changes a variable, by its name.
+    """
+
+    loss: str = ""
+    feeds: list[str] = field(default_factory=list)
+    nodes: dict[str, list[str]] = field(default_factory=dict)
+    seeds: list[list[int]] = field(default_factory=list)
+    updates: dict[str, str] = field(default_factory=dict)
+    steps: int = 0
+    left_out: int = 0
+
+
+class StoredSteps:
+    """folder: of the check's own, which nobody else can write into."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, step: int, values: StepValues) -> None:
+        """Store one step."""
+        arrays: dict[str, np.ndarray] = {}
+        names: list[list[str]] = []
+        for part in _PARTS:
+            for name, array in getattr(values, part).items():
+                arrays[f"a{len(names)}"] = _storable(array)
+                names.append([part, name, array.dtype.name])
+        np.savez(self._folder / f"{step}.npz", **arrays)
+        (self._folder / f"{step}.json").write_text(json.dumps(names))
+
+    def get(self, step: int) -> StepValues:
+        """Raises: OSError for a step that is not there."""
+        values = StepValues()
+        with np.load(self._folder / f"{step}.npz", allow_pickle=False) as archive:
+            for number, (part, name, dtype) in enumerate(json.loads((self._folder / f"{step}.json").read_text())):
+                getattr(values, part)[name] = _restored(archive[f"a{number}"], dtype)
+        return values
+
+    def put_facts(self, facts: OriginalFacts) -> None:
+        """Store what holds for all steps."""
+        (self._folder / _FACTS).write_text(json.dumps(facts.__dict__))
+
+    def facts(self) -> OriginalFacts:
+        return OriginalFacts(**json.loads((self._folder / _FACTS).read_text()))
+
+    def put_document(self, name: str, document: Any) -> None:
+        """Store a JSON document, whole or not at all."""
+        draft = self._folder / f".{name}"
+        draft.write_text(json.dumps(document))
+        draft.replace(self._folder / name)
+
+    def document(self, name: str) -> Any:
+        """A JSON document; None where there is none."""
+        path = self._folder / name
+        return json.loads(path.read_text()) if path.exists() else None
+
+
+def _storable(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array  # archives know no such type
+
+
+def _restored(array: np.ndarray, dtype: str) -> np.ndarray:
+    if dtype != "bfloat16":
+        return array
+    import ml_dtypes
+
+    return array.astype(ml_dtypes.bfloat16)

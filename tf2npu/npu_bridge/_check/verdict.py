@@ -1,0 +1,127 @@
+"""Whether a run agrees with the original, and where it first does not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from npu_bridge._check.distances import distance
+from npu_bridge._check.node_errors import NodeError
+from npu_bridge._check.stored_steps import StepValues
+
+LARGEST_HALF = 65504.0
+"""The largest number of fp16."""
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """loss: relative.  update: of what a step changes a variable by.  own: of a node's result.  roundings: how many times what
+    rounding its inputs does to a node's result is no error.
+    """
+
+    loss: float
+    update: float
+    own: float
+    roundings: float = 32.0
+
+
+OF_GRAPH_TYPES = Tolerances(1e-4, 1e-3, 1e-4)
+"""TensorFlow is 1e-6 to 1e-5 from itself in the losses of one step, with other kernels and threads; see docs/accuracy.md."""
+OF_16_BITS = Tolerances(1e-2, 0.5, 0.05, 16.0)
+"""fp16 has 11 bits, and a step adds up some hundred roundings: losses of networks that train well are within 0.5 %."""
+SELF_DISTANCES = 10.0
+"""How many times as far as TensorFlow is from itself is no difference."""
+
+
+@dataclass
+class Yardstick:
+    """How far TensorFlow is from itself: of the loss, and of each variable's update."""
+
+    loss: float = 0.0
+    updates: Mapping[str, float] = field(default_factory=dict)
+    unlike: frozenset[str] = frozenset()
+
+
+@dataclass
+class RunErrors:
+    """Of one run, over its steps.  updates: the largest distance of each variable's update; of integers none."""
+
+    loss: list[float] = field(default_factory=list)
+    loss_error: float = 0.0
+    updates: dict[str, float] = field(default_factory=dict)
+    nodes: dict[str, NodeError] = field(default_factory=dict)
+
+    def add_step(self, loss: float, original: StepValues, loss_name: str, after: Mapping[str, np.ndarray]) -> None:
+        """Note loss and variables of a step that began with the original's."""
+        self.loss.append(loss)
+        if loss_name in original.tensors:
+            self.loss_error = max(self.loss_error, _relative(loss, float(original.tensors[loss_name])))
+        for name, theirs in original.after.items():
+            before = original.before.get(name)
+            if before is None or theirs.dtype.kind != "f" or theirs.shape != before.shape:
+                continue
+            ours = after.get(name)
+            apart = math.inf if ours is None or ours.shape != before.shape else distance(ours - before, theirs - before)
+            self.updates[name] = max(self.updates.get(name, 0.0), apart)
+
+    def off(self, tolerances: Tolerances, yardstick: Yardstick) -> list[str]:
+        """What is further from the original than allowed: "" for the loss, and names of variables."""
+        limit = max(tolerances.loss, SELF_DISTANCES * yardstick.loss)
+        found = [] if self.loss_error <= limit else [""]
+        for name, apart in self.updates.items():
+            if apart > max(tolerances.update, SELF_DISTANCES * yardstick.updates.get(name, 0.0)):
+                found.append(name)
+        return found
+
+    def update_error(self, yardstick: Yardstick) -> float:
+        """The largest of those variables of which TensorFlow itself is sure."""
+        sure = [apart for name, apart in self.updates.items() if yardstick.updates.get(name, 0.0) < 1e-2]
+        return max(sure, default=0.0)
+
+
+def _relative(one: float, other: float) -> float:
+    if one == other or (math.isnan(one) and math.isnan(other)):
+        return 0.0
+    apart = abs(one - other) / abs(other) if other else math.inf
+    return math.inf if math.isnan(apart) else apart
+
+
+def is_significant(error: NodeError, tolerances: Tolerances) -> bool:
+    """Whether a node computes something else than TensorFlow, and not only rounds otherwise."""
+    own = error.own
+    return own is not None and own > tolerances.own and own > tolerances.roundings * error.rounding
+
+
+def first_of(nodes: Mapping[str, NodeError], order: Sequence[str], tolerances: Tolerances) -> str:
+    """The first tensor in order whose node has an error of its own, "" where there is none."""
+    return next((name for name in order if name in nodes and is_significant(nodes[name], tolerances)), "")
+
+
+def what_of(error: NodeError, made: np.ndarray | None, original: np.ndarray | None, op: str) -> str:
+    """What a node's result shows: overflow, nan, underflow, absorbed, amplifies or own."""
+    if made is not None and made.dtype.kind not in "iub":
+        numbers = made.astype(np.float64)
+        size = np.abs(original.astype(np.float64)) if original is not None and original.shape == made.shape else None
+        is_half = made.dtype.itemsize == 2
+        if np.isinf(numbers).any() or (is_half and size is not None and (size[np.isfinite(size)] > LARGEST_HALF).any()):
+            return "overflow"
+        if np.isnan(numbers).any():
+            return "nan"
+        if is_half and size is not None and np.mean((numbers == 0) & (size > 0)) > 0.5:
+            return "underflow"
+        if is_half and op in ("Add", "AddV2", "Sub", "AddN", "BiasAdd", "Sum", "Mean"):
+            return "absorbed"
+    amplification = error.amplification
+    if amplification is not None and amplification > 10 and (error.own or 0.0) < (error.error or 0.0) / 10:
+        return "amplifies"
+    return "own"
+
+
+def as_json(value: float | None) -> Any:
+    """A number as JSON has it; what it has not is a text."""
+    if value is None or math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -1,0 +1,35 @@
+"""What a run executes, and whether it trains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from npu_runtime.simulation.compiled_model import is_training_update
+
+_ADDS = frozenset(("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp"))
+
+
+def executed(graph: Any, fetches: Sequence[str], targets: Sequence[str], feeds: Sequence[str]) -> list[Any]:
+    """The operations that a run executes, which asks for these names of a tf.Graph."""
+    fed = set(feeds)
+    work = [graph.as_graph_element(name).op for name in fetches if name not in fed]
+    work += [graph.get_operation_by_name(name) for name in targets]
+    found: dict[str, Any] = {}
+    while work:
+        operation = work.pop()
+        if operation.name not in found:
+            found[operation.name] = operation
+            work += [tensor.op for tensor in operation.inputs if tensor.name not in fed]
+            work += operation.control_inputs
+    return list(found.values())
+
+
+def trains(graph: Any, operations: Sequence[Any]) -> bool:
+    """Whether operations of a tf.Graph update variables as an optimizer does, or add to a trainable one."""
+    trainable = {variable.op.name for variable in graph.get_collection("trainable_variables")}
+    return any(_updates(operation, trainable) for operation in operations)
+
+
+def _updates(operation: Any, trainable: set[str]) -> bool:
+    return is_training_update(operation.type) or (operation.type in _ADDS and operation.inputs[0].op.name in trainable)
