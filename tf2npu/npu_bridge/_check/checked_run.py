@@ -168,7 +168,7 @@ class CheckedRun:
         node, error = tensor.rpartition(":")[0], found[tensor]
         op, file, line = self._context.place(node)
         return {
-            "node": node, "op": op, "dtype": made.dtype.name if made is not None else "", "file": file, "line": line, "step": step,
+            "node": node, "op": op, "dtype": "" if made is None else made.dtype.name, "file": file, "line": line, "step": step,
             "error": as_json(error.error), "own_error": as_json(error.own), "input_error": as_json(error.inputs),
             "what": what_of(error, made, original, op),
         }  # fmt: skip

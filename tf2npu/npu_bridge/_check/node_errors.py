@@ -45,8 +45,8 @@ class OwnErrors:
     _isolated: dict[Hashable, IsolatedNodes] = field(default_factory=dict)
 
     def add(
-        self, graph: StepGraph, errors: dict[str, NodeError], step: int, made: Mapping[str, np.ndarray], judged: Mapping[str, np.ndarray],
-        variables: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray],
+        self, graph: StepGraph, errors: dict[str, NodeError], step: int, made: Mapping[str, np.ndarray],
+        judged: Mapping[str, np.ndarray], variables: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray],
     ) -> None:  # fmt: skip
         """Note the own errors of a step.
 
@@ -60,9 +60,7 @@ class OwnErrors:
             own = {name: distance(judged[name], value) for name, value in computed.items() if name in judged}
             rounding = self._rounding(nodes, values, variables, computed, own)
         except errors_impl.OpError as error:
-            once(
-                f"check: nodes cannot be computed by themselves, so their own errors are not known: {error.message.splitlines()[0]}"
-            )
+            once(f"check: nodes cannot be computed alone, so their own errors are not known: {_line(error)}")
             return
         for name, value in own.items():
             found = errors.setdefault(name, NodeError())
@@ -89,6 +87,10 @@ class OwnErrors:
     def close(self) -> None:
         for nodes in self._isolated.values():
             nodes.close()
+
+
+def _line(error: errors_impl.OpError) -> str:
+    return str(error.message).splitlines()[0]
 
 
 def add_errors(

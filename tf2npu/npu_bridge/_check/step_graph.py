@@ -77,7 +77,7 @@ class StepGraph:
 
     @cached_property
     def _late(self) -> frozenset[str]:
-        """Operations that change a variable, and all that wait for one or read of it; loops go back, so until nothing is added."""
+        """Operations that change a variable, and all that wait for or read of one; loops go back, hence the repetition."""
         late = {operation.name for operation in self.operations if _is_change(operation)}
         fed, n_before = set(self.asked.feeds) | set(self.drawn), -1
         while len(late) != n_before:
