@@ -11,6 +11,7 @@ import numpy as np
 from npu_bridge._check import variable_values
 from npu_bridge._check.device_run import DeviceRun
 from npu_bridge._check.node_errors import NodeError, OwnErrors, add_errors
+from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step
 from npu_bridge._check.step_graph import StepGraph
 from npu_bridge._check.stored_steps import OriginalFacts, StepValues
@@ -30,8 +31,6 @@ from npu_runtime.config import RuntimeConfig
 from npu_runtime.errors import DeviceError
 from npu_runtime.importer.source_lines import users_line
 
-_EPSILON_32, _EPSILON_16 = 2.0**-23, 2.0**-11
-"""Half a step of the last digit, twice: what one rounding changes a number by at most."""
 _CAUSES = {"B": "conversion", "C": "kernel", "D": "fusion", "E": "precision", "F": "overflow"}
 
 
@@ -103,7 +102,7 @@ class CheckedRun:
         self.errors = RunErrors()
         self.failure: dict[str, Any] | None = None
         self._device, self._tolerances, self._context = device, tolerances, context
-        epsilon = _EPSILON_16 if tolerances is not OF_GRAPH_TYPES else _EPSILON_32
+        epsilon = EPSILON_16 if tolerances is not OF_GRAPH_TYPES else EPSILON_32
         self._own = OwnErrors(epsilon, tolerances.own)
         self._firsts: list[dict[str, Any]] = []
 
@@ -185,7 +184,7 @@ class CheckedRun:
         first = self._firsts[0] if self._firsts and off else None
         if self.name == "B" and unlike:
             first = self._data_difference(unlike[0])
-        elif off and first is None and self.mode:
+        elif "" in off and first is None and self.mode:
             first = self._largest()
         cause = "" if first is None else "randomness" if yardstick.unlike else _cause(self.name, first)
         agreeing = [e for e in self.errors.nodes.values() if not is_significant(e, self._tolerances)]

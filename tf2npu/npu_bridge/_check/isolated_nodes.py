@@ -91,16 +91,3 @@ class IsolatedNodes:
     def close(self) -> None:
         """Give the session's memory back."""
         self._session.close()
-
-
-def nudged(values: Mapping[str, np.ndarray], epsilon: float) -> dict[str, np.ndarray]:
-    """The values, each float changed by `epsilon` of itself up or down: what rounding might have done."""
-    draws = np.random.RandomState(0)
-    return {name: _nudged(value, epsilon, draws) for name, value in values.items()}
-
-
-def _nudged(value: np.ndarray, epsilon: float, draws: np.random.RandomState) -> np.ndarray:
-    if value.dtype.kind != "f":
-        return value
-    signs = draws.randint(0, 2, value.shape) * 2 - 1
-    return np.asarray(value.astype(np.float64) * (1 + epsilon * signs)).astype(np.float32 if value.itemsize < 8 else np.float64)

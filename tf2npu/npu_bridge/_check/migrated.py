@@ -49,9 +49,9 @@ class MigratedSteps:
     def __init__(self, steps: StoredSteps, settings: Settings) -> None:
         self._steps, self._settings = steps, settings
         self._facts = steps.facts()
-        again = steps.document(AGAIN) or {"losses": [], "updates": {}, "unlike": []}
+        again = steps.document(AGAIN) or {"losses": [], "updates": {}, "updates_16": {}, "unlike": []}
         self._again = again["losses"]
-        self._yardstick = Yardstick(self._self_distance(), again["updates"], frozenset(again["unlike"]))
+        self._yardstick = Yardstick(self._self_distance(), again["updates"], again["updates_16"], frozenset(again["unlike"]))
         self._runs: list[CheckedRun] = []
         self._unlike: list[str] = []
         self._context: Context | None = None

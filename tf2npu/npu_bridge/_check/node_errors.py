@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from npu_bridge._check.distances import distance
-from npu_bridge._check.isolated_nodes import IsolatedNodes, nudged
+from npu_bridge._check.isolated_nodes import IsolatedNodes
+from npu_bridge._check.nudged_values import nudged
 from npu_bridge._check.step_graph import StepGraph
 from npu_bridge._check.stored_steps import StepValues
 from npu_bridge._log import once

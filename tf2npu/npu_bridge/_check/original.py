@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from npu_bridge._check import variable_values
 from npu_bridge._check.distances import distance, is_equal
+from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32, nudged
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step, sources_of
 from npu_bridge._check.step_graph import Asked, StepGraph
 from npu_bridge._check.stored_steps import OriginalFacts, StepValues, StoredSteps
@@ -69,7 +70,7 @@ class RepeatedSteps:
         self._steps, self._is_free = steps, is_free
         self._facts = steps.facts()
         self._graphs: dict[Asked, StepGraph] = {}
-        self._document: dict[str, Any] = {"losses": [], "tensors": {}, "updates": {}, "unlike": []}
+        self._document: dict[str, Any] = {"losses": [], "tensors": {}, "updates": {}, "updates_16": {}, "unlike": []}
         self._step = 0
 
     def step(self, session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[Any]:
@@ -86,6 +87,8 @@ class RepeatedSteps:
         names = [name for name in graph.tensors if name in recorded.tensors]
         made = run_step(session, graph, sources, names)
         self._compare(recorded, made)
+        self._nudge(session, graph, recorded, sources)
+        variable_values.write(session, graph.variables, made.after)
         self._step += 1
         if self._step == self._facts.steps:
             self.close()
@@ -98,11 +101,23 @@ class RepeatedSteps:
         found["losses"].append(None if loss is None else float(loss))
         for name, value in made.tensors.items():
             found["tensors"][name] = max(found["tensors"].get(name, 0.0), distance(value, recorded.tensors[name]))
+        self._compare_updates("updates", recorded, made, recorded.before)
+
+    def _compare_updates(
+        self, part: str, recorded: StepValues, made: RanStep, before: Mapping[str, np.ndarray]
+    ) -> None:  # fmt: skip
+        known = self._document[part]
         for name, value in made.after.items():
             if name in recorded.after and value.dtype.kind == "f":
-                before = recorded.before[name]
-                apart = distance(value - before, recorded.after[name] - before)
-                found["updates"][name] = max(found["updates"].get(name, 0.0), apart)
+                apart = distance(value - before[name], recorded.after[name] - recorded.before[name])
+                known[name] = max(known.get(name, 0.0), apart)
+
+    def _nudge(self, session: Any, graph: StepGraph, recorded: StepValues, sources: Mapping[str, np.ndarray]) -> None:
+        """The step again, with every number rounded otherwise: an update that is made of rounding shows that it is."""
+        for part, epsilon in (("updates", EPSILON_32), ("updates_16", EPSILON_16)):
+            before = nudged(recorded.before, epsilon)
+            variable_values.write(session, graph.variables, before)
+            self._compare_updates(part, recorded, run_step(session, graph, nudged(sources, epsilon), []), before)
 
     def close(self) -> None:
         """Store what was found."""

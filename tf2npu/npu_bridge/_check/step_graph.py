@@ -19,6 +19,7 @@ _DRAWS = frozenset((
 _PIPELINES = ("IteratorGetNext", "QueueDequeue", "PaddingFIFOQueue", "StagingArea", "Unstage", "ReaderRead")
 """Beginnings of the names of ops that bring batches in."""
 _PYTHON = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
+_SWITCHES, _MERGES = frozenset(("Switch", "RefSwitch")), frozenset(("Merge", "RefMerge", "Exit", "RefExit"))
 _CHANGES = ("Assign", "Scatter", "ResourceScatter")
 """Beginnings of ops that change variables, beside the optimizers' with Apply in their name."""
 
@@ -65,7 +66,19 @@ class StepGraph:
     def tensors(self) -> list[str]:
         """Every tensor of numbers that can be fetched, but sources and what variables hold, in order."""
         out = set(self.drawn) | set(self.asked.feeds)
-        return [tensor.name for operation in self.operations for tensor in _numbers(operation) if tensor.name not in out]
+        alive = (operation for operation in self.operations if operation.name not in self._maybe_dead)
+        return [tensor.name for operation in alive for tensor in _numbers(operation) if tensor.name not in out]
+
+    @cached_property
+    def _maybe_dead(self) -> frozenset[str]:
+        """Operations outside of branches and loops that have no value in some steps: those behind a Switch, up to a Merge."""
+        dead: set[str] = set()
+        for operation in self.operations:
+            reads = any(tensor.op.name in dead for tensor in operation.inputs)
+            waits = any(one.name in dead for one in operation.control_inputs)
+            if operation.type in _SWITCHES or ((reads or waits) and operation.type not in _MERGES):
+                dead.add(operation.name)
+        return frozenset(dead)
 
     @cached_property
     def settled(self) -> list[str]:
