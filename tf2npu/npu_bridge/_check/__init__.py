@@ -28,10 +28,11 @@ def install() -> bool:
     global _is_installed
     if not is_asked() or _is_installed:
         return is_asked()
-    from npu_bridge._check import gradient_roots, session_hooks
+    from npu_bridge._check import draws_in_branches, gradient_roots, session_hooks
 
     request = json.loads(os.environ[CHECK_VARIABLE])
     gradient_roots.install()
+    draws_in_branches.install()
     taker = _taker(request)
     session_hooks.install(taker)
     atexit.register(taker.close)
