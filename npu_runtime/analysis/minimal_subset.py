@@ -1,14 +1,14 @@
 """Which of many choices matter: a set of them that mends a run and of which none can be left out.
 
-The search is dichotomic: candidates stand in a row, bisection finds the shortest beginning of it that mends, and the last one of that
-beginning is needed with what stands before it. It is kept, what stood behind it is out, and the rest of the row is searched again, until
-those kept mend by themselves. For k needed of n that are about k log2(n) tests where more choices never do harm.
-Source: F. Hemery, C. Lecoutre, L. Sais, F. Boussemart, "Extracting MUCs from Constraint Networks", ECAI 2006; as delta debugging it
-is a case of A. Zeller, R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28(2), 2002, and it needs fewer
-tests than QuickXplain (U. Junker, AAAI 2004) where few of many are needed.
+The search is dichotomic: candidates stand in a row, bisection finds the shortest beginning of it that mends, and the last one of
+that beginning is needed with what stands before it. It is kept, what stood behind it is out, and the rest of the row is searched
+again, until those kept mend by themselves. For k needed of n that are about k log2(n) tests where more choices never do harm.
+Source: F. Hemery, C. Lecoutre, L. Sais, F. Boussemart, "Extracting MUCs from Constraint Networks", ECAI 2006. It is a delta debugging
+(A. Zeller, R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28(2), 2002) that needs fewer tests than
+QuickXplain (U. Junker, AAAI 2004) where few of many are needed.
 
-Where more choices may do harm, bisection still ends between a beginning that does not mend and one longer by one that does, so what is
-kept always mends in the end; then each one is left out in turn, as ddmin does last, until none can be.
+Where more choices may do harm, bisection still ends between a beginning that does not mend and one longer by one that does, so
+what is kept mends in the end; then each one is left out in turn, as ddmin does last, until none can be.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ class MinimalSubset(NamedTuple):
 
 
 def minimal_subset(candidates: Iterable[Candidate], mends: Mends, may_go_on: Callable[[], bool] = lambda: True) -> MinimalSubset:
-    """Search groups of candidates, then the members of the groups found, then, for fewer names, all from the other end.
+    """Search groups of candidates, then the members of the groups found, then all names for those that stand further in front,
+    and from the other end for fewer.
 
-    candidates: each name once, in the order of execution.  mends: is called once for each set, and is not called once
+    candidates: each name once; where one of several would do, that which stands first is found.  mends: is called once for each set, and is not called once
     may_go_on() says no.  A KeyboardInterrupt inside it ends the search as that does, with the best set so far.
     """
     search = _Search(tuple(candidates), mends, may_go_on)
@@ -87,14 +88,17 @@ class _Search:
         everything = frozenset(self.order)
         if not self.mends([everything]):
             return
-        units = self.reduced(list(self.units.values()), len(self.units)) or []
+        smallest_first = sorted(self.units.values(), key=len)
+        units = self.reduced(smallest_first, len(self.units)) or []
         self.groups = tuple(group for group, unit in self.units.items() if unit in units)
         members = frozenset[str]().union(*units)
         self._reduce_names([name for name in self.order if name in members], len(members))
         if self.best:
+            self._reduce_names(self.order, len(self.best))
             self._reduce_names(self.order[::-1], len(self.best) - 1)
 
     def _reduce_names(self, names: Sequence[str], most: int) -> None:
+        """Raises: _Stopped, KeyboardInterrupt."""
         found = self.reduced([frozenset((name,)) for name in names], most)
         if found is not None:
             self.best, self.is_minimal = frozenset[str]().union(*found), True
