@@ -3,9 +3,9 @@
 The search is dichotomic: candidates stand in a row, bisection finds the shortest beginning of it that mends, and the last one of
 that beginning is needed with what stands before it. It is kept, what stood behind it is out, and the rest of the row is searched
 again, until those kept mend by themselves. For k needed of n that are about k log2(n) tests where more choices never do harm.
-Source: F. Hemery, C. Lecoutre, L. Sais, F. Boussemart, "Extracting MUCs from Constraint Networks", ECAI 2006. It is a delta debugging
-(A. Zeller, R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28(2), 2002) that needs fewer tests than
-QuickXplain (U. Junker, AAAI 2004) where few of many are needed.
+Source: F. Hemery, C. Lecoutre, L. Sais, F. Boussemart, "Extracting MUCs from Constraint Networks", ECAI 2006. It is a kind of
+delta debugging (A. Zeller, R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28(2), 2002) that needs
+fewer tests than QuickXplain (U. Junker, AAAI 2004) where few of many are needed.
 
 Where more choices may do harm, bisection still ends between a beginning that does not mend and one longer by one that does, so
 what is kept mends in the end; then each one is left out in turn, as ddmin does last, until none can be.
@@ -48,8 +48,8 @@ def minimal_subset(candidates: Iterable[Candidate], mends: Mends, may_go_on: Cal
     """Search groups of candidates, then the members of the groups found, then all names for those that stand further in front,
     and from the other end for fewer.
 
-    candidates: each name once; where one of several would do, that which stands first is found.  mends: is called once for each set, and is not called once
-    may_go_on() says no.  A KeyboardInterrupt inside it ends the search as that does, with the best set so far.
+    candidates: each name once; where one of several would do, that which stands first is found.  mends: is called once for each
+    set, and not again once may_go_on() says no.  A KeyboardInterrupt inside it ends the search, too, with the best set so far.
     """
     search = _Search(tuple(candidates), mends, may_go_on)
     try:

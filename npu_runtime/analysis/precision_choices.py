@@ -1,8 +1,9 @@
 """Nodes that a mode of 16 bits may leave in fp32, and the files that say so.
 
 Such a node reads its inputs as they are stored and its result is stored in fp32. An input that another node made in 16 bits
-was rounded there, and a reader in 16 bits rounds the result again: where a number that 16 bits cannot hold is handed on, reader and
-maker are both needed. In mixed precision a gray operator has the type of what it reads first, so readers of that kind follow.
+was rounded there, and a reader in 16 bits rounds the result again: where a number that 16 bits cannot hold is handed on, its
+maker and its reader are both needed. In mixed precision a gray operator has the type of what it reads first, so readers of that
+kind follow.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ def with_precision_choice(config: RuntimeConfig, chosen: Collection[str]) -> Run
     return replace(config, in_float32=config.in_float32 | frozenset(chosen))
 
 
-def precision_change(found: MinimalSubset, nodes: Sequence[ReducedNode], config: RuntimeConfig, before: Mapping[str, str]) -> LeastChange:
+def precision_change(
+    found: MinimalSubset, nodes: Sequence[ReducedNode], config: RuntimeConfig, before: Mapping[str, str]
+) -> LeastChange:  # fmt: skip
     """The nodes of a search; whole operators where they are too many to be read and these suffice.
 
     nodes: all that run in 16 bits.  before: texts of the files that the session has already, by the names of `OPTION_OF_FILE`;
@@ -81,7 +84,9 @@ def precision_change(found: MinimalSubset, nodes: Sequence[ReducedNode], config:
     return _customized("nodes", [node.name for node in chosen], lines, before)
 
 
-def type_change(ops: Sequence[str], nodes: Sequence[ReducedNode], config: RuntimeConfig, before: Mapping[str, str]) -> LeastChange:
+def type_change(
+    ops: Sequence[str], nodes: Sequence[ReducedNode], config: RuntimeConfig, before: Mapping[str, str]
+) -> LeastChange:  # fmt: skip
     """Whole operators that stay in fp32: on the black list where the mode has lists, else by their types."""
     if config.precision.mode.startswith(_MIXED):
         text = mixlist_with_black(ops, before.get("modify_mixlist.json", ""))

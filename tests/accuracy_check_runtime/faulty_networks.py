@@ -1,4 +1,4 @@
-"""Generated training networks with operators whose numbers fp16 cannot hold, and the smallest set of nodes that must stay in fp32.
+"""Generated training networks with operators whose numbers fp16 cannot hold, and the fewest nodes that must stay in fp32.
 
 Each is a chain of dense layers or convolutions, forward and backward, of which more than a hundred nodes run in 16 bits.
 """
@@ -70,6 +70,8 @@ def small_gradient(x: Any, name: str) -> Any:
     return tf.multiply(tf.multiply(x, 2.0**15, name=f"{name}/scaled"), 2.0**-15, name=f"{name}/back")
 
 
+_GRADIENTS = ("back_grad/Mul", "back_grad/tuple/control_dependency", "scaled_grad/Mul")
+
 FAULTS = {
     "product": Fault(product, ("product",), ("product", "back")),
     "two_products": Fault(two_products, ("product",), ("product", "larger", "back")),
@@ -77,14 +79,16 @@ FAULTS = {
     "exponential": Fault(exponential, ("exp",), ("exp", "log")),
     "variance": Fault(variance, ("shifted",), ()),
     "epsilon": Fault(epsilon, ("sum",), ("sum", "root")),
-    "small_gradient": Fault(small_gradient, ("back_grad/Mul",), ("back_grad/Mul", "scaled_grad/Mul")),
+    "small_gradient": Fault(
+        small_gradient, ("back_grad/Mul",), ("back_grad/Mul", "back_grad/tuple/control_dependency", "scaled_grad/Mul")
+    ),
 }
 
 
 @dataclass(frozen=True)
 class Network:
-    """faults: one behind each layer from `behind` on.  convolves: whether layers are convolutions.  n_losses: of as many steps, one
-    after the other, by which a run is judged: gradients change the second.
+    """faults: one behind each layer from `behind` on.  convolves: whether layers are convolutions.  n_losses: of as many steps,
+    one after the other, that a run is judged by: gradients change the second.
     """
 
     name: str
@@ -134,7 +138,7 @@ def _dense(x: Any, width: int, draw: np.random.RandomState, name: str) -> Any:
 
 
 def _variable(draw: np.random.RandomState, shape: tuple[int, ...], scale: float, name: str) -> Any:
-    return tf.get_variable(name, initializer=(draw.randn(*shape) * scale).astype(np.float32))
+    return tf.get_variable(name, initializer=(draw.randn(*shape) * scale).astype(np.float32), use_resource=True)
 
 
 NETWORKS = (

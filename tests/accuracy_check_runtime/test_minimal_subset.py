@@ -114,7 +114,7 @@ def test_a_stop_gives_the_best_set_so_far(stops: str):
     candidates = row(500, 20, random.Random(1))
     planted = {"node_7", "node_300"}
     sizes, whole = [], minimal_subset(candidates, planted.issubset).n_tests
-    for n_tests in range(40):
+    for n_tests in range(whole + 2):
         found = minimal_subset(candidates, *_stopping(planted.issubset, n_tests, stops))
         assert found.n_tests <= n_tests
         if found.names is None:
@@ -123,7 +123,7 @@ def test_a_stop_gives_the_best_set_so_far(stops: str):
         assert planted <= set(found.names) and (not found.is_minimal or planted == set(found.names))
         assert found.stopped == (stops if n_tests < whole else "")
         sizes.append(len(found.names))
-    assert whole < 40 and sizes == sorted(sizes, reverse=True) and sizes[0] == 500 and sizes[-1] == 2
+    assert sizes == sorted(sizes, reverse=True) and sizes[0] == 500 and sizes[-1] == 2
 
 
 def _stopping(mends: Mends, n_tests: int, how: str) -> tuple[Mends, Callable[[], bool]]:
