@@ -58,9 +58,14 @@ def _reduced(graph: Graph) -> Iterator[ReducedNode]:
             yield ReducedNode(node.name, row.device_op, given, made)
 
 
-def precision_candidates(nodes: Sequence[ReducedNode]) -> list[Candidate]:
-    """What may be kept in fp32, by operator: last first, so that not the maker of some numbers is found for their reader."""
-    return [Candidate(node.name, node.op) for node in reversed(nodes)]
+def precision_candidates(nodes: Sequence[ReducedNode], suspects: Sequence[str] = ()) -> list[Candidate]:
+    """What may be kept in fp32, by operator: last first, so that not the maker of some numbers is found for their reader.
+
+    suspects: names of nodes that stand before all others, because they were seen to be off.
+    """
+    places = {name: place for place, name in enumerate(suspects)}
+    ordered = sorted(nodes[::-1], key=lambda node: places.get(node.name, len(places)))
+    return [Candidate(node.name, node.op) for node in ordered]
 
 
 def with_precision_choice(config: RuntimeConfig, chosen: Collection[str]) -> RuntimeConfig:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+tf.disable_v2_behavior()
+
 BATCH, WIDTH, CLASSES = 16, 24, 5
 MIXED, FORCED = "allow_mix_precision", "force_fp16"
 
