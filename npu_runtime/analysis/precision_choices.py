@@ -64,8 +64,8 @@ def precision_candidates(nodes: Sequence[ReducedNode], suspects: Sequence[str] =
     suspects: names of nodes that stand before all others, because they were seen to be off.
     """
     places = {name: place for place, name in enumerate(suspects)}
-    ordered = sorted(nodes[::-1], key=lambda node: places.get(node.name, len(places)))
-    return [Candidate(node.name, node.op) for node in ordered]
+    last_first = [Candidate(node.name, node.op) for node in reversed(nodes)]
+    return sorted(last_first, key=lambda candidate: places.get(candidate.name, len(places)))
 
 
 def with_precision_choice(config: RuntimeConfig, chosen: Collection[str]) -> RuntimeConfig:
