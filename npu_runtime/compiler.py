@@ -179,11 +179,12 @@ def _is_fused(made: Compilation) -> bool:
 
 
 def _is_simplified(made: Compilation) -> bool:
-    return made.settings.config.fusion
+    config = made.settings.config
+    return config.fusion and fold_constants.name not in config.switched_off
 
 
 def _keeps_each_node(made: Compilation) -> bool:
-    return not made.settings.config.fusion
+    return not _is_simplified(made)
 
 
 def _is_outside(made: Compilation) -> bool:
@@ -239,13 +240,18 @@ ON_SHAPES = (
 )  # fmt: skip
 """The step for a combination of feed shapes; a prologue, whose feeds have none, goes on without it."""
 
-LOWER = (
+ASSIGN_TYPES = (
     step(lift_loops, "Every later step sees a straight graph, in which a loop is one node.",
          requires="sides wanted", provides="straight"),
     step(copy_for_host, "A copy has a type and a segment as other nodes have, and what a loop writes counts as one writer.",
          requires="straight"),
     step(assign_precision, "It rounds what copies and loops hand on; fusion joins roundings with their neighbours.",
          requires="straight", provides="types"),
+)  # fmt: skip
+"""One straight graph with types."""
+
+LOWER = (
+    *ASSIGN_TYPES,
     step(set_overflow_mode, "Constants are folded as a step computes."),
     step(count_device_types, "Later steps fold and fuse nodes, which the run log counts as the graph has them.",
          requires="types", when=_is_typed),

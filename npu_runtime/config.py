@@ -47,13 +47,14 @@ class Precision:
 @dataclass(frozen=True)
 class RuntimeConfig:
     """soc: name of a chip file.  host_fallback: "allow" runs what the device cannot do on the host and logs it, "error"
-    refuses it.  fusion: whether neighbours may be fused; without, each node runs on its own.  switched_off: names of
-    the fusions that may not be made.  precision: what numbers are rounded to.  device_defaults: whether a session that asks for
-    no precision gets the chip's own.  dump_graph: folder for readable graphs behind every
-    step of the compiler, "" for none.  verify: whether the graph's invariants are checked there.  track_nan: "log" tells in the
-    run log where NaN first comes from, "raise" ends the step there.  overflow: "saturation" cuts fp16 results that are too large
-    at 65504, "infinity" does not, "" leaves it to script and chip.
-    tuning_seconds: that the tuning of one program may take.  parameters: every option of the script, honoured or not.
+    refuses it.  fusion: whether neighbours may be fused; without, each node runs on its own.  switched_off: names of the
+    fusions that may not be made, and "fold_constants".  precision: what numbers are rounded to.  in_float32: names of nodes
+    that a mode of 16 bits leaves in fp32, whatever customize_dtypes says of them.  device_defaults: whether a session that
+    asks for no precision gets the chip's own.  dump_graph: folder for readable graphs behind every step of the compiler, ""
+    for none.  verify: whether the graph's invariants are checked there.  track_nan: "log" tells in the run log where NaN
+    first comes from, "raise" ends the step there.  overflow: "saturation" cuts fp16 results that are too large at 65504,
+    "infinity" does not, "" leaves it to script and chip.  tuning_seconds: that the tuning of one program may take.
+    parameters: every option of the script, honoured or not.
     """
 
     soc: str = "Ascend910A"
@@ -61,6 +62,7 @@ class RuntimeConfig:
     fusion: bool = True
     switched_off: frozenset[str] = frozenset()
     precision: Precision = Precision()
+    in_float32: frozenset[str] = frozenset()
     device_defaults: bool = False
     dump_graph: str = ""
     verify: bool = False

@@ -20,7 +20,7 @@ import numpy as np
 from npu_runtime.analysis.fusion_switches import with_fusion_switches
 from npu_runtime.analysis.precision_policy import load_policy, saturates
 from npu_runtime.compilation import Compilation, Settings, Wanted, run_steps, without_collection
-from npu_runtime.compiler import MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
+from npu_runtime.compiler import ASSIGN_TYPES, MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
 from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
 from npu_runtime.device import float_status
 from npu_runtime.device.chip import load_chip
@@ -227,6 +227,20 @@ class DeviceSession:
                 self._policy = load_policy(replace(self._config, precision=Precision(ORIGIN)), self._chip)
                 self._plans.clear()
                 self._record.notes += (note,)
+
+    def reconfigure(self, config: RuntimeConfig) -> None:
+        """Compile every later run for other precision and fusions on the same chip; what was imported, and variables, stay."""
+        with self._lock:
+            self._config, _ = with_fusion_switches(config)
+            self._policy = load_policy(config, self._chip)
+            self._plans.clear()
+
+    def typed_graph(self, request: Request) -> Graph:
+        """A copy of the graph of a request, straight, in which each node has the type that it runs in."""
+        with self._lock:
+            made = self._compilation(self._current_plan(request).main, "types")
+            made.graph = made.graph.copied()
+            return run_steps(ASSIGN_TYPES, made).graph
 
     def close(self) -> None:
         """Give back the host session and all device memory."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import bisect
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -138,14 +138,17 @@ def imports_bridge(path: Path) -> bool:
         return False  # the conversion names it
 
 
-def convert_for_run(script: Path, folder: Path) -> TemporaryConversion:
+def convert_for_run(script: Path, folder: Path, without: Collection[str] = ()) -> TemporaryConversion:
     """Convert the project of a script into a new folder below `folder`.
 
+    without: ids of rules that take no part, beside those that the project's own settings leave out.
     Raises: UsageProblem; ConfigError for settings that cannot be used.
     """
     root = project_root(script)
     copy = _surroundings(root, folder / "converted")
-    request = Request(root, load_config(root), copy, default_jobs(), data="link-all")
+    config = load_config(root)
+    config = replace(config, ignore=config.ignore | frozenset(without))
+    request = Request(root, config, copy, default_jobs(), data="link-all")
     try:
         done = convert_project(request)
     finally:

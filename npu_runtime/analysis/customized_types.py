@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from npu_runtime.device.op_table import OpOnDevice
@@ -11,6 +12,9 @@ from npu_runtime.errors import InvalidArgument
 
 _LINE = re.compile(r"(?:OpType::(?P<op>[^:\s]+):|(?P<node>\S+?)::)InputDtype:(?P<given>[\w,]*?),?OutputDtype:(?P<made>[\w,]*)")
 _FLOATS = {"float16": "float16", "bfloat16": "bfloat16", "float32": "float32", "float": "float32"}
+
+FLOAT32 = ("float32", "float32")
+"""What the file says of a node that reads and gives fp32."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,10 @@ class CustomizedTypes:
         """What the file says of a node: by its name first, then by an operator that it is, or becomes."""
         names = (row.device_op, *row.forms, row.tf_op)
         return self.nodes.get(node) or next((self.ops[name] for name in names if name in self.ops), None)
+
+    def with_float32(self, nodes: Collection[str]) -> CustomizedTypes:
+        """The same but for these nodes, which read and give fp32."""
+        return replace(self, nodes={**self.nodes, **dict.fromkeys(nodes, FLOAT32)}) if nodes else self
 
     def has(self, dtype: str) -> bool:
         """Whether any line asks for a type."""

@@ -7,7 +7,7 @@ named wins over it.  Source: the documents of the option.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ PASSES: Mapping[str, tuple[str, ...]] = {
     "UBFusion": ("fuse_bias_activation", "fuse_elementwise", "fuse_optimizer_gradients", "fuse_optimizer_products"),
 }  # fmt: skip
 """Names of our passes by the part whose ALL means them: patterns of the graph, and what stays in a core's buffer."""
+FOLDING, FOLDING_OPTION = "fold_constants", "oo_constant_folding"
+"""The compiler's step that computes constants before a run, and the session option that may switch it off."""
 _ALL_PASSES = frozenset(name for names in PASSES.values() for name in names)
 _MOST_BYTES = 1 << 20
 """Bytes of a switch file: 1 MB would name 20,000 passes, and the device has some hundreds."""
@@ -33,7 +35,9 @@ _MOST_NAMED = 5
 
 
 def with_fusion_switches(config: RuntimeConfig) -> tuple[RuntimeConfig, tuple[str, ...]]:
-    """The config with what its switch file switches off, and lines for the run log."""
+    """The config with what its options switch off, and lines for the run log."""
+    if config.parameters.get(FOLDING_OPTION) in (False, "false", "0"):
+        config = without_passes(config, [FOLDING])
     given = config.parameters.get(OPTION)
     path = given.decode("utf-8", "replace") if isinstance(given, bytes) else str(given or "")
     if not path:
@@ -43,8 +47,13 @@ def with_fusion_switches(config: RuntimeConfig) -> tuple[RuntimeConfig, tuple[st
     except (OSError, ValueError, RecursionError) as problem:
         return config, (f"{OPTION}: {path}: {problem}; every fusion stays on",)
     off, lines = _switched_off(parts)
-    is_fused = config.fusion and off != _ALL_PASSES
-    return replace(config, fusion=is_fused, switched_off=off), lines
+    return without_passes(config, off), lines
+
+
+def without_passes(config: RuntimeConfig, names: Collection[str]) -> RuntimeConfig:
+    """The config with these off too; without any fusion each node runs on its own."""
+    off = config.switched_off | frozenset(names)
+    return replace(config, fusion=config.fusion and not off >= _ALL_PASSES, switched_off=off)
 
 
 def _parts_in(path: str) -> Mapping[str, Any]:

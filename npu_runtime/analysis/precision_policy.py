@@ -179,6 +179,8 @@ def load_policy(config: RuntimeConfig, chip: Chip) -> PrecisionPolicy:
     types, customized = config.parameters.get("customize_dtypes"), CustomizedTypes()
     if types and isinstance(types, str) and not policy.is_origin and _is_there("customize_dtypes", types, notes):
         customized = read_customized_types(types)
+    if not policy.is_origin:
+        customized = customized.with_float32(config.in_float32)
     return PrecisionPolicy(mode, lists, customized, tuple(notes))
 
 

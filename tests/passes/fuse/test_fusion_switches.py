@@ -45,6 +45,14 @@ def test_one_pass_is_switched_off_by_its_name(tmp_path):
     assert _config(tmp_path, {"Switch": {"UBFusion": {"fuse_elementwise": "off"}}})[0].switched_off == {"fuse_elementwise"}
 
 
+@pytest.mark.parametrize(
+    "value, off", [(False, {"fold_constants"}), ("false", {"fold_constants"}), (True, set()), ("true", set())]
+)
+def test_folding_has_an_option_of_its_own(value, off):
+    config, lines = with_fusion_switches(load_config({"oo_constant_folding": value}, {}))
+    assert config.fusion and config.switched_off == off and lines == ()
+
+
 def test_names_of_passes_that_there_are_not_are_told(tmp_path):
     config, (line,) = _config(tmp_path, {"Switch": {"GraphFusion": {"SoftmaxFusionPass": "off"}}})
     assert config.switched_off == frozenset()
