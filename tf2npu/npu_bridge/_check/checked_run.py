@@ -21,7 +21,6 @@ from npu_bridge._check.verdict import (
     Tolerances,
     Yardstick,
     as_json,
-    first_of,
     is_significant,
     what_of,
 )
@@ -31,8 +30,6 @@ from npu_runtime.config import RuntimeConfig
 from npu_runtime.errors import DeviceError
 from npu_runtime.importer.source_lines import users_line
 
-_CAUSES = {"B": "conversion", "C": "kernel", "D": "fusion", "E": "precision", "F": "overflow"}
-
 
 @dataclass
 class Context:
@@ -41,7 +38,7 @@ class Context:
     graph: StepGraph
     loss: str
     facts: OriginalFacts
-    yardstick: Yardstick
+    yardstick: Yardstick = field(default_factory=Yardstick)
     n_unmatched: int = 0
     order: dict[str, None] = field(default_factory=dict)
 
@@ -91,8 +88,27 @@ def _row(error: NodeError) -> dict[str, Any]:
     return found
 
 
+def described(
+    context: Context, tensor: str, step: int, error: NodeError, made: np.ndarray | None = None, original: np.ndarray | None = None
+) -> dict[str, Any]:  # fmt: skip
+    """What the record says of a node that is off."""
+    node = tensor.rpartition(":")[0]
+    op, file, line = context.place(node)
+    largest = None
+    if original is not None and original.dtype.kind not in "iub" and original.size:
+        largest = as_json(float(np.max(np.abs(original.astype(np.float64)))))
+    return {
+        "node": node, "op": op, "dtype": "" if made is None else made.dtype.name, "file": file, "line": line, "step": step,
+        "error": as_json(error.error), "own_error": as_json(error.own), "input_error": as_json(error.inputs),
+        "what": what_of(error, made, original, op), "largest": largest,
+    }  # fmt: skip
+
+
 class CheckedRun:
-    """name: B to F.  device: None for TensorFlow's CPU.  config: the device's options."""
+    """name: B to F.  device: None for TensorFlow's CPU.  config: the device's options.
+
+    significant: what is shown of each tensor whose node has an error of its own.
+    """
 
     def __init__(
         self, name: str, mode: str, device: DeviceRun | None, tolerances: Tolerances, context: Context,
@@ -101,10 +117,10 @@ class CheckedRun:
         self.name, self.mode, self.config = name, mode, config
         self.errors = RunErrors()
         self.failure: dict[str, Any] | None = None
-        self._device, self._tolerances, self._context = device, tolerances, context
+        self.device, self.tolerances, self._context = device, tolerances, context
         epsilon = EPSILON_16 if tolerances is not OF_GRAPH_TYPES else EPSILON_32
         self._own = OwnErrors(epsilon, tolerances.own)
-        self._firsts: list[dict[str, Any]] = []
+        self.significant: dict[str, dict[str, Any]] = {}
 
     @property
     def key(self) -> str:
@@ -119,10 +135,10 @@ class CheckedRun:
         if self.failure is not None:
             return []
         try:
-            made = self._on_tensorflow(session, sources, begins) if self._device is None else self._device.step(
+            made = self._on_tensorflow(session, sources, begins) if self.device is None else self.device.step(
                 self._context.graph, sources, begins, self._context.loss)  # fmt: skip
         except (DeviceError, errors_impl.OpError) as error:
-            if self._device is None:
+            if self.device is None:
                 raise
             self.failure = self._described(error)
             return []
@@ -144,15 +160,16 @@ class CheckedRun:
         common = context.common(made.tensors, original)
         add_errors(found, context.graph, made.tensors, original, common)
         shown = {name: original.tensors[name] for name in context.graph.shown if name in original.tensors}
-        if self._device is None:
+        if self.device is None:
             theirs = {name: original.tensors[name] for name in common}
             self._own.add(context.graph, found, step, theirs, theirs, before, {**shown, **numbers_in(sources)})
         else:
             tensors = {name: value for name, value in made.tensors.items() if name in context.order}
             self._own.add(context.graph, found, step, tensors, tensors, before, {**shown, **numbers_in(sources)})
-        first = first_of(found, list(context.order), self._tolerances)
-        if first:
-            self._firsts.append(self._first(first, step, found, made.tensors.get(first), original.tensors.get(first)))
+        for name in context.order:
+            if name in found and is_significant(found[name], self.tolerances):
+                made_here, theirs_here = made.tensors.get(name), original.tensors.get(name)
+                self.significant.setdefault(name, described(context, name, step, found[name], made_here, theirs_here))
         self._merge(found)
 
     def _merge(self, found: Mapping[str, NodeError]) -> None:
@@ -161,57 +178,7 @@ class CheckedRun:
             if known is None or (error.own or 0.0) > (known.own or 0.0) or (error.error or 0.0) > (known.error or 0.0):
                 self.errors.nodes[name] = error
 
-    def _first(
-        self, tensor: str, step: int, found: Mapping[str, NodeError], made: np.ndarray | None, original: np.ndarray | None
-    ) -> dict[str, Any]:  # fmt: skip
-        node, error = tensor.rpartition(":")[0], found[tensor]
-        op, file, line = self._context.place(node)
-        return {
-            "node": node, "op": op, "dtype": "" if made is None else made.dtype.name, "file": file, "line": line, "step": step,
-            "error": as_json(error.error), "own_error": as_json(error.own), "input_error": as_json(error.inputs),
-            "what": what_of(error, made, original, op),
-        }  # fmt: skip
-
     def _described(self, error: Any) -> dict[str, Any]:
         node = getattr(error, "node", None) or (error.op.name if getattr(error, "op", None) is not None else "")
         _, file, line = self._context.place(str(node))
         return {"type": type(error).__name__, "text": str(error.message), "node": str(node), "file": file, "line": line}
-
-    def conclude(self, unlike: Sequence[str]) -> dict[str, Any]:
-        """The run in the record.  unlike: sources whose values the migrated script draws otherwise."""
-        yardstick = self._context.yardstick
-        off = self.errors.off(self._tolerances, yardstick) if self.failure is None else []
-        first = self._firsts[0] if self._firsts and off else None
-        if self.name == "B" and unlike:
-            first = self._data_difference(unlike[0])
-        elif "" in off and first is None and self.mode:
-            first = self._largest()
-        cause = "" if first is None else "randomness" if yardstick.unlike else _cause(self.name, first)
-        agreeing = [e for e in self.errors.nodes.values() if not is_significant(e, self._tolerances)]
-        return {
-            "run": self.name, "mode": self.mode, "loss": [as_json(value) for value in self.errors.loss],
-            "tolerance": max(self._tolerances.loss, 10 * yardstick.loss), "loss_error": as_json(self.errors.loss_error),
-            "update_error": as_json(self.errors.update_error(yardstick)), "agrees": first is None and self.failure is None,
-            "compared": len(self.errors.nodes), "agreeing": len(agreeing), "first": first, "cause": cause, "off": off,
-            "least_change": None, "failure": self.failure,
-        }  # fmt: skip
-
-    def _data_difference(self, tensor: str) -> dict[str, Any]:
-        node = tensor.rpartition(":")[0]
-        op, file, line = self._context.place(node)
-        return {
-            "node": node, "op": op, "dtype": "", "file": file, "line": line, "step": 0, "error": None, "own_error": None,
-            "input_error": 0.0, "what": "data",
-        }  # fmt: skip
-
-    def _largest(self) -> dict[str, Any] | None:
-        """Where no node is off by itself: the one that amplifies most."""
-        known = {name: error for name, error in self.errors.nodes.items() if error.amplification is not None}
-        name = max(known, key=lambda one: known[one].amplification or 0.0, default="")
-        return self._first(name, known[name].step, known, None, None) if name else None
-
-
-def _cause(run: str, first: Mapping[str, Any]) -> str:
-    if run in ("E", "F") and first["what"] == "overflow":
-        return "overflow"
-    return "precision" if run == "F" else _CAUSES[run]

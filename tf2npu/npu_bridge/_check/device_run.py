@@ -13,6 +13,7 @@ from npu_bridge._check.variable_values import assignments
 
 from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
 from npu_runtime.dump.tensor_recorder import TensorRecorder
+from npu_runtime.graph.ir import Graph
 from npu_runtime.session import DeviceSession, Request
 
 _OF_TYPES = frozenset(("precision_mode", "precision_mode_v2", "modify_mixlist", "customize_dtypes"))
@@ -39,12 +40,10 @@ class DeviceRun:
 
         Raises: npu_runtime.errors.DeviceError; TensorFlow's own errors from the host.
         """
-        if variables is not None:
-            for targets, feeds in assignments(graph.variables, variables):
-                self._session.run(Request((), tuple(targets), tuple(feeds)), list(feeds.values()))
+        self._begin(graph, variables)
         asked = graph.asked
         fetches = (*asked.fetches, *([loss] if loss else []))
-        feeds = {name: value for name, value in sources.items() if name not in fetches}
+        feeds = _fed(sources, fetches)
         results = self._session.run(Request(fetches, asked.targets, tuple(feeds)), list(feeds.values()))
         made = RanStep(results[: len(asked.fetches)])
         if self._recorder is not None:
@@ -53,6 +52,28 @@ class DeviceRun:
             made.tensors[loss] = np.asarray(results[-1])
         made.after = self._after(graph.variables)
         return made
+
+    def loss(
+        self, graph: StepGraph, sources: Mapping[str, np.ndarray], variables: Mapping[str, np.ndarray] | None, loss: str
+    ) -> float:  # fmt: skip
+        """The loss of a step that changes nothing."""
+        self._begin(graph, variables)
+        feeds = _fed(sources, (loss,))
+        return float(self._session.run(Request((loss,), (), tuple(feeds)), list(feeds.values()))[0])
+
+    def reconfigure(self, config: RuntimeConfig) -> None:
+        """Make later steps with other options."""
+        self._session.reconfigure(config)
+
+    def typed_graph(self, graph: StepGraph, sources: Mapping[str, np.ndarray], loss: str) -> Graph:
+        """The graph of a step in which each node has the type that it runs in."""
+        fetches = (*graph.asked.fetches, loss)
+        return self._session.typed_graph(Request(fetches, graph.asked.targets, tuple(_fed(sources, fetches))))
+
+    def _begin(self, graph: StepGraph, variables: Mapping[str, np.ndarray] | None) -> None:
+        if variables is not None:
+            for targets, feeds in assignments(graph.variables, variables):
+                self._session.run(Request((), tuple(targets), tuple(feeds)), list(feeds.values()))
 
     def _after(self, variables: Sequence[Any]) -> dict[str, np.ndarray]:
         reads = tuple(variable.reads for variable in variables)
@@ -65,6 +86,10 @@ class DeviceRun:
     def close(self) -> None:
         """Give the device's memory back."""
         self._session.close()
+
+
+def _fed(sources: Mapping[str, np.ndarray], fetches: Sequence[str]) -> dict[str, np.ndarray]:
+    return {name: value for name, value in sources.items() if name not in fetches}
 
 
 def in_graph_types(config: RuntimeConfig) -> RuntimeConfig:

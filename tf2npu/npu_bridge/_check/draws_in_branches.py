@@ -1,7 +1,7 @@
 """Random numbers inside of branches, loops and functions: they can be neither fetched nor fed, so they are made repeatable.
 
-There an operation that draws is built as its stateless form with the seed that it would have had: it gives the same numbers in each
-run of a check, and in each step.
+There an operation that draws is built as its stateless form with the seed that it would have had: it gives the same numbers in
+each run of a check, and in each step.
 """
 
 from __future__ import annotations

@@ -8,14 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from npu_bridge import _options
 from npu_bridge._check import variable_values
 from npu_bridge._check.checked_run import CheckedRun, Context
+from npu_bridge._check.conclusion import Conclusion
 from npu_bridge._check.device_run import DeviceRun, in_graph_types, in_mode
 from npu_bridge._check.distances import is_equal
+from npu_bridge._check.least_change_search import StepInputs
 from npu_bridge._check.original import AGAIN, end
 from npu_bridge._check.plain_step import sources_of
 from npu_bridge._check.session_hooks import USERS_CONFIG
@@ -30,6 +32,8 @@ from npu_runtime.device.chip import load_chip
 
 RECORD = "record.json"
 DEFAULT_MODE = "allow_mix_precision"
+_PAUSE = 0.05
+"""Seconds between two looks for the other process's file."""
 
 
 @dataclass
@@ -43,24 +47,25 @@ class Settings:
     deadline: float = field(default_factory=lambda: time.monotonic() + 600)
 
 
+class Again(NamedTuple):
+    """What the second run of the original gave."""
+
+    losses: list[float | None]
+    yardstick: Yardstick
+
+
 class MigratedSteps:
     """Takes the migrated script's training steps."""
 
     def __init__(self, steps: StoredSteps, settings: Settings) -> None:
         self._steps, self._settings = steps, settings
         self._facts = steps.facts()
-        again = steps.document(AGAIN) or {"losses": [], "updates": {}, "updates_16": {}, "unlike": []}
-        self._again = again["losses"]
-        self._yardstick = Yardstick(self._self_distance(), again["updates"], again["updates_16"], frozenset(again["unlike"]))
         self._runs: list[CheckedRun] = []
         self._unlike: list[str] = []
         self._context: Context | None = None
+        self._inputs: list[StepInputs] = []
         self._step = 0
-
-    def _self_distance(self) -> float:
-        ours = [float(self._steps.get(i).tensors[self._facts.loss]) for i in range(len(self._again))] if self._facts.loss else []
-        pairs = [(one, other) for one, other in zip(self._again, ours, strict=False) if one is not None and other]
-        return max((abs(one - other) / abs(other) for one, other in pairs), default=0.0)
+        self._stopped = ""
 
     def step(self, session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[Any]:
         """Make the step in every run; the script gets what TensorFlow's CPU gave."""
@@ -75,6 +80,7 @@ class MigratedSteps:
         sources = {name: _same_shape(original.sources.get(name), value) for name, value in own.items()}
         before = {**variable_values.read(session, graph.variables), **original.before}
         begins = before if self._step == 0 or not self._settings.is_free else None
+        self._inputs.append(StepInputs(graph, original, sources, begins))
         result: list[Any] = []
         for run in self._runs:
             made = run.step(session, self._step, original, sources, begins)
@@ -88,7 +94,7 @@ class MigratedSteps:
     def _open(self, session: Any, graph: StepGraph) -> None:
         config = load_config({**_options.of_process, **(parameters_of(getattr(session, USERS_CONFIG, None)) or {})})
         loss = self._facts.loss if self._facts.loss.rpartition(":")[0] in graph.by_name else graph.loss
-        self._context = Context(graph, loss, self._facts, self._yardstick)
+        self._context = Context(graph, loss, self._facts)
         self._runs = [CheckedRun("B", "", None, OF_GRAPH_TYPES, self._context)]
         plain = in_graph_types(config)
         users = getattr(session, USERS_CONFIG, None)
@@ -101,31 +107,48 @@ class MigratedSteps:
         """Batches that are not the original's, though TensorFlow gives the original the same ones twice."""
         for name, value in own.items():
             theirs = original.sources.get(name)
-            if theirs is not None and name not in self._yardstick.unlike and not is_equal(value, theirs):
+            if theirs is not None and name not in self._unlike and not is_equal(value, theirs):
                 self._unlike.append(name)
 
     def close(self) -> None:
         """Write what was found."""
-        assert self._context is not None
-        runs = [
-            self._original_run("A", [self._loss_of(i) for i in range(self._facts.steps)]),
-            self._original_run("A'", self._again),
-        ]
-        runs += [run.conclude(self._unlike) for run in self._runs]
+        context = self._context
+        if context is None:
+            return  # the script made no step: the command says so
+        again = self._again()
+        context.yardstick = again.yardstick
+        unlike = [name for name in self._unlike if name not in context.yardstick.unlike]
+        found = Conclusion(context, self._inputs, unlike, self._settings.deadline).documents(self._runs)
+        losses = [self._loss_of(step) for step in range(self._facts.steps)]
+        runs = [_original_run("A", losses), *([_original_run("A'", again.losses)] if again.losses else []), *found]
         document = {
-            "format": 1, "steps": self._step, "loss": self._facts.loss, "self_distance": as_json(self._yardstick.loss),
-            "randomness": [self._context.randomness(name) for name in sorted(self._yardstick.unlike)],
-            "is_complete": True, "stopped": "", "runs": runs, "nodes": self._context.node_rows(self._runs),
-            "unmatched": self._context.n_unmatched,
+            "format": 1, "steps": self._step, "loss": self._facts.loss, "self_distance": as_json(context.yardstick.loss),
+            "randomness": [context.randomness(name) for name in sorted(context.yardstick.unlike)],
+            "is_complete": not self._stopped, "stopped": self._stopped, "runs": runs,
+            "nodes": context.node_rows(self._runs), "unmatched": context.n_unmatched,
         }  # fmt: skip
         self._steps.put_document(RECORD, document)
+
+    def _again(self) -> Again:
+        """What the second run of the original found, which may still be running."""
+        while not (found := self._steps.document(AGAIN)) and time.monotonic() < self._settings.deadline:
+            time.sleep(_PAUSE)
+        found = found or {}
+        losses = found.get("losses", [])
+        pairs = [(one, self._loss_of(step)) for step, one in enumerate(losses)]
+        apart = [abs(one - other) / abs(other) for one, other in pairs if one is not None and other]
+        yardstick = Yardstick(
+            max(apart, default=0.0), found.get("updates", {}), found.get("updates_16", {}), frozenset(found.get("unlike", ()))
+        )
+        return Again(losses, yardstick)
 
     def _loss_of(self, step: int) -> float | None:
         value = self._steps.get(step).tensors.get(self._facts.loss)
         return None if value is None else float(value)
 
-    def _original_run(self, name: str, loss: list[float | None]) -> dict[str, Any]:
-        return {"run": name, "mode": "", "loss": [as_json(value) for value in loss], "agrees": True, "failure": None}
+
+def _original_run(name: str, loss: list[float | None]) -> dict[str, Any]:
+    return {"run": name, "mode": "", "loss": [as_json(value) for value in loss], "agrees": True, "failure": None}
 
 
 def _choices(asked: RuntimeConfig, plain: RuntimeConfig, modes: tuple[str, ...]) -> list[tuple[str, str, RuntimeConfig]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from npu_bridge._check.distances import distance
@@ -48,42 +48,69 @@ class Yardstick:
     unlike: frozenset[str] = frozenset()
 
 
+class StepErrors(NamedTuple):
+    """Of one step: of the loss, and of each variable's update."""
+
+    loss: float
+    updates: Mapping[str, float]
+
+    def off(self, tolerances: Tolerances, yardstick: Yardstick) -> list[str]:
+        """What is further from the original than allowed: "" for the loss, and names of variables."""
+        found = [""] if self.loss > max(tolerances.loss, SELF_DISTANCES * yardstick.loss) else []
+        known = yardstick.updates_16 if tolerances is OF_16_BITS else yardstick.updates
+        for name, apart in self.updates.items():
+            if apart > max(tolerances.update, SELF_DISTANCES * known.get(name, 0.0)):
+                found.append(name)
+        return found
+
+
 @dataclass
 class RunErrors:
     """Of one run, over its steps.  updates: the largest distance of each variable's update; of integers none."""
 
     loss: list[float] = field(default_factory=list)
     loss_error: float = 0.0
+    steps: list[StepErrors] = field(default_factory=list)
     updates: dict[str, float] = field(default_factory=dict)
     nodes: dict[str, NodeError] = field(default_factory=dict)
 
     def add_step(self, loss: float, original: StepValues, loss_name: str, after: Mapping[str, np.ndarray]) -> None:
         """Note loss and variables of a step that began with the original's."""
         self.loss.append(loss)
-        if loss_name in original.tensors:
-            self.loss_error = max(self.loss_error, _relative(loss, float(original.tensors[loss_name])))
-        for name, theirs in original.after.items():
-            before = original.before.get(name)
-            if before is None or theirs.dtype.kind != "f" or theirs.shape != before.shape:
-                continue
-            ours = after.get(name)
-            apart = math.inf if ours is None or ours.shape != before.shape else distance(ours - before, theirs - before)
+        theirs = original.tensors.get(loss_name)
+        found = StepErrors(0.0 if theirs is None else _relative(loss, float(theirs)), _updates(original, after))
+        self.steps.append(found)
+        self.loss_error = max(self.loss_error, found.loss)
+        for name, apart in found.updates.items():
             self.updates[name] = max(self.updates.get(name, 0.0), apart)
 
     def off(self, tolerances: Tolerances, yardstick: Yardstick) -> list[str]:
         """What is further from the original than allowed: "" for the loss, and names of variables."""
-        limit = max(tolerances.loss, SELF_DISTANCES * yardstick.loss)
-        found = [] if self.loss_error <= limit else [""]
-        for name, apart in self.updates.items():
-            known = yardstick.updates_16 if tolerances is OF_16_BITS else yardstick.updates
-            if apart > max(tolerances.update, SELF_DISTANCES * known.get(name, 0.0)):
-                found.append(name)
-        return found
+        return StepErrors(self.loss_error, self.updates).off(tolerances, yardstick)
+
+    def first_wrong(self, tolerances: Tolerances, yardstick: Yardstick) -> int:
+        """The first step that is off; 0 where none is."""
+        return next((number for number, step in enumerate(self.steps) if step.off(tolerances, yardstick)), 0)
 
     def update_error(self, yardstick: Yardstick) -> float:
         """The largest of those variables of which TensorFlow itself is sure."""
         sure = [apart for name, apart in self.updates.items() if yardstick.updates.get(name, 0.0) < 1e-2]
         return max(sure, default=0.0)
+
+
+def _updates(original: StepValues, after: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """How far what a step changed each variable by is from the original's; nothing is said of whole numbers.
+
+    after: empty for a step that changes nothing.
+    """
+    found = {}
+    for name, theirs in original.after.items() if after else ():
+        before = original.before.get(name)
+        if before is not None and theirs.dtype.kind == "f" and theirs.shape == before.shape:
+            ours = after.get(name)
+            is_alike = ours is not None and ours.shape == before.shape
+            found[name] = distance(ours - before, theirs - before) if ours is not None and is_alike else math.inf
+    return found
 
 
 def _relative(one: float, other: float) -> float:
@@ -97,11 +124,6 @@ def is_significant(error: NodeError, tolerances: Tolerances) -> bool:
     """Whether a node computes something else than TensorFlow, and not only rounds otherwise."""
     own = error.own
     return own is not None and own > tolerances.own and own > tolerances.roundings * error.rounding
-
-
-def first_of(nodes: Mapping[str, NodeError], order: Sequence[str], tolerances: Tolerances) -> str:
-    """The first tensor in order whose node has an error of its own, "" where there is none."""
-    return next((name for name in order if name in nodes and is_significant(nodes[name], tolerances)), "")
 
 
 def what_of(error: NodeError, made: np.ndarray | None, original: np.ndarray | None, op: str) -> str:

@@ -1,0 +1,129 @@
+"""What is concluded of a run: whether it agrees, where it first does not, the cause, and the least change that mends it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from npu_bridge._check.checked_run import CheckedRun, Context, described
+from npu_bridge._check.least_change_search import LeastChangeSearch, StepInputs
+from npu_bridge._check.node_errors import NodeError
+from npu_bridge._check.verdict import SELF_DISTANCES, as_json, is_significant
+
+from npu_runtime.analysis.fusion_switches import FOLDING
+
+_CAUSES = {"B": "conversion", "C": "kernel", "D": "fusion", "E": "precision", "F": "precision"}
+
+
+@dataclass
+class Conclusion:
+    """unlike: sources whose values the migrated script draws otherwise than the original.  deadline: of time.monotonic."""
+
+    context: Context
+    steps: Sequence[StepInputs]
+    unlike: Sequence[str]
+    deadline: float
+
+    def documents(self, runs: Sequence[CheckedRun]) -> list[dict[str, Any]]:
+        """Each run as the record has it.  What a run has from the one before is not searched again."""
+        documents: list[dict[str, Any]] = []
+        for run in runs:
+            found = self._document(run)
+            documents.append(found)
+            before = self._neighbour(run, documents[:-1])
+            if found["first"] is not None and run.name in "DEF" and not self._is_random:
+                self._search(run, found, before)
+        return documents
+
+    def _neighbour(self, run: CheckedRun, documents: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+        """The run that this one differs from in one thing, if that is off, too."""
+        names = {"D": ("C", ""), "E": ("D", ""), "F": ("E", run.mode)}
+        wanted = names.get(run.name)
+        found = next((one for one in documents if (one["run"], one["mode"]) == wanted), None)
+        return found if found is not None and not found["agrees"] else None
+
+    @property
+    def _is_random(self) -> bool:
+        return bool(self.context.yardstick.unlike)
+
+    def _document(self, run: CheckedRun) -> dict[str, Any]:
+        yardstick, errors = self.context.yardstick, run.errors
+        off = errors.off(run.tolerances, yardstick) if run.failure is None else []
+        first = self._first(run, off)
+        agreeing = sum(1 for error in errors.nodes.values() if not is_significant(error, run.tolerances))
+        return {
+            "run": run.name, "mode": run.mode, "loss": [as_json(value) for value in errors.loss],
+            "tolerance": max(run.tolerances.loss, SELF_DISTANCES * yardstick.loss), "loss_error": as_json(errors.loss_error),
+            "update_error": as_json(errors.update_error(yardstick)), "agrees": first is None and run.failure is None,
+            "compared": len(errors.nodes), "agreeing": agreeing, "first": first,
+            "cause": "" if first is None else "randomness" if self._is_random else _cause(run.name, first),
+            "least_change": None, "failure": run.failure,
+        }  # fmt: skip
+
+    def _first(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any] | None:
+        if run.name == "B" and self.unlike:
+            return {**described(self.context, self.unlike[0], 0, NodeError(inputs=0.0)), "what": "data"}
+        if not off:
+            return None
+        order = [name for name in self.context.order if name in run.significant]
+        if order:
+            return run.significant[order[0]]
+        if run.name == "B":
+            return self._first_error(run, off)
+        return self._amplifier(run) if "" in off else None
+
+    def _first_error(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any]:
+        """In a run on TensorFlow, whose nodes compute what they say: the first that is off, else what updates a variable."""
+        nodes = run.errors.nodes
+        for name in self.context.order:
+            if name in nodes and (nodes[name].error or 0.0) > run.tolerances.own:
+                return described(self.context, name, nodes[name].step, nodes[name])
+        variable = next(name for name in off if name) if any(off) else ""
+        update = self.context.facts.updates.get(variable, variable)
+        return described(self.context, f"{update}:0", 0, NodeError(run.errors.updates.get(variable), None))
+
+    def _amplifier(self, run: CheckedRun) -> dict[str, Any] | None:
+        """Where the loss is off and no node by itself: the node that amplifies most."""
+        known = {name: error for name, error in run.errors.nodes.items() if error.amplification is not None}
+        name = max(known, key=lambda one: known[one].amplification or 0.0, default="")
+        return described(self.context, name, known[name].step, known[name]) if name else None
+
+    def _search(self, run: CheckedRun, found: dict[str, Any], before: dict[str, Any] | None) -> None:
+        """Put the least change into the run's document, and what it tells of the first node and the cause."""
+        if before is not None and run.name != "F":
+            found["cause"] = before["cause"]
+            return
+        if time.monotonic() > self.deadline or run.device is None or run.config is None:
+            return
+        context = self.context
+        search = LeastChangeSearch(
+            run.device, run.config, run.tolerances, context.yardstick, context.loss, context.facts.loss, self.steps,
+            run.errors.first_wrong(run.tolerances, context.yardstick), self.deadline,
+        )  # fmt: skip
+        if run.name == "D":
+            found["least_change"] = search.of_fusion()
+        else:
+            suspects = [name.rpartition(":")[0] for name in context.order if name in run.significant]
+            found["least_change"] = search.of_precision(suspects)
+        change = found["least_change"]
+        if change is not None and change["kind"] == "nodes":
+            found["first"] = self._first_of(run, change["names"]) or found["first"]
+            found["cause"] = _cause(run.name, found["first"])
+        elif change is not None and change["names"] == [FOLDING]:
+            found["cause"] = "folding"
+
+    def _first_of(self, run: CheckedRun, names: Sequence[str]) -> dict[str, Any] | None:
+        """The first of some nodes in the order of execution, as far as the run stored its result."""
+        wanted = set(names)
+        for name in self.context.order:
+            if name.rpartition(":")[0] in wanted and name in run.errors.nodes:
+                return run.significant.get(name) or described(
+                    self.context, name, run.errors.nodes[name].step, run.errors.nodes[name]
+                )
+        return None
+
+
+def _cause(run: str, first: Mapping[str, Any]) -> str:
+    return "overflow" if run in ("E", "F") and first["what"] == "overflow" else _CAUSES[run]
