@@ -164,10 +164,15 @@ def _room() -> int:
 
 
 def _node(first: FirstDifference, t: Texts) -> str:
-    """The node, whose name gives way where a line is too long."""
-    rest = f" {sentences.operator(first.op, first.dtype)}   {sentences.place(first.file, first.line) or t('line unknown')}"
-    rest = fitted(rest, _room() * 2 // 3)
-    return fitted(first.node, _room() - width(rest)) + rest
+    """The node, its operator and its line."""
+    at = sentences.place(first.file, first.line) or t("line unknown")
+    return _with_rest(first.node, f" {sentences.operator(first.op, first.dtype)}   {at}", _room())
+
+
+def _with_rest(name: str, rest: str, room: int) -> str:
+    """A name and what is said of it; the name gives way down to a third of the room."""
+    rest = fitted(rest, room - min(width(fitted(name, room)), room // 3))
+    return fitted(name, room - width(rest)) + rest
 
 
 def _what(first: FirstDifference, run: Run, t: Texts) -> str:
@@ -180,7 +185,5 @@ def _what(first: FirstDifference, run: Run, t: Texts) -> str:
 def _change(change: LeastChange, files: Sequence[str], t: Texts) -> str:
     """What to change, what that gives, and the files; names give way where the line is too long."""
     rest = t("{}: {}", "", sentences.change_result(change, t)) + "".join(f"   {file}" for file in files[:1])
-    rest = fitted(rest, _room() * 2 // 3)
-    frame = width(sentences.change_head(change, "", t))
-    names = fitted(sentences.names_of(change, t), _room() - width(rest) - frame)
-    return sentences.change_head(change, names, t) + rest
+    names = sentences.names_of(change, t)
+    return _with_rest(sentences.change_head(change, names, t), rest, _room())

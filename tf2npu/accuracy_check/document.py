@@ -134,6 +134,7 @@ def schema() -> dict[str, Any]:
     made: dict[str, Any] = msgspec.json.schema(Document)
     for part in made["$defs"].values():
         part["description"] = inspect.cleandoc(part["description"])
+        part["required"] = list(part["properties"])
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "tf2npu check", **made}
 
 

@@ -26,8 +26,8 @@ def loss_text(value: float | None) -> str:
 
 def share_text(value: float | None) -> str:
     """A relative error in percent with two digits: `19 %`, `0.0004 %`."""
-    if value is None or special(value):
-        return special(value)
+    if value is None or special(100 * value):
+        return special(None if value is None else 100 * value)
     if value and not _LEAST_SHARE <= abs(value) < _MOST_SHARE:
         return f"{100 * value:.1e} %"
     percent = float(f"{100 * value:.2g}")

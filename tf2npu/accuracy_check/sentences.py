@@ -22,13 +22,13 @@ CAUSES = {
 """Causes in the fewest words."""
 ADVICE = {
     "conversion": "What the conversion changed makes the difference. Look at the line in the migration report, and keep "
-    "the original's code there with a comment # tf2npu: ignore[RULE].",
+    "the original's code there with a comment `# tf2npu: ignore[...]`.",
     "kernel": "An operator of the device computes something else than TensorFlow's. Report it with the node's inputs, which "
-    "tf2npu dump reference writes; until then keep the operator on the host.",
-    "folding": "What the device computes once, before the first step, differs. Switch constant folding off with the file below.",
-    "fusion": "Operators that are fused compute something else than one by one. Switch the passes off with the file below.",
-    "precision": "16 bits are too few for these results. Keep them in float32 with the file below, or use a loss scale where "
-    "gradients become 0.",
+    "`tf2npu dump reference` writes; until then keep the operator on the host.",
+    "folding": "What the device computes once, before the first step, differs. Switch constant folding off.",
+    "fusion": "Operators that are fused compute something else than one by one. Switch the least change's passes off.",
+    "precision": "16 bits are too few for these results. Keep them in float32, as the least change says, or use a loss scale "
+    "where gradients become 0.",
     "overflow": "Results leave the range of 16 bits, and the chip cuts them at its largest number. Keep them in float32, lower "
     "the loss scale, or use the chip's mode in which they become infinite, so that the loss scale sees them.",
     "randomness": "Runs of the original are not the same among themselves. Give each source of randomness a seed, then "
