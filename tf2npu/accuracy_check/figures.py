@@ -47,5 +47,5 @@ def amount_text(value: float | None) -> str:
 
 
 def cosine_text(value: float) -> str:
-    """A cosine with six digits, never rounded up to 1."""
-    return special(value) or f"{math.floor(value * 1e6) / 1e6:.6f}"
+    """A cosine with six digits, never rounded up to 1; what is none is brought into its range."""
+    return special(value) or f"{math.floor(min(1.0, max(-1.0, value)) * 1e6) / 1e6:.6f}"
