@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,8 @@ from tests.accuracy_check import samples
 from tests.accuracy_check.samples import MIX, OVERFLOWING, SAMPLES, agreeing, differing
 from tf2npu.accuracy_check import document, verdicts
 
-SCHEMA = json.loads(document.SCHEMA_FILE.read_text(encoding="utf-8")) if document.SCHEMA_FILE.exists() else {}
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "accuracy.md"
+SCHEMA = json.loads(document.SCHEMA_FILE.read_text(encoding="utf-8"))
 
 
 def text(found) -> str:
@@ -40,6 +43,13 @@ def test_every_key_is_in_the_schema_and_no_other():
     for name, definition in SCHEMA["$defs"].items():
         assert set(definition["required"]) == set(definition["properties"]), name
     assert set(written(SAMPLES["clean"])) == set(SCHEMA["$defs"]["Document"]["properties"])
+
+
+def test_every_key_is_in_the_documentation():
+    section = DOCUMENTATION.read_text(encoding="utf-8").partition("### check.json")[2].partition("### ")[0]
+    keys = {key for name in SCHEMA["$defs"] for key in SCHEMA["$defs"][name]["properties"]}
+    words = set(re.findall(r"[a-z_]+", section))
+    assert sorted(keys - words) == []
 
 
 @given(samples.records)

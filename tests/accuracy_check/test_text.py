@@ -37,6 +37,11 @@ def test_the_text_is_the_golden_one(request, name, language):
     assert text == path.read_text(encoding="utf-8"), "`pytest --regen` writes it; look at the difference first"
 
 
+def test_the_documentation_shows_what_is_said():
+    documentation = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    assert "".join(shown(SAMPLES["precision"]).splitlines(keepends=True)[:-1]) in documentation
+
+
 def fits(text: str) -> None:
     lines = text.splitlines()
     assert len(lines) <= 15
