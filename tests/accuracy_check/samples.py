@@ -131,7 +131,7 @@ SAMPLES: dict[str, Record] = {
     "failed": record([*CLEAN[:3], {"run": "C", "failure": FAILURE}, agreeing("D")]),
     "random": _random(),
     "no_loss": _no_loss(),
-    "stopped": record([ORIGINAL, AGAIN], is_complete=False, stopped="budget"),
+    "stopped": record([ORIGINAL, AGAIN], nodes=[], is_complete=False, stopped="budget"),
     "many_steps": _many_steps(),
 }
 """A record for each way in which a check comes out."""
