@@ -18,7 +18,7 @@ PYTHON = $(VENV)/bin/python
 STAMP = $(VENV)/.installed
 # A worker that has nothing left takes tests from the other; else the suite's last minute is one worker alone.
 WORKERS = -n 2 --dist worksteal
-CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles)
+CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance graphs suites soak comparing profiling profiling-parser profiling-adviser precision faults converter-everywhere kernels bench spreads fuzz clean

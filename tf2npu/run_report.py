@@ -21,9 +21,9 @@ _FILES = {
 
 
 def why_not(place: Path) -> str:
-    """Why a run cannot go into a folder; empty when it can."""
+    """Why a run or a check cannot go into the report of a folder; empty when it can."""
     try:
-        _load(place)
+        load(place)
     except OSError as error:
         if (place / "report.json").exists():
             return f"--report {place}: report.json cannot be read: {error.strerror or error}"
@@ -36,11 +36,12 @@ def why_not(place: Path) -> str:
     return ""
 
 
-def _load(place: Path) -> Report:
+def load(place: Path) -> Report:
+    """The report in a folder.  Raises: OSError; NotAReport."""
     return as_json.load(read_at_most(place / "report.json", MOST_REPORT_BYTES))
 
 
-def _short(line: str) -> str:
+def short(line: str) -> str:
     """A place without folders of this computer, which a report does not name."""
     relative = os.path.relpath(line) if line else ""
     return os.path.basename(line) if relative.startswith(os.pardir) else relative
@@ -59,12 +60,16 @@ def merge(place: Path, script: str, exit_code: int) -> None:
 
 
 def _merge(place: Path, script: str, exit_code: int, hooks: ModuleType) -> None:
-    report = _load(place)
+    report = load(place)
     document = hooks.run_document()
     for kind in ("sessions_left_open", "sessions_on_tensorflow"):
-        document[kind] = [_short(line) for line in document[kind]]
+        document[kind] = [short(line) for line in document[kind]]
     report.run = {"script": script, "exit_code": exit_code, **document}
+    print(f"tf2npu run: the run is in {visible(str(write_again(report, place)))}", file=sys.stderr)
+
+
+def write_again(report: Report, place: Path) -> Path:
+    """Write a report in every format that its folder has.  Returns: the file to open.  Raises: OSError; Busy."""
     formats = [name for name, file in _FILES.items() if (place / file).is_file()]
     folder.write(report, place, [*formats, "json"], keep=True, force=True)  # the user named this report
-    main_file = place / ("index.html" if "html" in formats else "report.json")
-    print(f"tf2npu run: the run is in {visible(str(main_file))}", file=sys.stderr)
+    return place / ("index.html" if "html" in formats else "report.json")

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.report import samples
-from tests.report.test_json import RUN
+from tests.report.test_json import CHECK, RUN
 from tf2npu.report import as_html, as_json, folder
 from tf2npu.report.localized import localized
 
@@ -24,6 +24,7 @@ VALUES = [
 def document() -> dict:
     report = samples.sample(samples.NAMES_BELOW_SRC)
     report.run = RUN
+    report.check = CHECK
     document = json.loads(as_json.render(report))
     notebook = copy.deepcopy(document["files"][0])
     notebook |= {"path": "a.ipynb", "cell_lines": [1, 9]}
@@ -107,6 +108,8 @@ def test_many_wrong_values_and_missing_keys(seed):
         (("run", "device_share"), 1.5, "$.run.device_share"),
         (("run", "device_share"), float("nan"), "$.run.device_share"),
         (("run", "sessions", 0, "runs", 0, "steps"), None, "$.run.sessions[0].runs[0].steps"),
+        (("check", "modes", 1, "cause"), "weather", "$.check.modes[1].cause"),
+        (("check", "modes", 1, "first_difference", "place"), 1, "$.check.modes[1].first_difference.place"),
         (("summary", "distributed", "mode"), "mpi", "$.summary.distributed.mode"),
         (("apis", 0, "places"), [1], "$.apis[0].places[0]"),
         (("tool", "name"), "other", "$.tool.name"),

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.report import samples
 from tf2npu.report import as_html, as_json, as_text
+from tf2npu.report.localized import localized_lines
 
 SCHEMA = json.loads(as_json.SCHEMA_FILE.read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -57,6 +58,40 @@ def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
     without = replace(report, run={**RUN, "sessions": [], "device": ""}, language="en")
     assert "train.py ended with exit code 0; no session ran on the device." in as_text.render(without)
     assert 'id="run"' not in dict(as_html.Pages(samples.sample()).texts())["index.html"]
+
+
+CHECK = {
+    "script": "train.py", "steps": 3, "modes": [
+        {"mode": "must_keep_origin_dtype", "verdict": "agrees", "cause": "", "first_difference": None, "least_change": []},
+        {
+            "mode": "allow_mix_precision", "verdict": "differs", "cause": "precision",
+            "first_difference": {"node": "<b>scores</b>", "op": "MatMul", "place": "model.py:88"},
+            "least_change": ["scores", "exp", "sum", "mean"],
+        },
+        {"mode": "force_fp16", "verdict": "failed", "cause": "", "first_difference": None, "least_change": []},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_check_fits_the_schema_comes_back_and_is_shown(language):
+    report = replace(samples.sample(samples.NAMES_BELOW_SRC), check=CHECK, language=language)
+    text = as_json.render(report)
+    jsonschema.validate(json.loads(text), SCHEMA)
+    assert as_json.load(text).check == CHECK
+    page = dict(as_html.Pages(report).texts())["index.html"]
+    assert "&lt;b&gt;scores&lt;/b&gt; (MatMul), model.py:88" in page and 'id="check"' in page
+    assert ("由低精度引起" if language == "zh" else "because of low precision") in page
+    assert as_text.render(report).count("scores, exp, sum and 1 more") == 1
+    assert "  precision mode force_fp16: failed in its run\n" in as_text.render(report)
+    said = "".join(line.text for line in localized_lines(as_text.full(report), language))
+    assert ("精度模式 force_fp16：运行失败" in said) == (language == "zh")
+
+
+def test_a_report_without_a_check_is_as_it_was():
+    report = samples.sample()
+    assert '"check"' not in as_json.render(report) and "accuracy" not in as_text.render(report)
+    assert 'id="check"' not in dict(as_html.Pages(report).texts())["index.html"]
 
 
 def test_the_summary_counts_files_and_findings():

@@ -1,4 +1,4 @@
-"""What the page says, in the reader's language: by its English template with {} for each value, from `locale/LANG.json`."""
+"""What a page says, in the reader's language: by its English template with {} for each value, from `locale/LANG.json`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _FOLDER = Path(__file__).parent / "locale"
 
 
 class Texts:
-    """Texts in one language.  language: "en" or "zh"."""
+    """Texts in one language.  language: "en" or "zh".  folder: where the catalogues are."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, folder: Path = _FOLDER) -> None:
         self.language = language
         self.of_template: dict[str, str] = {}
         if language != "en":
-            self.of_template = json.loads((_FOLDER / f"{language}.json").read_text(encoding="utf-8"))
+            self.of_template = json.loads((folder / f"{language}.json").read_text(encoding="utf-8"))
 
     def __call__(self, template: str, *values: object) -> str:
         """The template in this language with its values."""

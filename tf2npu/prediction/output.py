@@ -22,8 +22,10 @@ class ForeignPage(Exception):
     """A file that would be overwritten was not written by tf2npu; the text names it."""
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path, names: tuple[str, ...] = _NAMES, option: str = "--report") -> None:
     """Refuse a folder that cannot be written into, or where a page of somebody else's has one of our names.
+
+    option: by which the user named the folder.
 
     Raises: ForeignPage.
     """
@@ -31,20 +33,22 @@ def check_folder(folder: Path) -> None:
         return
     try:
         with Directory.given(folder) as place:
-            _check(place, _NAMES, record.load(folder))
+            _check(place, names, record.load(folder), option)
     except OSError as error:
-        raise ForeignPage(f"{folder}: {error.strerror or error}; give another --report folder") from None
+        raise ForeignPage(f"{folder}: {error.strerror or error}; give another {option} folder") from None
 
 
-def _check(place: Directory, names: tuple[str, ...], earlier: Written) -> None:
+def _check(place: Directory, names: tuple[str, ...], earlier: Written, option: str = "--report") -> None:
     for name in names:
         if name not in earlier.names and place.lstat(name) is not None:
-            reason = "exists and was not written by tf2npu; move it away, or give another --report folder"
+            reason = f"exists and was not written by tf2npu; move it away, or give another {option} folder"
             raise ForeignPage(f"{place.path / name}: {reason}")
 
 
-def put_pages(pages: Iterator[tuple[str, str]], folder: Path) -> str:
+def put_pages(pages: Iterator[tuple[str, str]], folder: Path, option: str = "--report") -> str:
     """Write pages into a folder, which may be new or that of a migration report; the name of the first page.
+
+    option: by which the user named the folder.
 
     Raises: OSError; ForeignPage, also where another process has not written its report after a minute.
     """
@@ -53,7 +57,7 @@ def put_pages(pages: Iterator[tuple[str, str]], folder: Path) -> str:
         with Directory.given(folder, make=True) as place, exclusive(place, patience_seconds=PATIENCE_SECONDS):
             for name, text in pages:
                 earlier = record.load(folder)
-                _check(place, (name,), earlier)
+                _check(place, (name,), earlier, option)
                 record.store(place.path, Written(earlier.names | {name}, earlier.digest))  # ours from here on, also after a kill
                 if place.lstat(MARKER) is None:
                     put_whole(place, MARKER, [_MARKER_TEXT])

@@ -19,7 +19,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from tf2npu.findings import Finding, Level, Status, Verdict
-from tf2npu.report import run_section
+from tf2npu.report import check_section, run_section
 from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.as_text import place
 from tf2npu.report.code_table import code_html, seen, told
@@ -158,7 +158,21 @@ def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
         "run": report.run,
         "run_sentence": texts.text(run_section.sentence(report.run)) if report.run else "",
         "run_not_counted": texts.text(run_section.not_counted(report.run)) if report.run else "",
+        "check": _check(report.check, texts) if report.check else None,
     }
+
+
+def _check(check: check_section.CheckDocument, texts: Catalogue) -> dict[str, Any]:
+    """What the index page says of a check: a sentence, and a row for each mode."""
+    rows = [
+        {
+            "mode": mode["mode"], "verdict": texts.text(check_section.verdict(mode)),
+            "is_wrong": mode["verdict"] != "agrees", "first": check_section.first_difference(mode),
+            "change": texts.text(check_section.least_change(mode)),
+        }
+        for mode in check["modes"]
+    ]  # fmt: skip
+    return {"sentence": texts.text(check_section.sentence(check)), "rows": rows}
 
 
 def _verdict(report: Report) -> str:

@@ -37,6 +37,7 @@ def pieces(report: Report) -> Iterator[str]:
         "tool": {"name": "tf2npu", "version": report.tool_version},
         "summary": _summary(report),
         **({"run": report.run} if report.run is not None else {}),
+        **({"check": report.check} if report.check is not None else {}),
     }
     yield json.dumps(document, indent=1).removesuffix("\n}")
     yield from lines("apis", map(_api, report.apis))
@@ -62,7 +63,7 @@ def load(data: str | bytes) -> Report:
     typed = _typed(document)
     for number, file in enumerate(typed.files):
         _check_file(f"$.files[{number}]", file)
-    return _report(typed, document.get("run"))
+    return _report(typed, document.get("run"), document.get("check"))
 
 
 def _parsed(data: str | bytes) -> dict[str, Any]:
@@ -171,7 +172,7 @@ def _place(span: Span) -> dict[str, int]:
     }  # fmt: skip
 
 
-def _report(document: ReportDocument, run: dict[str, Any] | None) -> Report:
+def _report(document: ReportDocument, run: dict[str, Any] | None, check: dict[str, Any] | None) -> Report:
     summary = document.summary
     return Report(
         files=[_read_file(file) for file in document.files],
@@ -183,6 +184,7 @@ def _report(document: ReportDocument, run: dict[str, Any] | None) -> Report:
         n_stale=summary.baseline.stale,
         apis=tuple(_read_api(row) for row in document.apis),
         run=run,
+        check=check,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TextIO
 
 from tf2npu.findings import Finding, Level
 from tf2npu.report.apis import sentence
+from tf2npu.report.check_section import lines as check_lines
 from tf2npu.report.language import catalogue
 from tf2npu.report.model import WORK_LEVELS, FileReport, Report
 from tf2npu.report.run_section import lines as run_lines
@@ -54,6 +55,9 @@ def full(report: Report) -> Iterator[Line]:
     if report.run is not None:
         yield from (Line(""), Line("Run on the simulated device:", "bold"))
         yield from (Line(visible(text)) for text in run_lines(report.run))
+    if report.check is not None:
+        yield from (Line(""), Line("Check of the accuracy:", "bold"))
+        yield from (Line(visible(text)) for text in check_lines(report.check))
     yield Line("")
     yield from totals(report)
 

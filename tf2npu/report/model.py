@@ -92,6 +92,7 @@ class Report:
     left_out: folders that were neither converted nor copied, with the reason; n_stale: entries of the baseline that fit no
     finding any more; prefix: path of SRC in the repository, for formats of code hosts only;
     apis: every TensorFlow and Horovod API that the project refers to.  run: what `tf2npu run --report` adds, as data.
+    check: what `tf2npu check --report` adds.
     """
 
     files: list[FileReport] = field(default_factory=list)
@@ -105,6 +106,7 @@ class Report:
     language: str = "en"
     apis: tuple[ApiRow, ...] = ()
     run: dict[str, Any] | None = None
+    check: dict[str, Any] | None = None
 
     @property
     def n_known(self) -> int:

@@ -135,6 +135,28 @@ class Run(Struct):
     tuning: list[str] = []
 
 
+class FirstNode(Struct):
+    node: str
+    op: str
+    place: str
+
+
+class CheckedMode(Struct):
+    mode: str
+    verdict: Literal["agrees", "differs", "failed", "not run"]
+    cause: Literal["", "conversion", "kernel", "folding", "fusion", "precision", "overflow", "randomness"]
+    first_difference: FirstNode | None
+    least_change: list[str]
+
+
+class Check(Struct):
+    """What `tf2npu check --report` adds."""
+
+    script: str
+    steps: Count
+    modes: list[CheckedMode]
+
+
 class ReportDocument(Struct):
     schema_version: str
     tool: Tool
@@ -142,3 +164,4 @@ class ReportDocument(Struct):
     files: list[FileEntry]
     apis: list[ApiEntry] = []
     run: Run | None = None
+    check: Check | None = None

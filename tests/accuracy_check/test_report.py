@@ -1,0 +1,73 @@
+"""A check goes into the migration report of a folder, in every format that lies there, and into nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from tests.accuracy_check import samples
+from tests.accuracy_check.samples import SAMPLES
+from tests.report.samples import result
+from tf2npu import check_report
+from tf2npu.accuracy_check.document import document
+from tf2npu.report import as_json, folder
+from tf2npu.report.build import build
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """The folder of a report."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder.write(build([result()]), tmp_path / "report", ["html", "json", "text"])
+    return tmp_path / "report"
+
+
+def test_the_verdict_is_in_every_format(place, capsys):
+    check_report.merge(place, document(SAMPLES["precision"]))
+    assert capsys.readouterr().err == f"tf2npu check: the verdict is in {place / 'index.html'}\n"
+    data = json.loads((place / "report.json").read_text())
+    jsonschema.validate(data, json.loads(as_json.SCHEMA_FILE.read_text()))
+    assert data["check"] == {
+        "script": "train.py", "steps": 3, "modes": [
+            {"mode": "must_keep_origin_dtype", "verdict": "agrees", "cause": "", "first_difference": None, "least_change": []},
+            {
+                "mode": samples.MIX, "verdict": "differs", "cause": "precision",
+                "first_difference": {"node": "encoder/scores", "op": "BatchMatMulV2", "place": "model.py:88"},
+                "least_change": ["encoder/scores"],
+            },
+        ],
+    }  # fmt: skip
+    for name in ("index.html", "report.txt"):
+        assert "encoder/scores (BatchMatMulV2), model.py:88" in (place / name).read_text()
+    assert not (place / "report.sarif").exists()
+
+
+def test_a_later_check_takes_the_place_of_an_earlier_one(place):
+    before = {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
+    for name in ("failed", "random", "stopped", "clean"):
+        check_report.merge(place, document(SAMPLES[name]))
+    text = (place / "report.txt").read_text()
+    assert "allow_mix_precision: agrees with the original" in text and "failed in its run" not in text
+    data = json.loads((place / "report.json").read_text())
+    del data["check"]
+    assert data == json.loads(before["report.json"])
+
+
+def test_hostile_names_stay_texts(place):
+    check_report.merge(place, document(samples.hostile()))
+    page = (place / "index.html").read_text()
+    assert "<img src=x" not in page and "window.hit=1</script>" not in page
+
+
+def test_folders_of_this_computer_are_not_named(place, tmp_path):
+    found = samples.record(samples.OVERFLOWING, script=str(tmp_path / "train.py"))
+    check_report.merge(place, document(found))
+    assert json.loads((place / "report.json").read_text())["check"]["script"] == "train.py"
+
+
+def test_a_folder_without_a_report_gets_a_line(tmp_path, capsys):
+    check_report.merge(tmp_path, document(SAMPLES["clean"]))
+    assert "cannot be put into the report" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

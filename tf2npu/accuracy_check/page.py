@@ -1,0 +1,148 @@
+"""A check as a web page that needs nothing but itself.
+
+What the script under check can name is escaped; the page forbids itself any network access and any script but its own.
+Without a script it shows the verdicts, the curves and the first nodes; the script has all nodes, and draws those in sight.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+import tf2npu
+from tf2npu import prediction, report
+from tf2npu.accuracy_check import node_table, sentences, verdicts
+from tf2npu.accuracy_check.change_files import names_by_label
+from tf2npu.accuracy_check.curves import HEIGHT, WIDTH, picture
+from tf2npu.accuracy_check.figures import loss_text, share_text
+from tf2npu.accuracy_check.record import Record, Run
+from tf2npu.comparison.texts import Texts
+from tf2npu.report.code_table import seen, told
+from tf2npu.report.content_policy import hash_source
+from tf2npu.report.visible import visible
+
+_FILES = Path(__file__).parent / "htmlfiles"
+_SHARED = Path(prediction.__file__).parent / "htmlfiles"
+_REPORT_CSS = Path(report.__file__).parent / "htmlfiles" / "report.css"
+_MOST_STEPS = 500
+"""Steps in the table of losses; check.json has all."""
+_MOST_TEXT = 20_000
+"""Characters of a failure that the page shows."""
+_PAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(/[A-Za-z0-9_][A-Za-z0-9_-]*)*\.html")
+"""A page below the folder of this one: no address of anywhere else, and no script."""
+RUN_TEXTS = {
+    "A": "the original on TensorFlow's CPU", "A'": "the original again, with other threads and kernels",
+    "B": "the migrated script on TensorFlow's CPU: what the conversion changed",
+    "C": "on the device, in the graph's types, each node on its own: kernels",
+    "D": "with fusion and folding", "E": "in a precision mode: low precision", "F": "with the chip's overflow mode: saturation",
+}  # fmt: skip
+"""What each run is, and what differs from the one before it."""
+SCRIPT_TEXTS = ("{} of {} nodes", "no node fits", "Sort by {}", "row {}: {}", "{}: {}")
+"""What the script says, as templates of the catalogue."""
+
+
+def page(record: Record, t: Texts, *, comparisons: Mapping[str, str] | None = None) -> str:
+    """The page as HTML.  comparisons: pages of `tf2npu compare` below this one's folder, by the labels of runs."""
+    wrong = [run for run in record.runs if verdicts.verdict_of(run) != verdicts.AGREES]
+    links = {label: name for label, name in (comparisons or {}).items() if _PAGE_NAME.fullmatch(name)}
+    heads = _heads(record, t)
+    data = {**node_table.columns(record), "heads": heads, "words": {text: t(text) for text in SCRIPT_TEXTS}}
+    return _environment(t).get_template("check.html").render(
+        record=record, title=title(record, t), blocks=[_block(record, run, links, t) for run in wrong],
+        rows=[_row(record, run, links, t) for run in record.runs], picture=picture(record.runs), steps=_steps(record),
+        has_more_steps=max(len(run.loss) for run in record.runs) > _MOST_STEPS, stopped=sentences.stopped(record, t),
+        has_cause=verdicts.names_causes(record), heads=heads, static=node_table.static_rows(record), data=_as_data(data),
+        n_text=len(node_table.TEXT_COLUMNS) + 1,
+    )  # fmt: skip
+
+
+def title(record: Record, t: Texts) -> str:
+    """The verdict in one line."""
+    for mode in verdicts.modes(record):
+        run = mode.decides
+        if mode.verdict == verdicts.FAILED:
+            return t("Run {} failed", run.label)
+        if mode.verdict == verdicts.DIFFERS:
+            return t("The difference begins at {}", run.first.node) if run.first else t("Run {} differs", run.label)
+    if verdicts.exit_code(record) != verdicts.EXIT_AGREES:
+        return t("The check is not complete")
+    return t("The migrated script agrees with the original")
+
+
+def _block(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict[str, Any]:
+    """What is to be said of a run that does not agree."""
+    first, cause = run.first, verdicts.cause_of(record, run)
+    change = run.least_change if verdicts.names_causes(record) else None
+    return {
+        "run": run, "name": sentences.label([run], t), "verdict": sentences.verdict(record, run, t), "first": first,
+        "operator": sentences.operator(first.op, first.dtype) if first else "",
+        "place": sentences.place(first.file, first.line) if first else "",
+        "what": [sentences.what(first, t), *sentences.inputs(first, run, t)[:1]] if first else [],
+        "errors": [share_text(value) for value in (first.error, first.own_error, first.input_error)] if first else [],
+        "advice": t(sentences.ADVICE[cause]) if cause else "",
+        "change": sentences.change_head(change, ", ".join(change.names), t) if change else "",
+        "result": sentences.change_result(change, t) if change else "", "no_change": sentences.no_change(record, run, t),
+        "files": names_by_label(record).get(run.label, []), "comparison": links.get(run.label, ""),
+        "row": node_table.row_of(record, first) if first else -1, "failure": run.failure,
+        "failure_text": run.failure.text[:_MOST_TEXT] if run.failure else "",
+        "failure_place": sentences.place(run.failure.file, run.failure.line) if run.failure else "",
+    }  # fmt: skip
+
+
+def _row(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict[str, Any]:
+    """A run as a row of the table."""
+    kind = verdicts.verdict_of(run)
+    is_yardstick = run.run == "A" and run.failure is None
+    return {
+        "name": sentences.label([run], t), "about": t(RUN_TEXTS[run.run]), "kind": kind.replace(" ", "-"),
+        "loss": loss_text(run.loss[-1]) if run.loss else "-",
+        "figures": [share_text(value) for value in (run.loss_error, run.update_error, run.tolerance)],
+        "verdict": "" if is_yardstick else sentences.verdict(record, run, t), "first": run.first,
+        "row": node_table.row_of(record, run.first) if run.first else -1, "comparison": links.get(run.label, ""),
+    }  # fmt: skip
+
+
+def _steps(record: Record) -> list[list[str]]:
+    """The losses of each step, by runs."""
+    steps = min(_MOST_STEPS, max(len(run.loss) for run in record.runs))
+    return [[loss_text(run.loss[n]) if n < len(run.loss) else "-" for run in record.runs] for n in range(steps)]
+
+
+def _heads(record: Record, t: Texts) -> list[str]:
+    """Heads of the table of nodes."""
+    errors = [head for label in node_table.labels(record) for head in (t("{}: error", label), t("{}: own error", label))]
+    return [t("No."), *map(t, node_table.TEXT_COLUMNS), *errors]
+
+
+@lru_cache(maxsize=4)
+def _environment(t: Texts) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader([_FILES, _SHARED]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style = _REPORT_CSS.read_text(encoding="utf-8") + (_FILES / "check.css").read_text(encoding="utf-8")
+    script = (_FILES / "check.js").read_text(encoding="utf-8")
+    policy = f"default-src 'none'; style-src {hash_source(style)}; script-src {hash_source(script)}; img-src data:"
+    policy += "; base-uri 'none'; form-action 'none'"
+    environment.filters |= {"seen": seen, "plain": visible, "told": told, "share": share_text, "loss": loss_text}
+    environment.globals |= {
+        "t": t, "policy": policy, "style": Markup(style), "script": Markup(script), "version": tf2npu.__version__,
+        "width": WIDTH, "height": HEIGHT,
+    }  # fmt: skip
+    return environment
+
+
+def _as_data(data: dict[str, Any]) -> Markup:
+    """JSON that can stand in an element of a page: nothing in it ends the element or begins a comment."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
