@@ -17,7 +17,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.analysis.device_types import DEVICE_TYPE
 from npu_runtime.analysis.least_change import LeastChange
 from npu_runtime.analysis.minimal_subset import Candidate, MinimalSubset
-from npu_runtime.analysis.precision_policy import HALVES
+from npu_runtime.analysis.precision_policy import HALVES, operators_named
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.device.op_table import device_ops, tensorflow_ops
 from npu_runtime.graph.ir import Graph
@@ -120,7 +120,7 @@ def mixlist_with_black(ops: Iterable[str], before: str) -> str:
     for changes in lists.values():
         for part in ("to-add", "to-remove"):
             if part in changes:
-                changes[part] = [name for name in changes[part] if name not in black]
+                changes[part] = [name for name in changes[part] if not black.intersection(operators_named(name))]
     entry = lists.setdefault("black-list", {})
     entry["to-add"] = [*entry.get("to-add", ()), *sorted(black)]
     return json.dumps(lists, indent=2) + "\n"
