@@ -100,11 +100,8 @@ class _Search:
     def _reduce_names(self, names: Sequence[str], most: int) -> None:
         """Raises: _Stopped, KeyboardInterrupt."""
         found = self.reduced([frozenset((name,)) for name in names], most)
-        if found is None:
-            return
-        if self.best is not None and len(self.best) < len(found):  # met on the way, where more choices may do harm
-            found = self._without_needless([frozenset((name,)) for name in self.order if name in self.best])
-        self.best, self.is_minimal = frozenset[str]().union(*found), True
+        if found is not None:  # every set that mended on the way holds these
+            self.best, self.is_minimal = frozenset[str]().union(*found), True
 
     def reduced(self, units: list[Unit], most: int) -> list[Unit] | None:
         """Units that mend together and of which none can be left out; None where more than `most` would be needed.
