@@ -100,7 +100,7 @@ class _Search:
     def _reduce_names(self, names: Sequence[str], most: int) -> None:
         """Raises: _Stopped, KeyboardInterrupt."""
         found = self.reduced([frozenset((name,)) for name in names], most)
-        if found is not None:
+        if found is not None:  # every set that mended on the way holds these
             self.best, self.is_minimal = frozenset[str]().union(*found), True
 
     def reduced(self, units: list[Unit], most: int) -> list[Unit] | None:

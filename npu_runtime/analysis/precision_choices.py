@@ -17,7 +17,7 @@ from npu_runtime import dtypes as dt
 from npu_runtime.analysis.device_types import DEVICE_TYPE
 from npu_runtime.analysis.least_change import LeastChange
 from npu_runtime.analysis.minimal_subset import Candidate, MinimalSubset
-from npu_runtime.analysis.precision_policy import HALVES
+from npu_runtime.analysis.precision_policy import HALVES, operators_named
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.device.op_table import device_ops, tensorflow_ops
 from npu_runtime.graph.ir import Graph
@@ -84,9 +84,7 @@ def precision_change(
     kept = set(found.names or ())
     if found.groups and len(kept) > MOST_NODES:
         return type_change(found.groups, nodes, config, before)
-    chosen = [node for node in nodes if node.name in kept]
-    lines = [f"{node.name}::{_types(node)}" for node in chosen]
-    return _customized("nodes", [node.name for node in chosen], lines, before)
+    return _customized("nodes", {node.name: _types(node) for node in nodes if node.name in kept}, before)
 
 
 def type_change(
@@ -97,13 +95,16 @@ def type_change(
         text = mixlist_with_black(ops, before.get("modify_mixlist.json", ""))
         return LeastChange("types", tuple(ops), {"modify_mixlist.json": text})
     first = {node.op: node for node in reversed(nodes)}
-    return _customized("types", ops, [f"OpType::{op}:{_types(first[op])}" for op in ops], before)
+    return _customized("types", {op: _types(first[op]) for op in ops}, before)
 
 
-def _customized(kind: str, names: Sequence[str], lines: Sequence[str], before: Mapping[str, str]) -> LeastChange:
-    """The line that stands last counts."""
-    texts = [*before.get("customize_dtypes.cfg", "").splitlines(), *lines]
-    return LeastChange(kind, tuple(names), {"customize_dtypes.cfg": "".join(f"{line}\n" for line in texts)})
+def _customized(kind: str, lines: Mapping[str, str], before: Mapping[str, str]) -> LeastChange:
+    """lines: types by the name of a node or an operator."""
+    place = "OpType::{}:" if kind == "types" else "{}::"
+    ours = {place.format(name): types for name, types in lines.items()}
+    theirs = [line for line in before.get("customize_dtypes.cfg", "").splitlines() if not line.strip().startswith(tuple(ours))]
+    texts = [*theirs, *(start + types for start, types in ours.items())]
+    return LeastChange(kind, tuple(lines), {"customize_dtypes.cfg": "".join(f"{line}\n" for line in texts)})
 
 
 def _types(node: ReducedNode) -> str:
@@ -119,7 +120,7 @@ def mixlist_with_black(ops: Iterable[str], before: str) -> str:
     for changes in lists.values():
         for part in ("to-add", "to-remove"):
             if part in changes:
-                changes[part] = [name for name in changes[part] if name not in black]
+                changes[part] = [name for name in changes[part] if not black.intersection(operators_named(name))]
     entry = lists.setdefault("black-list", {})
     entry["to-add"] = [*entry.get("to-add", ()), *sorted(black)]
     return json.dumps(lists, indent=2) + "\n"

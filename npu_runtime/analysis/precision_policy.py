@@ -228,8 +228,8 @@ def read_mixlist(path: str) -> tuple[dict[str, str], list[str]]:
         for name in _names(path, document, key, "to-add"):
             if added.setdefault(name, chosen) != chosen:
                 raise InvalidArgument(f"modify_mixlist: {path} adds {name} to two lists, {added[name]} and {chosen}")
-    lists = {op: chosen for name, chosen in {**removed, **added}.items() for op in _operators(name)}
-    return lists, sorted(name for name in {**removed, **added} if not _operators(name))
+    lists = {op: chosen for name, chosen in {**removed, **added}.items() for op in operators_named(name)}
+    return lists, sorted(name for name in {**removed, **added} if not operators_named(name))
 
 
 def _names(path: str, document: Mapping[str, Any], key: str, part: str) -> list[str]:
@@ -244,7 +244,7 @@ def _names(path: str, document: Mapping[str, Any], key: str, part: str) -> list[
 
 
 @cache
-def _operators(name: str) -> tuple[str, ...]:
+def operators_named(name: str) -> tuple[str, ...]:
     """The operator of that name, and those that it may stand for: MatMul for MatMulV2, ReduceSumD for ReduceSum."""
     names = [name] if name in device_ops() else []
     names += [row.device_op for row in tensorflow_ops().values() if row.device_op and name in (row.tf_op, *row.forms)]

@@ -39,6 +39,7 @@ def checked(candidates: list[Candidate], mends: Mends) -> MinimalSubset:
         names = frozenset(found.names)
         assert mends(names) and found.is_minimal
         assert not any(mends(names - {name}) for name in names)
+        assert len(names) == min(len(one) for one in asked if mends(one)), "a smaller set was met on the way"
         members = frozenset(name for name, group in candidates if group in found.groups)
         assert mends(members) and not any(
             mends(frozenset(name for name, group in candidates if group in found.groups and group != left_out))

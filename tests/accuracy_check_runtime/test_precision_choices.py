@@ -196,7 +196,8 @@ def test_of_too_many_nodes_whole_operators_are_named():
 def test_types_stand_for_every_input_and_those_of_a_session_stay(tmp_path: Path):
     node = ReducedNode("scope/sum", "ReduceSum", ("float32", "int32"), ("float32",))
     found = MinimalSubset(("scope/sum",), ("ReduceSum",), True, "", 9)
-    before = {"customize_dtypes.cfg": "OpType::Mul:InputDtype:float16,float16,OutputDtype:float16\n"}
+    theirs = "OpType::Mul:InputDtype:float16,float16,OutputDtype:float16\nscope/sum::InputDtype:float16,OutputDtype:float16\n"
+    before = {"customize_dtypes.cfg": theirs}
     config = load_config({"precision_mode": MIXED}, {})
     change = precision_change(found, [node], config, before)
     assert change.files["customize_dtypes.cfg"].splitlines() == [
@@ -209,9 +210,11 @@ def test_types_stand_for_every_input_and_those_of_a_session_stay(tmp_path: Path)
 
 
 def test_an_operator_leaves_the_lists_that_a_session_has_put_it_on(tmp_path: Path):
-    before = {"white-list": {"to-add": ["Mul", "Exp"]}, "black-list": {"to-add": ["Add"], "to-remove": ["Mul"]}}
-    change = LeastChange("types", ("Mul",), {"modify_mixlist.json": mixlist_with_black(["Mul"], json.dumps(before))})
+    before = {"white-list": {"to-add": ["Mul", "MatMul", "Exp"]}, "black-list": {"to-add": ["Add"], "to-remove": ["Mul"]}}
+    ops = ("Mul", "MatMulV2")
+    change = LeastChange("types", ops, {"modify_mixlist.json": mixlist_with_black(ops, json.dumps(before))})
     config = with_files(load_config({"precision_mode": MIXED}, {}), change, tmp_path)
     lists, unknown = read_mixlist(config.precision.mixlist)
-    assert lists["Mul"] == BLACK and lists["Add"] == BLACK and lists["Exp"] == "white" and unknown == []
+    assert lists["Mul"] == lists["MatMulV2"] == BLACK and lists["Add"] == BLACK and lists["Exp"] == "white" and unknown == []
     assert load_policy(config, load_chip("Ascend910A")).lists == lists
+    assert load_config(config.parameters, {}) == config, "what a script's options or the launcher's say is the same"
