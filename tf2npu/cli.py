@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 import tf2npu
+from tf2npu.check_options import check
 from tf2npu.compare_options import compare
 from tf2npu.dump_command import dump
 from tf2npu.filled_path import FilledPath
@@ -302,6 +303,7 @@ def bank_export(out: Path) -> None:
 
 cli.add_command(dump)
 cli.add_command(compare)
+cli.add_command(check)
 
 
 @cli.command()

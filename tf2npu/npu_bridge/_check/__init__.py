@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 CHECK_VARIABLE = "TF2NPU_CHECK"
-"""Names a JSON object: `role` (original, again, migrated), `folder`, `steps`, `is_free`, `modes`, `seconds`."""
+"""Names a JSON object: `role` (original, again, migrated), `folder`, `steps`, `is_free`, `modes`,
+`is_whole`, `seconds`."""
 
 _is_installed = False
 
@@ -40,6 +41,13 @@ def install() -> bool:
     return True
 
 
+def _settings(request: dict[str, Any]) -> Any:
+    from npu_bridge._check.migrated import Settings
+
+    deadline = time.monotonic() + request["seconds"]
+    return Settings(tuple(request["modes"]), request["is_free"], request["is_whole"], deadline)
+
+
 def _taker(request: dict[str, Any]) -> Any:
     from npu_bridge._check.original import RecordedSteps, RepeatedSteps
     from npu_bridge._check.seeds import Draws
@@ -55,6 +63,6 @@ def _taker(request: dict[str, Any]) -> Any:
         return recorded
     if request["role"] == "again":
         return RepeatedSteps(steps, request["is_free"])
-    from npu_bridge._check.migrated import MigratedSteps, Settings
+    from npu_bridge._check.migrated import MigratedSteps
 
-    return MigratedSteps(steps, Settings(tuple(request["modes"]), request["is_free"], time.monotonic() + request["seconds"]))
+    return MigratedSteps(steps, _settings(request))

@@ -138,8 +138,6 @@ class CheckedRun:
             made = self._on_tensorflow(session, sources, begins) if self.device is None else self.device.step(
                 self._context.graph, sources, begins, self._context.loss)  # fmt: skip
         except (DeviceError, errors_impl.OpError) as error:
-            if self.device is None:
-                raise
             self.failure = self._described(error)
             return []
         self._look(step, original, sources, made, begins if begins is not None else original.before)

@@ -92,8 +92,8 @@ class Conclusion:
 
     def _search(self, run: CheckedRun, found: dict[str, Any], before: dict[str, Any] | None) -> None:
         """Put the least change into the run's document, and what it tells of the first node and the cause."""
-        if before is not None and run.name != "F":
-            found["cause"] = before["cause"]
+        if before is not None:  # what was wrong there is wrong here, too, and is mended there
+            found["cause"], found["first"] = before["cause"], before["first"]
             return
         if time.monotonic() > self.deadline or run.device is None or run.config is None:
             return

@@ -39,11 +39,12 @@ _PAUSE = 0.05
 @dataclass
 class Settings:
     """modes: to look at, () for the script's own and allow_mix_precision.  is_free: variables are copied in the first step only.
-    deadline: of time.monotonic.
+    is_whole: not on TensorFlow's CPU alone.  deadline: of time.monotonic.
     """
 
     modes: tuple[str, ...] = ()
     is_free: bool = False
+    is_whole: bool = True
     deadline: float = field(default_factory=lambda: time.monotonic() + 600)
 
 
@@ -66,6 +67,7 @@ class MigratedSteps:
         self._inputs: list[StepInputs] = []
         self._step = 0
         self._stopped = ""
+        self._is_closed = False
 
     def step(self, session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[Any]:
         """Make the step in every run; the script gets what TensorFlow's CPU gave."""
@@ -82,11 +84,17 @@ class MigratedSteps:
         begins = before if self._step == 0 or not self._settings.is_free else None
         self._inputs.append(StepInputs(graph, original, sources, begins))
         result: list[Any] = []
-        for run in self._runs:
-            made = run.step(session, self._step, original, sources, begins)
-            result = made if run.name == "B" else result
+        try:
+            for run in self._runs:
+                made = run.step(session, self._step, original, sources, begins)
+                result = result or made
+                self._stopped = "budget" if time.monotonic() > self._settings.deadline else ""
+                if self._stopped:
+                    break
+        except KeyboardInterrupt:
+            self._stopped, self._settings.deadline = "interrupted", 0.0
         self._step += 1
-        if self._step == self._facts.steps:
+        if self._stopped or self._step == self._facts.steps:
             self.close()
             end()
         return result
@@ -96,6 +104,8 @@ class MigratedSteps:
         loss = self._facts.loss if self._facts.loss.rpartition(":")[0] in graph.by_name else graph.loss
         self._context = Context(graph, loss, self._facts)
         self._runs = [CheckedRun("B", "", None, OF_GRAPH_TYPES, self._context)]
+        if not self._settings.is_whole:
+            return
         plain = in_graph_types(config)
         users = getattr(session, USERS_CONFIG, None)
         for name, mode, chosen in _choices(config, plain, self._settings.modes):
@@ -113,8 +123,9 @@ class MigratedSteps:
     def close(self) -> None:
         """Write what was found."""
         context = self._context
-        if context is None:
-            return  # the script made no step: the command says so
+        if context is None or self._is_closed:
+            return  # where the script made no step, the command says so
+        self._is_closed = True
         again = self._again()
         context.yardstick = again.yardstick
         unlike = [name for name in self._unlike if name not in context.yardstick.unlike]

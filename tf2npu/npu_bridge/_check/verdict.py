@@ -19,18 +19,19 @@ LARGEST_HALF = 65504.0
 @dataclass(frozen=True)
 class Tolerances:
     """loss: relative.  update: of what a step changes a variable by.  own: of a node's result.  roundings: how many times what
-    rounding its inputs does to a node's result is no error.
+    rounding its inputs does to a node's result is no error.  sure: a variable whose update rounding moves by more is not judged.
     """
 
     loss: float
     update: float
     own: float
+    sure: float
     roundings: float = 32.0
 
 
-OF_GRAPH_TYPES = Tolerances(1e-4, 1e-3, 1e-4)
+OF_GRAPH_TYPES = Tolerances(1e-4, 1e-3, 1e-4, 1e-2)
 """TensorFlow is 1e-6 to 1e-5 from itself in the losses of one step, with other kernels and threads; see docs/accuracy.md."""
-OF_16_BITS = Tolerances(1e-2, 0.5, 0.05, 16.0)
+OF_16_BITS = Tolerances(1e-2, 0.5, 0.05, 0.1, 16.0)
 """fp16 has 11 bits, and a step adds up some hundred roundings: losses of networks that train well are within 0.5 %."""
 SELF_DISTANCES = 10.0
 """How many times as far as TensorFlow is from itself is no difference."""
@@ -59,7 +60,8 @@ class StepErrors(NamedTuple):
         found = [""] if self.loss > max(tolerances.loss, SELF_DISTANCES * yardstick.loss) else []
         known = yardstick.updates_16 if tolerances is OF_16_BITS else yardstick.updates
         for name, apart in self.updates.items():
-            if apart > max(tolerances.update, SELF_DISTANCES * known.get(name, 0.0)):
+            rounding = known.get(name, 0.0)
+            if rounding < tolerances.sure and apart > max(tolerances.update, SELF_DISTANCES * rounding):
                 found.append(name)
         return found
 

@@ -1,0 +1,41 @@
+"""The command `tf2npu check`: options in, exit code out. What it does lives in the module that it imports when needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tf2npu.filled_path import FilledPath
+from tf2npu.script_words import ScriptCommand
+
+_path = FilledPath(path_type=Path)
+
+
+@click.command(cls=ScriptCommand)
+@click.option(
+    "--mode",
+    "modes",
+    multiple=True,
+    metavar="M",
+    help="A precision_mode to look at; repeatable.  [default: the script's and allow_mix_precision]",
+)
+@click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="A session option of the device runs; repeatable.")
+@click.option("--steps", type=click.IntRange(1, 1000), default=3, show_default=True, metavar="N", help="Steps of training.")
+@click.option("--out", type=_path, default="check", show_default=True, metavar="DIR", help="Where check.json and the page go.")
+@click.option("--budget", default="10m", show_default=True, metavar="TIME", help="How long it may take: 90s, 10m or 1h.")
+@click.option("--migrated", type=_path, metavar="FILE", help="The migrated script.  [default: SCRIPT is converted for this run]")
+@click.option("--free", "is_free", is_flag=True, help="Let the runs go on from their own variables, so that errors add up.")
+@click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME", help="Chip of the device runs.")
+@click.option("--report", type=_path, metavar="DIR", help="Put the verdict into the migration report of this folder, too.")
+@click.option("--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Language.")
+@click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
+def check(words: tuple[str, ...], **options) -> None:
+    """Say why the migrated SCRIPT's loss is not the original's: at which node and line, which cause, what mends it.
+
+    SCRIPT is the original. These options may stand before and after it; other words, and all that stand behind --, are its own.
+    Exit code 0: all runs agree; 1: one differs; 3: one failed.
+    """
+    from tf2npu import check_command
+
+    raise SystemExit(check_command.check(words, check_command.Wanted(**options)))

@@ -1,0 +1,127 @@
+"""The processes of a check: each runs the script once, and its hooks leave what they found in the check's folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tf2npu.files.bounded_read import MB, read_at_most
+from tf2npu.ranks.process import AS_COMMAND
+
+CHECK_VARIABLE = "TF2NPU_CHECK"  # read by npu_bridge._check
+RECORD, FACTS, AGAIN = "record.json", "original.json", "again.json"
+"""Files that the hooks write: of the migrated script's runs, of the original's, of its second run."""
+_MOST_BYTES = 256 * MB
+"""Of such a file: 100,000 nodes of ten runs are some 100 MB."""
+_GRACE = 30.0
+"""Seconds for which a process may go on behind the budget, to write down what it has."""
+_SHOWN_BYTES = 4000
+"""Of a script's last words that are shown when it fails."""
+
+
+@dataclass
+class CheckedScript:
+    """A run of a script in a process of its own.  log: what it prints."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def wait(self, until: float) -> int:
+        """The exit code, as a shell has it; the process ends some time after `until`, by time.monotonic, at the latest."""
+        try:
+            code = self.process.wait(max(0.0, until + _GRACE - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            code = self.stop()
+        return code if code >= 0 else 128 - code
+
+    def stop(self) -> int:
+        """End the process now."""
+        if self.process.poll() is None:
+            self.process.kill()
+        return self.process.wait()
+
+    def last_words(self) -> str:
+        """The end of what the script printed."""
+        with self.log.open("rb") as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - _SHOWN_BYTES))
+            return stream.read().decode("utf-8", "replace").strip()
+
+
+@dataclass
+class CheckProcesses:
+    """folder: of the check's own.  words: the script's.  options: `--option` words of `tf2npu run` for the migrated script."""
+
+    folder: Path
+    words: Sequence[str]
+    options: Sequence[str]
+    n_steps: int
+    is_free: bool
+    deadline: float
+    _n_started: int = field(default=0)
+
+    def original(self, script: Path) -> CheckedScript:
+        """Record the original's first steps."""
+        return self._start("original", script, (), {"TF2NPU_OPTIONS": "", "TF2NPU_ALL_SESSIONS": ""})
+
+    def again(self, script: Path, *, has_other_kernels: bool) -> CheckedScript:
+        """Make the original's steps again, with one thread and with oneDNN's kernels where TensorFlow would take Eigen's."""
+        variables = {"TF2NPU_OPTIONS": "", "TF2NPU_ALL_SESSIONS": "", "TF_NUM_INTRAOP_THREADS": "1"}
+        return self._start("again", script, (), {**variables, **(other_kernels(os.environ) if has_other_kernels else {})})
+
+    def migrated(self, script: Path, modes: Sequence[str], environment: Mapping[str, str], *, is_whole: bool) -> CheckedScript:
+        """Make the migrated script's steps in every run; is_whole: not on TensorFlow's CPU alone."""
+        self.path(RECORD).unlink(missing_ok=True)
+        return self._start("migrated", script, self.options, environment, modes=list(modes), is_whole=is_whole)
+
+    def _start(
+        self, role: str, script: Path, options: Sequence[str], environment: Mapping[str, str], **request: Any
+    ) -> CheckedScript:  # fmt: skip
+        self._n_started += 1
+        log = self.folder / f"{self._n_started}_{role}.log"
+        asked = {
+            "role": role, "folder": str(self.folder), "steps": self.n_steps, "is_free": self.is_free,
+            "seconds": max(0.0, self.deadline - time.monotonic()), **request,
+        }  # fmt: skip
+        variables = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ, **environment, "PYTHONHASHSEED": "0"}
+        command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *options, "--", str(script), *self.words]
+        with log.open("wb") as stream:
+            process = subprocess.Popen(
+                command, env={**variables, CHECK_VARIABLE: json.dumps(asked)}, stdout=stream, stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        return CheckedScript(process, log)
+
+    def path(self, name: str) -> Path:
+        return self.folder / name
+
+    def document(self, name: str) -> dict[str, Any] | None:
+        """What the hooks of a process wrote; None where they did not.  Raises: ValueError for what is no JSON object."""
+        try:
+            found = json.loads(read_at_most(self.path(name), _MOST_BYTES))
+        except FileNotFoundError:
+            return None
+        if not isinstance(found, dict):
+            raise ValueError(f"{name} is no JSON object")
+        return found
+
+
+def other_kernels(environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables with which TensorFlow takes other kernels than it would: oneDNN's for Eigen's, or the other way.
+
+    Source: TensorFlow takes oneDNN's by itself on processors with AVX512_VNNI and later. Those for AVX2 abort the process at some
+    shapes of convolutions where there is no AVX-512; those for AVX do not.
+    """
+    try:
+        flags = set(Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split())
+    except OSError:
+        flags = set()
+    is_on = environment.get("TF_ENABLE_ONEDNN_OPTS", "1" if "avx512_vnni" in flags else "0") == "1"
+    isa = {} if "avx512bw" in flags else {"ONEDNN_MAX_CPU_ISA": "AVX"}
+    return {"TF_ENABLE_ONEDNN_OPTS": "0"} if is_on else {"TF_ENABLE_ONEDNN_OPTS": "1", **isa}
