@@ -19,6 +19,7 @@ from tf2npu.accuracy_check.texts import texts
 from tf2npu.accuracy_check.verdicts import EXIT_FAILED, exit_code
 from tf2npu.accuracy_check_conversion import least_rules
 from tf2npu.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses
+from tf2npu.files.directory import Directory
 from tf2npu.files.temporary import temporary_folder
 from tf2npu.prediction.output import ForeignPage
 from tf2npu.refused_request import RefusedRequest
@@ -56,7 +57,8 @@ def check(words: Sequence[str], wanted: Wanted) -> int:
     deadline = time.monotonic() + _seconds(wanted.budget)
     script, options = _requested(words, wanted)
     with orderly_end(), temporary_folder() as folder:
-        (folder / "steps").mkdir()
+        with Directory.given(folder / "steps", make=True):
+            pass
         processes = CheckProcesses(folder / "steps", words[1:], options, wanted.steps, wanted.is_free, deadline)
         checked = _Check(script, wanted, folder, processes)
         try:
@@ -182,7 +184,7 @@ class _Check:
         if self.processes.document(AGAIN) is None:
             self.processes.again(self.script, has_other_kernels=False).wait(self.processes.deadline)
         if self.processes.document(AGAIN) is None:
-            self.processes.path(AGAIN).write_text("{}")
+            self.processes.put_nothing(AGAIN)
             _say("the original could not be run a second time, so how far TensorFlow is from itself is not known")
 
     def _failed(self, migrated: CheckedScript, code: int) -> dict[str, Any]:

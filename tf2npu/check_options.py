@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import click
@@ -36,6 +37,5 @@ def check(words: tuple[str, ...], **options) -> None:
     SCRIPT is the original. These options may stand before and after it; other words, and all that stand behind --, are its own.
     Exit code 0: all runs agree; 1: one differs; 3: one failed.
     """
-    from tf2npu import check_command
-
+    check_command = importlib.import_module("tf2npu.check_command")  # by its name, as it searches with the runtime's help
     raise SystemExit(check_command.check(words, check_command.Wanted(**options)))

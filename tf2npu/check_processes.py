@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tf2npu.files.bounded_read import MB, read_at_most
+from tf2npu.files.directory import Directory
 from tf2npu.ranks.process import AS_COMMAND
 
 CHECK_VARIABLE = "TF2NPU_CHECK"  # read by npu_bridge._check
@@ -77,7 +78,9 @@ class CheckProcesses:
 
     def migrated(self, script: Path, modes: Sequence[str], environment: Mapping[str, str], *, is_whole: bool) -> CheckedScript:
         """Make the migrated script's steps in every run; is_whole: not on TensorFlow's CPU alone."""
-        self.path(RECORD).unlink(missing_ok=True)
+        with Directory.given(self.folder) as folder:
+            if folder.lstat(RECORD) is not None:
+                folder.remove(RECORD)
         return self._start("migrated", script, self.options, environment, modes=list(modes), is_whole=is_whole)
 
     def _start(
@@ -91,20 +94,22 @@ class CheckProcesses:
         }  # fmt: skip
         variables = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ, **environment, "PYTHONHASHSEED": "0"}
         command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *options, "--", str(script), *self.words]
-        with log.open("wb") as stream:
+        with Directory.given(self.folder) as folder, folder.new_file(log.name) as stream:
             process = subprocess.Popen(
                 command, env={**variables, CHECK_VARIABLE: json.dumps(asked)}, stdout=stream, stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
         return CheckedScript(process, log)
 
-    def path(self, name: str) -> Path:
-        return self.folder / name
+    def put_nothing(self, name: str) -> None:
+        """Leave an empty document, so that nobody waits for it."""
+        with Directory.given(self.folder) as folder, folder.new_file(name) as stream:
+            stream.write(b"{}")
 
     def document(self, name: str) -> dict[str, Any] | None:
         """What the hooks of a process wrote; None where they did not.  Raises: ValueError for what is no JSON object."""
         try:
-            found = json.loads(read_at_most(self.path(name), _MOST_BYTES))
+            found = json.loads(read_at_most(self.folder / name, _MOST_BYTES))
         except FileNotFoundError:
             return None
         if not isinstance(found, dict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from npu_runtime.analysis.precision_choices import (
 )
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.errors import DeviceError
+from tf2npu.files.temporary import temporary_folder
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class LeastChangeSearch:
         if not found.names:
             return None
         change = change_of()
-        with tempfile.TemporaryDirectory() as folder:
-            self.device.reconfigure(with_files(self.config, change, Path(folder)))
+        with temporary_folder() as folder:
+            self.device.reconfigure(with_files(self.config, change, folder))
             errors = self._errors(self.steps)
         is_proven = found.is_minimal and not errors.off(self.tolerances, self.yardstick)
         return {

@@ -142,7 +142,7 @@ class MigratedSteps:
 
     def _again(self) -> Again:
         """What the second run of the original found, which may still be running."""
-        while not (found := self._steps.document(AGAIN)) and time.monotonic() < self._settings.deadline:
+        while (found := self._steps.document(AGAIN)) is None and time.monotonic() < self._settings.deadline:
             time.sleep(_PAUSE)
         found = found or {}
         losses = found.get("losses", [])

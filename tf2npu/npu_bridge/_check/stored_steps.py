@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tf2npu.files.directory import Directory
+from tf2npu.files.draft import replacing
+
 _PARTS = ("sources", "before", "tensors", "after")
 _FACTS = "original.json"
 
@@ -52,8 +55,9 @@ class StoredSteps:
             for name, array in getattr(values, part).items():
                 arrays[f"a{len(names)}"] = _storable(array)
                 names.append([part, name, array.dtype.name])
-        np.savez(self._folder / f"{step}.npz", **arrays)
-        (self._folder / f"{step}.json").write_text(json.dumps(names))
+        with Directory.given(self._folder) as folder, replacing(folder, f"{step}.npz") as stream:
+            np.savez(stream, **arrays)
+        self.put_document(f"{step}.json", names)
 
     def get(self, step: int) -> StepValues:
         """Raises: OSError for a step that is not there."""
@@ -65,16 +69,15 @@ class StoredSteps:
 
     def put_facts(self, facts: OriginalFacts) -> None:
         """Store what holds for all steps."""
-        (self._folder / _FACTS).write_text(json.dumps(facts.__dict__))
+        self.put_document(_FACTS, facts.__dict__)
 
     def facts(self) -> OriginalFacts:
         return OriginalFacts(**json.loads((self._folder / _FACTS).read_text()))
 
     def put_document(self, name: str, document: Any) -> None:
         """Store a JSON document, whole or not at all."""
-        draft = self._folder / f".{name}"
-        draft.write_text(json.dumps(document))
-        draft.replace(self._folder / name)
+        with Directory.given(self._folder) as folder, replacing(folder, name) as stream:
+            stream.write(json.dumps(document).encode())
 
     def document(self, name: str) -> Any:
         """A JSON document; None where there is none."""
