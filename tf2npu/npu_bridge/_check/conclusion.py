@@ -115,14 +115,13 @@ class Conclusion:
             found["cause"] = "folding"
 
     def _first_of(self, run: CheckedRun, names: Sequence[str]) -> dict[str, Any] | None:
-        """The first of some nodes in the order of execution, as far as the run stored its result."""
+        """Of some nodes the first in order that has an error of its own, else the first that stored its result."""
         wanted = set(names)
-        for name in self.context.order:
-            if name.rpartition(":")[0] in wanted and name in run.errors.nodes:
-                return run.significant.get(name) or described(
-                    self.context, name, run.errors.nodes[name].step, run.errors.nodes[name]
-                )
-        return None
+        stored = [name for name in self.context.order if name.rpartition(":")[0] in wanted and name in run.errors.nodes]
+        for name in stored:
+            if name in run.significant:
+                return run.significant[name]
+        return described(self.context, stored[0], 0, run.errors.nodes[stored[0]]) if stored else None
 
 
 def _cause(run: str, first: Mapping[str, Any]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from npu_bridge._check.verdict import RunErrors, Tolerances, Yardstick, as_json
 from tensorflow.python.framework import errors_impl
 
 from npu_runtime.analysis.fusion_choices import fusion_candidates, fusion_change
+from npu_runtime.analysis.fusion_switches import without_passes
 from npu_runtime.analysis.least_change import LeastChange, with_files
 from npu_runtime.analysis.minimal_subset import Candidate, MinimalSubset, minimal_subset
 from npu_runtime.analysis.precision_choices import (
@@ -28,6 +30,11 @@ from npu_runtime.analysis.precision_choices import (
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.errors import DeviceError
 from tf2npu.files.temporary import temporary_folder
+
+Choose = Callable[[RuntimeConfig, Collection[str]], RuntimeConfig]
+"""Options with some choices made."""
+_MOST_ROUNDS = 4
+"""Searches for one run: each is for a step that is off, and most runs are off in each step for the same reason."""
 
 
 @dataclass(frozen=True)
@@ -57,26 +64,42 @@ class LeastChangeSearch:
     def of_precision(self, suspects: Sequence[str]) -> dict[str, Any] | None:
         """Nodes that stay in fp32, in the record's form; None where they do not help.  suspects: nodes seen to be off."""
         nodes = self._reduced()
-        found = self._searched(precision_candidates(nodes, suspects), lambda names: with_precision_choice(self.config, names))
-        return self._told(found, lambda: precision_change(found, nodes, self.config, _files_of(self.config)))
+        candidates = precision_candidates(nodes, suspects)
+        return self._rounds(
+            candidates, with_precision_choice, lambda found: precision_change(found, nodes, self.config, _files_of(self.config))
+        )
 
     def of_fusion(self) -> dict[str, Any] | None:
         """Passes that stay off, and the folding of constants."""
+        return self._rounds(fusion_candidates(self.config), without_passes, lambda found: fusion_change(found, self.config))
 
-        def without(names: frozenset[str]) -> RuntimeConfig:
-            from dataclasses import replace
-
-            return replace(self.config, switched_off=self.config.switched_off | names)
-
-        found = self._searched(fusion_candidates(self.config), without)
-        return self._told(found, lambda: fusion_change(found, self.config))
+    def _rounds(
+        self, candidates: Sequence[Candidate], choose: Choose, change_of: Callable[[MinimalSubset], LeastChange]
+    ) -> dict[str, Any] | None:  # fmt: skip
+        """Search for the first step that is off; where what mends it leaves a later one off, search for that one, too."""
+        names: tuple[str, ...] = ()
+        n_tried, told = 0, None
+        for _ in range(_MOST_ROUNDS):
+            kept = choose(self.config, names)
+            left = [candidate for candidate in candidates if candidate.name not in names]
+            found = self._searched(left, partial(choose, kept))
+            n_tried += found.n_tests
+            if not found.names:
+                break
+            names += found.names
+            groups = found.groups if told is None else ()
+            told, wrong = self._told(change_of(found._replace(names=names, groups=groups)), found.is_minimal, n_tried)
+            if told["is_proven"] or found.stopped:
+                break
+            self.wrong = wrong
+        return told
 
     def _reduced(self) -> list[ReducedNode]:
         self.device.reconfigure(self.config)
         step = self.steps[self.wrong]
         return reduced_nodes(self.device.typed_graph(step.graph, step.sources, self.loss))
 
-    def _searched(self, candidates: Sequence[Candidate], choose: Callable[[frozenset[str]], RuntimeConfig]) -> MinimalSubset:
+    def _searched(self, candidates: Sequence[Candidate], choose: Callable[[Collection[str]], RuntimeConfig]) -> MinimalSubset:
         return minimal_subset(candidates, lambda names: self._mends(choose(names)), lambda: time.monotonic() < self.deadline)
 
     def _mends(self, config: RuntimeConfig) -> bool:
@@ -100,20 +123,17 @@ class LeastChangeSearch:
             errors.add_step(float(made.tensors[self.loss]), step.original, self.original_loss, made.after)
         return errors
 
-    def _told(self, found: MinimalSubset, change_of: Callable[[], LeastChange]) -> dict[str, Any] | None:
-        """The change as the record has it, after a run of all steps with nothing but its files."""
-        if not found.names:
-            return None
-        change = change_of()
+    def _told(self, change: LeastChange, is_minimal: bool, n_tried: int) -> tuple[dict[str, Any], int]:
+        """The change as the record has it, after a run of all steps with nothing but its files; and the first that is off."""
         with temporary_folder() as folder:
             self.device.reconfigure(with_files(self.config, change, folder))
             errors = self._errors(self.steps)
-        is_proven = found.is_minimal and not errors.off(self.tolerances, self.yardstick)
-        return {
+        is_proven = is_minimal and not errors.off(self.tolerances, self.yardstick)
+        told = {
             "kind": change.kind, "names": list(change.names), "loss": [as_json(value) for value in errors.loss],
-            "loss_error": as_json(errors.loss_error), "is_proven": is_proven, "n_tried": found.n_tests,
-            "files": dict(change.files),
+            "loss_error": as_json(errors.loss_error), "is_proven": is_proven, "n_tried": n_tried, "files": dict(change.files),
         }  # fmt: skip
+        return told, errors.first_wrong(self.tolerances, self.yardstick)
 
 
 def _files_of(config: RuntimeConfig) -> dict[str, str]:
