@@ -106,7 +106,7 @@ def seconds_to_first_file(kind: Kind, folder: Path) -> float:
 def faults_of(folder: Path, tally: Tally, reader: Reader | None) -> list[str]:
     """What is wrong with the files that a killed process has left."""
     steps = sorted(folder.glob("dump/*/*/*/*/*"))
-    drafts = [path for path in folder.rglob(f"{DRAFT}*")]
+    drafts = list(folder.rglob(f"{DRAFT}*"))
     tally.counts["drafts"] += len(drafts)
     found = [f"{len(drafts)} drafts of one process"] if len(drafts) > 1 else []
     for path in folder.glob("ge_proto_*"):
