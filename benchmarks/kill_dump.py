@@ -1,11 +1,12 @@
 """SIGKILL at random moments of trainings that dump: no file under a final name may be torn, and no draft may pass for one.
 
-    python -m benchmarks.kill_dump --kills 200 [--package DIR --python PYTHON]
+    python -m benchmarks.kill_dump --kills 200 [--package DIR --python PYTHON | --ours-alone]
 
 By turns the dump has tensors, statistics, and tensors of operators whose names are too long for a file.  TensorFlow is imported
-once, and each training is a forked process.  Afterwards our reader and the parser of the vendor's program (benchmarks/
-vendor_program.py; without it, which is said, ours alone) read each file under a final name whole, and graph files are read, too.
-A killed process may leave one draft, which is counted; neither program may take it for a dump file.  Exit code 1 for any fault.
+once, and each training is a forked process.  Afterwards our reader and the parser of the vendor's program (that of
+benchmarks/vendor_program.py; where it is not to be had, which is said, ours alone) read each file under a final name whole, and
+graph files are read, too.  A killed process may leave one draft, which is counted; neither program may take it for a dump file.
+Exit code 1 for any fault.
 """
 
 from __future__ import annotations
@@ -194,20 +195,25 @@ def run(kills: int, seed: int, above: Path, reader: Reader | None) -> Tally:
     return tally
 
 
+def _vendors_reader(asked: argparse.Namespace, folder: Path) -> Reader | None:
+    try:
+        return brought(asked, folder).reader()
+    except Absent as absent:
+        print(f"{absent}: only our reader reads the files")
+        return None
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--kills", type=int, default=200)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--ours-alone", action="store_true", help="without the vendor's program")
     add_options(options)
     asked = options.parse_args()
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        try:
-            reader = brought(asked, folder).reader()
-        except Absent as absent:
-            print(f"{absent}: only our reader reads the files")
-            reader = None
+        reader = None if asked.ours_alone else _vendors_reader(asked, folder)
         tally = run(asked.kills, asked.seed, folder, reader)
         if reader is not None:
             reader.close()
