@@ -1,4 +1,4 @@
-"""Atomic writes into a folder that the user named: all bytes or none, and never through a link that stands there.
+"""Atomic writes into a folder that the user named: whole or not at all, and never through a link that stands there.
 
 The tool has the same in `tf2npu.files`; the runtime knows nothing of the tool.
 """
