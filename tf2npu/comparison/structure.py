@@ -7,8 +7,9 @@ has fewer nodes, and AddN_2 or truediv_grad/Sum_1 of the device are other nodes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from npu_runtime.device.op_table import tensorflow_ops
 from tf2npu.comparison.graph_file import Graph, Operator
@@ -40,9 +41,11 @@ class Structure:
         self._nodes = nodes
         self._operators = {operator.name: operator for operator in reversed(graph.operators)}
         self._pairs: dict[Tensor, Pair] = {}
-        self._alike: dict[str, list[str]] = {}
-        for name in nodes:
-            self._alike.setdefault(_stem(name), []).append(name)
+        self._readers: dict[tuple[str, Tensor], dict[str, None]] = {}
+        """Nodes by their name without numbers and a tensor that they read."""
+        for name, node in nodes.items():
+            for tensor in chain.from_iterable(map(self._reference_sources, node.inputs)):
+                self._readers.setdefault((_stem(name), tensor), {})[name] = None
         for operator in sorted(graph.operators, key=lambda operator: operator.order) if nodes else ():
             self._add(operator)
 
@@ -75,9 +78,18 @@ class Structure:
 
     def _another(self, operator: Operator, name: str, read: list[list[Tensor]]) -> str | None:
         """The node of the same name, but for its numbers, that is most like an operator; None where none is like it."""
-        found = [(self._likeness(operator, other, read) or 0, other) for other in self._alike.get(_stem(name), ())]
+        found = [(self._likeness(operator, other, read) or 0, other) for other in self._candidates(_stem(name), read)]
         best = max(found, key=lambda each: each[0], default=(0, ""))
         return best[1] if best[0] else None
+
+    def _candidates(self, stem: str, read: list[list[Tensor]]) -> Iterable[str]:
+        """Nodes of a name that read what an operator reads: of the input that fewest nodes read, as a node must read all."""
+        found = []
+        for own in read:
+            known = {tensor for tensor in map(self._tensor_of, own) if tensor is not None}
+            if known:
+                found.append([self._readers.get((stem, tensor), {}) for tensor in sorted(known)])
+        return dict.fromkeys(chain(*min(found, key=lambda readers: sum(map(len, readers)), default=())))
 
     def _likeness(self, operator: Operator, name: str, read: list[list[Tensor]]) -> int | None:
         """How many inputs of a node are known to be those of an operator; None where the op or an input is another.
