@@ -132,6 +132,25 @@ def test_another_node_of_the_name_has_no_figures(tool, tmp_path):
     assert rows["Neg:output:0"]["Verdict"] == "agrees"
 
 
+def test_a_constant_that_the_reference_reads_elsewhere_is_another(tool, tmp_path):
+    made = _sample(tmp_path, {"nodes": {
+        **NODES, "Const": ["Const", []], "Prod": ["Prod", ["Const:0"]], "Cast": ["Cast", ["Prod:0"]], "scale": ["Const", []],
+        "Mul": ["Mul", ["Neg:0", "Cast:0"]], "Mul_1": ["Mul", ["Mul:0", "scale:0"]],
+    }})  # fmt: skip
+    values = np.float32([-11, -22, -33])
+    for name, value in (("Const", np.int32(3)), ("scale", np.float32(2))):
+        made.operator(name, "Const")
+        made.tensor(name, value + 1)
+    made.operator("Mul", "Mul", ["Neg:0", "Const:0"])
+    made.dump("Mul", "Mul", [values, np.int32(3)], [values * 3])
+    made.operator("Mul_1", "Mul", ["Mul:0", "scale:0"])
+    made.dump("Mul", "Mul_1", [values * 3, np.float32(2)], [values * 6])
+    made.write_graph()
+    rows = _rows(tool, made, 1)
+    assert rows["Mul:input:1"]["Missed"].startswith("another node of this name")
+    assert rows["Mul_1:input:1"]["Verdict"] == "differs"
+
+
 def test_names_alone_tell_where_no_nodes_are_noted_or_their_list_is_damaged(tool, tmp_path):
     assert _rows(tool, _sample(tmp_path / "none"), 1)["AddN_1:output:0"]["Verdict"] == "differs"
     for number, damaged in enumerate(([], {"nodes": 3}, {"nodes": {"x": ["Abs"]}}, {"nodes": {"x": ["Abs", ["no tensor"]]}})):

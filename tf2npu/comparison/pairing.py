@@ -180,7 +180,8 @@ class GraphPairing:
         if file is None:
             raise missing
         other = "{}:{}".format(*pair.tensor) if pair.tensor != named else ""
-        return Partner(self._read(file.path), described, row.producer, other, pair.is_doubtful)
+        is_another = row.is_input and producer.op_type == "Const" and not self._structure.reads(operator, n, named)
+        return Partner(self._read(file.path), described, row.producer, other, pair.is_doubtful or is_another)
 
     def _read(self, path: Path) -> StoredTensor:
         """The header of each npy file is read once: for the operator that makes the tensor, and for those that take it."""

@@ -53,6 +53,16 @@ class Structure:
         """What stands for an output of an operator; None where its name alone tells."""
         return self._pairs.get((operator.name, output))
 
+    def reads(self, operator: Operator, n: int, tensor: Tensor) -> bool:
+        """Whether the node of an operator has a tensor as its input n, cast or reshaped; True where nobody knows.
+
+        Of constants, which read nothing, only this tells that they are others.
+        """
+        node = self._nodes.get((self._tensor_of((operator.name, 0)) or ("",))[0])
+        if node is None or n >= len(node.inputs):
+            return True
+        return tensor in self._reference_sources(node.inputs[n], _RESHAPING | {"Cast"})
+
     def _add(self, operator: Operator) -> None:
         named = [
             (index, (output.origin_name, index if output.origin_index == -1 else output.origin_index))
@@ -131,12 +141,12 @@ class Structure:
                 return
             text = operator.inputs[0]
 
-    def _reference_sources(self, tensor: Tensor) -> Iterator[Tensor]:
+    def _reference_sources(self, tensor: Tensor, passed: frozenset[str] = _RESHAPING) -> Iterator[Tensor]:
         """The same in the reference, where sums and transpositions may do nothing, too."""
         for _ in range(_MOST_WALKED):
             yield tensor
             node = self._nodes.get(tensor[0])
-            if node is None or not node.inputs or not (node.op in _RESHAPING or self._may_do_nothing(node)):
+            if node is None or not node.inputs or not (node.op in passed or self._may_do_nothing(node)):
                 return
             tensor = node.inputs[0]
 
