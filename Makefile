@@ -91,13 +91,14 @@ graphs: $(STAMP)
 kernels: $(STAMP)
 	TF2NPU_GENERATED_CASES=6000 $(PYTHON) -m pytest tests/kernels/test_generated.py
 
-# A kill before each change of a file, full disks, two conversions at once, and hostile entries at every path.
+# A kill before each change of a file, full disks, two conversions at once, hostile entries at every path, and killed dumps.
 faults: $(STAMP)
 	$(PYTHON) -m benchmarks.kill_conversion --each-write
 	$(PYTHON) -m benchmarks.kill_conversion --kills 200
 	$(PYTHON) -m benchmarks.full_disk --trials 200
 	$(PYTHON) -m benchmarks.simultaneous_conversions --pairs 40
 	$(PYTHON) -m benchmarks.planted_trees --plantings 2000 --runs 60
+	$(PYTHON) -m benchmarks.kill_dump --kills 200 $(if $(PACKAGE),--package $(PACKAGE))
 
 # The converter's tests on every Python that it runs on; make test takes the oldest and the newest.
 converter-everywhere: $(STAMP)

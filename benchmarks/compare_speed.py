@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.vendor_comparison import command_of
+from benchmarks.vendor_program import VendorProgram
 from tests.comparison.hand_made import Sample
 
 LARGE_BYTES = 256 << 20
@@ -109,7 +110,7 @@ def main() -> None:
         print(f"{given.files} dump files of up to 2 x {given.elements} elements: tf2npu {_told(own)}", end="")
         if given.package:
             (folder / "theirs").mkdir()
-            other = measured(command_of(given.package, given.python, made, folder / "theirs"))
+            other = measured(command_of(VendorProgram(given.package, given.python), made, folder / "theirs"))
             ratios = f"{other.seconds / own.seconds:.1f} x as fast, {other.cpu_seconds / own.cpu_seconds:.1f} x on the processors"
             print(f", msaccucmp {_told(other)}: {ratios}", end="")
         print()

@@ -1,13 +1,14 @@
-"""`tf2npu compare` beside the vendor's program, cell by cell.
+"""The vendor's program beside ours, on the same files: comparisons cell by cell, tensors bit by bit, overflows line by line.
 
-    python -m benchmarks.vendor_comparison [--package DIR --python PYTHON] [DUMP_STEP REFERENCE_STEP GRAPH.json ...]
+    python -m benchmarks.vendor_comparison [--package DIR --python PYTHON] [DUMP_STEP REFERENCE_STEP GRAPH ...]
 
-The program is msprobe/msaccucmp of the PyPI wheel mindstudio-probe 26.2.0, which is downloaded and unpacked, with what it needs
-in an environment of its own; or DIR has it unpacked and PYTHON what it needs.  Where neither is to be had, this says so and ends
-with 77.  The CANN library that the program asks for, which turns the header of a dump file into JSON, is replaced by the JSON of
-the protobuf library.  Compared are the sample of the tests, with npy files and as two dumps, random networks, and the folders
-that are named.  Every cell of the vendor's columns has the same text, or a number within 1e-6 of it.  Sums in float32 have the
-rounding of the numpy that is used, so the program gets the version that is here.
+The program is that of benchmarks/vendor_program.py; where it is not to be had, this says so and ends with 77.  Compared are the
+sample of the tests, with npy files and as two dumps, random networks, the four examples (benchmarks/example_dumps.py), and the
+folders that are named.  Every cell of the vendor's columns has the same text, or a number within 1e-6 of it.  The vendor's
+`convert` gives the arrays of `tf2npu dump npy`, and its `overflow` what our readers see in overflow dumps, of both families of
+chips.
+
+The examples' references are compared without the list of their nodes: by names alone, as the vendor's program pairs.
 """
 
 from __future__ import annotations
@@ -16,71 +17,28 @@ import argparse
 import csv
 import json
 import math
+import shutil
 import subprocess
 import sys
 import tempfile
-import venv
-import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.example_dumps import dumped_examples, tool
+from benchmarks.vendor_overflows import overflow_differences
+from benchmarks.vendor_program import NOT_BROUGHT, Absent, VendorProgram, add_options, brought
 from tests.comparison.hand_made import Sample, whole
 
-NOT_BROUGHT = 77
-"""Exit code that says that something to check against is missing."""
-WHEEL = "mindstudio-probe==26.2.0"
-NEEDED = (f"numpy=={np.__version__}", "protobuf", "psutil", "pandas", "ml_dtypes")
-"""What the program imports; its wheel asks for much more, which comparing does not need."""
 TOLERANCE = 1e-6
 """Between two numbers, and relative to them: a sum of float32 in another order is that far off."""
-ROOT = Path(__file__).parent.parent
-_STARTER = """
-import inspect, os, sys
-from google.protobuf import json_format
-from npu_runtime.dump.messages import DumpData
-sys.path.insert(0, os.path.join(sys.argv[1], "msprobe", "msaccucmp"))
-from dump_parse import big_dump_data
-
-known = inspect.signature(json_format.MessageToDict).parameters
-whole = next(name for name in known if name in ("always_print_fields_with_no_presence", "including_default_value_fields"))
-
-def parse(self):
-    with open(self.dump_file_path, "rb") as stream:
-        header = DumpData.FromString(stream.read(8 + self.header_length)[8:])
-    found = json_format.MessageToDict(header, preserving_proto_field_name=True, **{whole: True})
-    for tensor in (tensor for side in ("input", "output", "buffer", "space") for tensor in found.get(side, [])):
-        tensor.update({name: int(tensor[name]) for name in ("size", "address", "offset") if name in tensor})
-    self.dump_json_data = found
-
-big_dump_data.BigDumpDataParser._parse_dump_to_json = parse
-sys.argv = ["msaccucmp.py", *sys.argv[2:]]
-import msaccucmp
-msaccucmp.main()
-"""
 
 
-class Absent(Exception):
-    """The program is not to be had; the text says why."""
-
-
-def command_of(package: Path, python: str, made: Sample, out: Path, reference: Path | None = None) -> list[str]:
+def command_of(program: VendorProgram, made: Sample, out: Path, reference: Path | None = None) -> list[str]:
     """The command that compares a sample with npy files, or with another dump where one is named."""
     asked = ["-m", str(made.step), "-g", str(reference or made.reference), "-out", str(out)]
-    graph = [] if reference else ["-f", str(made.graph)]
-    return [python, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{_STARTER}", str(package), "compare", *asked, *graph]
-
-
-def bring(folder: Path) -> tuple[Path, str]:
-    """The program and a Python for it.  Raises: Absent."""
-    venv.create(folder / "venv", with_pip=True)
-    python = str(folder / "venv" / "bin" / "python")
-    for words in (["download", "--no-deps", "-d", str(folder), WHEEL], ["install", *NEEDED]):
-        done = subprocess.run([python, "-m", "pip", "--quiet", *words], capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Absent(f"{WHEEL} cannot be installed: {done.stderr.strip().splitlines()[-1:]}")
-    zipfile.ZipFile(next(folder.glob("*.whl"))).extractall(folder / "package")
-    return folder / "package", python
+    return program.command("compare", *asked, *([] if reference else ["-f", str(made.graph)]))
 
 
 def table(folder: Path) -> list[list[str]]:
@@ -110,26 +68,36 @@ def same(one: str, other: str) -> bool:
         return False
 
 
-def compared(package: Path, python: str, made: Sample, folder: Path, reference: Path | None = None) -> list[str]:
+def compared(program: VendorProgram, made: Sample, folder: Path, reference: Path | None = None) -> list[str]:
     """What both programs say of a sample differently."""
     for name in ("theirs", "ours"):
         (folder / name).mkdir(parents=True)
-    theirs = command_of(package, python, made, folder / "theirs", reference)
-    own = [
-        sys.executable,
-        "-m",
-        "tf2npu",
-        "compare",
-        str(made.step),
-        str(reference or made.reference),
-        "--out",
-        str(folder / "ours"),
-    ]
-    for command in (theirs, [*own, *([] if reference else ["--graph", str(made.graph)])]):
+    graph = [] if reference else ["--graph", str(made.graph)]
+    own = ["compare", str(made.step), str(reference or made.reference), "--out", str(folder / "ours"), *graph]
+    theirs = command_of(program, made, folder / "theirs", reference)
+    for name, command in (("theirs", theirs), ("ours", [sys.executable, "-m", "tf2npu", *own])):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if not list((folder / ("theirs" if command is theirs else "ours")).glob("result_*.csv")):
+        if not list((folder / name).glob("result_*.csv")):
             raise SystemExit(f"{command[0]} wrote no table:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return differences(table(folder / "theirs"), table(folder / "ours"))
+
+
+def converted(program: VendorProgram, step: Path, folder: Path) -> list[str]:
+    """What the vendor's `convert` and `tf2npu dump npy` make differently of a step's dump files."""
+    theirs, ours = folder / "theirs", folder / "ours"
+    folder.mkdir()
+    subprocess.run(program.command("convert", "-d", step, "-out", theirs), capture_output=True, check=False)
+    tool("dump", "npy", step, ours, folder=folder)
+    names = {path.name for above in (theirs, ours) for path in above.glob("*.npy")}
+    return [name for name in sorted(names) or ["no file"] if not _same_array(theirs / name, ours / name)]
+
+
+def _same_array(one: Path, other: Path) -> bool:
+    """Whether both are there, with one shape, the same bytes and one type, which the program does not keep of no elements."""
+    if not one.exists() or not other.exists():
+        return False
+    a, b = np.load(one), np.load(other)
+    return a.shape == b.shape and (not a.size or a.dtype == b.dtype) and a.tobytes() == b.tobytes()
 
 
 def random_network(folder: Path, seed: int) -> Sample:
@@ -158,32 +126,48 @@ def named(step: Path, reference: Path, graph: Path) -> Sample:
     return made
 
 
+def samples(program: VendorProgram, folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """What differs in dumps made by hand and by chance."""
+    first = whole(folder / "sample")
+    yield "the sample of the tests", compared(program, first, folder / "a")
+    yield "the sample beside itself", compared(program, first, folder / "b", whole(folder / "other").step)
+    for seed in range(5):
+        yield f"random network {seed}", compared(program, random_network(folder / f"r{seed}", seed), folder / f"c{seed}")
+
+
+def examples(program: VendorProgram, folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """What differs in the dumps of the examples."""
+    folder.mkdir()
+    for made in dumped_examples(folder):
+        step, reference, graph = made.first_step()
+        tool("dump", "graph", graph, made.folder / "graph.json", folder=made.folder)
+        named_alone = made.folder / "by_name" / reference.name
+        shutil.copytree(reference, named_alone)
+        sample = named(step, named_alone, made.folder / "graph.json")
+        yield made.name, compared(program, sample, made.folder / "compared")
+        yield f"{made.name}, arrays", converted(program, step, made.folder / "converted")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--package", type=Path)
-    parser.add_argument("--python", default=sys.executable)
+    add_options(parser)
     parser.add_argument("folders", nargs="*", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            package, python = (given.package, given.python) if given.package else bring(folder)
+            program = brought(given, folder)
         except Absent as absent:
             print(absent)
             return NOT_BROUGHT
-        found = {}
-        first = whole(folder / "sample")
-        found["the sample of the tests"] = compared(package, python, first, folder / "a")
-        found["the sample beside itself"] = compared(package, python, first, folder / "b", whole(folder / "other").step)
-        for seed in range(5):
-            found[f"random network {seed}"] = compared(
-                package, python, random_network(folder / f"r{seed}", seed), folder / f"c{seed}"
-            )
+        found = dict(samples(program, folder))
+        found |= overflow_differences(program, folder / "overflows")
+        found |= dict(examples(program, folder / "examples"))
         for n in range(0, len(given.folders), 3):
             made = named(*given.folders[n : n + 3])
-            found[str(made.step)] = compared(package, python, made, folder / f"d{n}")
+            found[str(made.step)] = compared(program, made, folder / f"d{n}")
     for what, cells in found.items():
-        print(f"{what}: {len(cells)} cells differ{': ' + json.dumps(cells[:5]) if cells else ''}")
+        print(f"{what}: {len(cells)} differ{': ' + json.dumps(cells[:5]) if cells else ''}")
     return int(any(found.values()))
 
 

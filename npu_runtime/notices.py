@@ -15,8 +15,8 @@ def tell(line: str) -> None:
     print(f"npu_runtime: {line}", file=sys.stderr)
 
 
-def tell_once(line: str) -> None:
-    """A line of the run log, unless this process has told it."""
-    if line not in _TOLD:
-        _TOLD.add(line)
+def tell_once(line: str, says: str = "") -> None:
+    """A line of the run log, unless this process has told it.  says: what of it is new, where that is not all of it."""
+    if (says or line) not in _TOLD:
+        _TOLD.add(says or line)
         tell(line)

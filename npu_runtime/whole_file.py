@@ -17,6 +17,7 @@ from pathlib import Path
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_LAST = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _UNFIT = {errno.ELOOP: "it is a symbolic link", errno.ENXIO: "it is no regular file"}
 """Why opening fails for what is no file to read: O_NOFOLLOW refuses a link, and nobody can open a socket.  Source: open(2)."""
 _LOOK_SECONDS = 0.02
@@ -58,6 +59,24 @@ def put_pieces(place: int, name: str, pieces: Iterable[bytes | memoryview], mode
             os.unlink(draft, dir_fd=place)
         raise
     return n_bytes
+
+
+def append(place: int, name: str, data: bytes, mode: int) -> None:
+    """Put bytes behind those of a file of an open folder, which is made where it is missing: all of them, or none.
+
+    place, mode: as in `put_pieces`.  Raises: OSError.
+    """
+    descriptor = os.open(name, _LAST, mode, dir_fd=place)
+    try:
+        n_before = os.fstat(descriptor).st_size
+        try:
+            if os.write(descriptor, data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            os.ftruncate(descriptor, n_before)
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def read_bounded(folder: Path, name: str, most_bytes: int) -> bytes | None:

@@ -23,6 +23,7 @@ REFERENCE_VARIABLE = "TF2NPU_REFERENCE"  # read by npu_bridge._reference
 _SUMMARY = "graphs.json"  # written by npu_bridge._reference
 _OTHER = "other"
 """The folder of all graphs but the one that trains."""
+_NODES = "nodes.json"  # written by npu_bridge._reference
 _LISTING = "reference.json"
 """What each graph asked for and where its steps are, in the folder that the user named."""
 _NOT_WRITTEN = 3
@@ -133,7 +134,7 @@ def _move_up(folder: Directory, place: str) -> None:
     if folder.lstat(place) is None:
         return
     for name in folder.names(place):
-        if name.isdecimal():
+        if name.isdecimal() or name == _NODES:
             folder.rename(f"{place}/{name}", name)
     folder.remove_tree(place)
 

@@ -60,7 +60,7 @@ class DumpedTensor:
     def read(self) -> np.ndarray:
         """The elements.  Raises: DumpFormatError where they are not all there; OSError."""
         n_elements = _n_elements(self.shape)
-        array = np.fromfile(self.path, self.dtype, n_elements, offset=self.offset_bytes)
+        array = read_elements(self.path, self.dtype, n_elements, self.offset_bytes)
         if array.size != n_elements:
             raise DumpFormatError(f"{self.path}: the data of a tensor of shape {list(self.shape)} is cut short")
         return array.reshape(self.shape)
@@ -141,6 +141,18 @@ def _n_elements(shape: Sequence[int]) -> int:
     for extent in shape:
         count *= extent
     return count
+
+
+def read_elements(path: Path, dtype: np.dtype, n_elements: int, offset_bytes: int) -> np.ndarray:
+    """Elements of a file, fewer where it ends before.  As numpy.fromfile, in a third of its time for small tensors."""
+    array = np.empty(n_elements, dtype)
+    data = array.view(np.uint8)
+    n_read = 0
+    with path.open("rb", buffering=0) as stream:
+        stream.seek(offset_bytes)
+        while n_read < data.size and (n_bytes := stream.readinto(data[n_read:].data)):
+            n_read += n_bytes
+    return array[: n_read // dtype.itemsize]
 
 
 def pieces(arrays: Sequence[np.ndarray]) -> Iterator[memoryview]:

@@ -65,7 +65,6 @@ class SessionDump:
         self._steps: Counter[Hashable] = Counter()
         self._chosen: dict[Model, frozenset[int]] = {}
         self._without_room: set[Model] = set()
-        self._told: set[tuple[str, str]] = set()
         self._lock = Lock()
 
     def step(self, program: Hashable, model: DumpedModel) -> AbstractContextManager[None]:
@@ -114,7 +113,10 @@ class SessionDump:
         return StepOutput(self.request.path, parts)
 
     def _operators_of(self, model: DumpedModel) -> frozenset[int]:
-        """Positions of the operators that are dumped; the first time, the run log says what a step makes."""
+        """Positions of the operators that are dumped; the first time, the run log says what a step makes.
+
+        Models that make the same are told of once: an Estimator loads one for each session of the same graph.
+        """
         with self._lock:
             if model.model not in self._chosen:
                 layers = self.request.layers
@@ -122,15 +124,15 @@ class SessionDump:
                 self._chosen[model.model] = chosen
                 self._tell_left_out(model)
                 if chosen:
-                    tell(f"Data dump: {_size_text(self._size(model, chosen))} a step of {model.model.name}{_host_text(model)}")
+                    size, host = _size_text(self._size(model, chosen)), _host_text(model)
+                    tell_once(f"Data dump: {size} a step of {model.model.name}{host}", f"Data dump: {size}{host}")
             return self._chosen[model.model]
 
     def _tell_left_out(self, model: DumpedModel) -> None:
         """Each name and reason once: models of other shapes, and other graphs, leave out the same."""
         for name, why in model.left_out.items():
-            if (name, why) not in self._told:
-                self._told.add((name, why))
-                tell(f"Data dump: dump_layer names {name}, which {why}: it has no file in {model.model.name}")
+            said = f"Data dump: dump_layer names {name}, which {why}: it has no file in "
+            tell_once(f"{said}{model.model.name}", said)
 
     def _size(self, model: DumpedModel, chosen: frozenset[int]) -> _Size:
         operators = [model.operators.all[position] for position in sorted(chosen)]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from npu_runtime.whole_file import put_pieces
+from npu_runtime.whole_file import append, put_pieces
 
 MAPPING = "mapping.csv"
 """Which file has which name, where a name is too long for a file system."""
@@ -25,7 +25,6 @@ class StepFolder:
         self._place = os.open(root, _FOLDER)
         for part in parts:
             self._enter(part)
-        self._mapping = ""
 
     def _enter(self, part: str) -> None:
         above = self._place
@@ -37,10 +36,12 @@ class StepFolder:
             os.close(above)
 
     def put(self, name: str, pieces: Iterable[bytes | memoryview], digits: str) -> int:
-        """Write a file, and return its bytes.  digits: its name, where the other is too long.  Raises: OSError; no half file."""
+        """Write a file, and return its bytes.  digits: its name, where the other is too long.  Raises: OSError; no half file.
+
+        What digits stand for is there before their file is.
+        """
         if len(name) > LONGEST_NAME:
-            self._mapping += f"{digits},{name}\n"
-            put_pieces(self._place, MAPPING, [self._mapping.encode()], _MODE)
+            append(self._place, MAPPING, f"{digits},{name}\n".encode(), _MODE)
             name = digits
         return put_pieces(self._place, name, pieces, _MODE)
 

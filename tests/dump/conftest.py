@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from npu_runtime import notices
 from tests.cli.conftest import own_folders, tool  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
 def own_current_folder(tmp_path_factory, monkeypatch):
     monkeypatch.chdir(tmp_path_factory.mktemp("current"))
+
+
+@pytest.fixture(autouse=True)
+def own_run_log(monkeypatch):
+    """What an earlier test was told is told again."""
+    monkeypatch.setattr(notices, "_TOLD", set())

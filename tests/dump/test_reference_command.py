@@ -34,13 +34,17 @@ def test_the_training_graph_with_the_most_steps_comes_first(tool, script, tmp_pa
     out = tmp_path / "new" / "out"
     done = tool("dump", "reference", script, "--out", out, "--steps", "0,2", "--", "4", "0")
     assert done.code == 0, done.err
-    assert sorted(path.name for path in out.iterdir()) == ["0", "2", "other", "reference.json"]
+    assert sorted(path.name for path in out.iterdir()) == ["0", "2", "nodes.json", "other", "reference.json"]
     for step in (0, 2):
         (fed,) = (out / str(step)).glob("x.0.*.npy")
         np.testing.assert_array_equal(np.load(fed), np.full([2, 3], step, np.float32))
     graphs = json.loads((out / "reference.json").read_text())["graphs"]
     assert [(graph["folder"], graph["runs"]) for graph in graphs] == [("other/1", 1), ("other/2", 1), (".", 4), ("other/4", 1)]
     assert sorted(path.name for path in (out / "other").iterdir()) == ["1", "2", "4"]
+    nodes = json.loads((out / "nodes.json").read_text())["nodes"]
+    assert nodes["fc/MatMul"] == ["MatMul", ["x:0", "fc/kernel/read:0"]]
+    assert nodes["fc/kernel/read"] == ["Identity", ["fc/kernel:0"]]
+    assert not {"init", "AsString"} & nodes.keys() and (out / "other" / "4" / "nodes.json").exists()
     assert "training 3: 4 steps, 2 written" in done.out and ", 1 strings" in done.out
     again = tool("dump", "reference", script, "--out", out, "4", "0")
     assert again.code == 2 and "holds files already" in again.err

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from npu_runtime.dump.dump_file import read_header
 from tests.dump.networks import batch, headers, last_model, lenet, run, steps, train
 from tests.runtime.device import device_session
 
@@ -193,6 +194,25 @@ def test_a_long_name_becomes_digits_and_stands_in_a_table(tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == sorted([digits, "mapping.csv"])
 
 
+def test_each_of_several_long_names_has_a_row_of_its_own(tmp_path):
+    with_scope = "/".join(["scope" * 9] * 6)
+
+    def make():
+        found = tf.placeholder(tf.float32, (2,), "x")
+        for number in range(4):
+            found = tf.sin(found, name=f"{with_scope}/{number}")
+        return found
+
+    run(make, {"x:0": [1.0, 2.0]}, n_runs=2, **_dump(tmp_path))
+    for step in ("0", "1"):
+        folder = last_model(tmp_path)[step]
+        rows = [line.split(",") for line in (folder / "mapping.csv").read_text().splitlines()]
+        assert sorted(path.name for path in folder.iterdir()) == sorted([*(digits for digits, _ in rows), "mapping.csv"])
+        assert [full.split(".")[1][-2:] for _, full in rows] == ["_0", "_1", "_2", "_3"]
+        names = [read_header(folder / digits).op_name.replace("/", "_") for digits, _ in rows]
+        assert names == [full.split(".")[1] for _, full in rows]
+
+
 def test_strings_and_handles_have_no_bytes_and_keep_their_places(tmp_path):
     def make():
         queue = tf.TensorArray(tf.float32, 2, element_shape=(2,), clear_after_read=False)
@@ -221,6 +241,13 @@ def test_the_run_log_says_what_a_step_makes_before_it_is_made_and_who_is_on_the_
     said = capsys.readouterr().err
     assert re.search(r"Data dump: 1 file, about 19\.7 KB, a step of ge_default_\d+_\d+; 1 node on the host without files "
                      r"\(1: Python functions run on the host\)", said), said  # fmt: skip
+
+
+def test_models_that_make_the_same_are_told_of_once(tmp_path, capsys):
+    for _ in range(3):
+        run(lambda: tf.sin(tf.placeholder(tf.float32, (7, 100), "x"), name="x7"), {"x:0": np.ones((7, 100))}, **_dump(tmp_path))
+    assert len(re.findall("a step of ge_default_", capsys.readouterr().err)) == 1
+    assert len(steps(tmp_path)) == 3
 
 
 def test_every_iteration_of_a_loop_on_the_device_has_its_folder(tmp_path):

@@ -21,7 +21,9 @@ def block_sums(n: int, terms_of: Callable[[slice], tuple[np.ndarray, ...]]) -> n
 
     terms_of: arrays of the elements of a slice, all of one element type; called in order.
     """
-    found = [_buffer_sums(terms_of(slice(start, min(start + BLOCK, n)))) for start in range(0, max(n, 1), BLOCK)]
+    if n <= _BUFFER:
+        return np.array([term.sum() for term in terms_of(slice(0, n))])
+    found = [_buffer_sums(terms_of(slice(start, min(start + BLOCK, n)))) for start in range(0, n, BLOCK)]
     sums = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
     return sums[:, 0] if sums.shape[1] == 1 else np.add.accumulate(sums, axis=1)[:, -1]
 
@@ -31,10 +33,10 @@ def _buffer_sums(terms: tuple[np.ndarray, ...]) -> np.ndarray:
     n = len(terms[0])
     n_whole = n // _BUFFER
     rest = n_whole * _BUFFER
-    sums = np.empty((len(terms), n_whole + (rest < n or not n)), terms[0].dtype)
+    sums = np.empty((len(terms), n_whole + (rest < n)), terms[0].dtype)
     for row, term in zip(sums, terms, strict=True):
         if n_whole:
             row[:n_whole] = term[:rest].reshape(-1, _BUFFER).sum(axis=1)
-        if rest < n or not n:
+        if rest < n:
             row[-1] = term[rest:].sum()
     return sums

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import groupby
@@ -15,6 +16,7 @@ from tf2npu.comparison.judging import fill, measure
 from tf2npu.comparison.metrics import NOT_COMPUTED
 from tf2npu.comparison.origin import Origin, origin_of
 from tf2npu.comparison.pairing import GraphPairing
+from tf2npu.comparison.reference_nodes import ReferenceNode, nodes_beside
 from tf2npu.comparison.result_table import Columns
 from tf2npu.comparison.rounding import excuse
 from tf2npu.comparison.rows import Row
@@ -83,7 +85,7 @@ def compare(dump: Path, reference: Path, *, graph: Path | None, step: int | None
         found, more = find_graph(chosen.dump.path, chosen.dump.model, Path.cwd())
         notes += more
     folders = read_folder(chosen.dump.path), read_folder(chosen.reference.path)
-    pairing = _pairing(chosen, found, folders, thresholds)
+    pairing = _pairing(chosen, found, folders, thresholds, notes)
     rows = all_rows(pairing)
     _finish(rows, found)
     if found is not None:
@@ -113,7 +115,11 @@ def _check_coverage(made: Comparison) -> None:
 
 
 def _pairing(
-    chosen: Chosen, graph: Graph | None, folders: tuple[TensorFolder, TensorFolder], thresholds: Thresholds
+    chosen: Chosen,
+    graph: Graph | None,
+    folders: tuple[TensorFolder, TensorFolder],
+    thresholds: Thresholds,
+    notes: list[str],
 ) -> GraphPairing | DumpPairing:
     if chosen.reference.kind != NPY:
         return DumpPairing(*folders, partial(measure, thresholds=thresholds))
@@ -122,7 +128,16 @@ def _pairing(
             f"no graph file of the model {chosen.dump.model or 'of this dump'} is beside {chosen.dump.path}, above it or in the "
             "working folder: give its ge_proto_*_Build.txt or JSON with --graph"
         )
-    return GraphPairing(graph, *folders, partial(fill, thresholds=thresholds))
+    return GraphPairing(graph, *folders, partial(fill, thresholds=thresholds), _nodes(chosen.reference.path, notes))
+
+
+def _nodes(reference: Path, notes: list[str]) -> Mapping[str, ReferenceNode]:
+    """The nodes of the reference's graph; none, with a note, where the list is damaged: names alone tell pairs then."""
+    try:
+        return nodes_beside(reference)
+    except Unreadable as error:
+        notes.append(f"{error}; tensors are paired by their names alone.")
+        return {}
 
 
 def _finish(rows: list[Row], graph: Graph | None) -> None:

@@ -117,7 +117,7 @@ class _Extremes:
 def _of_numbers(found: Figures, x: np.ndarray, y: np.ndarray, is_scalar: bool, files: tuple[str, str]) -> None:
     n = len(x)
     most = _Extremes()
-    if n and x.dtype == y.dtype and np.array_equal(x, y) and _of_equal(found, x, is_scalar, files):
+    if n and x.dtype == y.dtype and bool((x == y).all()) and _of_equal(found, x, is_scalar, files):
         return
     squares_x, squares_y, squares, absolute, relative = block_sums(n, partial(_first_pass, x, y, most))
     found.finite = _finite(most, squares_y, squares)

@@ -101,7 +101,14 @@ class _Steps:
             self._kept.append(apart[-start % self._stride :: self._stride])
 
     def median(self) -> float:
-        return float(np.median(np.concatenate(self._kept))) if self._kept else 0.0
+        """As numpy.median, which takes several times as long for a few elements."""
+        if not self._kept:
+            return 0.0
+        kept = np.concatenate(self._kept)
+        upper = len(kept) // 2
+        lower = upper - 1 + len(kept) % 2
+        ordered = np.partition(kept, (lower, upper))
+        return (float(ordered[lower]) + float(ordered[upper])) / 2
 
 
 def _root_mean_square(y: np.ndarray) -> float:
@@ -161,7 +168,9 @@ def _decibels(signal: float, noise: float) -> float:
 def steps(x: np.ndarray, y: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Representable numbers of a type from x to y, element by element; 0 for NaN on both sides, the most for one side."""
     a, b = x.real.astype(dtype, copy=False), y.real.astype(dtype, copy=False)
-    one, other = _ordered(a), _ordered(b)
+    one, other = (side.view(_INTEGER_OF[dtype.itemsize]) for side in (a, b))
+    if (one ^ other).min(initial=0) < 0:  # signs differ; where none do, the amounts are as far apart as the numbers
+        one, other = _ordered(a), _ordered(b)
     apart = (np.maximum(one, other) - np.minimum(one, other)).view(_UNSIGNED_OF[dtype.itemsize])
     is_nan = np.isnan(a), np.isnan(b)
     if is_nan[0].any() or is_nan[1].any():

@@ -126,9 +126,12 @@ def _environment(t: Texts) -> Environment:
 def _columns(rows: list[Row]) -> dict[str, Any]:
     """Every row, column by column: texts as numbers of a list in which each stands once, as names repeat."""
     texts: dict[str, int] = {}
+    codes: dict[str, int] = {}
 
     def coded(text: str) -> int:
-        return texts.setdefault(visible(text), len(texts))
+        if text not in codes:
+            codes[text] = texts.setdefault(visible(text), len(texts))
+        return codes[text]
 
     columns: dict[str, list[Any]] = {name: [coded(of(row)) for row in rows] for name, of in _TEXTS.items()}
     columns["Index"] = [row.index for row in rows]

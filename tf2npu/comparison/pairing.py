@@ -6,30 +6,41 @@ msaccucmp; the reasons in the table are its texts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tf2npu.comparison.graph_file import Graph, Operator, OutputDesc, name_renamed
 from tf2npu.comparison.layouts import NotComparable
+from tf2npu.comparison.metrics import not_computed
+from tf2npu.comparison.reference_nodes import ReferenceNode
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.stored_tensor import StoredTensor, read_dump_file, read_npy
+from tf2npu.comparison.structure import Pair, Structure
 from tf2npu.comparison.tensor_folder import NPY, TensorFolder
 from tf2npu.comparison.unreadable import Unreadable
+from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED
 
 WALKED_THROUGH = ("Cast", "TransData")
 """Types of operators whose output stands beside the tensor of their input."""
+ANOTHER_NODE = "another node of this name in the reference: its op or its inputs are others"
+"""Why a row has no figures."""
 _MOST_WALKED = 1000
 """Operators in a row that are walked through; a damaged graph file may have a ring of them."""
 
 
 @dataclass(frozen=True)
 class Partner:
-    """A tensor of the reference.  described: what the graph file says of it."""
+    """A tensor of the reference.  described: what the graph file says of it.
+
+    other: its name where it is not that of the graph file.  is_doubtful: whether it only has that name, and is another node's.
+    """
 
     tensor: StoredTensor
     described: OutputDesc
     producer: str
+    other: str = ""
+    is_doubtful: bool = False
 
 
 Judge = Callable[[Row, StoredTensor, Partner], None]
@@ -44,19 +55,21 @@ class _NoPartner(Exception):
 class GraphPairing:
     """The rows of a graph.
 
-    unreadable: gathered, each once.
+    nodes: of the reference, where they are known.  unreadable: gathered, each once.
     """
 
     graph: Graph
     dump: TensorFolder
     reference: TensorFolder
     judge: Judge
+    nodes: Mapping[str, ReferenceNode] = field(default_factory=dict)
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._groups: dict[str, list[Operator]] = {}
         self._by_name: dict[str, Operator] = {}
         self._read_before: dict[Path, StoredTensor] = {}
+        self._structure = Structure(self.graph, self.nodes)
         for operator in self.graph.operators:
             if operator.name not in self._by_name:
                 self._by_name[operator.name] = operator
@@ -139,6 +152,10 @@ class GraphPairing:
         try:
             partner = self._partner(operator, n, row)
             self.judge(row, tensor, partner)
+            if partner.is_doubtful and row.verdict == DIFFERS:
+                _clear(row)
+            elif partner.other:
+                row.why = f"{row.why}; beside {partner.other}".removeprefix("; ")
         except (_NoPartner, NotComparable) as error:
             row.reason = error.text if isinstance(error, NotComparable) else str(error)
             row.why = error.why if isinstance(error, NotComparable) else row.reason
@@ -155,15 +172,16 @@ class GraphPairing:
         row.producer, row.is_of_variable = f"{producer.name}:{output}", "Variable" in producer.op_type
         described = _described(producer, output)
         missing = _NoPartner(f"[{operator.name}] There is no the ground truth dump file for {row.tensor}.")
-        if described is None or not described.origin_name:
+        if described is None or not described.origin_name or self.reference.kind != NPY:
             raise missing
-        origin_index = output if described.origin_index == -1 else described.origin_index
-        if self.reference.kind != NPY:
-            raise missing
-        file = self.reference.latest(described.origin_name, origin_index)
+        named = described.origin_name, output if described.origin_index == -1 else described.origin_index
+        pair = self._structure.pair(producer, output) or Pair(named)
+        file = self.reference.latest(*pair.tensor)
         if file is None:
             raise missing
-        return Partner(self._read(file.path), described, row.producer)
+        other = "{}:{}".format(*pair.tensor) if pair.tensor != named else ""
+        is_another = row.is_input and producer.op_type == "Const" and not self._structure.reads(operator, n, named)
+        return Partner(self._read(file.path), described, row.producer, other, pair.is_doubtful or is_another)
 
     def _read(self, path: Path) -> StoredTensor:
         """The header of each npy file is read once: for the operator that makes the tensor, and for those that take it."""
@@ -220,6 +238,12 @@ def _source(text: str) -> tuple[str, int]:
     if not (index.isascii() and index.isdigit() and len(index) < 10):
         raise _NoPartner(f"{start}The input index only supports numbers.")
     return name, int(index)
+
+
+def _clear(row: Row) -> None:
+    """Take back the figures of a row whose tensor has the name of its partner, and nothing else."""
+    row.figures, row.values, row.measures, row.missed = not_computed(), {}, None, []
+    row.verdict, row.reason, row.why = NOT_COMPARED, "", ANOTHER_NODE
 
 
 def _no_dump_file(operator: Operator) -> str:

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from tf2npu.comparison.metrics import ALGORITHMS
 from tf2npu.comparison.rows import Row
@@ -18,7 +19,8 @@ HEADER_OF_2020 = (
 )  # fmt: skip
 """The columns of the release of 2020, which textbooks show."""
 OWN = ("UlpWorst", "UlpMedian", "ShareOutside", "NanOneSide", "InfOneSide", "SignalToNoise(dB)", "Verdict", "Missed")
-_FORMULA = re.compile(r"^[=+\-@＝＋－%]|;[=+\-@＝＋－%]")
+_SIGNS = "=+-@＝＋－%"
+_FORMULA = re.compile(rf"(?:^|;)[{re.escape(_SIGNS)}]")
 """What a spreadsheet takes for a formula."""
 
 
@@ -64,20 +66,18 @@ def own_cells(row: Row) -> list[str]:
 
 def csv_lines(rows: Iterable[Row], columns: Columns) -> Iterator[str]:
     """The table, line by line; the line end is that of the vendor's program."""
-    yield _line(columns.header())
-    for row in rows:
-        yield _line(columns.cells(row))
-
-
-def _line(cells: list[str]) -> str:
     text = io.StringIO(newline="")
-    csv.writer(text).writerow([_harmless(cell) for cell in cells])
-    return text.getvalue()
+    writer = csv.writer(text)
+    for cells in chain([columns.header()], map(columns.cells, rows)):
+        writer.writerow(map(_harmless, cells))
+        yield text.getvalue()
+        text.seek(0)
+        text.truncate()
 
 
 def _harmless(cell: str) -> str:
     """With a blank in front of what a spreadsheet would compute; numbers are left alone."""
-    if not _FORMULA.search(cell):
+    if not cell or (cell[0] not in _SIGNS and ";" not in cell) or not _FORMULA.search(cell):
         return cell
     try:
         float(cell)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
+from itertools import chain
 from typing import Protocol
 
 from tf2npu.comparison.rows import Row
@@ -93,5 +93,7 @@ def _by_processes(pairing: Pairing, chunks: list[list[int]], n_processes: int) -
 def _work(indices: list[int]):
     """In a process: the rows of groups, without what reads their tensors again, and what could not be read."""
     (pairing,) = _inherited
-    made = {index: [replace(row, beside=None) for row in pairing.group_rows(index)] for index in indices}
+    made = {index: pairing.group_rows(index) for index in indices}
+    for row in chain(*made.values()):
+        row.beside = None
     return made, [(error.path, error.reason) for error in pairing.unreadable.values()]

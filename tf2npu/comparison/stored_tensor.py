@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -12,13 +13,25 @@ from typing import BinaryIO
 
 import numpy as np
 
-from npu_runtime.dump.dump_file import DumpedTensor, DumpFormatError, read_header
+from npu_runtime.dump.dump_file import DumpedTensor, DumpFormatError, read_elements, read_header
 from tf2npu.comparison.unreadable import Unreadable
 
 NPY_FORMAT = 40
 """The format of a tensor that says nothing of its layout (RESERVED)."""
 _OF_A_DAMAGED_HEADER = (ValueError, EOFError, SyntaxError, TokenError, TypeError, RecursionError, MemoryError)
 """What numpy raises for the header of an npy file, which is a text of Python's: it is parsed as a literal, and never run."""
+
+_PLAIN_START = re.compile(
+    rb"\x93NUMPY\x01\x00(..)\{'descr': '([<|][biufc]\d{1,2})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,9},)?(?: \d{1,9},?)*)\), \} *\n",
+    re.DOTALL,
+)
+"""The beginning of an npy file of plain numbers, as numpy writes it; any other is left to numpy.  Parsing a literal of Python's
+takes longer than reading a small tensor."""
+_LENGTH_END = 10
+"""Bytes up to the end of the header's length."""
+_MOST_START_BYTES = 512
+"""Bytes that are looked at: headers of numpy have 128 unless a tensor has dozens of axes."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +57,18 @@ class StoredTensor:
 
 @dataclass(frozen=True)
 class StoredOperator:
-    """The tensors of a dump file.  name: with its slashes.  when: the time of the dump, in UTC."""
+    """The tensors of a dump file.  name: with its slashes.  time_us: of the dump, since 1970."""
 
     name: str
     version: str
-    when: str
+    time_us: int
     inputs: tuple[StoredTensor, ...]
     outputs: tuple[StoredTensor, ...]
+
+    @property
+    def when(self) -> str:
+        """The time of the dump, in UTC."""
+        return _when(self.time_us)
 
 
 def read_dump_file(path: Path) -> StoredOperator:
@@ -62,7 +80,7 @@ def read_dump_file(path: Path) -> StoredOperator:
     except OSError as error:
         raise Unreadable(path, error.strerror or str(error)) from None
     sides = [tuple(_of_dump(tensor) for tensor in tensors) for tensors in (header.inputs, header.outputs)]
-    return StoredOperator(header.op_name, header.version, _when(header.time_us), *sides)
+    return StoredOperator(header.op_name, header.version, header.time_us, *sides)
 
 
 def _when(time_us: int) -> str:
@@ -103,7 +121,7 @@ def read_npy(path: Path) -> StoredTensor:
 
     def load() -> np.ndarray:
         try:
-            flat = np.fromfile(path, dtype, math.prod(shape), offset=offset)
+            flat = read_elements(path, dtype, math.prod(shape), offset)
             if flat.size != math.prod(shape):
                 raise Unreadable(path, "it is cut short")
             return flat.reshape(shape, order="F").reshape(-1) if is_fortran else flat
@@ -114,6 +132,12 @@ def read_npy(path: Path) -> StoredTensor:
 
 
 def _npy_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
+    start = stream.read(_MOST_START_BYTES)
+    plain = _PLAIN_START.match(start)
+    if plain is not None and int.from_bytes(plain[1], "little") == plain.end() - _LENGTH_END:
+        stream.seek(plain.end())
+        return tuple(map(int, plain[4].decode().replace(",", " ").split())), plain[3] == b"True", np.dtype(plain[2].decode())
+    stream.seek(0)
     version = np.lib.format.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"its version is {version[0]}.{version[1]}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,10 +16,12 @@ from npu_bridge._reference.watches import TOO_LONG, Tensors, Watches, watches
 from npu_bridge._training_requests import executed, trains
 
 from tf2npu.files.directory import Directory
-from tf2npu.files.draft import new_name, replacing
+from tf2npu.files.draft import new_name, put_whole, replacing
 
 OTHER = "other"
 """The folder with a folder for each graph. The command moves the steps of the training graph up when the script has ended."""
+NODES = "nodes.json"  # read by tf2npu.comparison
+"""The nodes that a graph executes, in its folder, so that names which are counted otherwise find each other."""
 SUMMARY = "graphs.json"
 """What was run, in the scratch folder, for the command."""
 
@@ -42,12 +44,14 @@ class RanGraph:
     """One graph of the device.
 
     number: from 1, in the order of first steps.  watches: what of a step the debugger writes.  steps: those that were written.
+    nodes: op and inputs by name.
     """
 
     number: int
     request: Request
     is_training: bool
     watches: Watches
+    nodes: Mapping[str, tuple[str, Sequence[str]]]
     n_runs: int = 0
     steps: list[int] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
@@ -125,6 +129,9 @@ class Recorder:
         place, draft = f"{OTHER}/{ran.number}", new_name()
         try:
             with Directory.given(self._out) as out, removing(out, f"{place}/{draft}"):
+                if not ran.steps:
+                    out.make_folders(place)
+                    put_whole(out, f"{place}/{NODES}", [json.dumps({"nodes": ran.nodes})])
                 with out.inside(f"{place}/{draft}", make=True) as folder:
                     write_step(dumped, folder, ran.counts)
                 out.rename(f"{place}/{draft}", f"{place}/{ran.n_runs}")
@@ -170,4 +177,5 @@ def _ran_graph(number: int, request: Request, scratch: Path) -> RanGraph:
             f"dump reference: graph {number} has a name that is too long for a file of TensorFlow's debugger: nodes inside of "
             "functions are left out there; shorten the name to have them"
         )
-    return RanGraph(number, request, trains(request.graph, operations), watched)
+    nodes = {operation.name: (operation.type, [tensor.name for tensor in operation.inputs]) for operation in operations}
+    return RanGraph(number, request, trains(request.graph, operations), watched, nodes)
