@@ -23,6 +23,10 @@ MOST_UNKNOWN = 256
 """The most connections that have not shown the key yet. When one more comes, the oldest goes; ranks show the key at once."""
 RETRY_SECONDS = 0.1
 """Seconds before the next connection is taken, when there was no descriptor or thread for one."""
+_LOOK_SECONDS = 0.2
+"""Seconds between two looks whether the ranks are still there."""
+_LINGER_SECONDS = 5.0
+"""Seconds for which a coordinator without ranks waits for more: ranks of one loop come within a second or two."""
 
 
 class Coordinator:
@@ -37,6 +41,8 @@ class Coordinator:
         self._listener = listen(folder)
         self.address = f"{self._key.hex()}|{folder}"
         self._ended: dict[int, str] = {}
+        self._present: dict[int, int] = {}
+        self._came: set[int] = set()
         self._changed = Condition()
         self._meetings: dict[tuple[int, ...], Rendezvous] = {}
         self._seconds = min(float(os.environ.get("HCCL_EXEC_TIMEOUT") or DEFAULT_SECONDS), TIMEOUT_MAX)
@@ -59,6 +65,49 @@ class Coordinator:
         """A rank takes no part any more: nobody waits for it.  why: as in "rank 1, which ended with exit code 0"."""
         with self._changed:
             self._ended[rank] = why
+            self._changed.notify_all()
+
+    def wait_for_the_end(self, size: int, seconds: float) -> None:
+        """Until every rank that has come is gone; those that do not come within so many seconds are not waited for."""
+        begun = time.monotonic()
+        gone_since = begun
+        with self._changed:
+            while True:
+                self._changed.wait(_LOOK_SECONDS)
+                now = time.monotonic()
+                gone_since = now if self._present else gone_since
+                if self._present and now - begun > seconds:
+                    self._leave_out(size, seconds)
+                are_all_gone = not self._present and len(self._came) == size
+                if are_all_gone or now - gone_since > max(_LINGER_SECONDS, 0.0 if self._came else seconds):
+                    return
+
+    def _leave_out(self, size: int, seconds: float) -> None:
+        why = f"nobody has started within {seconds:g} s (HCCL_CONNECT_TIMEOUT)"
+        missing = [rank for rank in range(size) if rank not in self._came and rank not in self._ended]
+        if missing:
+            self._ended.update(dict.fromkeys(missing, why))
+            self._changed.notify_all()
+
+    def _attend(self, connection: Connection, rank: int, process: int) -> None:
+        """Keep a rank's place until it hangs up.  A rank whose number was there before is one of another job."""
+        with self._changed:
+            answer: list[Any] = ["here"]
+            if rank in self._present:
+                answer = ["taken", self._present[rank]]
+            elif rank in self._came or rank in self._ended:
+                answer = ["over"]
+            else:
+                self._present[rank] = process
+                self._came.add(rank)
+        connection.send(answer)
+        if answer != ["here"]:
+            return
+        with suppress(EOFError, OSError, BrokenMessage):
+            connection.receive()
+        with self._changed:
+            del self._present[rank]
+            self._ended[rank] = "has ended"
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -114,7 +163,12 @@ class Coordinator:
         outbox = Outbox(self._folder, "answers")
         try:
             inbox = Inbox(self._folder)
-            rank, ranks = _read_group(connection.receive()[0])
+            header = connection.receive()[0]
+            match header:
+                case ["present", int(rank), int(process)]:
+                    self._attend(connection, rank, process)
+                    return
+            rank, ranks = _read_group(header)
             with self._changed:
                 meeting = self._meetings.setdefault(ranks, Rendezvous(ranks, self._ended, self._changed))
             connection.send(["", []])

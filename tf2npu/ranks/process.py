@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
+from tf2npu.ranks.cores import share_cores
 from tf2npu.ranks.rank_output import Output
 
 AS_COMMAND = """
@@ -44,7 +45,7 @@ class Rank:
             pipe = subprocess.PIPE
             self.process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
         output.add(self.process, number or None)
-        _share_cores(self.process.pid, number, n_ranks)
+        share_cores(self.process.pid, number, n_ranks)
 
     def exit_code(self) -> int | None:
         """As a shell has it, None while the process runs."""
@@ -64,15 +65,3 @@ class Rank:
 
 def _piped_unless_terminal(stream: TextIO | None) -> int | None:
     return None if stream is None or stream.isatty() else subprocess.PIPE
-
-
-def _share_cores(process: int, number: int, n_ranks: int) -> None:
-    """Give each rank its part of the cores, so that their threads do not wait for each other's."""
-    if not hasattr(os, "sched_setaffinity"):
-        return
-    cores = sorted(os.sched_getaffinity(0))
-    mine = cores[number::n_ranks] or [cores[number % len(cores)]]
-    try:
-        os.sched_setaffinity(process, mine)
-    except OSError:  # it has ended already
-        return

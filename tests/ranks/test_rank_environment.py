@@ -1,0 +1,124 @@
+"""What is said of environments and rank tables that are wrong: the variable or the file, its field, and the way out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tf2npu.ranks.rank_environment import rank_environment
+
+
+def servers(*sizes: int, **changed: Any) -> dict[str, Any]:
+    """A table of layout 1.0 with servers of so many devices."""
+    number = 0
+    made = []
+    for server, size in enumerate(sizes):
+        devices = [{"device_id": str(i), "device_ip": f"192.168.1.{i}", "rank_id": str(number + i)} for i in range(size)]
+        made.append({"server_id": f"10.0.0.{server}", "device": devices})
+        number += size
+    return {"version": "1.0", "status": "completed", "server_count": str(len(sizes)), "server_list": made, **changed}
+
+
+def instances(count: int, *, has_ranks: bool, status: str = "completed") -> dict[str, Any]:
+    """A table of the older layouts: an instance for each rank of a lab, one for all of a server of the cloud."""
+    devices = [{"device_id": str(i), "device_ip": f"192.168.1.{i}"} for i in range(count)]
+    if has_ranks:
+        groups = [{"rank_id": str(i), "server_id": "10.0.0.1", "devices": [device]} for i, device in enumerate(devices)]
+    else:
+        groups = [{"pod_name": "pod", "server_id": "10.0.0.1", "devices": devices}]
+    return {"status": status, "group_count": "1", "group_list": [{"group_name": "g", "instance_list": groups}]}
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """The environment of rank 1 of two, with a table and other variables."""
+
+    def ask(table: Any = None, **changed: str) -> Any:
+        given = {"RANK_ID": "1", "RANK_SIZE": "2", "JOB_ID": "7", **changed}
+        if table is not None:
+            path = tmp_path / "2p.json"
+            path.write_text(table if isinstance(table, str) else json.dumps(table))
+            given["RANK_TABLE_FILE"] = str(path)
+        return rank_environment({name: value for name, value in given.items() if value != "unset"})
+
+    return ask
+
+
+@pytest.mark.parametrize("table", [servers(2), instances(2, has_ranks=True), instances(2, has_ranks=False), None])
+def test_one_server_of_any_layout_is_this_machine(asked, table):
+    found = asked(table)
+    assert (found.rank, found.size, found.seconds) == (1, 2, 120.0)
+
+
+def test_jobs_differ_by_number_table_and_size(asked):
+    jobs = {
+        asked().job,
+        asked(JOB_ID="8").job,
+        asked(servers(2)).job,
+        asked(RANK_SIZE="3").job,
+        asked(CM_CHIEF_IP="10.0.0.1").job,
+    }
+    assert len(jobs) == 5 and asked().job == asked(RANK_ID="0").job
+
+
+@pytest.mark.parametrize("changed", [{"RANK_SIZE": "1", "RANK_ID": "0"}, {"RANK_SIZE": "unset"}, {"RANK_ID": "unset"}])
+def test_a_process_that_is_alone(asked, changed):
+    assert asked(**changed) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"RANK_ID": "2"}, "RANK_ID='2': write a whole number from 0 to 1"),
+        ({"RANK_ID": "-1"}, "RANK_ID='-1'"),
+        ({"RANK_SIZE": "two"}, "RANK_SIZE='two': write a whole number from 1 to 32768"),
+        ({"HCCL_CONNECT_TIMEOUT": "soon"}, "HCCL_CONNECT_TIMEOUT='soon': write a number of seconds"),
+        ({"RANK_TABLE_FILE": "/absent.json"}, "RANK_TABLE_FILE=/absent.json: it cannot be read: No such file"),
+    ],
+)
+def test_wrong_variables(asked, changed, said):
+    with pytest.raises(ValueError, match=said):
+        asked(**changed)
+
+
+def without(table: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name != key}
+
+
+def renumbered(*numbers: object) -> dict[str, Any]:
+    table = servers(len(numbers))
+    for device, number in zip(table["server_list"][0]["device"], numbers, strict=True):
+        device["rank_id"] = number
+    return table
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (json.dumps(servers(2), indent=1)[:-2] + ",}", r"line \d+: no JSON: .*; a comma behind the last entry"),
+        ("[]", "it is no JSON object"),
+        ("[" * 100_000, "no JSON"),
+        ("\udcff".encode("utf-8", "surrogateescape").decode("latin-1"), "no JSON"),
+        (servers(2, status="initializing"), '"status" is \'initializing\': a table in use has "completed"'),
+        (instances(2, has_ranks=True, status="failed"), "\"status\" is 'failed'"),
+        (servers(2, server_count="3"), '"server_count" is 3, and "server_list" has 1'),
+        (servers(8), "it has 8 devices, and RANK_SIZE is 2"),
+        (servers(1, 1), "it has 2 servers; ranks of one machine only are simulated"),
+        (servers(2, super_pod_list=[]), '"super_pod_list": super-pods are not simulated'),
+        (without(servers(2), "server_list"), '"group_list" is missing'),
+        (servers(2, server_list=[{"device": 3}]), '"device" is missing, or is no list of objects'),
+        (renumbered("0", "2"), '"rank_id" 2 is there where 1 is due'),
+        (renumbered("0", "0"), '"rank_id" 0 is there twice'),
+        (renumbered("0", "one"), '"rank_id" is one: write a whole number'),
+    ],
+)
+def test_wrong_tables_are_told_by_file_and_field(asked, table, said):
+    with pytest.raises(ValueError, match=r"RANK_TABLE_FILE=.*2p\.json.*" + said):
+        asked(table)
+
+
+def test_a_table_and_a_chief_exclude_each_other(asked):
+    with pytest.raises(ValueError, match="RANK_TABLE_FILE and CM_CHIEF_IP are both set"):
+        asked(servers(2), CM_CHIEF_IP="10.0.0.1", CM_CHIEF_PORT="6000")

@@ -1,0 +1,98 @@
+"""A rank table that a user has made, of any layout: whether its ranks are those of the environment, on one server.
+
+Source: the layouts of HCCL's documentation: 1.0 with servers, the older ones of labs and of the cloud with groups of instances.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tf2npu.files.bounded_read import read_at_most
+
+_MOST_BYTES = 16 << 20
+"""Of a table: one of 32,768 ranks has 4 MB."""
+_COMPLETED = "completed"
+
+
+def check_rank_table(path: Path, rank: int, size: int) -> None:
+    """Raises: ValueError that names file and field, for a table that is none, or that does not fit RANK_ID and RANK_SIZE."""
+    shown = f"RANK_TABLE_FILE={path}"
+    table = _read(path, shown)
+    if table.get("status") != _COMPLETED:
+        raise ValueError(f'{shown}: "status" is {table.get("status")!r:.40}: a table in use has "{_COMPLETED}"')
+    if "super_pod_list" in table:
+        raise ValueError(f'{shown}: "super_pod_list": super-pods are not simulated; write a table of layout 1.0')
+    servers = [server for server, _ in _devices(table, shown)]
+    n_servers = len(set(servers))
+    count = str(table.get("server_count", ""))
+    if count and "server_list" in table and count != str(len(table["server_list"])):
+        raise ValueError(f'{shown}: "server_count" is {count:.20}, and "server_list" has {len(table["server_list"])}')
+    if len(servers) != size:
+        raise ValueError(f"{shown}: it has {len(servers)} devices, and RANK_SIZE is {size}: make them equal")
+    if n_servers > 1:
+        raise ValueError(
+            f"{shown}: it has {n_servers} servers; ranks of one machine only are simulated: "
+            f"write a table with one server and {size} devices"
+        )
+    _check_numbers(sorted(_rank_ids(table, shown)), size, shown)
+
+
+def _read(path: Path, shown: str) -> dict[str, Any]:
+    try:
+        table = json.loads(read_at_most(path, _MOST_BYTES).decode("utf-8"))
+    except OSError as error:
+        raise ValueError(f"{shown}: it cannot be read: {error.strerror or error}") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{shown}, line {error.lineno}: no JSON: {error.msg}; a comma behind the last entry is a usual reason"
+        ) from None
+    except (ValueError, RecursionError):
+        raise ValueError(f"{shown}: no JSON") from None
+    if not isinstance(table, dict):
+        raise ValueError(f"{shown}: it is no JSON object")
+    return table
+
+
+def _devices(table: dict[str, Any], shown: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each device with its server."""
+    if "server_list" in table:
+        for server in _objects(table, "server_list", shown):
+            for device in _objects(server, "device", shown):
+                yield str(server.get("server_id", "")), device
+        return
+    for group in _objects(table, "group_list", shown):
+        for instance in _objects(group, "instance_list", shown):
+            for device in _objects(instance, "devices", shown):
+                yield str(instance.get("server_id", "")), device
+
+
+def _rank_ids(table: dict[str, Any], shown: str) -> Iterator[int]:
+    """The numbers that the table gives; layouts without numbers count their devices."""
+    instances = [one for group in table.get("group_list", ()) for one in group["instance_list"]]
+    if "server_list" in table:
+        given = [device.get("rank_id") for _, device in _devices(table, shown)]
+    elif all("rank_id" in one for one in instances):
+        given = [one["rank_id"] for one in instances]
+    else:
+        given = [str(number) for number, _ in enumerate(_devices(table, shown))]
+    for number in map(str, given):
+        if not (number.isascii() and number.isdecimal() and len(number) < 10):
+            raise ValueError(f'{shown}: "rank_id" is {number:.40}: write a whole number')
+        yield int(number)
+
+
+def _objects(place: Any, key: str, shown: str) -> list[dict[str, Any]]:
+    found = place.get(key) if isinstance(place, dict) else None
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise ValueError(f'{shown}: "{key}" is missing, or is no list of objects')
+    return found
+
+
+def _check_numbers(numbers: list[int], size: int, shown: str) -> None:
+    for wanted, number in enumerate(numbers):
+        if number != wanted:
+            what = "twice" if number < wanted else f"where {wanted} is due"
+            raise ValueError(f'{shown}: "rank_id" {number} is there {what}: number the ranks from 0 to {size - 1}')
