@@ -40,7 +40,14 @@ def loop(tmp_path):
         path = tmp_path / "train.py"
         path.write_text(source)
         (tmp_path / "own").mkdir(exist_ok=True)
-        shared = {**plain_environment(), "JOB_ID": "99", "TMPDIR": str(tmp_path / "own"), "RANK_SIZE": str(size), **variables}
+        shared = {
+            **plain_environment(),
+            "JOB_ID": "99",
+            "TMPDIR": str(tmp_path / "own"),
+            "RANK_SIZE": str(size),
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            **variables,
+        }
         made = [
             subprocess.Popen(
                 [sys.executable, path, *words], env={**shared, "RANK_ID": str(rank)}, cwd=tmp_path, text=True,

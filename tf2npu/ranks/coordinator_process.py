@@ -41,8 +41,7 @@ def serve(size: int, seconds: float) -> None:
     with shared_folder() as folder:
         coordinator = coordinators.Coordinator(folder)
         print(coordinator.address, flush=True)
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())  # the rank that started this reads to the end
+        os.dup2(sys.stdin.fileno(), sys.stdout.fileno())  # the null device, so that the rank's pipe comes to its end
         try:
             coordinator.wait_for_the_end(size, seconds)
         finally:
