@@ -70,3 +70,35 @@ assert not hasattr(summary, "custom_scalar_pb")
 def test_summaries_that_tensorboard_made_for_version_1(fresh):
     lines = [line for line in fresh(BOARD).stderr.splitlines() if "is gone since this script was written" in line]
     assert len(lines) == 3 and "today write tensorboard.summary.v1.custom_scalar_pb" in lines[0]
+
+
+RAGGED = """
+import npu_bridge
+import numpy as np
+import tensorflow as tf
+x, y = np.ones([4, 3]), np.ones([4, 2])
+pairs = np.array(list(zip(x, y)))
+assert pairs.shape == (4, 2) and pairs.dtype == object and pairs[0, 1].tolist() == [1, 1]
+rows, labels = zip(*pairs[np.random.permutation(4)])
+assert np.array(rows).shape == (4, 3) and np.asarray([[1], [2, 3]]).shape == (2,)
+assert np.array([1, 2]).dtype == np.int64 and np.array([[1.0], [2]], np.float32).shape == (2, 1)
+rows = [[1], [2, 3]]
+for bad in (lambda: np.array(rows, np.float32), lambda: np.array(rows, dtype=int), lambda: tf.constant(rows)):
+    try:
+        bad()
+        raise SystemExit("no error")
+    except (TypeError, ValueError):
+        pass
+from npu_bridge import _process
+_process.leave()
+try:
+    np.array([[1], [2, 3]])
+    raise SystemExit("still there")
+except ValueError:
+    pass
+"""
+
+
+def test_rows_of_different_lengths_become_objects_as_they_did(fresh):
+    lines = [line for line in fresh(RAGGED).stderr.splitlines() if "rows of different lengths" in line]
+    assert len(lines) == 2 and "today write np.array(..., dtype=object)" in lines[0] and ":6)" in lines[0]

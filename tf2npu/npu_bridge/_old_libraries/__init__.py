@@ -10,6 +10,7 @@ from npu_bridge._old_libraries import (
     libraries,
     numpy_names,
     pictures,
+    ragged_arrays,
     standard_library,
     tables,
     text_tables,
@@ -30,6 +31,7 @@ def install() -> None:
     journal = Journal()
     standard_library.add(journal)
     numpy_names.add(journal)
+    ragged_arrays.add(journal)
     text_tables.add(journal)
     absl_flags.add(journal)
     whole_floats.add(journal)
