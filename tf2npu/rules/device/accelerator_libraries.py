@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import libcst as cst
 
+from tf2npu.rules import hooks
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.scanner.sites import Site
@@ -26,6 +28,16 @@ _INSTEAD = {
     "smdistributed": "Horovod, whose functions have the same names, and convert with --distributed horovod",
 }
 _NUMBA = "numba.cuda"
+_HINT = re.compile(
+    rb"^[ \t]*(?:import|from)\b[^\n]*\b(?:" + "|".join([*_INSTEAD, "nvidia", "numba"]).encode() + rb")\b", re.MULTILINE
+)
+"""A line of source that may import one of them."""
+
+
+@hooks.before_file
+def mentions_accelerator_library(data: bytes) -> bool:
+    """Whether a file that a TensorFlow script reaches could import one; a quick look at its bytes."""
+    return _HINT.search(data) is not None
 
 
 @rule(
