@@ -18,10 +18,10 @@ from typing import Any
 
 from npu_bridge._log import log, once
 from tensorflow.python.training import basic_session_run_hooks
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import replacing
 
 from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE
+from tf2npu.files.directory import Directory
+from tf2npu.files.draft import replacing
 
 PATIENCE_SECONDS = 60.0
 """Seconds to wait for another rank's note or checkpoint. It comes within one where all ranks run the same steps; where they do
