@@ -20,9 +20,9 @@ _IGNORED = ("fusion", "fusion_id", "group")
 """Which collectives a device puts into one launch, and the name of the group, whose ranks are there."""
 
 _OTHER_SLICES = (
-    "{}. These are rows of the gradient of {}, and HCCL takes as many rows from each rank: read batches of one size on all ranks, or make the "
-    "gradient dense before it is averaged, as sparse_as_dense of Horovod does: leave the optimizer unwrapped and apply "
-    "[(npu_allreduce(tf.convert_to_tensor(g)), v) for g, v in optimizer.compute_gradients(loss) if g is not None]"
+    "{}. These are rows of the gradient of {}, and HCCL takes as many from each rank: read batches of one size on all ranks, "
+    "or make the gradient dense before it is averaged, as sparse_as_dense of Horovod does: leave the optimizer unwrapped and "
+    "apply [(npu_allreduce(tf.convert_to_tensor(g)), v) for g, v in optimizer.compute_gradients(loss) if g is not None]"
 )
 """An error of other numbers of rows, as of a table whose batches differ."""
 

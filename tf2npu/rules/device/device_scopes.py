@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.cluster_programs import is_cluster_program
 from tf2npu.scanner.names import is_framework
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Call, Site
@@ -58,6 +59,10 @@ _SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.traini
         Example.same(
             "with tf.device(tf.train.replica_device_setter(cluster=c)):\n    pass", note="parameter server", level="unsupported"
         ),
+        Example.same(
+            "s = tf.train.Server(c)\nwith tf.device(tf.train.replica_device_setter(cluster=c)):\n    pass",
+            note="said at the server",
+        ),
     ),
 )
 def device(call: Call) -> None:
@@ -68,6 +73,8 @@ def device(call: Call) -> None:
     if call.resolve(value) == "None":
         return None
     if isinstance(value, cst.Call) and call.resolve(value.func) in _SETTERS:
+        if is_cluster_program(call.script):
+            return None  # said at the server
         return call.unsupported(
             "Variables on parameter servers are not supported this way; for data parallel training see --distributed. "
             "With ps_tasks=0 it places nothing and may stay."
