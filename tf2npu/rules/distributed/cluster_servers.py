@@ -22,8 +22,10 @@ loss = build_model(features, labels)
 optimizer = npu_distributed_optimizer_wrapper(tf.train.GradientDescentOptimizer(0.1))
 train = optimizer.minimize(loss, tf.train.get_or_create_global_step())
 hooks = npu_hooks_append([tf.train.StopAtStepHook(num_steps=1000)])
-folder = 'model' if rank == 0 else None
-with tf.train.MonitoredTrainingSession(checkpoint_dir=folder, hooks=hooks, config=npu_config_proto()) as sess:
+saves = 100 if rank == 0 else 0
+with tf.train.MonitoredTrainingSession(
+    checkpoint_dir='model', save_checkpoint_steps=saves, hooks=hooks, config=npu_config_proto()
+) as sess:
     while not sess.should_stop():
         sess.run(train)
 """
@@ -61,8 +63,8 @@ _WRITE = (
     "convert with --distributed tf, start one process for each NPU in the place of the cluster, and write: rank, size = "
     "int(os.getenv('RANK_ID', '0')), int(os.getenv('RANK_SIZE', '1')); dataset = dataset.shard(size, rank); optimizer = "
     "npu_distributed_optimizer_wrapper(tf.train.GradientDescentOptimizer(rate)); hooks = "
-    "npu_hooks_append([tf.train.StopAtStepHook(num_steps=n)]); with tf.train.MonitoredTrainingSession(checkpoint_dir=folder if "
-    "rank == 0 else None, hooks=hooks, config=npu_config_proto()) as sess: the loop of the workers."
+    "npu_hooks_append([tf.train.StopAtStepHook(num_steps=n)]); with tf.train.MonitoredTrainingSession(checkpoint_dir=folder, "
+    "save_checkpoint_steps=m if rank == 0 else 0, hooks=hooks, config=npu_config_proto()) as sess: the loop of the workers."
 )
 
 
@@ -83,6 +85,33 @@ def cluster_optimizer(call: Call) -> None:
     """Names the optimizer of a cluster's program as one more of its places."""
     if is_cluster_program(call.script):
         call.unsupported(_WRITE)
+
+
+@rule(
+    id="NPU956",
+    title="Server of a cluster",
+    once=True,
+    matches=("tensorflow.train.replica_device_setter",),
+    why=_SERVERS_WHY,
+    source=_SERVERS_SOURCE,
+    examples=(
+        Example.same(
+            "with tf.device(tf.train.replica_device_setter(cluster=c)):\n    v = f()",
+            level="unsupported",
+            write="v = f()",
+        ),
+        Example.same("d = mylib.replica_device_setter(c)", note="not TensorFlow's"),
+        Example.same("with tf.device('/cpu:0'):\n    v = f()", note="no server"),
+    ),
+)
+def cluster_variables(call: Call) -> None:
+    """Reports variables on parameter servers."""
+    if is_cluster_program(call.script):
+        return call.unsupported(_WRITE)
+    return call.unsupported(
+        "Variables on parameter servers are not supported this way; for data parallel training see --distributed. "
+        "With ps_tasks=0 it places nothing and may stay."
+    )
 
 
 @rule(

@@ -29,9 +29,8 @@ _FOLDERS: dict[str, tuple[str, int | None]] = {
     "npu_bridge.npu_init.NPUEstimator": ("model_dir", 1),
     "npu_bridge.npu_init.NPURunConfig": ("model_dir", None),
     "tensorflow.train.MonitoredTrainingSession": ("checkpoint_dir", 2),
-    "tensorflow.train.CheckpointSaverHook": ("checkpoint_dir", 0),
 }
-_INTERVALS = ("save_checkpoints_steps", "save_checkpoint_steps", "save_steps", "is_chief")
+_INTERVALS = ("save_checkpoints_steps", "save_checkpoint_steps", "is_chief")
 
 
 @rule(
@@ -69,9 +68,10 @@ def shared_checkpoints(call: Call) -> None:
     is_given = folder is not None and call.resolve(folder) != "None"
     if not is_given or enclosing_block(script, call.node) is not None or _differs(script, folder, call.scope):
         return
+    steps = "save_checkpoint_steps" if call.name.endswith("Session") else "save_checkpoints_steps"
     call.manual(
         "All ranks save their checkpoints in this folder, where they replace and merge each other's files: some runs end in "
-        "MergeV2Checkpoints. Let rank 0 alone save, with save_checkpoints_steps=N if int(os.getenv('RANK_ID', '0')) == 0 else 0, "
+        f"MergeV2Checkpoints. Let rank 0 alone save, with {steps}=N if int(os.getenv('RANK_ID', '0')) == 0 else 0, "
         "or give the other ranks folders of their own. On the simulated device rank 0 alone writes."
     )
 
