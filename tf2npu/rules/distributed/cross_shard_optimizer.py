@@ -11,7 +11,6 @@ from tf2npu.rules.facts.tpu_branches import is_for_tpu
 from tf2npu.scanner.sites import Call, is_atom
 
 _TF = Config(distributed="tf")
-_MADE = tuple(f"{name}()" for name in OPTIMIZERS)
 
 
 @rule(
@@ -31,6 +30,11 @@ _MADE = tuple(f"{name}()" for name in OPTIMIZERS)
             "opt = tf.tpu.CrossShardOptimizer(tf.train.AdamOptimizer(0.1))",
             "opt = npu_distributed_optimizer_wrapper(tf.train.AdamOptimizer(0.1))",
             note="wrapped where it is made",
+            config=_TF,
+        ),
+        Example(
+            "opt = tf.train.AdamOptimizer(0.1)\nopt = tf.tpu.CrossShardOptimizer(opt)",
+            "opt = npu_distributed_optimizer_wrapper(tf.train.AdamOptimizer(0.1))\nopt = opt",
             config=_TF,
         ),
         Example.same("if FLAGS.use_tpu:\n    opt = tf.tpu.CrossShardOptimizer(opt)", note="not taken", level="info"),
@@ -55,7 +59,7 @@ def cross_shard_optimizer(call: Call) -> None:
         )
     start, end = call.script.tree.span(call.node)
     first, last = call.script.tree.span(inner.value)
-    if is_on(call) and call.resolve(inner.value) not in _MADE and not _is_made(call, inner.value):
+    if is_on(call) and not _is_wrapped(call, inner.value):
         before, after = f"{call.need('npu_distributed_optimizer_wrapper')}(", ")"
     else:
         before, after = ("", "") if is_atom(inner.value) else ("(", ")")
@@ -64,6 +68,11 @@ def cross_shard_optimizer(call: Call) -> None:
     return call.fixed("The inner optimizer is used: CrossReplicaSum, which this one adds up with, is an op of a TPU.")
 
 
-def _is_made(call: Call, value: cst.BaseExpression) -> bool:
-    """Whether the optimizer is made here, where it is wrapped."""
-    return isinstance(value, cst.Call) and call.resolve(value.func) in OPTIMIZERS
+def _is_wrapped(call: Call, value: cst.BaseExpression) -> bool:
+    """Whether the optimizer is made in this file, where it is wrapped, whichever of several it is."""
+    if isinstance(value, cst.Call):
+        return call.resolve(value.func) in OPTIMIZERS
+    if not isinstance(value, cst.Name):
+        return False
+    given = [binding for binding in call.scope.lookup(value.value) if binding.node is not call.node]
+    return bool(given) and all(isinstance(b.node, cst.Call) and _is_wrapped(call, b.node) for b in given)
