@@ -74,3 +74,24 @@ def test_each_rank_writes_into_a_folder_of_its_own(script, tmp_path):  # noqa: F
     said = sorted(line.removeprefix("[rank 1] ") for line in done.stdout.splitlines())
     assert said == ["evaluated 12"] * 2 + [f"writers {[rank] * 13}" for rank in (0, 1)]
     assert "writes the checkpoints" not in done.stderr
+
+
+def test_a_rank_that_no_other_answers_writes_itself(tmp_path, monkeypatch, capsys):
+    """It waits once, says so, and leaves the folder to a lower rank as soon as that has noted that it saves there."""
+    from npu_bridge import _checkpoint_writer
+
+    monkeypatch.setattr(_checkpoint_writer, "PATIENCE_SECONDS", 0.1)
+    mine = _checkpoint_writer.SavingRank(str(tmp_path), 1, 0, "model")
+    assert mine.writer() == 1 and mine.writer() == 1
+    assert capsys.readouterr().err == "npu_bridge: rank 0 has no checkpoint hook after 0.1 s: rank 1 writes its own\n"
+    other = _checkpoint_writer.SavingRank(str(tmp_path), 0, 0, "./model")
+    assert (mine.writer(), other.writer()) == (0, 0)
+
+
+def test_savers_are_matched_one_by_one(tmp_path):
+    """The second saver of a rank is compared with the second of the others."""
+    from npu_bridge._checkpoint_writer import SavingRank
+
+    folders = {0: ["a", "b"], 1: ["a-1", "b"], 2: ["a-1", "b"]}
+    savers = {rank: [SavingRank(str(tmp_path), rank, n, name) for n, name in enumerate(own)] for rank, own in folders.items()}
+    assert {rank: [saver.writer() for saver in own] for rank, own in savers.items()} == {0: [0, 0], 1: [1, 0], 2: [1, 0]}
