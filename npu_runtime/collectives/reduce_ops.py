@@ -13,6 +13,8 @@ import numpy as np
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.errors import InvalidArgument
 
+DIFFER = "the ranks bring tensors that differ"
+"""What the error for other types or shapes says, by which a kernel knows it."""
 Arrays = Sequence[np.ndarray]
 """What one rank brings: one array, or several for an exchange of parts."""
 
@@ -43,7 +45,7 @@ def _alike(call: Call, brought: Sequence[Arrays]) -> list[np.ndarray]:
     kinds = [f"{array.dtype.name}{list(array.shape)}" for array in arrays]
     if len(set(kinds)) > 1:
         said = ", ".join(f"rank {rank} {kind}" for rank, kind in zip(call.ranks, kinds, strict=True))
-        raise InvalidArgument(f"{call}: the ranks bring tensors that differ: {said}")
+        raise InvalidArgument(f"{call}: {DIFFER}: {said}")
     return arrays
 
 

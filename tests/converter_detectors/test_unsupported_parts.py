@@ -25,6 +25,8 @@ def levels(code: str, rule: str) -> list[str]:
         ("from tensorflow.contrib.learn.python.learn.estimators import run_config\nc = run_config.RunConfig()", "NPU913"),
         ("server = tf.train.Server(cluster, job_name='worker', task_index=0)", "NPU956"),
         ("server = tf.distribute.Server(cluster)", "NPU956"),
+        ("x = tf.train.replica_device_setter(2)", "NPU956"),
+        ("with tf.device(tf.train.replica_device_setter(2)):\n    pass", "NPU956"),
         ("from tensorflow.python.training.server_lib import Server\ns = Server(cluster)", "NPU956"),
         ("tf.keras.mixed_precision.experimental.set_policy('mixed_float16')", "NPU507"),
         ("p = tf.keras.mixed_precision.experimental.Policy(FLAGS.policy)", "NPU507"),

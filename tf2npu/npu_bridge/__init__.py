@@ -30,13 +30,14 @@ try:
     _tf1.install()
     _old_libraries.install()
 
-    from npu_bridge import _endless_training, _host_differences, _session_hooks
+    from npu_bridge import _checkpoint_writer, _endless_training, _host_differences, _session_hooks
 
     if not (_reference.install() or _check.install()):
         # As the real package does when its native library is loaded: sessions whose config names NpuOptimizer, which scripts of
         # the first release add themselves, run on the device with or without npu_init.
         _session_hooks.install()
         _endless_training.install()
+        _checkpoint_writer.install()
         _host_differences.watch_collectives()
 
     from npu_bridge.estimator.npu import npu_estimator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npu_bridge import _endless_training, _old_libraries, _session_hooks, _tf1
+from npu_bridge import _checkpoint_writer, _endless_training, _old_libraries, _session_hooks, _tf1
 from npu_bridge.estimator.npu.npu_config import decorator_tf_session
 from tensorflow.python.client import session
 
@@ -25,6 +25,7 @@ def enter() -> None:
     _old_libraries.install()
     _session_hooks.install()
     _endless_training.install()
+    _checkpoint_writer.install()
     patch_sessions()
 
 
@@ -32,6 +33,7 @@ def leave() -> None:
     """Give sessions and ``tensorflow`` their own meaning back."""
     for session_class in list(_inits):
         session_class.__init__ = _inits.pop(session_class)
+    _checkpoint_writer.uninstall()
     _endless_training.uninstall()
     _session_hooks.uninstall()
     _old_libraries.uninstall()

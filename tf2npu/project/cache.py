@@ -95,7 +95,8 @@ def tool_fingerprint() -> bytes:
     """Digest of the converter's version, its source files as they stand on disk, and the Python and libcst that run it."""
     root = Path(tf2npu.__file__).parent
     seen = []
-    for folder in (root, root / "rules", root / "scanner", root / "api_support", root / "api_support" / "data"):
+    for folder in (root, root / "rules", *sorted((root / "rules").glob("*/")), root / "scanner", root / "api_support" / "data",
+                   root / "api_support"):  # fmt: skip
         for path in sorted(folder.glob("*.*")):
             info = path.stat()
             seen.append((path.name, info.st_size, info.st_mtime_ns))

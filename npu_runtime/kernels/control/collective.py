@@ -9,6 +9,8 @@ import numpy as np
 
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.communicator import communicator
+from npu_runtime.collectives.reduce_ops import DIFFER
+from npu_runtime.errors import FailedPrecondition
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.interrupts import current as current_interrupts
 from npu_runtime.kernels.base import kernel
@@ -16,6 +18,13 @@ from npu_runtime.kernels.half_storage import store, widen
 
 _IGNORED = ("fusion", "fusion_id", "group")
 """Which collectives a device puts into one launch, and the name of the group, whose ranks are there."""
+
+_OTHER_SLICES = (
+    "{}. These are rows of the gradient of {}, and HCCL takes as many from each rank: read batches of one size on all ranks, "
+    "or make the gradient dense before it is averaged, as sparse_as_dense of Horovod does: leave the optimizer unwrapped and "
+    "apply [(npu_allreduce(tf.convert_to_tensor(g)), v) for g, v in optimizer.compute_gradients(loss) if g is not None]"
+)
+"""An error of other numbers of rows, as of a table whose batches differ."""
 
 
 def _same(x: Spec, **_: Any) -> Shape:
@@ -69,12 +78,18 @@ def _times_ranks(x: Spec, rows: Any, ranks: str) -> Shape:
 
 
 @kernel("_NpuHcomAllGather", unit="vector", shape=_gathered, ignores=(*_IGNORED, "rank_size"))
-def all_gather(x: np.ndarray, /, *, ranks: str, state: dict[str, Any]) -> np.ndarray:
+def all_gather(x: np.ndarray, /, *, ranks: str, slices_of: str = "", state: dict[str, Any]) -> np.ndarray:
     """All ranks' tensors one below the other, in the order of the group.
 
-    x: (n, ...), the same shape on every rank.  Returns: (n * ranks, ...).  Source: HCCL's operator HcomAllGather.
+    x: (n, ...), the same shape on every rank.  slices_of: what an error says that the rows belong to.
+    Returns: (n * ranks, ...).  Source: HCCL's operator HcomAllGather.
     """
-    return _exchange(Call("HcomAllGather", _ranks(ranks)), x)
+    try:
+        return _exchange(Call("HcomAllGather", _ranks(ranks)), x)
+    except FailedPrecondition as error:
+        if not slices_of or DIFFER not in error.message:
+            raise
+        raise FailedPrecondition(_OTHER_SLICES.format(error.message, slices_of)) from None
 
 
 @kernel("_NpuHcomReduceScatter", unit="vector", shape=_scattered, ignores=(*_IGNORED, "rank_size"))

@@ -17,6 +17,11 @@ from npu_bridge.hccl import _several_ranks
 
 REDUCTIONS = ("min", "max", "prod", "sum")
 DTYPES = (tf.int8, tf.int16, tf.int32, tf.int64, tf.float16, tf.float32, tf.bfloat16)
+_CAST = (
+    "; cast what the model reads to float32, with tf.cast(features, tf.float32) or array.astype(np.float32), and make its "
+    "variables float32"
+)
+"""The way out of float64, which mostly comes from numpy: uint8 / 255.0 is float64."""
 _MAX_FUSION_ID = 0x7FFFFFFF
 """The largest fusion_id: a signed number of 32 bits."""
 
@@ -33,11 +38,20 @@ def _check_reduction(reduction: str) -> None:
         raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}")
 
 
+def _check_dtype(dtype: tf.DType) -> None:
+    """Raise: TypeError where HCCL has no such type, with the way out of float64."""
+    if dtype.base_dtype not in DTYPES:
+        names = ", ".join(known.name for known in DTYPES)
+        way_out = _CAST if dtype.base_dtype == tf.float64 else ""
+        raise TypeError(f"dtype {dtype.name} is not one of {names}{way_out}")
+
+
 def _checked(npu_op: str, tensor: Any) -> tf.Tensor:
     value = tf.convert_to_tensor(tensor)
-    if value.dtype.base_dtype not in DTYPES:
-        names = ", ".join(dtype.name for dtype in DTYPES)
-        raise TypeError(f"{npu_op} of {value.name}: dtype {value.dtype.name} is not one of {names}")
+    try:
+        _check_dtype(value.dtype)
+    except TypeError as error:
+        raise TypeError(f"{npu_op} of {value.name}: {error}") from None
     return value
 
 

@@ -23,7 +23,7 @@ _BESIDE = (
     "Where {} is a tensor or a variable, this may stay: it lies where the blocks around it say, and those are converted. Where "
     "{} is a text that can name a GPU, use '/cpu:0' instead; soft placement lets the graph run either way."
 )
-_SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.training.byte_size_load_fn")
+_SETTER = "tensorflow.train.replica_device_setter"
 
 
 @rule(
@@ -55,9 +55,7 @@ _SETTERS = ("tensorflow.train.replica_device_setter", "tensorflow.contrib.traini
         Example.same("v = tf.Variable(1.0)\nwith tf.device(v.device):\n    pass", note="beside a variable"),
         Example.same("with tf.device('/cpu:0'):\n    pass", note="already on the host"),
         Example.same("with tf.device(None):\n    pass", note="no placement"),
-        Example.same(
-            "with tf.device(tf.train.replica_device_setter(cluster=c)):\n    pass", note="parameter server", level="unsupported"
-        ),
+        Example.same("with tf.device(tf.train.replica_device_setter(cluster=c)):\n    pass", note="NPU956 tells about it"),
     ),
 )
 def device(call: Call) -> None:
@@ -67,11 +65,8 @@ def device(call: Call) -> None:
         return call.manual("The device comes out of *args or **kwargs; no GPU may be named on an NPU host.")
     if call.resolve(value) == "None":
         return None
-    if isinstance(value, cst.Call) and call.resolve(value.func) in _SETTERS:
-        return call.unsupported(
-            "Variables on parameter servers are not supported this way; for data parallel training see --distributed. "
-            "With ps_tasks=0 it places nothing and may stay."
-        )
+    if isinstance(value, cst.Call) and call.resolve(value.func) == _SETTER:
+        return None  # NPU956 tells about it
     text, is_computed = device_text(call, value, call.scope)
     if text is None:
         return _device_of_something(call, value)

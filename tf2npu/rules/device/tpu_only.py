@@ -7,12 +7,12 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.entry_block import is_guard
+from tf2npu.rules.facts.tpu_branches import is_for_tpu
 from tf2npu.scanner.sites import Call
 
 _INSTEAD = {
     "bfloat16_scope": "leave the scope out; set precision_mode='allow_mix_precision' in the NPU's config for mixed precision",
     "cross_replica_sum": "use hccl_ops.allreduce(x, 'sum')",
-    "CrossShardOptimizer": "use the optimizer itself (tf2npu convert --distributed tf makes it distributed)",
     "initialize_system": "leave it out: the NPU's session starts the device",
     "shutdown_system": "leave it out: the NPU's session releases the device",
     "outside_compilation": "use npu_scope.without_npu_compile_scope() with mix_compile_mode=True",
@@ -50,7 +50,7 @@ _RESOLVERS = (
         Example.same("r = tf.contrib.cluster_resolver.TPUClusterResolver(name)", level="manual"),
         Example.same("if __name__ == '__main__':\n    r = tf.contrib.cluster_resolver.TPUClusterResolver(name)", level="manual"),
         Example.same("r = tf.contrib.cluster_resolver.TPUClusterResolver('')", note="looks for nothing", level="info"),
-        Example.same("if FLAGS.use_tpu:\n    opt = tf.contrib.tpu.CrossShardOptimizer(opt)", note="not taken", level="info"),
+        Example.same("if FLAGS.use_tpu:\n    y = tf.contrib.tpu.cross_replica_sum(x)", note="not taken", level="info"),
         Example.same("with tf.name_scope('a'):\n    y = f(x)", note="works anywhere"),
         Example.same("def cross_replica_sum(x):\n    return x\ny = cross_replica_sum(x)", note="the user's own"),
     ),
@@ -60,7 +60,7 @@ def tpu_call(call: Call) -> None:
     if call.name in _RESOLVERS:
         return _resolver(call)
     root = next(root for root in _ROOTS if call.name.startswith(f"{root}."))
-    say = call.info if _is_asked_for(call) else call.unsupported
+    say = call.info if is_for_tpu(call) else call.unsupported
     return say(f"This runs on a TPU only: {_INSTEAD[call.name[len(root) + 1 :]]}.")
 
 
@@ -86,15 +86,3 @@ def _is_choice(node: cst.CSTNode) -> bool:
     if isinstance(node, cst.FunctionDef):
         return "tpu" in node.name.value.lower()
     return isinstance(node, (cst.If, cst.IfExp)) and not is_guard(node.test)
-
-
-def _is_asked_for(call: Call) -> bool:
-    """Whether a condition such as `if use_tpu:` stands before the call."""
-    below: cst.CSTNode = call.node
-    for ancestor in call.script.walked.ancestors(call.node):
-        if isinstance(ancestor, (cst.If, cst.IfExp)) and below is ancestor.body:
-            test = call.source(ancestor.test).lower()
-            if "tpu" in test and not test.startswith("not "):
-                return True
-        below = ancestor
-    return False

@@ -1,36 +1,143 @@
-"""Servers of a TensorFlow cluster."""
+"""Parameter servers and workers: what becomes of them is told once in a file, written out."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.cluster_programs import is_cluster_program
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.scanner.sites import Call
+
+_SERVERS_WHY = "A session with a server's target runs there by gRPC; NPUs work together over HCCL, each with its own process."
+_SERVERS_SOURCE = "TensorFlow adapter porting guide: distributed training is data parallel, one process a device, over HCCL"
+_SERVER = "server = tf.train.Server(cluster, 'worker', 0)\n"
+_RANKS = """
+import os
+import tensorflow as tf
+from npu_bridge.npu_init import *
+rank, size = int(os.getenv('RANK_ID', '0')), int(os.getenv('RANK_SIZE', '1'))
+features, labels = make_dataset().shard(size, rank).make_one_shot_iterator().get_next()
+loss = build_model(features, labels)
+optimizer = npu_distributed_optimizer_wrapper(tf.train.GradientDescentOptimizer(0.1))
+train = optimizer.minimize(loss, tf.train.get_or_create_global_step())
+hooks = npu_hooks_append([tf.train.StopAtStepHook(num_steps=1000)])
+saves = 100 if rank == 0 else 0
+with tf.train.MonitoredTrainingSession(
+    checkpoint_dir='model', save_checkpoint_steps=saves, hooks=hooks, config=npu_config_proto()
+) as sess:
+    while not sess.should_stop():
+        sess.run(train)
+"""
+"""What a person writes in the place of a cluster's program."""
 
 
 @rule(
     id="NPU956",
     title="Server of a cluster",
+    once=True,
     matches=("tensorflow.train.Server",),
-    why="A session with a server's target runs in that server by gRPC; NPUs work together over HCCL, each with its own process.",
-    source="TensorFlow adapter porting guide: distributed training is data parallel, one process a device, over HCCL",
+    why=_SERVERS_WHY,
+    source=_SERVERS_SOURCE,
     examples=(
         Example.same(
-            "server = tf.train.Server(cluster, 'worker', 0)",
+            _SERVER + "if job == 'ps':\n    server.join()\n"
+            "with tf.device(tf.train.replica_device_setter(cluster=cluster)):\n    loss = f()\n"
+            "opt = tf.train.SyncReplicasOptimizer(make_optimizer(), 2)",
+            note="told once for the whole program",
             level="unsupported",
-            write="rank = get_rank_id()  # one process on each NPU, started with RANK_ID and RANK_SIZE",
+            write=_RANKS,
         ),
         Example.same("server = tf.train.Server.create_local_server()", note="one of this process alone"),
         Example.same("server = http.Server(cluster)", note="not TensorFlow's"),
     ),
 )
 def cluster_server(call: Call) -> None:
-    """Reports servers that processes of a cluster reach each other by."""
-    call.unsupported(
-        "A cluster of parameter servers and workers is not supported on NPUs: leave the server and the session's target out, "
-        "start one process on each NPU, and convert with --distributed tf."
+    """Reports the program of a cluster at its servers, with what to write in its place."""
+    call.unsupported(_WRITE)
+
+
+_WRITE = (
+    "Parameter servers and workers have no counterpart: one process runs on each NPU, and all average their gradients. Take out "
+    "ClusterSpec, Server, server.join(), replica_device_setter, the session's target, SyncReplicasOptimizer and its hook; "
+    "convert with --distributed tf, start one process for each NPU in the place of the cluster, and write: rank, size = "
+    "int(os.getenv('RANK_ID', '0')), int(os.getenv('RANK_SIZE', '1')); dataset = dataset.shard(size, rank); optimizer = "
+    "npu_distributed_optimizer_wrapper(tf.train.GradientDescentOptimizer(rate)); hooks = "
+    "npu_hooks_append([tf.train.StopAtStepHook(num_steps=n)]); with tf.train.MonitoredTrainingSession(checkpoint_dir=folder, "
+    "save_checkpoint_steps=m if rank == 0 else 0, hooks=hooks, config=npu_config_proto()) as sess: the loop of the workers."
+)
+
+
+@rule(
+    id="NPU956",
+    title="Server of a cluster",
+    once=True,
+    matches=("tensorflow.train.SyncReplicasOptimizer",),
+    why=_SERVERS_WHY,
+    source=_SERVERS_SOURCE,
+    examples=(
+        Example.same(_SERVER + "opt = tf.train.SyncReplicasOptimizer(make(), 4)", note="one more place", level="unsupported"),
+        Example.same("server = mylib.Server(c)\nopt = mylib.SyncReplicasOptimizer(o)", note="not TensorFlow's"),
+        Example.same("opt = mylib.SyncReplicasOptimizer(o)", note="not TensorFlow's"),
+    ),
+)
+def cluster_optimizer(call: Call) -> None:
+    """Names the optimizer of a cluster's program as one more of its places."""
+    if is_cluster_program(call.script):
+        call.unsupported(_WRITE)
+
+
+@rule(
+    id="NPU956",
+    title="Server of a cluster",
+    once=True,
+    matches=("tensorflow.train.replica_device_setter",),
+    why=_SERVERS_WHY,
+    source=_SERVERS_SOURCE,
+    examples=(
+        Example.same(
+            "with tf.device(tf.train.replica_device_setter(cluster=c)):\n    v = f()",
+            level="unsupported",
+            write="v = f()",
+        ),
+        Example.same("d = mylib.replica_device_setter(c)", note="not TensorFlow's"),
+        Example.same("with tf.device('/cpu:0'):\n    v = f()", note="no server"),
+    ),
+)
+def cluster_variables(call: Call) -> None:
+    """Reports variables on parameter servers."""
+    if is_cluster_program(call.script):
+        return call.unsupported(_WRITE)
+    return call.unsupported(
+        "Variables on parameter servers are not supported this way; for data parallel training see --distributed. "
+        "With ps_tasks=0 it places nothing and may stay."
     )
+
+
+@rule(
+    id="NPU413",
+    title="Synchronous replicas",
+    matches=("tensorflow.train.SyncReplicasOptimizer",),
+    why="It collects gradients on parameter servers, which NPUs do not have.",
+    source="TensorFlow adapter porting guide: distributed training",
+    examples=(
+        Example.same(
+            "def f(opt):\n    return tf.train.SyncReplicasOptimizer(opt, 4)",
+            note="to be taken out",
+            level="unsupported",
+            write="def f(opt):\n    return opt",
+        ),
+        Example.same("opt = mylib.SyncReplicasOptimizer(o)", note="not TensorFlow's"),
+        Example.same(_SERVER + "opt = mylib.SyncReplicasOptimizer(o)", note="not TensorFlow's"),
+    ),
+)
+def sync_replicas(call: Call) -> None:
+    """Reports SyncReplicasOptimizer where no server of a cluster is made."""
+    if not is_cluster_program(call.script):
+        call.unsupported(
+            "Use the inner optimizer alone, without the hook of make_session_run_hook(); with --distributed tf its gradients are "
+            "averaged over the ranks."
+        )
 
 
 @rule(

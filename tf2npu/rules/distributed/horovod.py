@@ -29,7 +29,7 @@ _RANKS = {
     "size": "get_npu_rank_size",
     "local_size": "get_npu_local_rank_size",
 }
-_CHANGES_VALUES = ("compression", "op", "sparse_as_dense", "backward_passes_per_step", "gradient_predivide_factor")
+_CHANGES_VALUES = ("compression", "op", "backward_passes_per_step", "gradient_predivide_factor")
 # Parameters by position.
 _POSITIONS = {
     "horovod.tensorflow.DistributedOptimizer": (
@@ -277,6 +277,15 @@ def optimizer_and_broadcast_named(site: Site) -> None:
             "import tensorflow as tf\nh = NPUBroadcastGlobalVariablesHook(root_rank=2, index=get_npu_rank_id())",
             config=HVD,
         ),
+        Example(
+            "import tensorflow as tf\nimport horovod.tensorflow as hvd\n"
+            "opt = hvd.DistributedOptimizer(opt, sparse_as_dense=True)",
+            "from npu_bridge.npu_init import npu_distributed_optimizer_wrapper\nimport tensorflow as tf\n"
+            "opt = npu_distributed_optimizer_wrapper(opt)",
+            note="how gradients are made dense is said",
+            level="unsupported",
+            config=HVD,
+        ),
         Example.same("import horovod.tensorflow as hvd\nopt = hvd.DistributedOptimizer(opt)", note="without the option"),
         Example.same("import my_ranks as hvd\nopt = hvd.DistributedOptimizer(opt)", note="not Horovod's", config=HVD),
     ),
@@ -311,6 +320,12 @@ def report_removed(call: Call, arg: cst.Arg) -> None:
     text = f"{name}={value}" if name else value
     if _is_default(call, arg, name) or name in _HARMLESS:
         call.info(f"{text} was removed: the NPU's collectives have no such setting.")
+    elif name == "sparse_as_dense":
+        call.unsupported(
+            f"{text} was removed: the NPU gathers slices, of which every rank must have as many. To average dense gradients, "
+            "leave the optimizer unwrapped and apply [(npu_allreduce(tf.convert_to_tensor(g)), v) for g, v in "
+            "optimizer.compute_gradients(loss) if g is not None]."
+        )
     elif name in _CHANGES_VALUES:
         call.unsupported(f"{text} was removed: the NPU averages gradients as they are. Check that training still converges.")
     else:

@@ -74,6 +74,14 @@ def is_on(call: Site) -> bool:
             level="manual",
             config=_TF,
         ),
+        Example(
+            "s = tf.distribute.experimental.MultiWorkerMirroredStrategy()\nwith s.scope():\n"
+            "    m = tf.keras.Sequential()\n    m.build()",
+            "s = npu_strategy.NPUStrategy()\nwith s.scope():\n    m = tf.keras.Sequential()\n    m.build()",
+            note="compiled elsewhere",
+            level="manual",
+            config=Config(distributed="tf", select=frozenset({"NPU411", "NPU100"})),
+        ),
         Example.same("s = tf.distribute.MirroredStrategy()", note="without --distributed tf", level="manual"),
         Example.same("s = tf.distribute.OneDeviceStrategy('/gpu:0')", config=_TF, level="unsupported"),
         Example.same("s = my.distribute.MirroredStrategy()", note="the user's own", config=_TF),
@@ -88,21 +96,25 @@ def strategy(call: Call) -> None:
     if call.name in _UNSUPPORTED:
         return call.unsupported("This strategy is not supported on NPUs; npu_strategy.NPUStrategy() trains data parallel.")
     call.replace(call.node, f"{call.need('npu_strategy')}.NPUStrategy()")
-    call.fixed(
-        "NPUStrategy: one replica a process; how many there are is told by RANK_SIZE. A batch of the dataset is that of one rank "
-        "now, not of all replicas."
-    )
-    if _compiles_keras(call):
-        call.manual(
-            "In the scope of a strategy Keras divides the loss by the number of ranks, and the wrapped optimizer averages the "
-            "gradients after that: a step of SGD is as many times too small. Build and compile the model outside of the scope, "
-            "which a process with one replica does not need, or multiply the learning rate by get_rank_size()."
+    if not _trains_keras(call):
+        return call.fixed(
+            "NPUStrategy: one replica a process; how many there are is told by RANK_SIZE. A batch of the dataset is that of one "
+            "rank now, not of all replicas."
         )
-    return None
+    call.fixed("NPUStrategy: one replica a process; how many there are is told by RANK_SIZE.")
+    return call.manual(
+        "Keras takes a batch for that of all replicas under a strategy; here it is that of one rank: divide the batch size by "
+        "get_rank_size(), or all ranks together read as many times more in a step. In the scope of a strategy Keras divides the "
+        "loss by the number of ranks, and the wrapped optimizer averages the gradients after that: a step of SGD is as many "
+        "times too small. Build and compile the model outside of the scope, which a process with one replica does not need, or "
+        "multiply the learning rate by get_rank_size()."
+    )
 
 
-def _compiles_keras(call: Call) -> bool:
-    """Whether the script compiles a Keras model, as far as a call's name and arguments tell."""
+def _trains_keras(call: Call) -> bool:
+    """Whether a Keras model is compiled, here or in a file that this one uses, as far as a call's name and arguments tell."""
+    if call.script.path in call.script.project.keras_nets:
+        return True
     for node, _ in call.script.walked.calls:
         if call.resolve(node.func) in _COMPILES:
             return True
@@ -167,27 +179,6 @@ def optimizer(call: Call) -> None:
             break
     call.wrap_in_call(call.node, call.need("npu_distributed_optimizer_wrapper"))
     call.fixed("Gradients are averaged over the ranks.")
-
-
-@rule(
-    id="NPU413",
-    title="Synchronous replicas",
-    matches=("tensorflow.train.SyncReplicasOptimizer",),
-    why="It collects gradients on parameter servers, which NPUs do not have.",
-    source="TensorFlow adapter porting guide: distributed training",
-    examples=(
-        Example.same(
-            "def f(opt):\n    return tf.train.SyncReplicasOptimizer(opt, 4)",
-            note="to be taken out",
-            level="unsupported",
-            write="def f(opt):\n    return opt",
-        ),
-        Example.same("opt = mylib.SyncReplicasOptimizer(o)", note="not TensorFlow's"),
-    ),
-)
-def sync_replicas(call: Call) -> None:
-    """Reports SyncReplicasOptimizer."""
-    call.unsupported("Use the inner optimizer alone; with --distributed tf its gradients are averaged over the ranks.")
 
 
 @rule(

@@ -12,6 +12,7 @@ from keras.src.optimizers.legacy import optimizer_v2
 from npu_bridge import _environment
 from npu_bridge._host_differences import accept
 from npu_bridge.estimator.npu import util
+from npu_bridge.estimator.npu._averaged_gradients import averaged_pairs, gathered
 from npu_bridge.estimator.npu.npu_loss_scale_optimizer import scaled_gradients, update_if_finite
 from npu_bridge.hccl import hccl_ops
 
@@ -54,11 +55,10 @@ def npu_allreduce(
         return [npu_allreduce(value, reduction, fusion, fusion_id, group) for value in values]
     size = _rank_size()
     if isinstance(values, tf.IndexedSlices):
-        gathered = hccl_ops.allgather(values.values, size, group)
-        indices = hccl_ops.allgather(values.indices, size, group)
+        rows, indices = gathered(values, size, group)
         if reduction == "mean":
-            gathered = gathered / tf.cast(size, gathered.dtype)
-        return tf.IndexedSlices(gathered, indices, values.dense_shape)
+            rows = rows / tf.cast(size, rows.dtype)
+        return tf.IndexedSlices(rows, indices, values.dense_shape)
     total = hccl_ops.allreduce(values, "sum" if reduction == "mean" else reduction, fusion, fusion_id, group)
     return total / tf.cast(size, total.dtype) if reduction == "mean" and size > 1 else total
 
@@ -82,13 +82,13 @@ class NPUDistributedOptimizer(tf.train.Optimizer):
             return gradients
         if self._is_weight_update_sharding:
             return self._sharded(gradients, size)
-        return [(None if grad is None else allreduce(grad), var) for grad, var in gradients]
+        return averaged_pairs(gradients, allreduce)
 
     def _sharded(self, gradients: GradsAndVars, size: int) -> GradsAndVars:
         if "DEVICE_ID" not in os.environ:
             raise ValueError("weight-update sharding needs DEVICE_ID")
         util.add_grads_and_vars(gradients, size)
-        return [(None if grad is None else reduce(grad, util.get_gid_by_grad(grad)), var) for grad, var in gradients]
+        return averaged_pairs(gradients, lambda grad: reduce(grad, util.get_gid_by_grad(grad)))
 
     def apply_gradients(self, grads_and_vars: Any, *args: Any, **kwargs: Any) -> tf.Operation:
         """Apply gradients with the inner optimizer; with sharding each rank its own, then all get the others' variables."""
@@ -154,7 +154,7 @@ class NPUOptimizer(tf.train.Optimizer):
     def _averaged(self, gradients: GradsAndVars) -> GradsAndVars:
         if not self._is_distributed or _rank_size() <= 1:
             return gradients
-        return [(None if grad is None else allreduce(grad), var) for grad, var in gradients]
+        return averaged_pairs(gradients, allreduce)
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> tf.Operation:
         """Apply the gradients; under loss scaling only when all are finite, and let the manager change the scale."""
@@ -176,22 +176,21 @@ class NPUOptimizer(tf.train.Optimizer):
         return self._opt.variables(*args, **kwargs)
 
 
-def _average_gradients(gradients: Any, size: int) -> Any:
+def _average_gradients(gradients: Any, size: int, variables: Sequence[Any] = ()) -> Any:
+    """gradients: with their variables in pairs, or alone, in the order of `variables`."""
     if size <= 1:
         return gradients
-    average = [
-        (None if item[0] is None else allreduce(item[0]), item[1])
-        if isinstance(item, tuple)
-        else (None if item is None else allreduce(item))
-        for item in gradients
-    ]
-    return average
+    if all(isinstance(item, tuple) for item in gradients):
+        return averaged_pairs(gradients, allreduce)
+    owners = variables if len(variables) == len(gradients) else gradients
+    return [gradient for gradient, _ in averaged_pairs(zip(gradients, owners, strict=True), allreduce)]
 
 
 def _averaging(method: Callable[..., Any], size: int) -> Callable[..., Any]:
     @wraps(method)
     def averaged(*args: Any, **kwargs: Any) -> Any:
-        return _average_gradients(method(*args, **kwargs), size)
+        variables = kwargs.get("params") or (args[1] if len(args) > 1 else None)
+        return _average_gradients(method(*args, **kwargs), size, variables or ())
 
     return averaged
 
@@ -221,7 +220,7 @@ class KerasDistributeOptimizer(optimizer_v2.OptimizerV2):
 
     def get_gradients(self, loss: Any, params: Any) -> list[Any]:
         """Gradients of ``loss``, averaged over the ranks."""
-        return _average_gradients(self._inner_get_gradients(loss, params), _rank_size())
+        return _average_gradients(self._inner_get_gradients(loss, params), _rank_size(), params)
 
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
         """The inner optimizer's updates for the averaged gradients."""
