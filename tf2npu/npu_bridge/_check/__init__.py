@@ -54,13 +54,9 @@ def _taker(request: dict[str, Any]) -> Any:
     from npu_bridge._check.stored_steps import StoredSteps
 
     steps = StoredSteps(Path(request["folder"]))
-    is_first = request["role"] == "original"
-    draws = Draws(None if is_first else steps.facts().seeds)
-    draws.install()
-    if is_first:
-        recorded = RecordedSteps(steps, request["steps"])
-        recorded.facts.seeds = draws.made
-        return recorded
+    Draws().install()
+    if request["role"] == "original":
+        return RecordedSteps(steps, request["steps"])
     if request["role"] == "again":
         return RepeatedSteps(steps, request["is_free"])
     from npu_bridge._check.migrated import MigratedSteps

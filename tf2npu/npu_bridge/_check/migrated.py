@@ -16,7 +16,7 @@ from npu_bridge._check import variable_values
 from npu_bridge._check.checked_run import CheckedRun, Context
 from npu_bridge._check.conclusion import Conclusion
 from npu_bridge._check.device_run import DeviceRun, in_graph_types, in_mode
-from npu_bridge._check.distances import is_equal
+from npu_bridge._check.distances import is_alike
 from npu_bridge._check.least_change_search import StepInputs
 from npu_bridge._check.original import AGAIN, end
 from npu_bridge._check.plain_step import sources_of
@@ -117,7 +117,7 @@ class MigratedSteps:
         """Batches that are not the original's, though TensorFlow gives the original the same ones twice."""
         for name, value in own.items():
             theirs = original.sources.get(name)
-            if theirs is not None and name not in self._unlike and not is_equal(value, theirs):
+            if theirs is not None and name not in self._unlike and not is_alike(value, theirs):
                 self._unlike.append(name)
 
     def close(self) -> None:

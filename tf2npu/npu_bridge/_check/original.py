@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from npu_bridge._check import variable_values
-from npu_bridge._check.distances import distance, is_equal
+from npu_bridge._check.distances import distance, is_alike
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32, nudged
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step, sources_of
 from npu_bridge._check.step_graph import Asked, StepGraph
@@ -79,7 +79,7 @@ class RepeatedSteps:
         own = sources_of(session, graph, feeds)
         self._document["unlike"] += [
             name for name, value in own.items()
-            if name in recorded.sources and name not in self._document["unlike"] and not is_equal(value, recorded.sources[name])
+            if name in recorded.sources and name not in self._document["unlike"] and not is_alike(value, recorded.sources[name])
         ]  # fmt: skip
         sources = {name: recorded.sources.get(name, value) for name, value in own.items()}
         if not (self._is_free and self._step):

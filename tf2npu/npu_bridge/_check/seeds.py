@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,10 @@ _SEED = 20210
 
 
 class Draws:
-    """The seeds that operations got without asking for one, by graph in the order of their first draw."""
+    """Counts the operations of each graph that ask for no seed."""
 
-    def __init__(self, recorded: list[list[int]] | None = None) -> None:
-        self.made: list[list[int]] = []
-        self._recorded = recorded or []
-        self._graphs: list[Any] = []
+    def __init__(self) -> None:
+        self._counts: list[tuple[Any, Iterator[int]]] = []
         self._original: Callable[[Any], Any] | None = None
 
     def install(self) -> None:
@@ -31,22 +30,19 @@ class Draws:
         random_seed.get_seed = self.get_seed
 
     def get_seed(self, op_seed: int | None) -> Any:
-        """As TensorFlow's own, but that a second run draws what the first did, though its graph has more or fewer nodes.
+        """As TensorFlow's own; where neither operation nor graph has a seed, as if the graph had TensorFlow's default one.
 
-        Source: random_seed.get_seed counts the nodes of the graph.
+        Source: random_seed.get_seed counts these operations, too, where the graph has a seed.
         """
         assert self._original is not None
-        if op_seed is not None or context.executing_eagerly():
-            return self._original(op_seed)
         graph = ops.get_default_graph()
-        graph_seed = random_seed.DEFAULT_GRAPH_SEED if graph.seed is None else graph.seed
-        return graph_seed, self._next(graph)
+        if op_seed is not None or context.executing_eagerly() or graph.seed is not None:
+            return self._original(op_seed)
+        return random_seed.DEFAULT_GRAPH_SEED, self._next(graph)
 
     def _next(self, graph: Any) -> int:
-        number = next((i for i, known in enumerate(self._graphs) if known is graph), len(self._graphs))
-        if number == len(self._graphs):
-            self._graphs.append(graph)
-            self.made.append([])
-        drawn, known = self.made[number], self._recorded[number] if number < len(self._recorded) else []
-        drawn.append(known[len(drawn)] if len(drawn) < len(known) else int(graph._last_id))
-        return drawn[-1]
+        counter = next((counter for known, counter in self._counts if known is graph), None)
+        if counter is None:
+            counter = itertools.count()
+            self._counts.append((graph, counter))
+        return next(counter)

@@ -29,13 +29,12 @@ class StepValues:
 @dataclass
 class OriginalFacts:
     """loss: name of the tensor.  feeds: of the run.  nodes: op, type of the first output and place in the source, by name, in
-    order.  seeds: see Draws.  updates: the operation that changes a variable, by its name.
+    order.  updates: the operation that changes a variable, by its name.
     """
 
     loss: str = ""
     feeds: list[str] = field(default_factory=list)
     nodes: dict[str, list[str]] = field(default_factory=dict)
-    seeds: list[list[int]] = field(default_factory=list)
     updates: dict[str, str] = field(default_factory=dict)
     steps: int = 0
     left_out: int = 0
