@@ -1,10 +1,8 @@
-"""Equal draws in every run of a check: what a script seeds stays, and what it does not seed is drawn as in the original's run."""
+"""Equal draws in every run of a check: what a script seeds stays, and what it does not seed gets the same seeds each time."""
 
 from __future__ import annotations
 
-import itertools
 import random
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,36 +11,29 @@ from tensorflow.python.framework import ops, random_seed
 
 _SEED = 20210
 """Any number serves, as long as each run has the same."""
+_counts: list[tuple[Any, list[int]]] = []
+"""How many operations of each graph got a seed of ours. The graphs stay: the process ends after some steps."""
 
 
-class Draws:
-    """Counts the operations of each graph that ask for no seed."""
+def install() -> None:
+    """Seed Python and numpy, and give those operations of TensorFlow seeds for which the script has none."""
+    random.seed(_SEED)
+    np.random.seed(_SEED)
+    original = random_seed.get_seed
 
-    def __init__(self) -> None:
-        self._counts: list[tuple[Any, Iterator[int]]] = []
-        self._original: Callable[[Any], Any] | None = None
+    def get_seed(op_seed: int | None) -> Any:
+        if op_seed is not None or context.executing_eagerly() or ops.get_default_graph().seed is not None:
+            return original(op_seed)  # which counts the operations of a graph
+        return random_seed.DEFAULT_GRAPH_SEED, _next(ops.get_default_graph())
 
-    def install(self) -> None:
-        """Seed Python and numpy, and give TensorFlow's operations without a seed theirs."""
-        random.seed(_SEED)
-        np.random.seed(_SEED)
-        self._original = random_seed.get_seed
-        random_seed.get_seed = self.get_seed
+    random_seed.get_seed = get_seed
 
-    def get_seed(self, op_seed: int | None) -> Any:
-        """As TensorFlow's own; where neither operation nor graph has a seed, as if the graph had TensorFlow's default one.
 
-        Source: random_seed.get_seed counts these operations, too, where the graph has a seed.
-        """
-        assert self._original is not None
-        graph = ops.get_default_graph()
-        if op_seed is not None or context.executing_eagerly() or graph.seed is not None:
-            return self._original(op_seed)
-        return random_seed.DEFAULT_GRAPH_SEED, self._next(graph)
-
-    def _next(self, graph: Any) -> int:
-        counter = next((counter for known, counter in self._counts if known is graph), None)
-        if counter is None:
-            counter = itertools.count()
-            self._counts.append((graph, counter))
-        return next(counter)
+def _next(graph: Any) -> int:
+    """The number of a draw in its graph, from 0."""
+    count = next((count for known, count in _counts if known is graph), None)
+    if count is None:
+        count = [-1]
+        _counts.append((graph, count))
+    count[0] += 1
+    return count[0]
