@@ -76,13 +76,14 @@ class MigratedSteps:
         if self._context is None:
             self._open(session, graph)
         assert self._context is not None
-        self._context.follow(graph)
+        loss = original.loss if original.loss.rpartition(":")[0] in graph.by_name else graph.loss
+        self._context.follow(graph, loss)
         own = sources_of(session, graph, feeds)
         self._note_data(own, original)
         sources = {name: _same_shape(original.sources.get(name), value) for name, value in own.items()}
         before = {**variable_values.read(session, graph.variables), **original.before}
         begins = before if self._step == 0 or not self._settings.is_free else None
-        self._inputs.append(StepInputs(graph, original, sources, begins))
+        self._inputs.append(StepInputs(graph, original, sources, begins, loss))
         result: list[Any] = []
         try:
             for run in self._runs:
@@ -101,8 +102,7 @@ class MigratedSteps:
 
     def _open(self, session: Any, graph: StepGraph) -> None:
         config = load_config({**_options.of_process, **(parameters_of(getattr(session, USERS_CONFIG, None)) or {})})
-        loss = self._facts.loss if self._facts.loss.rpartition(":")[0] in graph.by_name else graph.loss
-        self._context = Context(graph, loss, self._facts)
+        self._context = Context(graph, "", self._facts)
         self._runs = [CheckedRun("B", "", None, OF_GRAPH_TYPES, self._context)]
         if not self._settings.is_whole:
             return
@@ -154,8 +154,7 @@ class MigratedSteps:
         return Again(losses, yardstick)
 
     def _loss_of(self, step: int) -> float | None:
-        value = self._steps.get(step).tensors.get(self._facts.loss)
-        return None if value is None else float(value)
+        return self._steps.get(step).loss_value
 
 
 def _original_run(name: str, loss: list[float | None]) -> dict[str, Any]:
