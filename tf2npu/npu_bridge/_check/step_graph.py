@@ -60,7 +60,8 @@ class StepGraph:
         return {operation.name: operation for operation in self.operations}
 
     def _loss(self, names: set[str]) -> str:
-        """The tensor of the loss: a fetched scalar, by preference one that is called so, else what is differentiated; or "".
+        """The tensor of the loss: what is differentiated, by preference where it is fetched, or a fetched scalar that it is made
+        of (as of a loss that is scaled) or that is called so; else "".
 
         names: of what the run executes. A run that fetches no loss computes gradients without it.
         """
@@ -71,7 +72,9 @@ class StepGraph:
             if not root.gradients.isdisjoint(names) and self._can_compute(root.name)
         ]  # fmt: skip
         both = [name for name in fetched if name in roots]
-        return next(iter([*both, *named, *(roots if len(fetched) != 1 else []), *fetched, *roots]), "")
+        before = {operation.name for operation in executed(self.graph, roots, (), self.asked.feeds)}
+        parts = [name for name in fetched if name.rpartition(":")[0] in before]
+        return next(iter([*both, *named, *parts, *roots, *fetched]), "")
 
     def _can_compute(self, name: str) -> bool:
         """Whether a tensor needs nothing that is not fed."""
