@@ -102,7 +102,7 @@ class CheckProcesses:
         command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *options, "--", str(script), *self.words]
         with Directory.given(self.folder) as folder, folder.new_file(log.name) as stream:
             process = subprocess.Popen(
-                command, env={**variables, CHECK_VARIABLE: json.dumps(asked)}, stdout=stream, stderr=subprocess.STDOUT,
+                command, env=variables, stdout=stream, stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
         return CheckedScript(process, log)
