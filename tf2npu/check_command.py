@@ -169,7 +169,21 @@ class _Check:
             for process in filter(None, (again, migrated)):
                 process.stop()
         found = self.processes.document(RECORD)
-        return found or self._failed(migrated, code)
+        if found is None:
+            return self._failed(migrated, code)
+        self._note_early_end(found, migrated, code)
+        return found
+
+    def _note_early_end(self, found: dict[str, Any], migrated: CheckedScript, code: int) -> None:
+        """Say so where the migrated script made fewer steps than the original."""
+        n_wanted = (self.processes.document(FACTS) or {}).get("steps", 0)
+        if found["steps"] >= n_wanted or not found["is_complete"]:
+            return
+        found["is_complete"] = False
+        found["stopped"] = f"the migrated script ended after {found['steps']} of {n_wanted} training steps"
+        for run in found["runs"]:
+            if run["run"] == "B" and code and not run["failure"]:
+                run.update(failure={"type": f"exit code {code}", "text": _last_line(migrated)}, agrees=False)
 
     def _wait(self, migrated: CheckedScript) -> int:
         """Wait for the end; after Ctrl-C for what the process, which was interrupted too, still writes down."""
@@ -190,9 +204,11 @@ class _Check:
     def _failed(self, migrated: CheckedScript, code: int) -> dict[str, Any]:
         """The record of a migrated script that ended before its hooks could write one."""
         click.echo(migrated.last_words(), err=True)
+        losses = (self.processes.document(FACTS) or {}).get("losses", [])
         failure = {"type": f"exit code {code}", "text": _last_line(migrated)}
-        runs = [{"run": "A", "agrees": True}, {"run": "B", "failure": failure}]
-        return {"format": 1, "runs": runs, "is_complete": False}
+        runs = [{"run": "A", "agrees": True, "loss": losses}, {"run": "B", "failure": failure}]
+        stopped = "the migrated script ended before it was compared"
+        return {"format": 1, "runs": runs, "is_complete": False, "stopped": stopped}
 
     def _conversion(self, found: dict[str, Any], converted: TemporaryConversion | None) -> None:
         """The rules without which the converted script does not differ, where the conversion makes it do so."""

@@ -92,19 +92,11 @@ class CheckProcesses:
             "role": role, "folder": str(self.folder), "steps": self.n_steps, "is_free": self.is_free,
             "seconds": max(0.0, self.deadline - time.monotonic()), **request,
         }  # fmt: skip
-        variables = {
-            "TF_CPP_MIN_LOG_LEVEL": "3",
-            **os.environ,
-            **environment,
-            "PYTHONHASHSEED": "0",
-            "TMPDIR": str(self._temporary()),
-        }
+        ours = {"PYTHONHASHSEED": "0", "TMPDIR": str(self._temporary()), CHECK_VARIABLE: json.dumps(asked)}
+        variables = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ, **environment, **ours}
         command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *options, "--", str(script), *self.words]
         with Directory.given(self.folder) as folder, folder.new_file(log.name) as stream:
-            process = subprocess.Popen(
-                command, env=variables, stdout=stream, stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-            )  # fmt: skip
+            process = subprocess.Popen(command, env=variables, stdout=stream, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         return CheckedScript(process, log)
 
     def _temporary(self) -> Path:

@@ -79,7 +79,9 @@ def uninstall() -> None:
 
 
 def _print_log() -> None:
-    """The run log, on stderr at the end of the process; whole when TF2NPU_LOG is "full"."""
+    """The run log, on stderr at the end of the process; whole when TF2NPU_LOG is "full". A check tells what it ran itself."""
+    if _check.is_asked():
+        return
     log = run_log()
     lines = log.digest() + (log.summary() if os.environ.get(LOG_VARIABLE) in ("full", "debug") else [])
     lines += _some_on_device() + _without_effect() if lines else filter(None, [none_on_device()])

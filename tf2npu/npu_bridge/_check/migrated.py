@@ -130,12 +130,12 @@ class MigratedSteps:
         context.yardstick = again.yardstick
         unlike = [name for name in self._unlike if name not in context.yardstick.unlike]
         found = Conclusion(context, self._inputs, unlike, self._settings.deadline).documents(self._runs)
-        losses = [self._loss_of(step) for step in range(self._facts.steps)]
-        runs = [_original_run("A", losses), *([_original_run("A'", again.losses)] if again.losses else []), *found]
+        runs = [_original_run("A", self._facts.losses, _not_finite(context))]
+        runs += [_original_run("A'", again.losses)] if again.losses else []
         document = {
             "format": 1, "steps": self._step, "loss": self._facts.loss, "self_distance": as_json(context.yardstick.loss),
             "randomness": [context.randomness(name) for name in sorted(context.yardstick.unlike)],
-            "is_complete": not self._stopped, "stopped": self._stopped, "runs": runs,
+            "is_complete": not self._stopped, "stopped": self._stopped, "runs": [*runs, *found],
             "nodes": context.node_rows(self._runs), "unmatched": context.n_unmatched,
         }  # fmt: skip
         self._steps.put_document(RECORD, document)
@@ -146,19 +146,27 @@ class MigratedSteps:
             time.sleep(_PAUSE)
         found = found or {}
         losses = found.get("losses", [])
-        pairs = [(one, self._loss_of(step)) for step, one in enumerate(losses)]
+        pairs = zip(losses, self._facts.losses, strict=False)
         apart = [abs(one - other) / abs(other) for one, other in pairs if one is not None and other]
         yardstick = Yardstick(
             max(apart, default=0.0), found.get("updates", {}), found.get("updates_16", {}), frozenset(found.get("unlike", ()))
         )
         return Again(losses, yardstick)
 
-    def _loss_of(self, step: int) -> float | None:
-        return self._steps.get(step).loss_value
+
+def _original_run(name: str, loss: list[float | None], failure: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"run": name, "mode": "", "loss": [as_json(value) for value in loss], "agrees": True, "failure": failure}
 
 
-def _original_run(name: str, loss: list[float | None]) -> dict[str, Any]:
-    return {"run": name, "mode": "", "loss": [as_json(value) for value in loss], "agrees": True, "failure": None}
+def _not_finite(context: Context) -> dict[str, Any] | None:
+    """Where the original itself first gives no number."""
+    if not context.facts.not_finite:
+        return None
+    tensor, step = context.facts.not_finite
+    node = tensor.rpartition(":")[0] or tensor
+    op, file, line = context.place(node)
+    text = f"the original's loss is no number: the first NaN or infinity is in {node} ({op}), step {step}"
+    return {"type": "NaN", "text": text, "node": node, "file": file, "line": line}
 
 
 def _choices(asked: RuntimeConfig, plain: RuntimeConfig, modes: tuple[str, ...]) -> list[tuple[str, str, RuntimeConfig]]:

@@ -40,7 +40,8 @@ def loss_in(tensors: Mapping[str, np.ndarray], name: str) -> float | None:
 @dataclass
 class OriginalFacts:
     """loss: name of the first step's tensor.  feeds: of the run.  nodes: op, type of the first output and place in the source,
-    by name, in order.  updates: the operation that changes a variable, by its name.
+    by name, in order.  updates: the operation that changes a variable, by its name.  losses: of each step.
+    not_finite: the first tensor that has a NaN or an infinity where a loss has, and the number of its step.
     """
 
     loss: str = ""
@@ -49,6 +50,8 @@ class OriginalFacts:
     updates: dict[str, str] = field(default_factory=dict)
     steps: int = 0
     left_out: int = 0
+    losses: list[float | None] = field(default_factory=list)
+    not_finite: list[str] = field(default_factory=list)
 
 
 class StoredSteps:
