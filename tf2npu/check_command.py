@@ -133,7 +133,8 @@ class _Check:
         failure = None if code == 0 else {"type": f"exit code {code}", "text": _last_line(original)}
         found = self._migrated(converted, is_whole=True)
         if found["runs"]:
-            found["runs"][0].update(failure=failure if facts["steps"] < self.wanted.steps else None)
+            if failure is not None and facts["steps"] < self.wanted.steps:
+                found["runs"][0].update(failure=failure)
             self._conversion(found, converted)
         found["script"], found["soc"] = str(self.script), self.wanted.soc
         found["migrated"] = str(self.wanted.migrated or "")

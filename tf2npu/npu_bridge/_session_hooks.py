@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from hccl import _groups as hccl_groups
-from npu_bridge import _debug_dump, _options
+from npu_bridge import _check, _debug_dump, _options
 from npu_bridge._call_site import users_line
 from npu_bridge._callable_feeds import arrays_of, check_names
 from npu_bridge._host_differences import accept

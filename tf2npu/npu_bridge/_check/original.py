@@ -66,7 +66,7 @@ class RecordedSteps:
         if loss is not None and not math.isfinite(loss) and not facts.not_finite:
             order = {operation.name: number for number, operation in enumerate(graph.operations)}
             found = [name for name, value in values.items() if value.dtype.kind == "f" and not np.isfinite(value).all()]
-            first = min(found, key=lambda name: order[name.rpartition(":")[0] or name])
+            first = min(found, key=lambda name: order.get(name.rpartition(":")[0] or name, -1))  # what is fed is before all
             facts.not_finite = [first, str(facts.steps - 1)]
 
     def close(self) -> None:
