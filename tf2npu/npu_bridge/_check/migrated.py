@@ -83,7 +83,7 @@ class MigratedSteps:
         sources = {name: _same_shape(original.sources.get(name), value) for name, value in own.items()}
         before = {**variable_values.read(session, graph.variables), **original.before}
         begins = before if self._step == 0 or not self._settings.is_free else None
-        self._inputs.append(StepInputs(graph, original, sources, begins, loss))
+        self._inputs.append(StepInputs(graph, original.without_tensors(), sources, begins, loss))
         result: list[Any] = []
         try:
             for run in self._runs:

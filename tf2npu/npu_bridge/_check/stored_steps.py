@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,11 @@ class StepValues:
     @property
     def loss_value(self) -> float | None:
         return loss_in(self.tensors, self.loss)
+
+    def without_tensors(self) -> StepValues:
+        """The same with no tensor but the loss."""
+        kept = {name: value for name, value in self.tensors.items() if name == self.loss}
+        return replace(self, tensors=kept)
 
 
 def loss_in(tensors: Mapping[str, np.ndarray], name: str) -> float | None:
