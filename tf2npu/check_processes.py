@@ -29,16 +29,19 @@ _SHOWN_BYTES = 4000
 
 @dataclass
 class CheckedScript:
-    """A run of a script in a process of its own.  log: what it prints."""
+    """A run of a script in a process of its own.  log: what it prints.  is_late: it was ended."""
 
     process: subprocess.Popen[bytes]
     log: Path
 
-    def wait(self, until: float) -> int:
-        """The exit code, as a shell has it; the process ends some time after `until`, by time.monotonic, at the latest."""
+    is_late: bool = False
+
+    def wait(self, until: float, grace: float = _GRACE) -> int:
+        """The exit code, as a shell has it; the process ends `grace` seconds after `until`, by time.monotonic, at the latest."""
         try:
-            code = self.process.wait(max(0.0, until + _GRACE - time.monotonic()))
+            code = self.process.wait(max(0.0, until + grace - time.monotonic()))
         except subprocess.TimeoutExpired:
+            self.is_late = True
             code = self.stop()
         return code if code >= 0 else 128 - code
 

@@ -44,8 +44,8 @@ class RecordedSteps:
         self._steps.put(self.facts.steps, StepValues(numbers_in(sources), before, made.tensors, made.after, graph.loss))
         self._note(graph, len(graph.tensors) - len(names))
         self._note_loss(graph, loss_in(made.tensors, graph.loss), {**numbers_in(sources), **before, **made.tensors})
+        self.close()  # after each step: the script may hang in the next
         if self.facts.steps == self._n_steps:
-            self.close()
             end()
         return made.fetches
 
