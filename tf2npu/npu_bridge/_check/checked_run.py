@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +13,7 @@ from npu_bridge._check.node_errors import NodeError, OwnErrors, add_errors
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step
 from npu_bridge._check.step_graph import StepGraph
-from npu_bridge._check.stored_steps import OriginalFacts, StepValues
+from npu_bridge._check.stored_steps import OriginalFacts, StepValues, loss_in
 from npu_bridge._check.verdict import (
     OF_GRAPH_TYPES,
     RunErrors,
@@ -33,7 +32,7 @@ from npu_runtime.importer.source_lines import users_line
 
 @dataclass
 class Context:
-    """What all runs share.  graph: of the latest step; order: tensors of all steps' graphs."""
+    """What all runs share.  graph, loss: of the latest step; order: tensors of all steps' graphs."""
 
     graph: StepGraph
     loss: str
@@ -42,9 +41,9 @@ class Context:
     n_unmatched: int = 0
     order: dict[str, None] = field(default_factory=dict)
 
-    def follow(self, graph: StepGraph) -> None:
-        """Go on to the graph of the next step, which may fetch more than that before."""
-        self.graph = graph
+    def follow(self, graph: StepGraph, loss: str) -> None:
+        """Go on to the graph of the next step, which may fetch more than that before, or train other variables."""
+        self.graph, self.loss = graph, loss
         self.order.update(dict.fromkeys(graph.tensors))
 
     def place(self, node: str) -> tuple[str, str, int]:
@@ -153,8 +152,7 @@ class CheckedRun:
         self, step: int, original: StepValues, sources: Mapping[str, np.ndarray], made: RanStep, before: Mapping[str, np.ndarray]
     ) -> None:  # fmt: skip
         context, found = self._context, {}
-        loss = made.tensors.get(context.loss)
-        self.errors.add_step(math.nan if loss is None else float(loss), original, context.facts.loss, made.after)
+        self.errors.add_step(loss_in(made.tensors, context.loss), original, made.after)
         common = context.common(made.tensors, original)
         add_errors(found, context.graph, made.tensors, original, common)
         shown = {name: original.tensors[name] for name in context.graph.shown if name in original.tensors}

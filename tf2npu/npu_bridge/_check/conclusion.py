@@ -99,7 +99,7 @@ class Conclusion:
             return
         context = self.context
         search = LeastChangeSearch(
-            run.device, run.config, run.tolerances, context.yardstick, context.loss, context.facts.loss, self.steps,
+            run.device, run.config, run.tolerances, context.yardstick, self.steps,
             run.errors.first_wrong(run.tolerances, context.yardstick), self.deadline,
         )  # fmt: skip
         if run.name == "D":

@@ -16,7 +16,7 @@ from npu_bridge._check import variable_values
 from npu_bridge._check.checked_run import CheckedRun, Context
 from npu_bridge._check.conclusion import Conclusion
 from npu_bridge._check.device_run import DeviceRun, in_graph_types, in_mode
-from npu_bridge._check.distances import is_equal
+from npu_bridge._check.distances import is_alike
 from npu_bridge._check.least_change_search import StepInputs
 from npu_bridge._check.original import AGAIN, end
 from npu_bridge._check.plain_step import sources_of
@@ -76,13 +76,14 @@ class MigratedSteps:
         if self._context is None:
             self._open(session, graph)
         assert self._context is not None
-        self._context.follow(graph)
+        loss = original.loss if original.loss.rpartition(":")[0] in graph.by_name else graph.loss
+        self._context.follow(graph, loss)
         own = sources_of(session, graph, feeds)
         self._note_data(own, original)
         sources = {name: _same_shape(original.sources.get(name), value) for name, value in own.items()}
         before = {**variable_values.read(session, graph.variables), **original.before}
         begins = before if self._step == 0 or not self._settings.is_free else None
-        self._inputs.append(StepInputs(graph, original, sources, begins))
+        self._inputs.append(StepInputs(graph, original.without_tensors(), sources, begins, loss))
         result: list[Any] = []
         try:
             for run in self._runs:
@@ -101,8 +102,7 @@ class MigratedSteps:
 
     def _open(self, session: Any, graph: StepGraph) -> None:
         config = load_config({**_options.of_process, **(parameters_of(getattr(session, USERS_CONFIG, None)) or {})})
-        loss = self._facts.loss if self._facts.loss.rpartition(":")[0] in graph.by_name else graph.loss
-        self._context = Context(graph, loss, self._facts)
+        self._context = Context(graph, "", self._facts)
         self._runs = [CheckedRun("B", "", None, OF_GRAPH_TYPES, self._context)]
         if not self._settings.is_whole:
             return
@@ -117,7 +117,7 @@ class MigratedSteps:
         """Batches that are not the original's, though TensorFlow gives the original the same ones twice."""
         for name, value in own.items():
             theirs = original.sources.get(name)
-            if theirs is not None and name not in self._unlike and not is_equal(value, theirs):
+            if theirs is not None and name not in self._unlike and not is_alike(value, theirs):
                 self._unlike.append(name)
 
     def close(self) -> None:
@@ -130,12 +130,12 @@ class MigratedSteps:
         context.yardstick = again.yardstick
         unlike = [name for name in self._unlike if name not in context.yardstick.unlike]
         found = Conclusion(context, self._inputs, unlike, self._settings.deadline).documents(self._runs)
-        losses = [self._loss_of(step) for step in range(self._facts.steps)]
-        runs = [_original_run("A", losses), *([_original_run("A'", again.losses)] if again.losses else []), *found]
+        runs = [_original_run("A", self._facts.losses, _not_finite(context))]
+        runs += [_original_run("A'", again.losses)] if again.losses else []
         document = {
             "format": 1, "steps": self._step, "loss": self._facts.loss, "self_distance": as_json(context.yardstick.loss),
             "randomness": [context.randomness(name) for name in sorted(context.yardstick.unlike)],
-            "is_complete": not self._stopped, "stopped": self._stopped, "runs": runs,
+            "is_complete": not self._stopped, "stopped": self._stopped, "runs": [*runs, *found],
             "nodes": context.node_rows(self._runs), "unmatched": context.n_unmatched,
         }  # fmt: skip
         self._steps.put_document(RECORD, document)
@@ -146,20 +146,27 @@ class MigratedSteps:
             time.sleep(_PAUSE)
         found = found or {}
         losses = found.get("losses", [])
-        pairs = [(one, self._loss_of(step)) for step, one in enumerate(losses)]
+        pairs = zip(losses, self._facts.losses, strict=False)
         apart = [abs(one - other) / abs(other) for one, other in pairs if one is not None and other]
         yardstick = Yardstick(
             max(apart, default=0.0), found.get("updates", {}), found.get("updates_16", {}), frozenset(found.get("unlike", ()))
         )
         return Again(losses, yardstick)
 
-    def _loss_of(self, step: int) -> float | None:
-        value = self._steps.get(step).tensors.get(self._facts.loss)
-        return None if value is None else float(value)
+
+def _original_run(name: str, loss: list[float | None], failure: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"run": name, "mode": "", "loss": [as_json(value) for value in loss], "agrees": True, "failure": failure}
 
 
-def _original_run(name: str, loss: list[float | None]) -> dict[str, Any]:
-    return {"run": name, "mode": "", "loss": [as_json(value) for value in loss], "agrees": True, "failure": None}
+def _not_finite(context: Context) -> dict[str, Any] | None:
+    """Where the original itself first gives no number."""
+    if not context.facts.not_finite:
+        return None
+    tensor, step = context.facts.not_finite
+    node = tensor.rpartition(":")[0] or tensor
+    op, file, line = context.place(node)
+    text = f"the original's loss is no number: the first NaN or infinity is in {node} ({op}), step {step}"
+    return {"type": "NaN", "text": text, "node": node, "file": file, "line": line}
 
 
 def _choices(asked: RuntimeConfig, plain: RuntimeConfig, modes: tuple[str, ...]) -> list[tuple[str, str, RuntimeConfig]]:

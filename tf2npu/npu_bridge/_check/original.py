@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -9,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from npu_bridge._check import variable_values
-from npu_bridge._check.distances import distance, is_equal
+from npu_bridge._check.distances import distance, is_alike
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32, nudged
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step, sources_of
 from npu_bridge._check.step_graph import Asked, StepGraph
-from npu_bridge._check.stored_steps import OriginalFacts, StepValues, StoredSteps
+from npu_bridge._check.stored_steps import OriginalFacts, StepValues, StoredSteps, loss_in
 
 from npu_runtime.importer.source_lines import users_line
 
@@ -40,10 +41,11 @@ class RecordedSteps:
         sources, names = sources_of(session, graph, feeds), kept_tensors(graph)
         before = variable_values.read(session, graph.variables)
         made = run_step(session, graph, sources, names)
-        self._steps.put(self.facts.steps, StepValues(numbers_in(sources), before, made.tensors, made.after))
+        self._steps.put(self.facts.steps, StepValues(numbers_in(sources), before, made.tensors, made.after, graph.loss))
         self._note(graph, len(graph.tensors) - len(names))
+        self._note_loss(graph, loss_in(made.tensors, graph.loss), {**numbers_in(sources), **before, **made.tensors})
+        self.close()  # after each step: the script may hang in the next
         if self.facts.steps == self._n_steps:
-            self.close()
             end()
         return made.fetches
 
@@ -57,6 +59,15 @@ class RecordedSteps:
         for variable in graph.variables:
             for update in graph.updates_of(variable.name):
                 facts.updates[variable.name] = update.name
+
+    def _note_loss(self, graph: StepGraph, loss: float | None, values: Mapping[str, np.ndarray]) -> None:
+        facts = self.facts
+        facts.losses.append(loss)
+        if loss is not None and not math.isfinite(loss) and not facts.not_finite:
+            order = {operation.name: number for number, operation in enumerate(graph.operations)}
+            found = [name for name, value in values.items() if value.dtype.kind == "f" and not np.isfinite(value).all()]
+            first = min(found, key=lambda name: order.get(name.rpartition(":")[0] or name, -1))  # what is fed is before all
+            facts.not_finite = [first, str(facts.steps - 1)]
 
     def close(self) -> None:
         """Store what holds for all steps."""
@@ -79,7 +90,7 @@ class RepeatedSteps:
         own = sources_of(session, graph, feeds)
         self._document["unlike"] += [
             name for name, value in own.items()
-            if name in recorded.sources and name not in self._document["unlike"] and not is_equal(value, recorded.sources[name])
+            if name in recorded.sources and name not in self._document["unlike"] and not is_alike(value, recorded.sources[name])
         ]  # fmt: skip
         sources = {name: recorded.sources.get(name, value) for name, value in own.items()}
         if not (self._is_free and self._step):
@@ -97,8 +108,7 @@ class RepeatedSteps:
 
     def _compare(self, recorded: StepValues, made: RanStep) -> None:
         found = self._document
-        loss = made.tensors.get(self._facts.loss)
-        found["losses"].append(None if loss is None else float(loss))
+        found["losses"].append(loss_in(made.tensors, recorded.loss))
         for name, value in made.tensors.items():
             found["tensors"][name] = max(found["tensors"].get(name, 0.0), distance(value, recorded.tensors[name]))
         self._compare_updates("updates", recorded, made, recorded.before)

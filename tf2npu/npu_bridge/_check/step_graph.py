@@ -49,13 +49,39 @@ class StepGraph:
 
     def __init__(self, graph: Any, asked: Asked) -> None:
         self.graph, self.asked = graph, asked
-        found = executed(graph, asked.fetches, asked.targets, asked.feeds)
-        names = {operation.name for operation in found}
+        names = {operation.name for operation in executed(graph, asked.fetches, asked.targets, asked.feeds)}
+        self.loss = self._loss(names)
+        if self.loss:
+            names |= {operation.name for operation in executed(graph, [self.loss], (), asked.feeds)}
         self.operations = [operation for operation in graph.get_operations() if operation.name in names]
 
     @cached_property
     def by_name(self) -> dict[str, Any]:
         return {operation.name: operation for operation in self.operations}
+
+    def _loss(self, names: set[str]) -> str:
+        """The tensor of the loss: what is differentiated, by preference where it is fetched, or a fetched scalar that it is made
+        of (as of a loss that is scaled) or that is called so; else "".
+
+        names: of what the run executes. A run that fetches no loss computes gradients without it.
+        """
+        fetched = [name for name in self.asked.fetches if _is_scalar(self.graph, name)]
+        named = [name for name in fetched if "loss" in name.lower() or "cost" in name.lower()]
+        roots = [
+            root.name for root in roots_of(self.graph)
+            if not root.gradients.isdisjoint(names) and self._can_compute(root.name)
+        ]  # fmt: skip
+        both = [name for name in fetched if name in roots]
+        before = {operation.name for operation in executed(self.graph, roots, (), self.asked.feeds)}
+        parts = [name for name in fetched if name.rpartition(":")[0] in before]
+        return next(iter([*both, *named, *parts, *roots, *fetched]), "")
+
+    def _can_compute(self, name: str) -> bool:
+        """Whether a tensor needs nothing that is not fed."""
+        found = executed(self.graph, [name], (), self.asked.feeds)
+        return not any(
+            operation.type == "Placeholder" and operation.outputs[0].name not in self.asked.feeds for operation in found
+        )
 
     @cached_property
     def drawn(self) -> list[str]:
@@ -107,21 +133,24 @@ class StepGraph:
         return [name for name in self.tensors if _shows_variable(self.graph.as_graph_element(name).op)]
 
     @cached_property
+    def seen_late(self) -> list[str]:
+        """What is made after a change of a variable of what showed the variable before it.
+
+        Of variables of the old kind a reader may share the memory, so nobody knows which of both values went in.
+        """
+        early = {name for name in self.shown if name.rpartition(":")[0] not in self._late}
+        late = (operation for operation in self.operations if operation.name in self._late)
+        return [
+            tensor.name for operation in late
+            if any(one.name in early and one.op.type != "ReadVariableOp" for one in operation.inputs)
+            for tensor in operation.outputs
+        ]  # fmt: skip
+
+    @cached_property
     def variables(self) -> list[Variable]:
         """Those that the run touches and whose value can be seen."""
         found = (_variable(operation) for operation in self.operations if operation.type in _VARIABLES)
         return [variable for variable in found if variable.reads]
-
-    @cached_property
-    def loss(self) -> str:
-        """The tensor of the loss: a fetched scalar, by preference one that is called so, else what is differentiated; or ""."""
-        fetched = [name for name in self.asked.fetches if _is_scalar(self.graph, name)]
-        named = [name for name in fetched if "loss" in name.lower() or "cost" in name.lower()]
-        roots = [
-            name for name in roots_of(self.graph) if name.rpartition(":")[0] in self.by_name and _is_scalar(self.graph, name)
-        ]
-        both = [name for name in fetched if name in roots]
-        return next(iter([*both, *named, *(roots if len(fetched) != 1 else []), *fetched, *roots]), "")
 
     def updates_of(self, variable: str) -> list[Any]:
         """The operations of the run that change a variable."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,34 @@ _FACTS = "original.json"
 
 @dataclass
 class StepValues:
-    """Of one training step, by name: what it was given, its variables before and after, its tensors; the loss."""
+    """Of one training step, by name: what it was given, its variables before and after, its tensors; the name of its loss."""
 
     sources: dict[str, np.ndarray] = field(default_factory=dict)
     before: dict[str, np.ndarray] = field(default_factory=dict)
     tensors: dict[str, np.ndarray] = field(default_factory=dict)
     after: dict[str, np.ndarray] = field(default_factory=dict)
+    loss: str = ""
+
+    @property
+    def loss_value(self) -> float | None:
+        return loss_in(self.tensors, self.loss)
+
+    def without_tensors(self) -> StepValues:
+        """The same with no tensor but the loss."""
+        kept = {name: value for name, value in self.tensors.items() if name == self.loss}
+        return replace(self, tensors=kept)
+
+
+def loss_in(tensors: Mapping[str, np.ndarray], name: str) -> float | None:
+    """The value of a loss, the mean where it has one for each example; None where it is not known."""
+    return float(np.mean(tensors[name].astype(np.float64))) if name in tensors else None
 
 
 @dataclass
 class OriginalFacts:
-    """loss: name of the tensor.  feeds: of the run.  nodes: op, type of the first output and place in the source, by name, in
-    order.  updates: the operation that changes a variable, by its name.
+    """loss: name of the first step's tensor.  feeds: of the run.  nodes: op, type of the first output and place in the source,
+    by name, in order.  updates: the operation that changes a variable, by its name.  losses: of each step.
+    not_finite: the first tensor that has a NaN or an infinity where a loss has, and the number of its step.
     """
 
     loss: str = ""
@@ -38,6 +55,8 @@ class OriginalFacts:
     updates: dict[str, str] = field(default_factory=dict)
     steps: int = 0
     left_out: int = 0
+    losses: list[float | None] = field(default_factory=list)
+    not_finite: list[str] = field(default_factory=list)
 
 
 class StoredSteps:
@@ -56,13 +75,14 @@ class StoredSteps:
                 names.append([part, name, array.dtype.name])
         with Directory.given(self._folder) as folder, replacing(folder, f"{step}.npz") as stream:
             np.savez(stream, **arrays)
-        self.put_document(f"{step}.json", names)
+        self.put_document(f"{step}.json", {"loss": values.loss, "names": names})
 
     def get(self, step: int) -> StepValues:
         """Raises: OSError for a step that is not there."""
-        values = StepValues()
+        known = json.loads((self._folder / f"{step}.json").read_text())
+        values = StepValues(loss=known["loss"])
         with np.load(self._folder / f"{step}.npz", allow_pickle=False) as archive:
-            for number, (part, name, dtype) in enumerate(json.loads((self._folder / f"{step}.json").read_text())):
+            for number, (part, name, dtype) in enumerate(known["names"]):
                 getattr(values, part)[name] = _restored(archive[f"a{number}"], dtype)
         return values
 
