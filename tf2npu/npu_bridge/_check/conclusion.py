@@ -52,7 +52,7 @@ class Conclusion:
         yardstick, errors = self.context.yardstick, run.errors
         off = errors.off(run.tolerances, yardstick) if run.failure is None else []
         first = self._first(run, off)
-        agreeing = sum(1 for error in errors.nodes.values() if not is_significant(error, run.tolerances))
+        agreeing = sum(1 for name, error in errors.nodes.items() if self._is_right(run, name, error))
         return {
             "run": run.name, "mode": run.mode, "loss": [as_json(value) for value in errors.loss],
             "tolerance": max(run.tolerances.loss, SELF_DISTANCES * yardstick.loss), "loss_error": as_json(errors.loss_error),
@@ -62,27 +62,37 @@ class Conclusion:
             "least_change": None, "failure": run.failure,
         }  # fmt: skip
 
+    @staticmethod
+    def _is_right(run: CheckedRun, name: str, error: NodeError) -> bool:
+        return name not in run.wrong and not is_significant(error, run.tolerances)
+
     def _first(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any] | None:
         if run.name == "B" and self.unlike:
             return {**described(self.context, self.unlike[0], 0, NodeError(inputs=0.0)), "what": "data"}
         if not off:
             return None
+        if run.name == "B":
+            return self._where_graphs_part(run, off)
         order = [name for name in self.context.order if name in run.significant]
         if order:
             return run.significant[order[0]]
-        if run.name == "B":
-            return self._first_error(run, off)
         return self._amplifier(run) if "" in off else None
 
-    def _first_error(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any]:
-        """In a run on TensorFlow, whose nodes compute what they say: the first that is off, else what updates a variable."""
-        nodes = run.errors.nodes
-        for name in self.context.order:
-            if name in nodes and (nodes[name].error or 0.0) > run.tolerances.own:
-                return described(self.context, name, nodes[name].step, nodes[name])
-        variable = next(name for name in off if name) if any(off) else ""
-        update = self.context.facts.updates.get(variable, variable)
-        return described(self.context, f"{update}:0", 0, NodeError(run.errors.updates.get(variable), None))
+    def _where_graphs_part(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any]:
+        """The first node that makes something else than the original of what the original has, and that is in the way of what is
+        off; where there is none, what updates a variable does so.
+        """
+        graph, variables = self.context.graph, [name for name in off if name]
+        updates = [operation.name for name in variables for operation in graph.updates_of(name)]
+        ends = [*([self.context.loss] if "" in off and self.context.loss else []), *updates]
+        places = {name: place for place, name in enumerate(self.context.order)}
+        for parting in run.parting:
+            found = [name for name, is_first in parting.wrong(ends).items() if is_first and name in run.significant]
+            if found:
+                return run.significant[min(found, key=lambda name: places.get(name, len(places)))]
+        update = (updates or [self.context.facts.updates.get(name, name) for name in variables] or [""])[0]
+        error = run.errors.updates.get(variables[0]) if variables else None
+        return described(self.context, f"{update}:0", 0, NodeError(error, error))
 
     def _amplifier(self, run: CheckedRun) -> dict[str, Any] | None:
         """Where the loss is off and no node by itself: the node that amplifies most."""

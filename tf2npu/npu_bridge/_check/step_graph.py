@@ -123,6 +123,10 @@ class StepGraph:
         both = [name for name in fetched if name in roots]
         return next(iter([*both, *named, *(roots if len(fetched) != 1 else []), *fetched, *roots]), "")
 
+    def ends(self, loss: str) -> list[str]:
+        """What a step is for: the tensor of the loss, if it has one, and the operations that change variables."""
+        return [*([loss] if loss else []), *(operation.name for operation in self.operations if _is_change(operation))]
+
     def updates_of(self, variable: str) -> list[Any]:
         """The operations of the run that change a variable."""
         return [operation for operation in self.operations if operation.inputs and _changes(operation, variable)]
