@@ -72,6 +72,8 @@ def main(out: Path) -> int:
         print(("ok   " if good else "FAIL ") + line, flush=True)
         all_good = all_good and good
     print(f"\nthe report of the conversion: {out.resolve() / 'tf2npu-report' / 'index.html'}")
+    print("why a migrated script's loss differs from the original's, once one does:")
+    print(f"    {CONVERTER} check examples/lenet_estimator/train.py -- --model_dir={out / 'checked_model'}")
     return 0 if all_good else 1
 
 

@@ -115,11 +115,23 @@ class CheckProcesses:
             "role": role, "folder": str(self.folder), "steps": self.n_steps, "is_free": self.is_free,
             "seconds": max(0.0, self.deadline - time.monotonic()), **request,
         }  # fmt: skip
-        variables = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ, **environment, "PYTHONHASHSEED": "0"}
+        variables = {
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            **os.environ,
+            **environment,
+            "PYTHONHASHSEED": "0",
+            "TMPDIR": str(self._temporary()),
+        }
         command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *options, "--", str(script), *self.words]
         with Directory.given(self.folder) as folder, folder.new_file(log.name) as stream:
             process = self.start(command, {**variables, CHECK_VARIABLE: json.dumps(asked)}, stream)
         return CheckedScript(process, log)
+
+    def _temporary(self) -> Path:
+        """Where a script's temporary files go: it is ended in the middle of its training, and removes none of them."""
+        folder = self.folder / "temporary"
+        with Directory.given(folder, make=True):
+            return folder
 
     def put_nothing(self, name: str) -> None:
         """Leave an empty document, so that nobody waits for it."""

@@ -29,9 +29,10 @@ def install() -> bool:
     global _is_installed
     if not is_asked() or _is_installed:
         return is_asked()
-    from npu_bridge._check import draws_in_branches, gradient_roots, session_hooks
+    from npu_bridge._check import draws_in_branches, gradient_roots, seeds, session_hooks
 
     request = json.loads(os.environ[CHECK_VARIABLE])
+    seeds.install()
     gradient_roots.install()
     draws_in_branches.install()
     taker = _taker(request)
@@ -50,17 +51,11 @@ def _settings(request: dict[str, Any]) -> Any:
 
 def _taker(request: dict[str, Any]) -> Any:
     from npu_bridge._check.original import RecordedSteps, RepeatedSteps
-    from npu_bridge._check.seeds import Draws
     from npu_bridge._check.stored_steps import StoredSteps
 
     steps = StoredSteps(Path(request["folder"]))
-    is_first = request["role"] == "original"
-    draws = Draws(None if is_first else steps.facts().seeds)
-    draws.install()
-    if is_first:
-        recorded = RecordedSteps(steps, request["steps"])
-        recorded.facts.seeds = draws.made
-        return recorded
+    if request["role"] == "original":
+        return RecordedSteps(steps, request["steps"])
     if request["role"] == "again":
         return RepeatedSteps(steps, request["is_free"])
     from npu_bridge._check.migrated import MigratedSteps

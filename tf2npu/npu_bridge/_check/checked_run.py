@@ -17,7 +17,7 @@ from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32
 from npu_bridge._check.places import OriginalPlaces
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step
 from npu_bridge._check.step_graph import StepGraph
-from npu_bridge._check.stored_steps import OriginalFacts, StepValues
+from npu_bridge._check.stored_steps import OriginalFacts, StepValues, loss_in
 from npu_bridge._check.verdict import (
     OF_GRAPH_TYPES,
     RunErrors,
@@ -37,8 +37,8 @@ from npu_runtime.importer.source_lines import users_line
 
 @dataclass
 class Context:
-    """What all runs share.  graph: of the latest step; order: tensors of all steps' graphs.  reference: what the device's tensors
-    of the latest step are held against, by the names of the migrated graph.
+    """What all runs share.  graph, loss: of the latest step; order: tensors of all steps' graphs.  reference: what the device's
+    tensors of the latest step are held against, by the names of the migrated graph.
     """
 
     graph: StepGraph
@@ -58,9 +58,9 @@ class Context:
         """Types of the original's operations by name."""
         return {name: op for name, (op, _) in self.facts.nodes.items()}
 
-    def follow(self, graph: StepGraph) -> None:
-        """Go on to the graph of the next step, which may fetch more than that before."""
-        self.graph = graph
+    def follow(self, graph: StepGraph, loss: str) -> None:
+        """Go on to the graph of the next step, which may fetch more than that before, or train other variables."""
+        self.graph, self.loss = graph, loss
         self.order.update(dict.fromkeys(graph.tensors))
 
     def place(self, node: str) -> tuple[str, str, int]:
@@ -175,8 +175,7 @@ class CheckedRun:
     def _look(
         self, step: int, original: StepValues, sources: Mapping[str, np.ndarray], made: RanStep, before: Mapping[str, np.ndarray]
     ) -> None:  # fmt: skip
-        loss = made.tensors.get(self._context.loss)
-        self.errors.add_step(math.nan if loss is None else float(loss), original, self._context.facts.loss, made.after)
+        self.errors.add_step(loss_in(made.tensors, self._context.loss), original, made.after)
         if self.device is None:
             self._look_at_graphs(step, original, made)
         else:
@@ -188,9 +187,9 @@ class CheckedRun:
         theirs = CorrespondingTensors(original.tensors, context.operations)
         types = {name: graph.graph.as_graph_element(name).op.type for name in made.tensors}
         errors = {name: theirs.error(name, types[name], value) for name, value in made.tensors.items()}
-        parting = PartingTensors(graph, errors, list(self._roundings(errors, made, original)))
+        parting = PartingTensors(graph, context.loss, errors, list(self._roundings(errors, made, original)))
         self.parting.append(parting)
-        wrong = parting.wrong(graph.ends(context.loss))
+        wrong = parting.wrong(parting.ends())
         right = {name: error for name, error in errors.items() if error is not None and not parting.is_off(name)}
         found = {name: NodeError(error, error) for name, error in right.items()}
         for name, is_first in wrong.items():
@@ -225,7 +224,8 @@ class CheckedRun:
         reference = context.reference
         add_errors(found, context.graph, made.tensors, reference, context.common(made.tensors))
         shown = {name: reference[name] for name in context.graph.shown if name in reference}
-        tensors = {name: value for name, value in made.tensors.items() if name in context.order}
+        fits = context.graph.fits
+        tensors = {name: value for name, value in made.tensors.items() if name in context.order and fits(name, value)}
         self._own.add(context.graph, found, step, tensors, tensors, before, {**shown, **numbers_in(sources)})
         for name in context.order:
             if name in found and is_significant(found[name], self.tolerances):

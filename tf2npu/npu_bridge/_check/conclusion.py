@@ -82,16 +82,16 @@ class Conclusion:
         """The first node that makes something else than the original of what the original has, and that is in the way of what is
         off; where there is none, what updates a variable does so.
         """
-        graph, variables = self.context.graph, [name for name in off if name]
-        updates = [operation.name for name in variables for operation in graph.updates_of(name)]
-        ends = [*([self.context.loss] if "" in off and self.context.loss else []), *updates]
         places = {name: place for place, name in enumerate(self.context.order)}
         for parting in run.parting:
-            found = [name for name, is_first in parting.wrong(ends).items() if is_first and name in run.significant]
+            wrong = parting.wrong(parting.ends_of(off))
+            found = [name for name, is_first in wrong.items() if is_first and name in run.significant]
             if found:
                 return run.significant[min(found, key=lambda name: places.get(name, len(places)))]
-        update = (updates or [self.context.facts.updates.get(name, name) for name in variables] or [""])[0]
-        error = run.errors.updates.get(variables[0]) if variables else None
+        variable = next((name for name in off if name), "")
+        updates = self.context.graph.updates_of(variable)
+        update = updates[0].name if updates else self.context.facts.updates.get(variable, variable)
+        error = run.errors.updates.get(variable)
         return described(self.context, f"{update}:0", 0, NodeError(error, error))
 
     def _amplifier(self, run: CheckedRun) -> dict[str, Any] | None:
@@ -109,7 +109,7 @@ class Conclusion:
             return
         context = self.context
         search = LeastChangeSearch(
-            run.device, run.config, run.tolerances, context.yardstick, context.loss, context.facts.loss, self.steps,
+            run.device, run.config, run.tolerances, context.yardstick, self.steps,
             run.errors.first_wrong(run.tolerances, context.yardstick), self.deadline,
         )  # fmt: skip
         if run.name == "D":

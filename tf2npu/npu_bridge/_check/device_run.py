@@ -59,7 +59,7 @@ class DeviceRun:
         """The loss of a step that changes nothing."""
         self._begin(graph, variables)
         feeds = _fed(sources, (loss,))
-        return float(self._session.run(Request((loss,), (), tuple(feeds)), list(feeds.values()))[0])
+        return float(np.mean(self._session.run(Request((loss,), (), tuple(feeds)), list(feeds.values()))[0]))
 
     def reconfigure(self, config: RuntimeConfig) -> None:
         """Make later steps with other options."""
@@ -67,7 +67,7 @@ class DeviceRun:
 
     def typed_graph(self, graph: StepGraph, sources: Mapping[str, np.ndarray], loss: str) -> Graph:
         """The graph of a step in which each node has the type that it runs in."""
-        fetches = (*graph.asked.fetches, loss)
+        fetches = (*graph.asked.fetches, *([loss] if loss else []))
         return self._session.typed_graph(Request(fetches, graph.asked.targets, tuple(_fed(sources, fetches))))
 
     def _begin(self, graph: StepGraph, variables: Mapping[str, np.ndarray] | None) -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from tensorflow.python.ops import gradients_util
 
-_roots: list[tuple[Any, str]] = []
-"""Each graph with the name of a tensor that is differentiated. The graphs stay: the process ends after some steps."""
+
+class Root(NamedTuple):
+    """name: of the tensor that is differentiated.  gradients: names of the operations that give its gradients."""
+
+    name: str
+    gradients: frozenset[str]
+
+
+_roots: list[tuple[Any, Root]] = []
+"""Each graph with what is differentiated in it. The graphs stay: the process ends after some steps."""
 
 
 def install() -> None:
@@ -15,14 +23,22 @@ def install() -> None:
     original = gradients_util._GradientsHelper
 
     def noted(ys: Any, *arguments: Any, **named: Any) -> Any:
+        found = original(ys, *arguments, **named)
+        gradients = frozenset(name for gradient in found for name in _operations(gradient))
         for y in ys if isinstance(ys, list | tuple) else [ys]:
             if hasattr(y, "graph"):
-                _roots.append((y.graph, y.name))
-        return original(ys, *arguments, **named)
+                _roots.append((y.graph, Root(y.name, gradients)))
+        return found
 
     gradients_util._GradientsHelper = noted
 
 
-def roots_of(graph: Any) -> list[str]:
-    """Names of the tensors of a tf.Graph that gradients were asked of, in order."""
-    return [name for noted, name in _roots if noted is graph]
+def _operations(gradient: Any) -> list[str]:
+    """One for a tensor, two for a gradient of some rows, none for None."""
+    parts = (gradient, getattr(gradient, "values", None))
+    return [part.op.name for part in parts if getattr(part, "op", None) is not None]
+
+
+def roots_of(graph: Any) -> list[Root]:
+    """What gradients were asked of in a tf.Graph, in order."""
+    return [root for noted, root in _roots if noted is graph]

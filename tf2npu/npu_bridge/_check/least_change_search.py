@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from npu_bridge._check.device_run import DeviceRun
 from npu_bridge._check.step_graph import StepGraph
-from npu_bridge._check.stored_steps import StepValues
+from npu_bridge._check.stored_steps import StepValues, loss_in
 from npu_bridge._check.verdict import RunErrors, Tolerances, Yardstick, as_json
 from tensorflow.python.framework import errors_impl
 
@@ -39,12 +39,16 @@ _MOST_ROUNDS = 4
 
 @dataclass(frozen=True)
 class StepInputs:
-    """What a step began with, in every run.  begins: variables, None to go on from those of the step before."""
+    """What a step began with, in every run.  begins: variables, None to go on from those of the step before.
+
+    loss: name of its tensor.
+    """
 
     graph: StepGraph
     original: StepValues
     sources: Mapping[str, np.ndarray]
     begins: Mapping[str, np.ndarray] | None
+    loss: str
 
 
 @dataclass
@@ -55,8 +59,6 @@ class LeastChangeSearch:
     config: RuntimeConfig
     tolerances: Tolerances
     yardstick: Yardstick
-    loss: str
-    original_loss: str
     steps: Sequence[StepInputs]
     wrong: int
     deadline: float
@@ -97,7 +99,7 @@ class LeastChangeSearch:
     def _reduced(self) -> list[ReducedNode]:
         self.device.reconfigure(self.config)
         step = self.steps[self.wrong]
-        return reduced_nodes(self.device.typed_graph(step.graph, step.sources, self.loss))
+        return reduced_nodes(self.device.typed_graph(step.graph, step.sources, step.loss))
 
     def _searched(self, candidates: Sequence[Candidate], choose: Callable[[Collection[str]], RuntimeConfig]) -> MinimalSubset:
         return minimal_subset(candidates, lambda names: self._mends(choose(names)), lambda: time.monotonic() < self.deadline)
@@ -107,20 +109,22 @@ class LeastChangeSearch:
         step = self.steps[self.wrong]
         self.device.reconfigure(config)
         try:
-            loss = self.device.loss(step.graph, step.sources, step.begins, self.loss)
-            errors = RunErrors()
-            errors.add_step(loss, step.original, self.original_loss, {})
-            if "" in errors.off(self.tolerances, self.yardstick):
+            if step.loss and not self._has_right_loss(step):
                 return False
             return not self._errors([step]).off(self.tolerances, self.yardstick)
         except (DeviceError, errors_impl.OpError):
             return False
 
+    def _has_right_loss(self, step: StepInputs) -> bool:
+        errors = RunErrors()
+        errors.add_step(self.device.loss(step.graph, step.sources, step.begins, step.loss), step.original, {})
+        return "" not in errors.off(self.tolerances, self.yardstick)
+
     def _errors(self, steps: Sequence[StepInputs]) -> RunErrors:
         errors = RunErrors()
         for step in steps:
-            made = self.device.step(step.graph, step.sources, step.begins, self.loss)
-            errors.add_step(float(made.tensors[self.loss]), step.original, self.original_loss, made.after)
+            made = self.device.step(step.graph, step.sources, step.begins, step.loss)
+            errors.add_step(loss_in(made.tensors, step.loss), step.original, made.after)
         return errors
 
     def _told(self, change: LeastChange, is_minimal: bool, n_tried: int) -> tuple[dict[str, Any], int]:

@@ -16,7 +16,7 @@ from npu_bridge._check import variable_values
 from npu_bridge._check.checked_run import CheckedRun, Context
 from npu_bridge._check.conclusion import Conclusion
 from npu_bridge._check.device_run import DeviceRun, in_graph_types, in_mode
-from npu_bridge._check.distances import is_equal
+from npu_bridge._check.distances import is_alike
 from npu_bridge._check.least_change_search import StepInputs
 from npu_bridge._check.original import AGAIN, end
 from npu_bridge._check.plain_step import sources_of
@@ -76,13 +76,14 @@ class MigratedSteps:
         if self._context is None:
             self._open(session, graph)
         assert self._context is not None
-        self._context.follow(graph)
+        loss = original.loss if original.loss.rpartition(":")[0] in graph.by_name else graph.loss
+        self._context.follow(graph, loss)
         own = sources_of(session, graph, feeds)
         self._note_data(own, original)
         sources = {name: _same_shape(original.sources.get(name), value) for name, value in own.items()}
         before = {**variable_values.read(session, graph.variables), **original.before}
         begins = before if self._step == 0 or not self._settings.is_free else None
-        self._inputs.append(StepInputs(graph, original, sources, begins))
+        self._inputs.append(StepInputs(graph, original, sources, begins, loss))
         result: list[Any] = []
         try:
             for run in self._runs:
@@ -101,8 +102,7 @@ class MigratedSteps:
 
     def _open(self, session: Any, graph: StepGraph) -> None:
         config = load_config({**_options.of_process, **(parameters_of(getattr(session, USERS_CONFIG, None)) or {})})
-        loss = self._facts.loss if self._facts.loss.rpartition(":")[0] in graph.by_name else graph.loss
-        self._context = Context(graph, loss, self._facts)
+        self._context = Context(graph, "", self._facts)
         self._runs = [CheckedRun("B", "", None, OF_GRAPH_TYPES, self._context)]
         if not self._settings.is_whole:
             return
@@ -117,7 +117,7 @@ class MigratedSteps:
         """Batches that are not the original's, though TensorFlow gives the original the same ones twice."""
         for name, value in own.items():
             theirs = original.sources.get(name)
-            if theirs is not None and name not in self._unlike and not is_equal(value, theirs):
+            if theirs is not None and name not in self._unlike and not is_alike(value, theirs):
                 self._unlike.append(name)
 
     def close(self) -> None:
@@ -126,6 +126,8 @@ class MigratedSteps:
         if context is None or self._is_closed:
             return  # where the script made no step, the command says so
         self._is_closed = True
+        if self._step < self._facts.steps and not self._stopped:
+            self._stopped = f"the migrated script ended after {self._step} of {self._facts.steps} steps"
         again = self._again()
         context.yardstick = again.yardstick
         unlike = [name for name in self._unlike if name not in context.yardstick.unlike]
@@ -154,8 +156,7 @@ class MigratedSteps:
         return Again(losses, yardstick)
 
     def _loss_of(self, step: int) -> float | None:
-        value = self._steps.get(step).tensors.get(self._facts.loss)
-        return None if value is None else float(value)
+        return self._steps.get(step).loss_value
 
 
 def _original_run(name: str, loss: list[float | None]) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from npu_bridge._check import variable_values
-from npu_bridge._check.distances import distance, is_equal
+from npu_bridge._check.distances import distance, is_alike
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32, nudged
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step, sources_of
 from npu_bridge._check.step_graph import Asked, StepGraph
-from npu_bridge._check.stored_steps import OriginalFacts, StepValues, StoredSteps
+from npu_bridge._check.stored_steps import OriginalFacts, StepValues, StoredSteps, loss_in
 
 from npu_runtime.importer.source_lines import users_line
 
@@ -40,7 +40,7 @@ class RecordedSteps:
         sources, names = sources_of(session, graph, feeds), kept_tensors(graph)
         before = variable_values.read(session, graph.variables)
         made = run_step(session, graph, sources, names)
-        self._steps.put(self.facts.steps, StepValues(numbers_in(sources), before, made.tensors, made.after))
+        self._steps.put(self.facts.steps, StepValues(numbers_in(sources), before, made.tensors, made.after, graph.loss))
         self._note(graph, len(graph.tensors) - len(names))
         if self.facts.steps == self._n_steps:
             self.close()
@@ -79,7 +79,7 @@ class RepeatedSteps:
         own = sources_of(session, graph, feeds)
         self._document["unlike"] += [
             name for name, value in own.items()
-            if name in recorded.sources and name not in self._document["unlike"] and not is_equal(value, recorded.sources[name])
+            if name in recorded.sources and name not in self._document["unlike"] and not is_alike(value, recorded.sources[name])
         ]  # fmt: skip
         sources = {name: recorded.sources.get(name, value) for name, value in own.items()}
         if not (self._is_free and self._step):
@@ -97,8 +97,7 @@ class RepeatedSteps:
 
     def _compare(self, recorded: StepValues, made: RanStep) -> None:
         found = self._document
-        loss = made.tensors.get(self._facts.loss)
-        found["losses"].append(None if loss is None else float(loss))
+        found["losses"].append(loss_in(made.tensors, recorded.loss))
         for name, value in made.tensors.items():
             found["tensors"][name] = max(found["tensors"].get(name, 0.0), distance(value, recorded.tensors[name]))
         self._compare_updates("updates", recorded, made, recorded.before)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
 from npu_bridge._check.gradient_roots import roots_of
 from npu_bridge._training_requests import executed
 
@@ -49,13 +50,39 @@ class StepGraph:
 
     def __init__(self, graph: Any, asked: Asked) -> None:
         self.graph, self.asked = graph, asked
-        found = executed(graph, asked.fetches, asked.targets, asked.feeds)
-        names = {operation.name for operation in found}
+        names = {operation.name for operation in executed(graph, asked.fetches, asked.targets, asked.feeds)}
+        self.loss = self._loss(names)
+        if self.loss:
+            names |= {operation.name for operation in executed(graph, [self.loss], (), asked.feeds)}
         self.operations = [operation for operation in graph.get_operations() if operation.name in names]
 
     @cached_property
     def by_name(self) -> dict[str, Any]:
         return {operation.name: operation for operation in self.operations}
+
+    def _loss(self, names: set[str]) -> str:
+        """The tensor of the loss: what is differentiated, by preference where it is fetched, or a fetched scalar that it is made
+        of (as of a loss that is scaled) or that is called so; else "".
+
+        names: of what the run executes. A run that fetches no loss computes gradients without it.
+        """
+        fetched = [name for name in self.asked.fetches if _is_scalar(self.graph, name)]
+        named = [name for name in fetched if "loss" in name.lower() or "cost" in name.lower()]
+        roots = [
+            root.name for root in roots_of(self.graph)
+            if not root.gradients.isdisjoint(names) and self._can_compute(root.name)
+        ]  # fmt: skip
+        both = [name for name in fetched if name in roots]
+        before = {operation.name for operation in executed(self.graph, roots, (), self.asked.feeds)}
+        parts = [name for name in fetched if name.rpartition(":")[0] in before]
+        return next(iter([*both, *named, *parts, *roots, *fetched]), "")
+
+    def _can_compute(self, name: str) -> bool:
+        """Whether a tensor needs nothing that is not fed."""
+        found = executed(self.graph, [name], (), self.asked.feeds)
+        return not any(
+            operation.type == "Placeholder" and operation.outputs[0].name not in self.asked.feeds for operation in found
+        )
 
     @cached_property
     def drawn(self) -> list[str]:
@@ -112,20 +139,13 @@ class StepGraph:
         found = (_variable(operation) for operation in self.operations if operation.type in _VARIABLES)
         return [variable for variable in found if variable.reads]
 
-    @cached_property
-    def loss(self) -> str:
-        """The tensor of the loss: a fetched scalar, by preference one that is called so, else what is differentiated; or ""."""
-        fetched = [name for name in self.asked.fetches if _is_scalar(self.graph, name)]
-        named = [name for name in fetched if "loss" in name.lower() or "cost" in name.lower()]
-        roots = [
-            name for name in roots_of(self.graph) if name.rpartition(":")[0] in self.by_name and _is_scalar(self.graph, name)
-        ]
-        both = [name for name in fetched if name in roots]
-        return next(iter([*both, *named, *(roots if len(fetched) != 1 else []), *fetched, *roots]), "")
+    def changes(self) -> list[str]:
+        """Names of the operations that change variables."""
+        return [operation.name for operation in self.operations if _is_change(operation)]
 
-    def ends(self, loss: str) -> list[str]:
-        """What a step is for: the tensor of the loss, if it has one, and the operations that change variables."""
-        return [*([loss] if loss else []), *(operation.name for operation in self.operations if _is_change(operation))]
+    def fits(self, name: str, value: np.ndarray) -> bool:
+        """Whether a value has a shape that the graph says of a tensor: what a kernel keeps for its gradient may be anything."""
+        return bool(self.graph.as_graph_element(name).shape.is_compatible_with(value.shape))
 
     def updates_of(self, variable: str) -> list[Any]:
         """The operations of the run that change a variable."""

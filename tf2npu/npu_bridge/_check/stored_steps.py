@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,24 +19,33 @@ _FACTS = "original.json"
 
 @dataclass
 class StepValues:
-    """Of one training step, by name: what it was given, its variables before and after, its tensors; the loss."""
+    """Of one training step, by name: what it was given, its variables before and after, its tensors; the name of its loss."""
 
     sources: dict[str, np.ndarray] = field(default_factory=dict)
     before: dict[str, np.ndarray] = field(default_factory=dict)
     tensors: dict[str, np.ndarray] = field(default_factory=dict)
     after: dict[str, np.ndarray] = field(default_factory=dict)
+    loss: str = ""
+
+    @property
+    def loss_value(self) -> float | None:
+        return loss_in(self.tensors, self.loss)
+
+
+def loss_in(tensors: Mapping[str, np.ndarray], name: str) -> float | None:
+    """The value of a loss, the mean where it has one for each example; None where it is not known."""
+    return float(np.mean(tensors[name].astype(np.float64))) if name in tensors else None
 
 
 @dataclass
 class OriginalFacts:
-    """loss: name of the tensor.  feeds: of the run.  nodes: op, type of the first output and place in the source, by name, in
-    order.  seeds: see Draws.  updates: the operation that changes a variable, by its name.
+    """loss: name of the first step's tensor.  feeds: of the run.  nodes: op, type of the first output and place in the source,
+    by name, in order.  updates: the operation that changes a variable, by its name.
     """
 
     loss: str = ""
     feeds: list[str] = field(default_factory=list)
     nodes: dict[str, list[str]] = field(default_factory=dict)
-    seeds: list[list[int]] = field(default_factory=list)
     updates: dict[str, str] = field(default_factory=dict)
     steps: int = 0
     left_out: int = 0
@@ -57,13 +67,14 @@ class StoredSteps:
                 names.append([part, name, array.dtype.name])
         with Directory.given(self._folder) as folder, replacing(folder, f"{step}.npz") as stream:
             np.savez(stream, **arrays)
-        self.put_document(f"{step}.json", names)
+        self.put_document(f"{step}.json", {"loss": values.loss, "names": names})
 
     def get(self, step: int) -> StepValues:
         """Raises: OSError for a step that is not there."""
-        values = StepValues()
+        known = json.loads((self._folder / f"{step}.json").read_text())
+        values = StepValues(loss=known["loss"])
         with np.load(self._folder / f"{step}.npz", allow_pickle=False) as archive:
-            for number, (part, name, dtype) in enumerate(json.loads((self._folder / f"{step}.json").read_text())):
+            for number, (part, name, dtype) in enumerate(known["names"]):
                 getattr(values, part)[name] = _restored(archive[f"a{number}"], dtype)
         return values
 

@@ -70,17 +70,17 @@ class StepErrors(NamedTuple):
 class RunErrors:
     """Of one run, over its steps.  updates: the largest distance of each variable's update; of integers none."""
 
-    loss: list[float] = field(default_factory=list)
+    loss: list[float | None] = field(default_factory=list)
     loss_error: float = 0.0
     steps: list[StepErrors] = field(default_factory=list)
     updates: dict[str, float] = field(default_factory=dict)
     nodes: dict[str, NodeError] = field(default_factory=dict)
 
-    def add_step(self, loss: float, original: StepValues, loss_name: str, after: Mapping[str, np.ndarray]) -> None:
-        """Note loss and variables of a step that began with the original's."""
+    def add_step(self, loss: float | None, original: StepValues, after: Mapping[str, np.ndarray]) -> None:
+        """Note loss and variables of a step that began with the original's.  loss: None where it is not known."""
         self.loss.append(loss)
-        theirs = original.tensors.get(loss_name)
-        found = StepErrors(0.0 if theirs is None else _relative(loss, float(theirs)), _updates(original, after))
+        theirs = original.loss_value
+        found = StepErrors(0.0 if theirs is None or loss is None else _relative(loss, theirs), _updates(original, after))
         self.steps.append(found)
         self.loss_error = max(self.loss_error, found.loss)
         for name, apart in found.updates.items():

@@ -14,12 +14,12 @@ from npu_bridge._check.step_graph import StepGraph
 
 
 class PartingTensors:
-    """errors: distance of each tensor from the original's, None where that has no such tensor; what is not there is not known,
+    """loss: name of its tensor, or "".  errors: distance of each tensor from the original's, None where that has no such tensor; what is not there is not known,
     as in loops.  rounded: tensors that rounding alone may have made unlike the original's.
     """
 
-    def __init__(self, graph: StepGraph, errors: Mapping[str, float | None], rounded: Collection[str] = ()) -> None:
-        self._graph, self._errors, self._rounded = graph, errors, frozenset(rounded)
+    def __init__(self, graph: StepGraph, loss: str, errors: Mapping[str, float | None], rounded: Collection[str] = ()) -> None:
+        self._loss, self._graph, self._errors, self._rounded = loss, graph, errors, frozenset(rounded)
         self._inputs_off: dict[str, list[str]] = {}
 
     def is_off(self, name: str) -> bool:
@@ -28,6 +28,15 @@ class PartingTensors:
             return False
         error = self._errors[name]
         return error is None or error > SAME
+
+    def ends(self) -> list[str]:
+        """What the step is for: the tensor of the loss, and the operations that change variables."""
+        return [*([self._loss] if self._loss else []), *self._graph.changes()]
+
+    def ends_of(self, off: Collection[str]) -> list[str]:
+        """Those of the loss, where "" is off, and of variables."""
+        loss = [self._loss] if "" in off and self._loss else []
+        return [*loss, *(operation.name for name in off if name for operation in self._graph.updates_of(name))]
 
     def wrong(self, ends: Iterable[str]) -> dict[str, bool]:
         """Tensors that are off and on which one of the ends depends by such tensors alone, and whether each is the first of its
