@@ -51,12 +51,7 @@ class Context:
 
     @cached_property
     def places(self) -> OriginalPlaces:
-        return OriginalPlaces(where for _, where in self.facts.nodes.values())
-
-    @cached_property
-    def operations(self) -> dict[str, str]:
-        """Types of the original's operations by name."""
-        return {name: op for name, (op, _) in self.facts.nodes.items()}
+        return OriginalPlaces(node[1] for node in self.facts.nodes.values())
 
     def follow(self, graph: StepGraph, loss: str) -> None:
         """Go on to the graph of the next step, which may fetch more than that before, or train other variables."""
@@ -68,9 +63,11 @@ class Context:
 
         The name alone does not tell the line: TensorFlow numbers the nodes that nobody names.
         """
-        operation, known = self.graph.by_name.get(node), self.facts.nodes.get(node)
-        if operation is None:
-            op, where = known or ("", "")
+        known = self.facts.nodes.get(node)
+        try:
+            operation = self.graph.graph.get_operation_by_name(node)  # what is fed is not executed
+        except (KeyError, ValueError):
+            op, where = (known[0], known[1]) if known else ("", "")
         else:
             made = users_line(operation)
             where = self.places.of(made) or (known[1] if known and known[0] == operation.type else made)
@@ -184,9 +181,8 @@ class CheckedRun:
     def _look_at_graphs(self, step: int, original: StepValues, made: RanStep) -> None:
         """On TensorFlow, where nodes compute what they say: which of them say something else than the original's."""
         context, graph = self._context, self._context.graph
-        theirs = CorrespondingTensors(original.tensors, context.operations)
-        types = {name: graph.graph.as_graph_element(name).op.type for name in made.tensors}
-        errors = {name: theirs.error(name, types[name], value) for name, value in made.tensors.items()}
+        theirs, element = CorrespondingTensors(original.tensors, context.facts.nodes), graph.graph.as_graph_element
+        errors = {name: theirs.error(element(name).op, name, value) for name, value in made.tensors.items()}
         parting = PartingTensors(graph, context.loss, errors, list(self._roundings(errors, made, original)))
         self.parting.append(parting)
         wrong = parting.wrong(parting.ends())

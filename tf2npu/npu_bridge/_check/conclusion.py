@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,13 +33,13 @@ class Conclusion:
             found = self._document(run)
             documents.append(found)
             before = self._neighbour(run, documents[:-1])
-            if found["first"] is not None and run.name in "DEF" and not self._is_random:
+            if found["first"] is not None and run.name in "CDEF" and not self._is_random:
                 self._search(run, found, before)
         return documents
 
     def _neighbour(self, run: CheckedRun, documents: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         """The run that this one differs from in one thing, if that is off, too."""
-        names = {"D": ("C", ""), "E": ("D", ""), "F": ("E", run.mode)}
+        names = {"C": ("B", ""), "D": ("C", ""), "E": ("D", ""), "F": ("E", run.mode)}
         wanted = names.get(run.name)
         found = next((one for one in documents if (one["run"], one["mode"]) == wanted), None)
         return found if found is not None and not found["agrees"] else None
@@ -87,12 +87,27 @@ class Conclusion:
             wrong = parting.wrong(parting.ends_of(off))
             found = [name for name, is_first in wrong.items() if is_first and name in run.significant]
             if found:
-                return run.significant[min(found, key=lambda name: places.get(name, len(places)))]
+                first = min(found, key=lambda name: places.get(name, len(places)))
+                return self._named(run, first, wrong)
         variable = next((name for name in off if name), "")
         updates = self.context.graph.updates_of(variable)
         update = updates[0].name if updates else self.context.facts.updates.get(variable, variable)
         error = run.errors.updates.get(variable)
         return described(self.context, f"{update}:0", 0, NodeError(error, error))
+
+    def _named(self, run: CheckedRun, first: str, wrong: Collection[str]) -> dict[str, Any]:
+        """What is told of the first node: where the original has none of its name, by the next of its line that it has."""
+        told, nodes = run.significant[first], self.context.facts.nodes
+        if told["node"] in nodes:
+            return told
+        place = told["file"], told["line"]
+        line = (
+            name
+            for name in wrong
+            if name.rpartition(":")[0] in nodes and self.context.place(name.rpartition(":")[0])[1:] == place
+        )
+        name = next(line, "")
+        return described(self.context, name, told["step"], run.errors.nodes[name]) if name else told
 
     def _amplifier(self, run: CheckedRun) -> dict[str, Any] | None:
         """Where the loss is off and no node by itself: the node that amplifies most."""
@@ -105,7 +120,7 @@ class Conclusion:
         if before is not None:  # what was wrong there is wrong here, too, and is mended there
             found["cause"], found["first"] = before["cause"], before["first"]
             return
-        if time.monotonic() > self.deadline or run.device is None or run.config is None:
+        if run.name == "C" or time.monotonic() > self.deadline or run.device is None or run.config is None:
             return
         context = self.context
         search = LeastChangeSearch(

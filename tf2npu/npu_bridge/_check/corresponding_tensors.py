@@ -1,13 +1,14 @@
 """Which tensors of the migrated script's graph the original computes, too, under whatever name.
 
 TensorFlow numbers the nodes that nobody names, and builds fewer of them where shapes are known: `gradients/AddN_2` of one graph
-may be `gradients/AddN_3` of the other. So a tensor corresponds to one with its values, and by its name where it is too small for
-that to mean much.
+may be `gradients/AddN_3` of the other. So a tensor corresponds to that of its name where its node reads tensors of the same names, too,
+and to one with its values elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from npu_bridge._check.distances import distance
@@ -22,21 +23,25 @@ _FEW = 64
 
 
 class CorrespondingTensors:
-    """original: tensors of one of its steps, by name.  operations: type of its operations, by name."""
+    """original: tensors of one of its steps, by name.  nodes: op, place and names of inputs of its operations, by name."""
 
-    def __init__(self, original: Mapping[str, np.ndarray], operations: Mapping[str, str]) -> None:
-        self._original, self._operations = original, operations
+    def __init__(self, original: Mapping[str, np.ndarray], nodes: Mapping[str, Sequence[str]]) -> None:
+        self._original, self._nodes = original, nodes
         self._by_size: dict[int, list[tuple[float, str]]] = {}
         for name, value in original.items():
             if value.size > _FEW and value.dtype.kind != "b":
                 self._by_size.setdefault(value.size, []).append((_norm(value), name))
 
-    def error(self, name: str, op: str, value: np.ndarray) -> float | None:
-        """Distance from the original's: the one of this name and type, or one of these values; None where there is neither."""
-        theirs = self._original.get(name)
-        is_named = theirs is not None and self._operations.get(name.rpartition(":")[0]) == op
+    def error(self, operation: Any, name: str, value: np.ndarray) -> float | None:
+        """Distance from the original's: the one of this name, or one of these values; None where there is neither.
+
+        operation: of the tensor, a tf.Operation.
+        """
+        theirs, node = self._original.get(name), self._nodes.get(operation.name)
+        is_named = theirs is not None and node is not None and node[0] == operation.type
         error = distance(value, theirs) if theirs is not None and is_named else None
-        if error is not None and error <= SAME:
+        is_same = is_named and node is not None and list(node[2:]) == [tensor.name for tensor in operation.inputs]
+        if is_same or (error is not None and error <= SAME):
             return error
         found = self._found(value) if value.size > _FEW and value.dtype.kind != "b" else self._small(value, is_named)
         return found if found is not None else error
