@@ -24,8 +24,8 @@ def users_line(operation: Any) -> str:
 
 
 def _innermost(operation: Any, *, is_gradient: bool = False) -> str:
-    """is_gradient: the script asks for all gradients in one line, so only frames inside of TensorFlow's walk tell something: those
-    of a gradient that the script defines.
+    """is_gradient: the script asks for all gradients in one line, so only frames inside of TensorFlow's walk tell something:
+    those of a gradient that the script defines.
     """
     for frame in reversed(list(operation.traceback or ())):
         if is_gradient and frame.filename.endswith(_GRADIENTS):

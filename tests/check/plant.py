@@ -58,7 +58,8 @@ class Judged:
     has_cause: bool
 
     def __str__(self) -> str:
-        place = f"{self.first.get('node')} ({self.first.get('what')}) {Path(str(self.first.get('file'))).name}:{self.first.get('line')}"
+        first = self.first
+        place = f"{first.get('node')} ({first.get('what')}) {Path(str(first.get('file'))).name}:{first.get('line')}"
         marks = "".join(mark if is_right else "-" for mark, is_right in zip("NLC", self._marks, strict=True))
         return f"{marks} {place}: {self.cause or f'no cause, exit code {self.checked.code}'}"
 

@@ -16,6 +16,10 @@ from npu_runtime.analysis.fusion_switches import FOLDING
 
 _CAUSES = {"B": "conversion", "C": "kernel", "D": "fusion", "E": "precision", "F": "precision"}
 
+MADE_OF_ROUNDING = 0.1
+"""How far the update of a variable may be off, relative, where all that it is made of is right: Adam divides gradients by their
+size, so those that are nearly zero make steps as large as others, in a direction that rounding decides."""
+
 
 @dataclass
 class Conclusion:
@@ -76,9 +80,9 @@ class Conclusion:
         order = [name for name in self.context.order if name in run.significant]
         if order:
             return run.significant[order[0]]
-        return self._amplifier(run) if "" in off else None
+        return self._amplifier(run) if "" in off else self._update(run, off)
 
-    def _where_graphs_part(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any]:
+    def _where_graphs_part(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any] | None:
         """The first node that makes something else than the original of what the original has, and that is in the way of what is
         off; where there is none, what updates a variable does so.
         """
@@ -89,6 +93,11 @@ class Conclusion:
             if found:
                 first = min(found, key=lambda name: places.get(name, len(places)))
                 return self._named(run, first, wrong)
+        known = [name for name in off if name and run.errors.updates.get(name, 0.0) > MADE_OF_ROUNDING]
+        return self._update(run, known) if known or "" in off else None
+
+    def _update(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any]:
+        """What changes a variable, where that is off and nothing that it is made of."""
         variable = next((name for name in off if name), "")
         updates = self.context.graph.updates_of(variable)
         update = updates[0].name if updates else self.context.facts.updates.get(variable, variable)
@@ -138,6 +147,15 @@ class Conclusion:
             found["cause"] = _cause(run.name, found["first"])
         elif change is not None and change["names"] == [FOLDING]:
             found["cause"] = "folding"
+            found["first"] = self._folded_before(found["first"]) or found["first"]
+
+    def _folded_before(self, first: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a node reads that is made of constants alone, so that the device stores no such tensor in a step."""
+        operation = self.context.graph.by_name.get(first["node"])
+        for tensor in operation.inputs if operation is not None else ():
+            if tensor.op.type != "Const" and _is_constant(tensor.op):
+                return described(self.context, tensor.name, first["step"], NodeError())
+        return None
 
     def _first_of(self, run: CheckedRun, names: Sequence[str]) -> dict[str, Any] | None:
         """Of some nodes the first in order that has an error of its own, else the first that stored its result."""
@@ -151,3 +169,15 @@ class Conclusion:
 
 def _cause(run: str, first: Mapping[str, Any]) -> str:
     return "overflow" if run in ("E", "F") and first["what"] == "overflow" else _CAUSES[run]
+
+
+def _is_constant(operation: Any) -> bool:
+    """Whether an operation reads nothing but constants, or what is made of them."""
+    seen, left = {operation.name}, [operation]
+    while left:
+        one = left.pop()
+        if not one.inputs and one.type != "Const":
+            return False
+        left += [tensor.op for tensor in one.inputs if tensor.op.name not in seen]
+        seen.update(tensor.op.name for tensor in one.inputs)
+    return True

@@ -1,8 +1,8 @@
 """Which tensors of the migrated script's graph the original computes, too, under whatever name.
 
 TensorFlow numbers the nodes that nobody names, and builds fewer of them where shapes are known: `gradients/AddN_2` of one graph
-may be `gradients/AddN_3` of the other. So a tensor corresponds to that of its name where its node reads tensors of the same names, too,
-and to one with its values elsewhere.
+may be `gradients/AddN_3` of the other. So a tensor corresponds to that of its name where its node reads tensors of the same
+names, too, and to one with its values elsewhere.
 """
 
 from __future__ import annotations

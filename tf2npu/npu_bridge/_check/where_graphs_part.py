@@ -14,8 +14,8 @@ from npu_bridge._check.step_graph import StepGraph
 
 
 class PartingTensors:
-    """loss: name of its tensor, or "".  errors: distance of each tensor from the original's, None where that has no such tensor; what is not there is not known,
-    as in loops.  rounded: tensors that rounding alone may have made unlike the original's.
+    """loss: name of its tensor, or "".  errors: distance of each tensor from the original's, None where that has no such tensor;
+    what is not there is not known, as in loops.  rounded: tensors that rounding alone may have made unlike the original's.
     """
 
     def __init__(self, graph: StepGraph, loss: str, errors: Mapping[str, float | None], rounded: Collection[str] = ()) -> None:
