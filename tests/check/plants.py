@@ -55,7 +55,7 @@ _INNER = "inner = tf.tanh(tf.matmul(pooled, weights('square', 16, 16)), name='in
 PRECISION = (
     _inserted(
         "dense_session", "product", "name='product'", "overflow", MIXED,
-        (_DENSE, f"wide = net * 512.0\nwide = tf.multiply(wide, wide, name='product')\nnet = tf.tanh(wide / 2.0 ** 18)\n{_DENSE}"),
+        (_DENSE, f"net *= 512.0\nwide = tf.multiply(net, net, name='product')\nnet = tf.tanh(wide / 2.0 ** 18)\n{_DENSE}"),
     ),
     _inserted(
         "dense_session", "large", "name='large'", "precision", MIXED,
