@@ -21,7 +21,7 @@ WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints graphs suites soak comparing profiling profiling-parser profiling-adviser precision faults converter-everywhere kernels bench spreads fuzz clean
+.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints graphs suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -81,7 +81,7 @@ converter-environments: $(STAMP)
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) -m "not one_python" $(CONVERTER_TESTS)
 
-acceptance: $(STAMP) rank-checkpoints graphs kernels fuzz soak suites precision faults comparing converter-everywhere
+acceptance: $(STAMP) rank-checkpoints graphs kernels fuzz soak suites precision faults comparing checks converter-everywhere
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
 # Two ranks that save in one folder, twenty times: it was a race.
@@ -134,6 +134,10 @@ comparing: $(STAMP)
 	$(PYTHON) -m benchmarks.compare_page
 	$(PYTHON) -m benchmarks.compare_speed $(if $(PACKAGE),--package $(PACKAGE))
 	$(PYTHON) -m benchmarks.vendor_comparison $(if $(PACKAGE),--package $(PACKAGE)) || [ $$? -eq 77 ]
+
+# Forty planted errors that a check has to name, and twenty scripts without one.
+checks: $(STAMP)
+	$(PYTHON) -m benchmarks.planted_checks
 
 # Accuracy in 16 bits beside that in 32.
 precision: $(STAMP)

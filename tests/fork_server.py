@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, BinaryIO
 
 MESSAGE_BYTES = 1 << 17
 """The longest request, in bytes: programs and environments of tests are below 20 kB, and Linux sends packets of 200 kB whole."""
@@ -54,6 +54,35 @@ def tf2npu(
     return _server(environment).run(program, environment, folder, "")
 
 
+class Forked:
+    """A program in a fork that goes on beside this process, as subprocess.Popen has it.  log: a file that it prints into."""
+
+    def __init__(self, program: dict[str, Any], environment: Mapping[str, str], log: BinaryIO) -> None:
+        self._forks = _server(environment)
+        with open(os.devnull, "rb") as nothing:
+            streams = [nothing.fileno(), log.fileno(), log.fileno()]
+            self._process = self._forks.begin(program, environment, None, streams)
+        self._code: int | None = None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Raises: subprocess.TimeoutExpired."""
+        if self._code is None:
+            try:
+                self._code = self._forks.answer(timeout)
+            except (TimeoutError, BlockingIOError):
+                raise subprocess.TimeoutExpired(str(self._process), timeout or 0.0) from None
+        return self._code
+
+    def poll(self) -> int | None:
+        try:
+            return self.wait(0.0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def kill(self) -> None:
+        os.kill(self._process, signal.SIGKILL)
+
+
 def _server(environment: Mapping[str, str]) -> ForkServer:
     early = {name: value for name, value in environment.items() if name.startswith(READ_WHILE_LOADED)}
     return _started(tuple(sorted(early.items())))
@@ -84,29 +113,35 @@ class ForkServer:
         self._process.wait()
 
     def run(self, program: dict[str, Any], environment: Mapping[str, str], folder: Path | None, text: str) -> Any:
-        request = {**program, "environment": dict(environment), "folder": str(folder or Path.cwd())}
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             given.write(text.encode())
             given.seek(0)
-            streams = [stream.fileno() for stream in (given, out, err)]
-            socket.send_fds(self._socket, [json.dumps(request).encode()], streams)
-            code = self._exit_code(program["argv"])
+            process = self.begin(program, environment, folder, [stream.fileno() for stream in (given, out, err)])
+            code = self._exit_code(process, program["argv"])
             written = []
             for stream in (out, err):
                 stream.seek(0)
                 written.append(stream.read().decode())
         return subprocess.CompletedProcess(program["argv"], code, *written)
 
-    def _exit_code(self, words: list[str]) -> int:
-        process = self._answer(None)
+    def begin(
+        self, program: dict[str, Any], environment: Mapping[str, str], folder: Path | None, streams: Sequence[int]
+    ) -> int:  # fmt: skip
+        """Start a program; the next answer is its exit code, and until then the server takes no other.  Returns: its process."""
+        request = {**program, "environment": dict(environment), "folder": str(folder or Path.cwd())}
+        socket.send_fds(self._socket, [json.dumps(request).encode()], streams)
+        return self.answer(None)
+
+    def _exit_code(self, process: int, words: list[str]) -> int:
         try:
-            return self._answer(SECONDS)
+            return self.answer(SECONDS)
         except TimeoutError:
             os.kill(process, signal.SIGKILL)
-            self._answer(None)
+            self.answer(None)
             raise subprocess.TimeoutExpired(words, SECONDS) from None
 
-    def _answer(self, seconds: float | None) -> int:
+    def answer(self, seconds: float | None) -> int:
+        """The server's next number.  Raises: TimeoutError; BlockingIOError where `seconds` is 0."""
         self._socket.settimeout(seconds)
         answer = self._socket.recv(MESSAGE_BYTES)
         if not answer:

@@ -18,7 +18,7 @@ from tf2npu.accuracy_check.record import Record, read_record
 from tf2npu.accuracy_check.texts import texts
 from tf2npu.accuracy_check.verdicts import EXIT_FAILED, exit_code
 from tf2npu.accuracy_check_conversion import least_rules
-from tf2npu.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses
+from tf2npu.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses, Start, start_process
 from tf2npu.files.directory import Directory
 from tf2npu.files.temporary import temporary_folder
 from tf2npu.prediction.output import ForeignPage
@@ -52,14 +52,14 @@ class Wanted:
     language: str
 
 
-def check(words: Sequence[str], wanted: Wanted) -> int:
-    """`tf2npu check`; returns the exit code.  words: the script and its arguments."""
+def check(words: Sequence[str], wanted: Wanted, start: Start = start_process) -> int:
+    """`tf2npu check`; returns the exit code.  words: the script and its arguments.  start: begins the processes."""
     deadline = time.monotonic() + _seconds(wanted.budget)
     script, options = _requested(words, wanted)
     with orderly_end(), temporary_folder() as folder:
         with Directory.given(folder / "steps", make=True):
             pass
-        processes = CheckProcesses(folder / "steps", words[1:], options, wanted.steps, wanted.is_free, deadline)
+        processes = CheckProcesses(folder / "steps", words[1:], options, wanted.steps, wanted.is_free, deadline, start)
         checked = _Check(script, wanted, folder, processes)
         try:
             found = checked.record()

@@ -7,10 +7,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Protocol
 
 from tf2npu.files.bounded_read import MB, read_at_most
 from tf2npu.files.directory import Directory
@@ -27,11 +27,30 @@ _SHOWN_BYTES = 4000
 """Of a script's last words that are shown when it fails."""
 
 
+class Process(Protocol):
+    """What is asked of a process: the part of subprocess.Popen that a check needs."""
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def kill(self) -> None: ...
+
+
+Start = Callable[[Sequence[str], Mapping[str, str], BinaryIO], Process]
+"""start(command, environment, log) begins a process that prints into the log."""
+
+
+def start_process(command: Sequence[str], environment: Mapping[str, str], log: BinaryIO) -> Process:
+    """A new process of Python."""
+    return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+
+
 @dataclass
 class CheckedScript:
     """A run of a script in a process of its own.  log: what it prints.  is_late: it was ended."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     log: Path
 
     is_late: bool = False
@@ -60,7 +79,10 @@ class CheckedScript:
 
 @dataclass
 class CheckProcesses:
-    """folder: of the check's own.  words: the script's.  options: `--option` words of `tf2npu run` for the migrated script."""
+    """folder: of the check's own.  words: the script's.  options: `--option` words of `tf2npu run` for the migrated script.
+
+    start: begins a process; another than `start_process` may have TensorFlow loaded already.
+    """
 
     folder: Path
     words: Sequence[str]
@@ -68,6 +90,7 @@ class CheckProcesses:
     n_steps: int
     is_free: bool
     deadline: float
+    start: Start = start_process
     _n_started: int = field(default=0)
 
     def original(self, script: Path) -> CheckedScript:
@@ -99,7 +122,7 @@ class CheckProcesses:
         variables = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ, **environment, **ours}
         command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *options, "--", str(script), *self.words]
         with Directory.given(self.folder) as folder, folder.new_file(log.name) as stream:
-            process = subprocess.Popen(command, env=variables, stdout=stream, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            process = self.start(command, variables, stream)
         return CheckedScript(process, log)
 
     def _temporary(self) -> Path:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from npu_bridge._check import variable_values
+from npu_bridge._check.corresponding_tensors import SAME, SUMS, CorrespondingTensors, is_rounding
 from npu_bridge._check.device_run import DeviceRun
 from npu_bridge._check.node_errors import NodeError, OwnErrors, add_errors
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32
+from npu_bridge._check.places import OriginalPlaces
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step
 from npu_bridge._check.step_graph import StepGraph
 from npu_bridge._check.stored_steps import OriginalFacts, StepValues, loss_in
@@ -23,6 +27,7 @@ from npu_bridge._check.verdict import (
     is_significant,
     what_of,
 )
+from npu_bridge._check.where_graphs_part import PartingTensors
 from tensorflow.python.framework import errors_impl
 
 from npu_runtime.config import RuntimeConfig
@@ -32,7 +37,9 @@ from npu_runtime.importer.source_lines import users_line
 
 @dataclass
 class Context:
-    """What all runs share.  graph, loss: of the latest step; order: tensors of all steps' graphs."""
+    """What all runs share.  graph, loss: of the latest step; order: tensors of all steps' graphs.  reference: what the device's
+    tensors of the latest step are held against, by the names of the migrated graph.
+    """
 
     graph: StepGraph
     loss: str
@@ -40,6 +47,11 @@ class Context:
     yardstick: Yardstick = field(default_factory=Yardstick)
     n_unmatched: int = 0
     order: dict[str, None] = field(default_factory=dict)
+    reference: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @cached_property
+    def places(self) -> OriginalPlaces:
+        return OriginalPlaces(node[1] for node in self.facts.nodes.values())
 
     def follow(self, graph: StepGraph, loss: str) -> None:
         """Go on to the graph of the next step, which may fetch more than that before, or train other variables."""
@@ -47,11 +59,19 @@ class Context:
         self.order.update(dict.fromkeys(graph.tensors))
 
     def place(self, node: str) -> tuple[str, str, int]:
-        """Op, file and line of a node: the original's, else the migrated script's."""
+        """Op, file and line of a node: the line of the original that the migrated script's was made of.
+
+        The name alone does not tell the line: TensorFlow numbers the nodes that nobody names.
+        """
         known = self.facts.nodes.get(node)
-        operation = self.graph.by_name.get(node)
-        op = known[0] if known else operation.type if operation is not None else ""
-        where = known[1] if known else users_line(operation) if operation is not None else ""
+        try:
+            operation = self.graph.graph.get_operation_by_name(node)  # what is fed is not executed
+        except (KeyError, ValueError):
+            op, where = (known[0], known[1]) if known else ("", "")
+        else:
+            made = users_line(operation)
+            where = self.places.of(made) or (known[1] if known and known[0] == operation.type else made)
+            op = operation.type
         file, _, line = where.rpartition(":")
         return op, file, int(line) if line.isdecimal() else 0
 
@@ -60,15 +80,13 @@ class Context:
         why = "the original gave other values here in a second run with the same seeds"
         return {"node": tensor.rpartition(":")[0], "op": op, "file": file, "line": line, "why": why}
 
-    def common(self, made: Mapping[str, np.ndarray], original: StepValues) -> list[str]:
-        """Tensors that both sides have, of the same shape, in order."""
-        theirs = original.tensors
-        found = [
+    def common(self, made: Mapping[str, np.ndarray]) -> list[str]:
+        """Tensors that have a reference of the same shape, in order."""
+        known = self.reference
+        return [
             name for name in self.graph.tensors
-            if name in made and name in theirs and made[name].shape == theirs[name].shape
+            if name in made and name in known and made[name].shape == known[name].shape
         ]  # fmt: skip
-        self.n_unmatched = max(self.n_unmatched, len([name for name in made if name in self.order]) - len(found))
-        return found
 
     def node_rows(self, runs: Sequence[CheckedRun]) -> list[dict[str, Any]]:
         rows = []
@@ -106,7 +124,8 @@ def described(
 class CheckedRun:
     """name: B to F.  device: None for TensorFlow's CPU.  config: the device's options.
 
-    significant: what is shown of each tensor whose node has an error of its own.
+    significant: what is shown of each tensor whose node has an error of its own.  parting, wrong: of each step, and
+    of all steps, on TensorFlow's CPU.
     """
 
     def __init__(
@@ -120,6 +139,8 @@ class CheckedRun:
         epsilon = EPSILON_16 if tolerances is not OF_GRAPH_TYPES else EPSILON_32
         self._own = OwnErrors(epsilon, tolerances.own)
         self.significant: dict[str, dict[str, Any]] = {}
+        self.parting: list[PartingTensors] = []
+        self.wrong: dict[str, bool] = {}
 
     @property
     def key(self) -> str:
@@ -151,21 +172,61 @@ class CheckedRun:
     def _look(
         self, step: int, original: StepValues, sources: Mapping[str, np.ndarray], made: RanStep, before: Mapping[str, np.ndarray]
     ) -> None:  # fmt: skip
-        context, found = self._context, {}
-        self.errors.add_step(loss_in(made.tensors, context.loss), original, made.after)
-        common = context.common(made.tensors, original)
-        add_errors(found, context.graph, made.tensors, original, common)
-        shown = {name: original.tensors[name] for name in context.graph.shown if name in original.tensors}
+        self.errors.add_step(loss_in(made.tensors, self._context.loss), original, made.after)
         if self.device is None:
-            theirs = {name: original.tensors[name] for name in common}
-            self._own.add(context.graph, found, step, theirs, theirs, before, {**shown, **numbers_in(sources)})
+            self._look_at_graphs(step, original, made)
         else:
-            tensors = {name: value for name, value in made.tensors.items() if name in context.order}
-            self._own.add(context.graph, found, step, tensors, tensors, before, {**shown, **numbers_in(sources)})
+            self._look_at_nodes(step, original, sources, made, before)
+
+    def _look_at_graphs(self, step: int, original: StepValues, made: RanStep) -> None:
+        """On TensorFlow, where nodes compute what they say: which of them say something else than the original's."""
+        context, graph = self._context, self._context.graph
+        theirs, element = CorrespondingTensors(original.tensors, context.facts.nodes), graph.graph.as_graph_element
+        errors = {name: theirs.error(element(name).op, name, value) for name, value in made.tensors.items()}
+        parting = PartingTensors(graph, context.loss, errors, list(self._roundings(errors, made, original)))
+        self.parting.append(parting)
+        wrong = parting.wrong(parting.ends())
+        right = {name: error for name, error in errors.items() if error is not None and not parting.is_off(name)}
+        found = {name: NodeError(error, error) for name, error in right.items()}
+        for name, is_first in wrong.items():
+            known = errors[name]
+            error = math.inf if known is None else known
+            found[name] = NodeError(error, error if is_first else None, step=step)
+            if is_first:
+                theirs_here = original.tensors.get(name)
+                told = described(context, name, step, found[name], made.tensors[name], theirs_here)
+                self.significant.setdefault(name, told)
+        context.n_unmatched = max(context.n_unmatched, len([name for name, error in errors.items() if error is None]))
+        self.wrong.update(wrong)
+        context.reference = {**made.tensors, **{name: original.tensors[name] for name in wrong if name in original.tensors}}
+        self._merge(found)
+
+    def _roundings(self, errors: Mapping[str, float | None], made: RanStep, original: StepValues) -> Iterator[str]:
+        """Tensors that differ from the original's by the rounding of the terms of a sum, which cancel in it."""
+        for name, error in errors.items():
+            operation = self._context.graph.graph.as_graph_element(name).op
+            if not error or error <= SAME or math.isinf(error) or operation.type not in SUMS:
+                continue
+            terms = [made.tensors[one.name] for one in operation.inputs if one.name in made.tensors]
+            value, theirs = made.tensors[name].astype(np.float64), original.tensors[name]
+            if is_rounding(float(np.linalg.norm(value - theirs)), terms, value.size):
+                yield name
+
+    def _look_at_nodes(
+        self, step: int, original: StepValues, sources: Mapping[str, np.ndarray], made: RanStep, before: Mapping[str, np.ndarray]
+    ) -> None:  # fmt: skip
+        """On the device: how far each node is from what TensorFlow makes of its inputs."""
+        context, found = self._context, {}
+        reference = context.reference
+        add_errors(found, context.graph, made.tensors, reference, context.common(made.tensors))
+        shown = {name: reference[name] for name in context.graph.shown if name in reference}
+        fits = context.graph.fits
+        tensors = {name: value for name, value in made.tensors.items() if name in context.order and fits(name, value)}
+        self._own.add(context.graph, found, step, tensors, tensors, before, {**shown, **numbers_in(sources)})
         for name in context.order:
             if name in found and is_significant(found[name], self.tolerances):
-                made_here, theirs_here = made.tensors.get(name), original.tensors.get(name)
-                self.significant.setdefault(name, described(context, name, step, found[name], made_here, theirs_here))
+                told = described(context, name, step, found[name], made.tensors.get(name), reference.get(name))
+                self.significant.setdefault(name, told)
         self._merge(found)
 
     def _merge(self, found: Mapping[str, NodeError]) -> None:

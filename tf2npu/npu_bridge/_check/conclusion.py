@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,10 @@ from npu_bridge._check.verdict import SELF_DISTANCES, as_json, is_significant
 from npu_runtime.analysis.fusion_switches import FOLDING
 
 _CAUSES = {"B": "conversion", "C": "kernel", "D": "fusion", "E": "precision", "F": "precision"}
+
+MADE_OF_ROUNDING = 0.1
+"""How far the update of a variable may be off, relative, where all that it is made of is right: Adam divides gradients by their
+size, so those that are nearly zero make steps as large as others, in a direction that rounding decides."""
 
 
 @dataclass
@@ -33,13 +37,13 @@ class Conclusion:
             found = self._document(run)
             documents.append(found)
             before = self._neighbour(run, documents[:-1])
-            if found["first"] is not None and run.name in "DEF" and not self._is_random:
+            if found["first"] is not None and run.name in "CDEF" and not self._is_random:
                 self._search(run, found, before)
         return documents
 
     def _neighbour(self, run: CheckedRun, documents: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         """The run that this one differs from in one thing, if that is off, too."""
-        names = {"D": ("C", ""), "E": ("D", ""), "F": ("E", run.mode)}
+        names = {"C": ("B", ""), "D": ("C", ""), "E": ("D", ""), "F": ("E", run.mode)}
         wanted = names.get(run.name)
         found = next((one for one in documents if (one["run"], one["mode"]) == wanted), None)
         return found if found is not None and not found["agrees"] else None
@@ -52,7 +56,7 @@ class Conclusion:
         yardstick, errors = self.context.yardstick, run.errors
         off = errors.off(run.tolerances, yardstick) if run.failure is None else []
         first = self._first(run, off)
-        agreeing = sum(1 for error in errors.nodes.values() if not is_significant(error, run.tolerances))
+        agreeing = sum(1 for name, error in errors.nodes.items() if self._is_right(run, name, error))
         return {
             "run": run.name, "mode": run.mode, "loss": [as_json(value) for value in errors.loss],
             "tolerance": max(run.tolerances.loss, SELF_DISTANCES * yardstick.loss), "loss_error": as_json(errors.loss_error),
@@ -62,27 +66,57 @@ class Conclusion:
             "least_change": None, "failure": run.failure,
         }  # fmt: skip
 
+    @staticmethod
+    def _is_right(run: CheckedRun, name: str, error: NodeError) -> bool:
+        return name not in run.wrong and not is_significant(error, run.tolerances)
+
     def _first(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any] | None:
         if run.name == "B" and self.unlike:
             return {**described(self.context, self.unlike[0], 0, NodeError(inputs=0.0)), "what": "data"}
         if not off:
             return None
+        if run.name == "B":
+            return self._where_graphs_part(run, off)
         order = [name for name in self.context.order if name in run.significant]
         if order:
             return run.significant[order[0]]
-        if run.name == "B":
-            return self._first_error(run, off)
-        return self._amplifier(run) if "" in off else None
+        return self._amplifier(run) if "" in off else self._update(run, off)
 
-    def _first_error(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any]:
-        """In a run on TensorFlow, whose nodes compute what they say: the first that is off, else what updates a variable."""
-        nodes = run.errors.nodes
-        for name in self.context.order:
-            if name in nodes and (nodes[name].error or 0.0) > run.tolerances.own:
-                return described(self.context, name, nodes[name].step, nodes[name])
-        variable = next(name for name in off if name) if any(off) else ""
-        update = self.context.facts.updates.get(variable, variable)
-        return described(self.context, f"{update}:0", 0, NodeError(run.errors.updates.get(variable), None))
+    def _where_graphs_part(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any] | None:
+        """The first node that makes something else than the original of what the original has, and that is in the way of what is
+        off; where there is none, what updates a variable does so.
+        """
+        places = {name: place for place, name in enumerate(self.context.order)}
+        for parting in run.parting:
+            wrong = parting.wrong(parting.ends_of(off))
+            found = [name for name, is_first in wrong.items() if is_first and name in run.significant]
+            if found:
+                first = min(found, key=lambda name: places.get(name, len(places)))
+                return self._named(run, first, wrong)
+        known = [name for name in off if name and run.errors.updates.get(name, 0.0) > MADE_OF_ROUNDING]
+        return self._update(run, known) if known or "" in off else None
+
+    def _update(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any]:
+        """What changes a variable, where that is off and nothing that it is made of."""
+        variable = next((name for name in off if name), "")
+        updates = self.context.graph.updates_of(variable)
+        update = updates[0].name if updates else self.context.facts.updates.get(variable, variable)
+        error = run.errors.updates.get(variable)
+        return described(self.context, f"{update}:0", 0, NodeError(error, error))
+
+    def _named(self, run: CheckedRun, first: str, wrong: Collection[str]) -> dict[str, Any]:
+        """What is told of the first node: where the original has none of its name, by the next of its line that it has."""
+        told, nodes = run.significant[first], self.context.facts.nodes
+        if told["node"] in nodes:
+            return told
+        place = told["file"], told["line"]
+        line = (
+            name
+            for name in wrong
+            if name.rpartition(":")[0] in nodes and self.context.place(name.rpartition(":")[0])[1:] == place
+        )
+        name = next(line, "")
+        return described(self.context, name, told["step"], run.errors.nodes[name]) if name else told
 
     def _amplifier(self, run: CheckedRun) -> dict[str, Any] | None:
         """Where the loss is off and no node by itself: the node that amplifies most."""
@@ -95,7 +129,7 @@ class Conclusion:
         if before is not None:  # what was wrong there is wrong here, too, and is mended there
             found["cause"], found["first"] = before["cause"], before["first"]
             return
-        if time.monotonic() > self.deadline or run.device is None or run.config is None:
+        if run.name == "C" or time.monotonic() > self.deadline or run.device is None or run.config is None:
             return
         context = self.context
         search = LeastChangeSearch(
@@ -113,6 +147,15 @@ class Conclusion:
             found["cause"] = _cause(run.name, found["first"])
         elif change is not None and change["names"] == [FOLDING]:
             found["cause"] = "folding"
+            found["first"] = self._folded_before(found["first"]) or found["first"]
+
+    def _folded_before(self, first: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a node reads that is made of constants alone, so that the device stores no such tensor in a step."""
+        operation = self.context.graph.by_name.get(first["node"])
+        for tensor in operation.inputs if operation is not None else ():
+            if tensor.op.type != "Const" and _is_constant(tensor.op):
+                return described(self.context, tensor.name, first["step"], NodeError())
+        return None
 
     def _first_of(self, run: CheckedRun, names: Sequence[str]) -> dict[str, Any] | None:
         """Of some nodes the first in order that has an error of its own, else the first that stored its result."""
@@ -126,3 +169,15 @@ class Conclusion:
 
 def _cause(run: str, first: Mapping[str, Any]) -> str:
     return "overflow" if run in ("E", "F") and first["what"] == "overflow" else _CAUSES[run]
+
+
+def _is_constant(operation: Any) -> bool:
+    """Whether an operation reads nothing but constants, or what is made of them."""
+    seen, left = {operation.name}, [operation]
+    while left:
+        one = left.pop()
+        if not one.inputs and one.type != "Const":
+            return False
+        left += [tensor.op for tensor in one.inputs if tensor.op.name not in seen]
+        seen.update(tensor.op.name for tensor in one.inputs)
+    return True

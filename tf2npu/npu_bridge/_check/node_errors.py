@@ -11,7 +11,6 @@ from npu_bridge._check.distances import distance
 from npu_bridge._check.isolated_nodes import IsolatedNodes
 from npu_bridge._check.nudged_values import nudged
 from npu_bridge._check.step_graph import StepGraph
-from npu_bridge._check.stored_steps import StepValues
 from npu_bridge._log import once
 from tensorflow.python.framework import errors_impl
 
@@ -95,10 +94,11 @@ def _line(error: errors_impl.OpError) -> str:
 
 
 def add_errors(
-    errors: dict[str, NodeError], graph: StepGraph, made: Mapping[str, np.ndarray], original: StepValues, names: Sequence[str]
+    errors: dict[str, NodeError], graph: StepGraph, made: Mapping[str, np.ndarray], reference: Mapping[str, np.ndarray],
+    names: Sequence[str],
 ) -> None:  # fmt: skip
     """Note how far the tensors of a step are from the original's, and the largest error among each one's inputs."""
-    apart = {name: distance(made[name], original.tensors[name]) for name in names}
+    apart = {name: distance(made[name], reference[name]) for name in names}
     for name in names:
         found = errors.setdefault(name, NodeError())
         if found.error is None or apart[name] > found.error:

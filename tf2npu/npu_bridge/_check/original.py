@@ -55,7 +55,8 @@ class RecordedSteps:
         facts.loss = facts.loss or graph.loss
         facts.feeds, facts.left_out = facts.feeds or list(graph.asked.feeds), max(facts.left_out, n_left_out)
         for operation in graph.operations:
-            facts.nodes.setdefault(operation.name, [operation.type, users_line(operation)])
+            inputs = [tensor.name for tensor in operation.inputs]
+            facts.nodes.setdefault(operation.name, [operation.type, users_line(operation), *inputs])
         for variable in graph.variables:
             for update in graph.updates_of(variable.name):
                 facts.updates[variable.name] = update.name

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
 from npu_bridge._check.gradient_roots import roots_of
 from npu_bridge._training_requests import executed
 
@@ -151,6 +152,14 @@ class StepGraph:
         """Those that the run touches and whose value can be seen."""
         found = (_variable(operation) for operation in self.operations if operation.type in _VARIABLES)
         return [variable for variable in found if variable.reads]
+
+    def changes(self) -> list[str]:
+        """Names of the operations that change variables."""
+        return [operation.name for operation in self.operations if _is_change(operation)]
+
+    def fits(self, name: str, value: np.ndarray) -> bool:
+        """Whether a value has a shape that the graph says of a tensor: what a kernel keeps for its gradient may be anything."""
+        return bool(self.graph.as_graph_element(name).shape.is_compatible_with(value.shape))
 
     def updates_of(self, variable: str) -> list[Any]:
         """The operations of the run that change a variable."""

@@ -44,8 +44,8 @@ def loss_in(tensors: Mapping[str, np.ndarray], name: str) -> float | None:
 
 @dataclass
 class OriginalFacts:
-    """loss: name of the first step's tensor.  feeds: of the run.  nodes: op, type of the first output and place in the source,
-    by name, in order.  updates: the operation that changes a variable, by its name.  losses: of each step.
+    """loss: name of the first step's tensor.  feeds: of the run.  nodes: op, place in the source and names of inputs, by
+    name, in order.  updates: the operation that changes a variable, by its name.  losses: of each step.
     not_finite: the first tensor that has a NaN or an infinity where a loss has, and the number of its step.
     """
 
