@@ -188,14 +188,12 @@ class _Check:
         return found
 
     def _note_early_end(self, found: dict[str, Any], migrated: CheckedScript, code: int) -> None:
-        """Say so where the migrated script made fewer steps than the original."""
+        """Say why the migrated script made fewer steps than the original, where it failed."""
         n_wanted = (self.processes.document(FACTS) or {}).get("steps", 0)
-        if found["steps"] >= n_wanted or not found["is_complete"]:
+        if found["steps"] >= n_wanted or found["stopped"] in ("budget", "interrupted") or not code:
             return
-        found["is_complete"] = False
-        found["stopped"] = f"the migrated script ended after {found['steps']} of {n_wanted} training steps"
         for run in found["runs"]:
-            if run["run"] == "B" and code and not run["failure"]:
+            if run["run"] == "B" and not run["failure"]:
                 run.update(failure={"type": f"exit code {code}", "text": _last_line(migrated)}, agrees=False)
 
     def _wait_for_again(self, again: CheckedScript) -> None:

@@ -127,7 +127,7 @@ class MigratedSteps:
             return  # where the script made no step, the command says so
         self._is_closed = True
         if self._step < self._facts.steps and not self._stopped:
-            self._stopped = f"the migrated script ended after {self._step} of {self._facts.steps} steps"
+            self._stopped = f"the migrated script ended after {self._step} of {self._facts.steps} training steps"
         again = self._again()
         context.yardstick = again.yardstick
         unlike = [name for name in self._unlike if name not in context.yardstick.unlike]
