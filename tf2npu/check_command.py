@@ -124,25 +124,35 @@ class _Check:
         original = self.processes.original(self.script)
         try:
             converted = None if self.wanted.migrated else converted_for("check", self.script, self.folder)
-            code = original.wait(self.processes.deadline)
+            code = original.wait(self._half_time(), grace=0.0)
         finally:
             original.stop()
         facts = self.processes.document(FACTS)
         if not facts or not facts["steps"]:
             return self._without_steps(original, code)
         failure = None if code == 0 else {"type": f"exit code {code}", "text": _last_line(original)}
+        if original.is_late:
+            failure = {"type": "out of time", "text": f"made {facts['steps']} training steps in half of the budget"}
         found = self._migrated(converted, is_whole=True)
         if found["runs"]:
-            found["runs"][0].update(failure=failure if facts["steps"] < self.wanted.steps else None)
+            if failure is not None and facts["steps"] < self.wanted.steps:
+                found["runs"][0].update(failure=failure)
             self._conversion(found, converted)
         found["script"], found["soc"] = str(self.script), self.wanted.soc
         found["migrated"] = str(self.wanted.migrated or "")
         _localize(found, converted)
         return read_record(found)
 
+    def _half_time(self) -> float:
+        """When half of the budget is over: what the original has made by then is compared in the other half."""
+        now = time.monotonic()
+        return now + (self.processes.deadline - now) / 2
+
     def _without_steps(self, original: CheckedScript, code: int) -> Record | None:
         click.echo(original.last_words(), err=True)
         why = (
+            f"made no training step in half of the budget: give more time than --budget {self.wanted.budget}"
+            if original.is_late else
             f"ended with exit code {code} before its first training step" if code else
             "made no training step: it trains nothing, or it found a checkpoint that is trained already; "
             "give it an empty folder for its model"
@@ -164,19 +174,29 @@ class _Check:
         try:
             if again is not None:
                 self._wait_for_again(again)
-            code = self._wait(migrated)
+            code = migrated.wait(self.processes.deadline)
+        except KeyboardInterrupt:  # the process was interrupted, too, and still writes down what it has
+            code = migrated.wait(time.monotonic())
+            return self.processes.document(RECORD) or self._interrupted()
         finally:
             for process in filter(None, (again, migrated)):
                 process.stop()
         found = self.processes.document(RECORD)
-        return found or self._failed(migrated, code)
+        if found is None:
+            return self._failed(migrated, code)
+        self._note_early_end(found, migrated, code)
+        return found
 
-    def _wait(self, migrated: CheckedScript) -> int:
-        """Wait for the end; after Ctrl-C for what the process, which was interrupted too, still writes down."""
-        try:
-            return migrated.wait(self.processes.deadline)
-        except KeyboardInterrupt:
-            return migrated.wait(time.monotonic())
+    def _note_early_end(self, found: dict[str, Any], migrated: CheckedScript, code: int) -> None:
+        """Say so where the migrated script made fewer steps than the original."""
+        n_wanted = (self.processes.document(FACTS) or {}).get("steps", 0)
+        if found["steps"] >= n_wanted or not found["is_complete"]:
+            return
+        found["is_complete"] = False
+        found["stopped"] = f"the migrated script ended after {found['steps']} of {n_wanted} training steps"
+        for run in found["runs"]:
+            if run["run"] == "B" and code and not run["failure"]:
+                run.update(failure={"type": f"exit code {code}", "text": _last_line(migrated)}, agrees=False)
 
     def _wait_for_again(self, again: CheckedScript) -> None:
         """Without this run nobody knows how far TensorFlow is from itself; where other kernels abort, it has the same ones."""
@@ -187,12 +207,20 @@ class _Check:
             self.processes.put_nothing(AGAIN)
             _say("the original could not be run a second time, so how far TensorFlow is from itself is not known")
 
+    def _interrupted(self) -> dict[str, Any]:
+        losses = (self.processes.document(FACTS) or {}).get("losses", [])
+        return {
+            "format": 1, "runs": [{"run": "A", "agrees": True, "loss": losses}], "is_complete": False, "stopped": "interrupted",
+        }  # fmt: skip
+
     def _failed(self, migrated: CheckedScript, code: int) -> dict[str, Any]:
         """The record of a migrated script that ended before its hooks could write one."""
         click.echo(migrated.last_words(), err=True)
+        losses = (self.processes.document(FACTS) or {}).get("losses", [])
         failure = {"type": f"exit code {code}", "text": _last_line(migrated)}
-        runs = [{"run": "A", "agrees": True}, {"run": "B", "failure": failure}]
-        return {"format": 1, "runs": runs, "is_complete": False}
+        runs = [{"run": "A", "agrees": True, "loss": losses}, {"run": "B", "failure": failure}]
+        stopped = "the migrated script ended before it was compared"
+        return {"format": 1, "runs": runs, "is_complete": False, "stopped": stopped}
 
     def _conversion(self, found: dict[str, Any], converted: TemporaryConversion | None) -> None:
         """The rules without which the converted script does not differ, where the conversion makes it do so."""

@@ -48,16 +48,19 @@ def start_process(command: Sequence[str], environment: Mapping[str, str], log: B
 
 @dataclass
 class CheckedScript:
-    """A run of a script in a process of its own.  log: what it prints."""
+    """A run of a script in a process of its own.  log: what it prints.  is_late: it was ended."""
 
     process: Process
     log: Path
 
-    def wait(self, until: float) -> int:
-        """The exit code, as a shell has it; the process ends some time after `until`, by time.monotonic, at the latest."""
+    is_late: bool = False
+
+    def wait(self, until: float, grace: float = _GRACE) -> int:
+        """The exit code, as a shell has it; the process ends `grace` seconds after `until`, by time.monotonic, at the latest."""
         try:
-            code = self.process.wait(max(0.0, until + _GRACE - time.monotonic()))
+            code = self.process.wait(max(0.0, until + grace - time.monotonic()))
         except subprocess.TimeoutExpired:
+            self.is_late = True
             code = self.stop()
         return code if code >= 0 else 128 - code
 
@@ -115,16 +118,11 @@ class CheckProcesses:
             "role": role, "folder": str(self.folder), "steps": self.n_steps, "is_free": self.is_free,
             "seconds": max(0.0, self.deadline - time.monotonic()), **request,
         }  # fmt: skip
-        variables = {
-            "TF_CPP_MIN_LOG_LEVEL": "3",
-            **os.environ,
-            **environment,
-            "PYTHONHASHSEED": "0",
-            "TMPDIR": str(self._temporary()),
-        }
+        ours = {"PYTHONHASHSEED": "0", "TMPDIR": str(self._temporary()), CHECK_VARIABLE: json.dumps(asked)}
+        variables = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ, **environment, **ours}
         command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *options, "--", str(script), *self.words]
         with Directory.given(self.folder) as folder, folder.new_file(log.name) as stream:
-            process = self.start(command, {**variables, CHECK_VARIABLE: json.dumps(asked)}, stream)
+            process = self.start(command, variables, stream)
         return CheckedScript(process, log)
 
     def _temporary(self) -> Path:

@@ -1,0 +1,1 @@
+"""`tf2npu check` on scripts that behave in unusual ways."""

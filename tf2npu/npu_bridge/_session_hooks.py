@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from hccl import _groups as hccl_groups
-from npu_bridge import _debug_dump, _options
+from npu_bridge import _check, _debug_dump, _options
 from npu_bridge._call_site import users_line
 from npu_bridge._callable_feeds import arrays_of, check_names
 from npu_bridge._host_differences import accept
@@ -79,7 +79,9 @@ def uninstall() -> None:
 
 
 def _print_log() -> None:
-    """The run log, on stderr at the end of the process; whole when TF2NPU_LOG is "full"."""
+    """The run log, on stderr at the end of the process; whole when TF2NPU_LOG is "full". A check tells what it ran itself."""
+    if _check.is_asked():
+        return
     log = run_log()
     lines = log.digest() + (log.summary() if os.environ.get(LOG_VARIABLE) in ("full", "debug") else [])
     lines += _some_on_device() + _without_effect() if lines else filter(None, [none_on_device()])

@@ -10,7 +10,7 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 CHECK_VARIABLE = "TF2NPU_CHECK"
 """Names a JSON object: `role` (original, again, migrated), `folder`, `steps`, `is_free`, `modes`,
@@ -37,9 +37,27 @@ def install() -> bool:
     draws_in_branches.install()
     taker = _taker(request)
     session_hooks.install(taker)
-    atexit.register(taker.close)
+    _close_at_end(taker, os.getpid())
     _is_installed = True
     return True
+
+
+def _close_at_end(taker: Any, process: int) -> None:
+    """Write down what was found when the process ends, also by os._exit; a process that it forks has nothing to write."""
+    leave = os._exit
+
+    def close() -> None:
+        if os.getpid() == process:
+            taker.close()
+
+    def close_and_leave(status: int) -> NoReturn:
+        try:
+            close()
+        finally:
+            leave(status)
+
+    atexit.register(close)
+    os._exit = close_and_leave
 
 
 def _settings(request: dict[str, Any]) -> Any:

@@ -45,13 +45,19 @@ class DeviceRun:
         fetches = (*asked.fetches, *([loss] if loss else []))
         feeds = _fed(sources, fetches)
         results = self._session.run(Request(fetches, asked.targets, tuple(feeds)), list(feeds.values()))
-        made = RanStep(results[: len(asked.fetches)])
-        if self._recorder is not None:
-            made.tensors = self._recorder.values
+        made = RanStep(results[: len(asked.fetches)], self._taken())
         if loss:
             made.tensors[loss] = np.asarray(results[-1])
         made.after = self._after(graph.variables)
+        self._taken()
         return made
+
+    def _taken(self) -> dict[str, np.ndarray]:
+        """What was recorded, which nobody keeps here: it is as large as all activations of a step."""
+        if self._recorder is None:
+            return {}
+        taken, self._recorder.values = self._recorder.values, {}
+        return taken
 
     def loss(
         self, graph: StepGraph, sources: Mapping[str, np.ndarray], variables: Mapping[str, np.ndarray] | None, loss: str
@@ -77,10 +83,7 @@ class DeviceRun:
 
     def _after(self, variables: Sequence[Any]) -> dict[str, np.ndarray]:
         reads = tuple(variable.reads for variable in variables)
-        kept = self._recorder.values if self._recorder is not None else {}
         values = self._session.run(Request(reads, (), ()), []) if reads else []
-        if self._recorder is not None:
-            self._recorder.values = kept
         return {variable.name: np.array(value) for variable, value in zip(variables, values, strict=True)}
 
     def close(self) -> None:

@@ -15,8 +15,9 @@ from npu_bridge._check.step_graph import StepGraph, Variable
 from tensorflow.core.framework import graph_pb2
 from tensorflow.python.ops import gen_resource_variable_ops, state_ops
 
-_TABLES = ("LookupTable",)
-"""Beginnings of ops whose tables the copy does not have: their results are given, too."""
+_OUTSIDE = ("LookupTable", "Queue", "PyFunc", "EagerPyFunc")
+"""Beginnings of ops that look at what the copy does not have, tables and queues, or that run the script's code once more: their
+results are given, too."""
 
 
 class IsolatedNodes:
@@ -24,11 +25,12 @@ class IsolatedNodes:
 
     def __init__(self, step: StepGraph, cut: Iterable[str], given: Iterable[str]) -> None:
         self._step = step
-        tables = {
-            tensor.name for operation in step.operations if operation.type.startswith(_TABLES) for tensor in operation.outputs
+        cut, sources = list(cut), set(given)
+        outside = set(step.seen_late) | {
+            tensor.name for operation in step.operations if operation.type.startswith(_OUTSIDE) for tensor in operation.outputs
         }
-        self.computed = [name for name in cut if name not in tables and name not in set(given)]
-        self._given = list(dict.fromkeys([*self.computed, *given, *(name for name in cut if name in tables)]))
+        self.computed = [name for name in cut if name not in outside and name not in sources]
+        self._given = list(dict.fromkeys([*self.computed, *given, *(name for name in cut if name in outside)]))
         self._names = {name: f"tf2npu_given/{i}" for i, name in enumerate(self._given)}
         self._graph = tf.Graph()
         with self._graph.as_default():

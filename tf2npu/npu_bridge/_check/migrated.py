@@ -15,8 +15,9 @@ from npu_bridge import _options
 from npu_bridge._check import variable_values
 from npu_bridge._check.checked_run import CheckedRun, Context
 from npu_bridge._check.conclusion import Conclusion
+from npu_bridge._check.corresponding_tensors import SAME
 from npu_bridge._check.device_run import DeviceRun, in_graph_types, in_mode
-from npu_bridge._check.distances import is_alike
+from npu_bridge._check.distances import distance, is_alike
 from npu_bridge._check.least_change_search import StepInputs
 from npu_bridge._check.original import AGAIN, end
 from npu_bridge._check.plain_step import sources_of
@@ -63,6 +64,7 @@ class MigratedSteps:
         self._facts = steps.facts()
         self._runs: list[CheckedRun] = []
         self._unlike: list[str] = []
+        self._settings_off: dict[str, float] = {}
         self._context: Context | None = None
         self._inputs: list[StepInputs] = []
         self._step = 0
@@ -81,9 +83,12 @@ class MigratedSteps:
         own = sources_of(session, graph, feeds)
         self._note_data(own, original)
         sources = {name: _same_shape(original.sources.get(name), value) for name, value in own.items()}
-        before = {**variable_values.read(session, graph.variables), **original.before}
+        found = variable_values.read(session, graph.variables)
+        if not self._step:
+            self._settings_off = _unlike_settings(found, original.before)
+        before = {**found, **original.before}
         begins = before if self._step == 0 or not self._settings.is_free else None
-        self._inputs.append(StepInputs(graph, original, sources, begins, loss))
+        self._inputs.append(StepInputs(graph, original.without_tensors(), sources, begins, loss))
         result: list[Any] = []
         try:
             for run in self._runs:
@@ -131,13 +136,13 @@ class MigratedSteps:
         again = self._again()
         context.yardstick = again.yardstick
         unlike = [name for name in self._unlike if name not in context.yardstick.unlike]
-        found = Conclusion(context, self._inputs, unlike, self._settings.deadline).documents(self._runs)
-        losses = [self._loss_of(step) for step in range(self._facts.steps)]
-        runs = [_original_run("A", losses), *([_original_run("A'", again.losses)] if again.losses else []), *found]
+        found = Conclusion(context, self._inputs, unlike, self._settings_off, self._settings.deadline).documents(self._runs)
+        runs = [_original_run("A", self._facts.losses, _not_finite(context))]
+        runs += [_original_run("A'", again.losses)] if again.losses else []
         document = {
             "format": 1, "steps": self._step, "loss": self._facts.loss, "self_distance": as_json(context.yardstick.loss),
             "randomness": [context.randomness(name) for name in sorted(context.yardstick.unlike)],
-            "is_complete": not self._stopped, "stopped": self._stopped, "runs": runs,
+            "is_complete": not self._stopped, "stopped": self._stopped, "runs": [*runs, *found],
             "nodes": context.node_rows(self._runs), "unmatched": context.n_unmatched,
         }  # fmt: skip
         self._steps.put_document(RECORD, document)
@@ -148,19 +153,27 @@ class MigratedSteps:
             time.sleep(_PAUSE)
         found = found or {}
         losses = found.get("losses", [])
-        pairs = [(one, self._loss_of(step)) for step, one in enumerate(losses)]
+        pairs = zip(losses, self._facts.losses, strict=False)
         apart = [abs(one - other) / abs(other) for one, other in pairs if one is not None and other]
         yardstick = Yardstick(
             max(apart, default=0.0), found.get("updates", {}), found.get("updates_16", {}), frozenset(found.get("unlike", ()))
         )
         return Again(losses, yardstick)
 
-    def _loss_of(self, step: int) -> float | None:
-        return self._steps.get(step).loss_value
+
+def _original_run(name: str, loss: list[float | None], failure: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"run": name, "mode": "", "loss": [as_json(value) for value in loss], "agrees": True, "failure": failure}
 
 
-def _original_run(name: str, loss: list[float | None]) -> dict[str, Any]:
-    return {"run": name, "mode": "", "loss": [as_json(value) for value in loss], "agrees": True, "failure": None}
+def _not_finite(context: Context) -> dict[str, Any] | None:
+    """Where the original itself first gives no number."""
+    if not context.facts.not_finite:
+        return None
+    tensor, step = context.facts.not_finite
+    node = tensor.rpartition(":")[0] or tensor
+    op, file, line = context.place(node)
+    text = f"the original's loss is no number: the first NaN or infinity is in {node} ({op}), step {step}"
+    return {"type": "NaN", "text": text, "node": node, "file": file, "line": line}
 
 
 def _choices(asked: RuntimeConfig, plain: RuntimeConfig, modes: tuple[str, ...]) -> list[tuple[str, str, RuntimeConfig]]:
@@ -178,6 +191,15 @@ def _choices(asked: RuntimeConfig, plain: RuntimeConfig, modes: tuple[str, ...])
         if chip.saturates and load_policy(chosen, chip).uses_float16:
             found.append(("F", mode, replace(chosen, overflow="saturation")))
     return found
+
+
+def _unlike_settings(ours: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """Variables of one number that do not begin as the original's, such as a learning rate of Keras, and how far they are off.
+
+    All runs begin with the original's values, so no step shows it.
+    """
+    apart = {name: distance(value, theirs[name]) for name, value in ours.items() if name in theirs and value.size == 1}
+    return {name: error for name, error in apart.items() if error > SAME}
 
 
 def _same_shape(theirs: np.ndarray | None, own: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -42,8 +43,9 @@ class RecordedSteps:
         made = run_step(session, graph, sources, names)
         self._steps.put(self.facts.steps, StepValues(numbers_in(sources), before, made.tensors, made.after, graph.loss))
         self._note(graph, len(graph.tensors) - len(names))
+        self._note_loss(graph, loss_in(made.tensors, graph.loss), {**numbers_in(sources), **before, **made.tensors})
+        self.close()  # after each step: the script may hang in the next
         if self.facts.steps == self._n_steps:
-            self.close()
             end()
         return made.fetches
 
@@ -58,6 +60,15 @@ class RecordedSteps:
         for variable in graph.variables:
             for update in graph.updates_of(variable.name):
                 facts.updates[variable.name] = update.name
+
+    def _note_loss(self, graph: StepGraph, loss: float | None, values: Mapping[str, np.ndarray]) -> None:
+        facts = self.facts
+        facts.losses.append(loss)
+        if loss is not None and not math.isfinite(loss) and not facts.not_finite:
+            order = {operation.name: number for number, operation in enumerate(graph.operations)}
+            found = [name for name, value in values.items() if value.dtype.kind == "f" and not np.isfinite(value).all()]
+            first = min(found, key=lambda name: order.get(name.rpartition(":")[0] or name, -1))  # what is fed is before all
+            facts.not_finite = [first, str(facts.steps - 1)]
 
     def close(self) -> None:
         """Store what holds for all steps."""

@@ -19,6 +19,8 @@ USERS_CONFIG = "_tf2npu_users_config"
 """Attribute of a session: the ConfigProto that the script gave it."""
 _original: dict[str, Callable[..., Any]] = {}
 _inside = threading.local()
+_one_step = threading.RLock()
+"""Held during a step: threads that train at once would mix their steps."""
 _taker: list[StepTaker] = []
 _known: dict[tuple[int, Asked], bool] = {}
 _graphs: list[Any] = []
@@ -91,7 +93,12 @@ def _do_run(self: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict
     asked = Asked(tuple(t.name for t in fetch_list), tuple(op.name for op in target_list), tuple(feeds))
     if handle is not None or not _is_step(self, asked):
         return _original["_do_run"](self, handle, target_list, fetch_list, feed_dict, options, run_metadata)
-    return _taker[0].step(self, asked, feeds)
+    return _step(self, asked, feeds)
+
+
+def _step(session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[Any]:
+    with _one_step:
+        return _taker[0].step(session, asked, feeds)
 
 
 def _make_callable(self: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
@@ -111,7 +118,7 @@ def _make_callable_from_options(self: Any, callable_options: Any) -> Callable[..
     def run(*values: Any, run_metadata: Any = None) -> Any:
         if callable_options.tensor_connection or not _is_step(self, asked):
             return ready(*values, run_metadata=run_metadata)
-        return _taker[0].step(self, asked, dict(zip(asked.feeds, map(np.asarray, values), strict=True)))
+        return _step(self, asked, dict(zip(asked.feeds, map(np.asarray, values), strict=True)))
 
     return run
 

@@ -134,6 +134,20 @@ class StepGraph:
         return [name for name in self.tensors if _shows_variable(self.graph.as_graph_element(name).op)]
 
     @cached_property
+    def seen_late(self) -> list[str]:
+        """What is made after a change of a variable of what showed the variable before it.
+
+        Of variables of the old kind a reader may share the memory, so nobody knows which of both values went in.
+        """
+        early = {name for name in self.shown if name.rpartition(":")[0] not in self._late}
+        late = (operation for operation in self.operations if operation.name in self._late)
+        return [
+            tensor.name for operation in late
+            if any(one.name in early and one.op.type != "ReadVariableOp" for one in operation.inputs)
+            for tensor in operation.outputs
+        ]  # fmt: skip
+
+    @cached_property
     def variables(self) -> list[Variable]:
         """Those that the run touches and whose value can be seen."""
         found = (_variable(operation) for operation in self.operations if operation.type in _VARIABLES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,11 @@ class StepValues:
     def loss_value(self) -> float | None:
         return loss_in(self.tensors, self.loss)
 
+    def without_tensors(self) -> StepValues:
+        """The same with no tensor but the loss."""
+        kept = {name: value for name, value in self.tensors.items() if name == self.loss}
+        return replace(self, tensors=kept)
+
 
 def loss_in(tensors: Mapping[str, np.ndarray], name: str) -> float | None:
     """The value of a loss, the mean where it has one for each example; None where it is not known."""
@@ -40,7 +45,8 @@ def loss_in(tensors: Mapping[str, np.ndarray], name: str) -> float | None:
 @dataclass
 class OriginalFacts:
     """loss: name of the first step's tensor.  feeds: of the run.  nodes: op, place in the source and names of inputs, by
-    name, in order.  updates: the operation that changes a variable, by its name.
+    name, in order.  updates: the operation that changes a variable, by its name.  losses: of each step.
+    not_finite: the first tensor that has a NaN or an infinity where a loss has, and the number of its step.
     """
 
     loss: str = ""
@@ -49,6 +55,8 @@ class OriginalFacts:
     updates: dict[str, str] = field(default_factory=dict)
     steps: int = 0
     left_out: int = 0
+    losses: list[float | None] = field(default_factory=list)
+    not_finite: list[str] = field(default_factory=list)
 
 
 class StoredSteps:

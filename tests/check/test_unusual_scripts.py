@@ -1,0 +1,129 @@
+"""Scripts that end early, give no numbers, alternate or hang: each ends with a clear line and the right exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tf2npu.check_processes import CheckedScript
+
+BEGIN = """
+import os, sys
+import numpy as np
+import tensorflow as tf
+x, y = tf.placeholder(tf.float32, [None, 8], "x"), tf.placeholder(tf.float32, [None, 1], "y")
+loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1) - y), name="loss")
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+session = tf.Session()
+session.run(tf.global_variables_initializer())
+def batch():
+    return {x: np.random.rand(4, 8), y: np.random.rand(4, 1)}
+"""
+
+
+class Checked(NamedTuple):
+    code: int
+    said: str
+    document: Any
+
+    def run(self, name: str) -> Any:
+        return next(run for run in self.document["runs"] if run["run"] == name)
+
+
+def check(folder: Path, script: str, *words: str) -> Checked:
+    source, temporary = folder / "source", folder / "temporary"
+    source.mkdir()
+    temporary.mkdir()
+    (source / "train.py").write_text(BEGIN + textwrap.dedent(script))
+    command = [sys.executable, "-m", "tf2npu", "check", "train.py", *words]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    ended = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert list(temporary.iterdir()) == []
+    found = source / "check/check.json"
+    return Checked(ended.returncode, ended.stdout + ended.stderr, json.loads(found.read_text()) if found.exists() else None)
+
+
+def test_a_loss_of_each_step_is_compared_though_none_is_fetched(tmp_path: Path) -> None:
+    checked = check(
+        tmp_path,
+        """
+        first, second = loss * 10.0, loss + 100.0
+        steps = [tf.train.GradientDescentOptimizer(1e-6).minimize(one) for one in (first, second)]
+        for i in range(3):
+            session.run(steps[i % 2], batch())
+    """,
+    )
+    assert checked.code == 0, checked.said
+    losses = checked.document["modes"][0]["loss"]
+    assert [value > 100 for value in losses] == [False, True, False]
+
+
+def test_a_migrated_script_that_raises_is_compared_as_far_as_it_came(tmp_path: Path) -> None:
+    checked = check(
+        tmp_path,
+        """
+        for i in range(3):
+            session.run([train, loss], batch())
+            if i == 1 and "npu_bridge.npu_init" in sys.modules:
+                raise ValueError("only the migrated one")
+    """,
+    )
+    assert checked.code == 3
+    assert "only the migrated one" in checked.run("B")["failure"]["text"]
+    assert checked.run("C")["verdict"] == "agrees"
+    assert "after 2 of 3 training steps" in checked.said
+    assert "_check" not in checked.said
+
+
+def test_a_nan_of_the_original_is_named_where_it_comes_in(tmp_path: Path) -> None:
+    checked = check(
+        tmp_path,
+        """
+        for i in range(3):
+            fed = batch()
+            fed[x][0, 0] = np.nan if i == 1 else 0
+            session.run([train, loss], fed)
+    """,
+    )
+    assert checked.code == 3
+    assert checked.run("A")["failure"]["node"] == "x"
+    assert checked.run("D")["loss"][1:] == ["NaN", "NaN"]
+
+
+def test_steps_before_a_sudden_end_count(tmp_path: Path) -> None:
+    checked = check(
+        tmp_path,
+        """
+        session.run([train, loss], batch())
+        os._exit(7)
+    """,
+    )
+    assert checked.code == 3
+    assert checked.run("A")["failure"]["type"] == "exit code 7"
+    assert len(checked.run("D")["loss"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("raise ValueError('no data')", "no data"), ("print(session.run(loss, batch()))", "made no training step")],
+)
+def test_a_script_that_makes_no_step_is_told_of(tmp_path: Path, script: str, said: str) -> None:
+    checked = check(tmp_path, script)
+    assert checked.code == 3
+    assert said in checked.said
+    assert "/_check/" not in checked.said
+
+
+def test_a_process_that_never_ends_is_ended(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+    script = CheckedScript(process, tmp_path / "log")
+    assert script.wait(time.monotonic() + 0.1, grace=0.0) == 137
+    assert script.is_late
