@@ -59,7 +59,7 @@ CONVERSION = (
         "optimizer.minimize",
         file="lenet.py",
     ),
-    _changed("keras_cnn", "Adam/learning_rate", "Adam(lr=0.001)", "Adam(lr=0.002)"),
+    _changed("keras_cnn", "training/Adam/learning_rate", "Adam(lr=0.001)", "Adam(lr=0.002)", "model.fit("),
     _changed("keras_conv", "first/Conv2D", "strides=2, padding='same'", "strides=2, padding='valid'"),
 )
 
