@@ -15,23 +15,18 @@ def _changed(script: str, node: str, old: str, new: str, line: str = "", file: s
 CONVERSION = (
     # constants and attributes
     _changed("dense_session", "LeakyRelu", "alpha=0.2", "alpha=0.3"),
-    _changed("dense_session", "mul_1/x", "1e-2 * tf.add_n", "2e-2 * tf.add_n"),
-    _changed("dense_session", "Max/reduction_indices", "[-1, 12, 2]), axis=2", "[-1, 2, 12]), axis=1"),
-    _changed("dense_session", "GradientDescent/learning_rate", "Optimizer(0.1)", "Optimizer(0.11)"),
+    _changed("dense_session", "Reshape/shape", "[-1, 12, 2]), axis=2", "[-1, 2, 12]), axis=1"),
     _changed("dense_session", "y", "y: classes[part]}", "y: classes[part][::-1]}", "tf.placeholder(tf.int64"),
     _changed("conv_norm_session", "norm_a/FusedBatchNormV3", "epsilon=1e-3", "epsilon=1e-5"),
     _changed("conv_norm_session", "b/Conv2D", "padding='SAME')", "padding=[[0, 0], [1, 1], [1, 1], [0, 0]])"),
     _changed("conv_norm_session", "AvgPool", "[1, 1, 1, 1], 'SAME')", "[1, 1, 1, 1], 'VALID')"),
-    _changed("conv_norm_session", "one_hot/Const", "on_value=0.9", "on_value=0.8"),
     _changed("conv_norm_session", "Momentum/momentum", "Optimizer(0.05, 0.9)", "Optimizer(0.05, 0.95)"),
     _changed("attention_session", "shares", "scores, axis=-1", "scores, axis=1"),
     _changed(
         "attention_session", "MatMul_2", "tf.matmul(query, key, transpose_b=True)", "tf.matmul(key, query, transpose_b=True)"
     ),
     _changed("attention_session", "add/y", "epsilon=1e-5", "epsilon=1e-3", "tf.rsqrt(variance"),
-    _changed("attention_session", "Adam/beta1", "beta1=0.9", "beta1=0.8", "optimizer.apply_gradients"),
     _changed("recurrent_session", "huber_loss/Minimum/y", "delta=0.3", "delta=0.2"),
-    _changed("recurrent_session", "sub/x", "(1.0 - gate)", "(1.1 - gate)"),
     _changed("estimator_regression", "penalty/y", "tf.abs(output)), 0.05", "tf.abs(output)), 0.06"),
     _changed(
         "estimator_regression", "IteratorGetNext", "values = VALUES", "values = np.roll(VALUES, 1, axis=0)", "train(input_fn"
@@ -41,6 +36,30 @@ CONVERSION = (
     _changed("monitored_autoencoder", "decoded", "tf.matmul(code, encoder, transpose_b=True", "tf.matmul(code, encoder"),
     _changed("monitored_pairs", "gradients/embedding/IdentityN_grad/damping/y", "dy, 0.9", "dy, 1.0"),
     _changed("keras_dense", "leaky_re_lu/LeakyRelu", "alpha=0.3", "alpha=0.2", "tf.keras.Sequential"),
+    _changed("alexnet", "norm2", "conv2, 2, 2e-05", "conv2, 2, 2e-03", "local_response_normalization(", file="alexnet.py"),
+    _changed(
+        "alexnet",
+        "train/Momentum/learning_rate",
+        "Optimizer(args.learning_rate",
+        "Optimizer(0.5 * args.learning_rate",
+        "apply_gradients(grads_and_vars",
+    ),
+    _changed(
+        "lenet",
+        "pool2/AvgPool",
+        "tf.layers.max_pooling2d(net, 2, 2, name='pool2')",
+        "tf.layers.average_pooling2d(net, 2, 2, name='pool2')",
+        file="lenet.py",
+    ),
+    _changed(
+        "lenet",
+        "Adam/learning_rate",
+        "AdamOptimizer(learning_rate=params['learning_rate']",
+        "AdamOptimizer(learning_rate=2 * params['learning_rate']",
+        "optimizer.minimize",
+        file="lenet.py",
+    ),
+    _changed("keras_cnn", "training/Adam/learning_rate", "Adam(lr=0.001)", "Adam(lr=0.002)", "model.fit("),
     _changed("keras_conv", "first/Conv2D", "strides=2, padding='same'", "strides=2, padding='valid'"),
 )
 

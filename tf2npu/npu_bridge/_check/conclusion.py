@@ -23,11 +23,14 @@ size, so those that are nearly zero make steps as large as others, in a directio
 
 @dataclass
 class Conclusion:
-    """unlike: sources whose values the migrated script draws otherwise than the original.  deadline: of time.monotonic."""
+    """unlike: sources whose values the migrated script draws otherwise than the original.
+
+    settings_off: variables of one number that begin otherwise, and how far they are off.  deadline: of time.monotonic."""
 
     context: Context
     steps: Sequence[StepInputs]
     unlike: Sequence[str]
+    settings_off: Mapping[str, float]
     deadline: float
 
     def documents(self, runs: Sequence[CheckedRun]) -> list[dict[str, Any]]:
@@ -73,6 +76,9 @@ class Conclusion:
     def _first(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any] | None:
         if run.name == "B" and self.unlike:
             return {**described(self.context, self.unlike[0], 0, NodeError(inputs=0.0)), "what": "data"}
+        if run.name == "B" and self.settings_off:
+            name, error = next(iter(self.settings_off.items()))
+            return described(self.context, f"{name}:0", 0, NodeError(error, error))
         if not off:
             return None
         if run.name == "B":

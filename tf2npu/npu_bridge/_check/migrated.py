@@ -15,8 +15,9 @@ from npu_bridge import _options
 from npu_bridge._check import variable_values
 from npu_bridge._check.checked_run import CheckedRun, Context
 from npu_bridge._check.conclusion import Conclusion
+from npu_bridge._check.corresponding_tensors import SAME
 from npu_bridge._check.device_run import DeviceRun, in_graph_types, in_mode
-from npu_bridge._check.distances import is_alike
+from npu_bridge._check.distances import distance, is_alike
 from npu_bridge._check.least_change_search import StepInputs
 from npu_bridge._check.original import AGAIN, end
 from npu_bridge._check.plain_step import sources_of
@@ -63,6 +64,7 @@ class MigratedSteps:
         self._facts = steps.facts()
         self._runs: list[CheckedRun] = []
         self._unlike: list[str] = []
+        self._settings_off: dict[str, float] = {}
         self._context: Context | None = None
         self._inputs: list[StepInputs] = []
         self._step = 0
@@ -81,7 +83,10 @@ class MigratedSteps:
         own = sources_of(session, graph, feeds)
         self._note_data(own, original)
         sources = {name: _same_shape(original.sources.get(name), value) for name, value in own.items()}
-        before = {**variable_values.read(session, graph.variables), **original.before}
+        found = variable_values.read(session, graph.variables)
+        if not self._step:
+            self._settings_off = _unlike_settings(found, original.before)
+        before = {**found, **original.before}
         begins = before if self._step == 0 or not self._settings.is_free else None
         self._inputs.append(StepInputs(graph, original.without_tensors(), sources, begins, loss))
         result: list[Any] = []
@@ -131,7 +136,7 @@ class MigratedSteps:
         again = self._again()
         context.yardstick = again.yardstick
         unlike = [name for name in self._unlike if name not in context.yardstick.unlike]
-        found = Conclusion(context, self._inputs, unlike, self._settings.deadline).documents(self._runs)
+        found = Conclusion(context, self._inputs, unlike, self._settings_off, self._settings.deadline).documents(self._runs)
         runs = [_original_run("A", self._facts.losses, _not_finite(context))]
         runs += [_original_run("A'", again.losses)] if again.losses else []
         document = {
@@ -186,6 +191,15 @@ def _choices(asked: RuntimeConfig, plain: RuntimeConfig, modes: tuple[str, ...])
         if chip.saturates and load_policy(chosen, chip).uses_float16:
             found.append(("F", mode, replace(chosen, overflow="saturation")))
     return found
+
+
+def _unlike_settings(ours: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """Variables of one number that do not begin as the original's, such as a learning rate of Keras, and how far they are off.
+
+    All runs begin with the original's values, so no step shows it.
+    """
+    apart = {name: distance(value, theirs[name]) for name, value in ours.items() if name in theirs and value.size == 1}
+    return {name: error for name, error in apart.items() if error > SAME}
 
 
 def _same_shape(theirs: np.ndarray | None, own: np.ndarray) -> np.ndarray:
