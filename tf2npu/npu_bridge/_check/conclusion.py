@@ -10,6 +10,7 @@ from typing import Any
 from npu_bridge._check.checked_run import CheckedRun, Context, described
 from npu_bridge._check.least_change_search import LeastChangeSearch, StepInputs
 from npu_bridge._check.node_errors import NodeError
+from npu_bridge._check.step_graph import attributes_of
 from npu_bridge._check.verdict import SELF_DISTANCES, as_json, is_significant
 
 from npu_runtime.analysis.fusion_switches import FOLDING
@@ -25,7 +26,8 @@ size, so those that are nearly zero make steps as large as others, in a directio
 class Conclusion:
     """unlike: sources whose values the migrated script draws otherwise than the original.
 
-    settings_off: variables of one number that begin otherwise, and how far they are off.  deadline: of time.monotonic."""
+    settings_off: variables of one number that begin otherwise, and how far they are off.  deadline: of time.monotonic.
+    """
 
     context: Context
     steps: Sequence[StepInputs]
@@ -99,8 +101,23 @@ class Conclusion:
             if found:
                 first = min(found, key=lambda name: places.get(name, len(places)))
                 return self._named(run, first, wrong)
-        known = [name for name in off if name and run.errors.updates.get(name, 0.0) > MADE_OF_ROUNDING]
-        return self._update(run, known) if known or "" in off else None
+        known = [
+            name for name in off
+            if name and run.errors.updates.get(name, 0.0) > MADE_OF_ROUNDING and not self._is_same_update(name)
+        ]  # fmt: skip
+        if known:
+            return self._update(run, known)
+        return (self._amplifier(run) or self._update(run, off)) if "" in off else None
+
+    def _is_same_update(self, variable: str) -> bool:
+        """Whether the operation that the original has changes a variable, of the same tensors: then rounding is the rest."""
+        facts, ours = self.context.facts, self.context.graph.updates_of(variable)
+        name = facts.updates.get(variable, "")
+        theirs = facts.nodes.get(name)
+        if theirs is None or len(ours) != 1:
+            return False
+        reads = [tensor.name for tensor in ours[0].inputs]
+        return [ours[0].type, *reads] == [theirs[0], *theirs[2:]] and attributes_of(ours[0]) == facts.attributes.get(name)
 
     def _update(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any]:
         """What changes a variable, where that is off and nothing that it is made of."""

@@ -13,7 +13,7 @@ from npu_bridge._check import variable_values
 from npu_bridge._check.distances import distance, is_alike
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32, nudged
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step, sources_of
-from npu_bridge._check.step_graph import Asked, StepGraph
+from npu_bridge._check.step_graph import Asked, StepGraph, attributes_of
 from npu_bridge._check.stored_steps import OriginalFacts, StepValues, StoredSteps, loss_in
 
 from npu_runtime.importer.source_lines import users_line
@@ -60,6 +60,7 @@ class RecordedSteps:
         for variable in graph.variables:
             for update in graph.updates_of(variable.name):
                 facts.updates[variable.name] = update.name
+                facts.attributes[update.name] = attributes_of(update)
 
     def _note_loss(self, graph: StepGraph, loss: float | None, values: Mapping[str, np.ndarray]) -> None:
         facts = self.facts

@@ -170,6 +170,12 @@ def _shows_variable(operation: Any) -> bool:
     return operation.type == "ReadVariableOp" or any(tensor.dtype._is_ref_dtype for tensor in operation.inputs)
 
 
+def attributes_of(operation: Any) -> str:
+    """What its attributes say, but for those that TensorFlow only notes there; equal texts, equal attributes."""
+    attributes = sorted((name, value) for name, value in operation.node_def.attr.items() if not name.startswith("_"))
+    return "\n".join(f"{name} {value.SerializeToString(deterministic=True).hex()}" for name, value in attributes)
+
+
 def _is_change(operation: Any) -> bool:
     return "Apply" in operation.type or operation.type.startswith(_CHANGES)
 
