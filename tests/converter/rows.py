@@ -89,7 +89,7 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     # sessions, devices, configs
     ("s01", "session_s01_unsafe", ("tf.device(device_name_or_function='/cpu:0')",), ()),
     ("s01", "session_s01", (SAME,), ("NPU701 manual",)),
-    ("s02", "session_s02", (SAME,), ("NPU701 unsupported",)),
+    ("s02", "session_s02", (SAME,), ("NPU956 unsupported",)),
     ("x16", "session_x16", ("with tf.device('/cpu:0'):\n    e = tf.get_variable", "with tf.Graph().device('/gpu:0')"),
      ("NPU702 manual",)),
     ("s03", "session_s03", ("tf.Session('', g, npu_config_proto(cfg))",), ()),
