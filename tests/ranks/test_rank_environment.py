@@ -63,7 +63,10 @@ def test_jobs_differ_by_number_table_and_size(asked):
     assert len(jobs) == 5 and asked().job == asked(RANK_ID="0").job
 
 
-@pytest.mark.parametrize("changed", [{"RANK_SIZE": "1", "RANK_ID": "0"}, {"RANK_SIZE": "unset"}, {"RANK_ID": "unset"}])
+@pytest.mark.parametrize(
+    "changed",
+    [{"RANK_SIZE": "1", "RANK_ID": "0"}, {"RANK_SIZE": "0", "RANK_ID": "0"}, {"RANK_SIZE": "unset"}, {"RANK_ID": "unset"}],
+)
 def test_a_process_that_is_alone(asked, changed):
     assert asked(**changed) is None
 
@@ -73,7 +76,7 @@ def test_a_process_that_is_alone(asked, changed):
     [
         ({"RANK_ID": "2"}, "RANK_ID='2': write a whole number from 0 to 1"),
         ({"RANK_ID": "-1"}, "RANK_ID='-1'"),
-        ({"RANK_SIZE": "two"}, "RANK_SIZE='two': write a whole number from 1 to 32768"),
+        ({"RANK_SIZE": "two"}, "RANK_SIZE='two': write a whole number from 0 to 32768"),
         ({"HCCL_CONNECT_TIMEOUT": "soon"}, "HCCL_CONNECT_TIMEOUT='soon': write a number of seconds"),
         ({"RANK_TABLE_FILE": "/absent.json"}, "RANK_TABLE_FILE=/absent.json: it cannot be read: No such file"),
     ],

@@ -38,8 +38,8 @@ def rank_environment(environment: Mapping[str, str]) -> RankEnvironment | None:
     name = "CM_WORKER_SIZE" if "CM_WORKER_SIZE" in environment else "RANK_SIZE"
     if not environment.get(name) or not environment.get("RANK_ID"):
         return None
-    size = _number(environment, name, 1, MOST_RANKS)
-    if size == 1:
+    size = _number(environment, name, 0, MOST_RANKS)
+    if size <= 1:
         return None
     rank = _number(environment, "RANK_ID", 0, size - 1)
     table = environment.get("RANK_TABLE_FILE", "")
