@@ -6,18 +6,15 @@ Without a script it shows the verdicts, the curves and the first nodes; the scri
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
-import tf2npu
-from tf2npu import prediction, report
+from tf2npu import prediction
 from tf2npu.accuracy_check import node_table, sentences, verdicts
 from tf2npu.accuracy_check.change_files import names_by_label
 from tf2npu.accuracy_check.curves import HEIGHT, WIDTH, picture
@@ -25,12 +22,11 @@ from tf2npu.accuracy_check.figures import loss_text, share_text
 from tf2npu.accuracy_check.record import Record, Run
 from tf2npu.comparison.texts import Texts
 from tf2npu.report.code_table import seen, told
-from tf2npu.report.content_policy import hash_source
+from tf2npu.report.standalone_page import as_data, standalone_environment
 from tf2npu.report.visible import visible
 
 _FILES = Path(__file__).parent / "htmlfiles"
 _SHARED = Path(prediction.__file__).parent / "htmlfiles"
-_REPORT_CSS = Path(report.__file__).parent / "htmlfiles" / "report.css"
 _MOST_STEPS = 500
 """Steps in the table of losses; check.json has all."""
 _MOST_TEXT = 20_000
@@ -58,7 +54,7 @@ def page(record: Record, t: Texts, *, comparisons: Mapping[str, str] | None = No
         record=record, title=title(record, t), blocks=[_block(record, run, links, t) for run in wrong],
         rows=[_row(record, run, links, t) for run in record.runs], picture=picture(record.runs), steps=_steps(record),
         has_more_steps=max(len(run.loss) for run in record.runs) > _MOST_STEPS, stopped=sentences.stopped(record, t),
-        has_cause=verdicts.names_causes(record), heads=heads, static=node_table.static_rows(record), data=_as_data(data),
+        has_cause=verdicts.names_causes(record), heads=heads, static=node_table.static_rows(record), data=as_data(data),
         n_text=len(node_table.TEXT_COLUMNS) + 1,
     )  # fmt: skip
 
@@ -123,26 +119,7 @@ def _heads(record: Record, t: Texts) -> list[str]:
 
 @lru_cache(maxsize=4)
 def _environment(t: Texts) -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader([_FILES, _SHARED]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = _REPORT_CSS.read_text(encoding="utf-8") + (_FILES / "check.css").read_text(encoding="utf-8")
-    script = (_FILES / "check.js").read_text(encoding="utf-8")
-    policy = f"default-src 'none'; style-src {hash_source(style)}; script-src {hash_source(script)}; img-src data:"
-    policy += "; base-uri 'none'; form-action 'none'"
+    environment = standalone_environment("check", (_FILES, _SHARED))
     environment.filters |= {"seen": seen, "plain": visible, "told": told, "share": share_text, "loss": loss_text}
-    environment.globals |= {
-        "t": t, "policy": policy, "style": Markup(style), "script": Markup(script), "version": tf2npu.__version__,
-        "width": WIDTH, "height": HEIGHT,
-    }  # fmt: skip
+    environment.globals |= {"t": t, "width": WIDTH, "height": HEIGHT}
     return environment
-
-
-def _as_data(data: dict[str, Any]) -> Markup:
-    """JSON that can stand in an element of a page: nothing in it ends the element or begins a comment."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

@@ -6,18 +6,15 @@ Without a script it shows where the difference begins and the first rows; the sc
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
-import tf2npu
-from tf2npu import prediction, report
+from tf2npu import prediction
 from tf2npu.comparison.as_text import inputs_of, place_of
 from tf2npu.comparison.comparison import Comparison
 from tf2npu.comparison.details import Details, details
@@ -26,12 +23,11 @@ from tf2npu.comparison.rows import Row
 from tf2npu.comparison.texts import Texts
 from tf2npu.comparison.verdicts import AGREES, COSINE, DIFFERS, DISTANCE, DIVERGENCE, NOT_COMPARED, ROUNDING
 from tf2npu.report.code_table import seen
-from tf2npu.report.content_policy import hash_source
+from tf2npu.report.standalone_page import as_data, standalone_environment
 from tf2npu.report.visible import visible
 
 _FILES = Path(__file__).parent / "htmlfiles"
 _SHARED = Path(prediction.__file__).parent / "htmlfiles"
-_REPORT_CSS = Path(report.__file__).parent / "htmlfiles" / "report.css"
 _STATIC_ROWS = 100
 """Rows of the table without a script: what a reader scrolls through."""
 VERDICTS = (AGREES, DIFFERS, ROUNDING, NOT_COMPARED)
@@ -75,7 +71,7 @@ def page(found: Comparison, t: Texts) -> str:
         "texts": {s: t(s) for s in SCRIPT_TEXTS},
     }
     return _environment(t).get_template("compare.html").render(
-        found=found, first=first, detail=detail, title=_title(found, t), data=_as_data(data), counts=found.counts(),
+        found=found, first=first, detail=detail, title=_title(found, t), data=as_data(data), counts=found.counts(),
         place=place_of(first) if first else "", inputs=_inputs(found, t),
         bars=_bars(detail) if detail else None, static=[_static(row) for row in found.rows[:_STATIC_ROWS]],
         columns=COLUMNS, shown=SHOWN_FIRST, sliders=SLIDERS, names=_names(t),
@@ -104,21 +100,10 @@ def _names(t: Texts) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def _environment(t: Texts) -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader([_FILES, _SHARED]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = _REPORT_CSS.read_text(encoding="utf-8") + (_FILES / "compare.css").read_text(encoding="utf-8")
-    script = (_FILES / "compare.js").read_text(encoding="utf-8")
-    policy = f"default-src 'none'; style-src {hash_source(style)}; script-src {hash_source(script)}; img-src data:"
-    policy += "; base-uri 'none'; form-action 'none'"
+    environment = standalone_environment("compare", (_FILES, _SHARED))
     environment.filters |= {"seen": seen, "plain": visible}
     environment.globals |= {
-        "t": t, "policy": policy, "style": Markup(style), "script": Markup(script), "version": tf2npu.__version__,
-        "AGREES": AGREES, "DIFFERS": DIFFERS, "ROUNDING": ROUNDING, "NOT_COMPARED": NOT_COMPARED,
+        "t": t, "AGREES": AGREES, "DIFFERS": DIFFERS, "ROUNDING": ROUNDING, "NOT_COMPARED": NOT_COMPARED,
     }  # fmt: skip
     return environment
 
@@ -191,9 +176,3 @@ def _bars(detail: Details) -> list[dict[str, Any]]:
                 }
             )
     return bars
-
-
-def _as_data(data: dict[str, Any]) -> Markup:
-    """JSON that can stand in an element of a page: nothing in it ends the element or begins a comment."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

@@ -6,18 +6,14 @@ access and any script but its own. What its script draws and searches stands in 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
-import tf2npu
-from tf2npu import report
 from tf2npu.prediction import charts, figures
 from tf2npu.prediction.as_text import SHARE_NAMES, advice_lines, headline, loop, summary
 from tf2npu.prediction.comparison import Comparison
@@ -25,11 +21,10 @@ from tf2npu.prediction.document import SHARES, ChipStep, Document, Task
 from tf2npu.prediction.operators import by_type, type_of
 from tf2npu.prediction.texts import Texts
 from tf2npu.report.code_table import seen, told
-from tf2npu.report.content_policy import hash_source
+from tf2npu.report.standalone_page import as_data, standalone_environment
 from tf2npu.report.visible import visible
 
 _FILES = Path(__file__).parent / "htmlfiles"
-_REPORT_CSS = Path(report.__file__).parent / "htmlfiles" / "report.css"
 FIRST_PAGE, COMPARISON_PAGE = "prediction.html", "comparison.html"
 MOST_TASKS = 20_000
 """Tasks that a page holds for its script: a page of 4 MB, which a browser opens in a second. A step of BERT-large has 9,000."""
@@ -58,7 +53,7 @@ def comparison_page(found: Comparison, t: Texts) -> tuple[str, str]:
     """(name, HTML text) of the page of a comparison."""
     rows = [_comparison_cells(row) for row in found.rows]
     data = {"rows": rows, "texts": _script_texts(t), "most": MOST_ROWS}
-    context = {"found": found, "rows": rows[:MOST_ROWS], "data": _as_data(data), "title": t("Comparison by type of operator")}
+    context = {"found": found, "rows": rows[:MOST_ROWS], "data": as_data(data), "title": t("Comparison by type of operator")}
     return COMPARISON_PAGE, _environment(t).get_template("comparison.html").render(context)
 
 
@@ -70,18 +65,9 @@ def page_names(document: Document) -> list[str]:
 
 @lru_cache(maxsize=4)
 def _environment(t: Texts) -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_FILES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    style = _REPORT_CSS.read_text(encoding="utf-8") + (_FILES / "prediction.css").read_text(encoding="utf-8")
-    script = (_FILES / "prediction.js").read_text(encoding="utf-8")
-    policy = f"default-src 'none'; style-src {hash_source(style)}; script-src {hash_source(script)}; img-src data:"
-    policy += "; base-uri 'none'; form-action 'none'"
+    environment = standalone_environment("prediction", (_FILES,))
     environment.filters |= {"seen": seen, "told": told, "plain": visible, "mark": _mark}
-    environment.globals |= {
-        "t": t, "policy": policy, "style": Markup(style), "script": Markup(script), "version": tf2npu.__version__,
-        "figures": figures, "charts": charts,
-    }  # fmt: skip
+    environment.globals |= {"t": t, "figures": figures, "charts": charts}
     return environment
 
 
@@ -106,7 +92,7 @@ def _of_step(step: ChipStep, document: Document, others: list[tuple[ChipStep, st
         "notes": [t.note(note) for note in step.notes],
         "rows": rows[:MOST_ROWS],
         "n_tasks_left_out": len(step.tasks) - len(held),
-        "data": _as_data(_script_data(step, rows, t)),
+        "data": as_data(_script_data(step, rows, t)),
     }
 
 
@@ -154,9 +140,3 @@ def _comparison_cells(row: Any) -> list[Any]:
         visible(row.op_type), round(row.before_us, 2), round(row.after_us, 2), round(row.after_us - row.before_us, 2),
         row.n_before, row.n_after,
     ]  # fmt: skip
-
-
-def _as_data(data: dict[str, Any]) -> Markup:
-    """JSON that can stand in an element of a page: nothing in it ends the element or begins a comment."""
-    text = json.dumps(data, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

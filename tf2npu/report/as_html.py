@@ -23,7 +23,7 @@ from tf2npu.report import check_section, run_section
 from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.as_text import place
 from tf2npu.report.code_table import code_html, seen, told
-from tf2npu.report.content_policy import hash_source
+from tf2npu.report.content_policy import page_policy
 from tf2npu.report.language import Catalogue, catalogue, template_in
 from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Lines, Report
 from tf2npu.report.rule_facts import RuleFacts, rules_of
@@ -130,10 +130,9 @@ def _environment(report: Report) -> Environment:
     environment.filters |= {"seen": seen, "told": told, "plain": visible}
     texts = catalogue(report.language)
     style, script = _asset("report.css"), _asset("report.js")
-    policy = f"default-src 'none'; style-src {hash_source(style)}; script-src {hash_source(script)}; img-src data:"
-    policy += "; base-uri 'none'; form-action 'none'"
     environment.globals |= {
-        "report": report, "policy": policy, "style": Markup(style), "script": Markup(script), "counted": texts.counted,
+        "report": report, "counted": texts.counted, "policy": page_policy(style, script), "style": Markup(style),
+        "script": Markup(script),
     }  # fmt: skip
     return environment
 
