@@ -12,7 +12,7 @@ import numpy as np
 from npu_bridge._check import variable_values
 from npu_bridge._check.corresponding_tensors import SAME, SUMS, CorrespondingTensors, is_rounding
 from npu_bridge._check.device_run import DeviceRun
-from npu_bridge._check.node_errors import NodeError, OwnErrors, add_errors
+from npu_bridge._check.node_errors import AMPLIFIES, NodeError, OwnErrors, add_errors
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32
 from npu_bridge._check.places import OriginalPlaces
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step
@@ -100,7 +100,7 @@ class Context:
 
 def _row(error: NodeError) -> dict[str, Any]:
     found = {"error": as_json(error.error), "own_error": as_json(error.own)}
-    if error.amplification is not None and error.amplification > 10:
+    if error.amplification is not None and error.amplification > AMPLIFIES:
         found["amplification"] = as_json(error.amplification)
     return found
 
@@ -222,7 +222,7 @@ class CheckedRun:
         shown = {name: reference[name] for name in context.graph.shown if name in reference}
         fits = context.graph.fits
         tensors = {name: value for name, value in made.tensors.items() if name in context.order and fits(name, value)}
-        self._own.add(context.graph, found, step, tensors, tensors, before, {**shown, **numbers_in(sources)})
+        self._own.add(context.graph, found, step, tensors, before, {**shown, **numbers_in(sources)})
         for name in context.order:
             if name in found and is_significant(found[name], self.tolerances):
                 told = described(context, name, step, found[name], made.tensors.get(name), reference.get(name))

@@ -26,8 +26,8 @@ _TOOLS = (
 class DeviceRun:
     """graph: a tf.Graph.  users_config: the ConfigProto of the session, for the host side.  config: the choice."""
 
-    def __init__(self, graph: Any, users_config: Any, config: RuntimeConfig, is_recorded: bool = True) -> None:
-        self._recorder = TensorRecorder() if is_recorded else None
+    def __init__(self, graph: Any, users_config: Any, config: RuntimeConfig) -> None:
+        self._recorder = TensorRecorder()
         self._session = DeviceSession(graph, users_config, config, self._recorder)
         tables = [operation.name for operation in graph.get_collection("table_initializer")]
         if tables:
@@ -54,8 +54,6 @@ class DeviceRun:
 
     def _taken(self) -> dict[str, np.ndarray]:
         """What was recorded, which nobody keeps here: it is as large as all activations of a step."""
-        if self._recorder is None:
-            return {}
         taken, self._recorder.values = self._recorder.values, {}
         return taken
 
@@ -85,10 +83,6 @@ class DeviceRun:
         reads = tuple(variable.reads for variable in variables)
         values = self._session.run(Request(reads, (), ()), []) if reads else []
         return {variable.name: np.array(value) for variable, value in zip(variables, values, strict=True)}
-
-    def close(self) -> None:
-        """Give the device's memory back."""
-        self._session.close()
 
 
 def _fed(sources: Mapping[str, np.ndarray], fetches: Sequence[str]) -> dict[str, np.ndarray]:

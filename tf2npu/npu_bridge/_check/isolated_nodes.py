@@ -89,7 +89,3 @@ class IsolatedNodes:
     def _as_graph(self, name: str, value: np.ndarray) -> np.ndarray:
         """A value in the type that the graph has: the device may have stored fewer bits."""
         return value.astype(self._step.graph.as_graph_element(name).dtype.as_numpy_dtype, copy=False)
-
-    def close(self) -> None:
-        """Give the session's memory back."""
-        self._session.close()

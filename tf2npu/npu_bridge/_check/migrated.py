@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from npu_bridge._check.least_change_search import StepInputs
 from npu_bridge._check.original import AGAIN, end
 from npu_bridge._check.plain_step import sources_of
 from npu_bridge._check.session_hooks import USERS_CONFIG
-from npu_bridge._check.step_graph import Asked, StepGraph
+from npu_bridge._check.step_graph import Asked, StepGraph, StepGraphs
 from npu_bridge._check.stored_steps import StepValues, StoredSteps
 from npu_bridge._check.verdict import OF_16_BITS, OF_GRAPH_TYPES, Yardstick, as_json
 from npu_bridge._session_hooks import parameters_of
@@ -62,6 +62,7 @@ class MigratedSteps:
     def __init__(self, steps: StoredSteps, settings: Settings) -> None:
         self._steps, self._settings = steps, settings
         self._facts = steps.facts()
+        self._graphs = StepGraphs()
         self._runs: list[CheckedRun] = []
         self._unlike: list[str] = []
         self._settings_off: dict[str, float] = {}
@@ -74,7 +75,7 @@ class MigratedSteps:
     def step(self, session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[Any]:
         """Make the step in every run; the script gets what TensorFlow's CPU gave."""
         original = self._steps.get(self._step)
-        graph = StepGraph(session.graph, asked)
+        graph = self._graphs.of(session.graph, asked)
         if self._context is None:
             self._open(session, graph)
         assert self._context is not None
@@ -178,8 +179,6 @@ def _not_finite(context: Context) -> dict[str, Any] | None:
 
 def _choices(asked: RuntimeConfig, plain: RuntimeConfig, modes: tuple[str, ...]) -> list[tuple[str, str, RuntimeConfig]]:
     """Name, mode and options of each run on the device; neighbours differ in one thing."""
-    from dataclasses import replace
-
     own = [asked.precision.mode] if asked.precision.mode not in ("", ORIGIN) else []
     wanted = list(dict.fromkeys(mode for mode in modes or (*own, DEFAULT_MODE) if mode != ORIGIN))
     fused = replace(plain, fusion=asked.fusion, switched_off=asked.switched_off)

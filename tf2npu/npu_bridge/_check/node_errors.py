@@ -46,18 +46,18 @@ class OwnErrors:
 
     def add(
         self, graph: StepGraph, errors: dict[str, NodeError], step: int, made: Mapping[str, np.ndarray],
-        judged: Mapping[str, np.ndarray], variables: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray],
+        variables: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray],
     ) -> None:  # fmt: skip
         """Note the own errors of a step.
 
-        made: tensors that are fed where they are cut.  judged: what is compared with what TensorFlow computes of them.
-        given: sources, and what variables showed.
+        made: tensors that are fed where they are cut, and compared with what TensorFlow computes there.  given: sources, and
+        what variables showed.
         """
         nodes = self._nodes(graph, made, given)
         values = {**given, **{name: value for name, value in made.items() if name not in given}}
         try:
             computed = nodes.compute(values, variables)
-            own = {name: distance(judged[name], value) for name, value in computed.items() if name in judged}
+            own = {name: distance(made[name], value) for name, value in computed.items()}
             rounding = self._rounding(nodes, values, variables, computed, own)
         except errors_impl.OpError as error:
             once(f"check: nodes cannot be computed alone, so their own errors are not known: {_line(error)}")
@@ -69,7 +69,7 @@ class OwnErrors:
                 found.rounding = rounding.get(name, 0.0)
 
     def _nodes(self, graph: StepGraph, made: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> IsolatedNodes:
-        key = graph.asked, frozenset(made)
+        key = graph, frozenset(made)
         if key not in self._isolated:
             self._isolated[key] = IsolatedNodes(graph, [name for name in graph.tensors if name in made], list(given))
         return self._isolated[key]
@@ -83,10 +83,6 @@ class OwnErrors:
             return {}
         moved = nodes.compute(nudged(values, self.epsilon), nudged(variables, self.epsilon))
         return {name: distance(value, computed[name]) for name, value in moved.items()}
-
-    def close(self) -> None:
-        for nodes in self._isolated.values():
-            nodes.close()
 
 
 def _line(error: errors_impl.OpError) -> str:

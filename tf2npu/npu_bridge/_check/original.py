@@ -13,7 +13,7 @@ from npu_bridge._check import variable_values
 from npu_bridge._check.distances import distance, is_alike
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32, nudged
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step, sources_of
-from npu_bridge._check.step_graph import Asked, StepGraph, attributes_of
+from npu_bridge._check.step_graph import Asked, StepGraph, StepGraphs, attributes_of
 from npu_bridge._check.stored_steps import OriginalFacts, StepValues, StoredSteps, loss_in
 
 from npu_runtime.importer.source_lines import users_line
@@ -33,11 +33,11 @@ class RecordedSteps:
 
     def __init__(self, steps: StoredSteps, n_steps: int) -> None:
         self._steps, self._n_steps = steps, n_steps
-        self._graphs: dict[Asked, StepGraph] = {}
+        self._graphs = StepGraphs()
         self.facts = OriginalFacts()
 
     def step(self, session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[Any]:
-        graph = self._graphs.setdefault(asked, StepGraph(session.graph, asked))
+        graph = self._graphs.of(session.graph, asked)
         sources, names = sources_of(session, graph, feeds), kept_tensors(graph)
         before = variable_values.read(session, graph.variables)
         made = run_step(session, graph, sources, names)
@@ -82,12 +82,12 @@ class RepeatedSteps:
     def __init__(self, steps: StoredSteps, is_free: bool) -> None:
         self._steps, self._is_free = steps, is_free
         self._facts = steps.facts()
-        self._graphs: dict[Asked, StepGraph] = {}
+        self._graphs = StepGraphs()
         self._document: dict[str, Any] = {"losses": [], "tensors": {}, "updates": {}, "updates_16": {}, "unlike": []}
         self._step = 0
 
     def step(self, session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[Any]:
-        graph = self._graphs.setdefault(asked, StepGraph(session.graph, asked))
+        graph = self._graphs.of(session.graph, asked)
         recorded = self._steps.get(self._step)
         own = sources_of(session, graph, feeds)
         self._document["unlike"] += [

@@ -170,6 +170,20 @@ def _shows_variable(operation: Any) -> bool:
     return operation.type == "ReadVariableOp" or any(tensor.dtype._is_ref_dtype for tensor in operation.inputs)
 
 
+class StepGraphs:
+    """The step graphs of a process, each made once: what a run executes is found by walking over its whole graph."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, Asked], StepGraph] = {}
+
+    def of(self, graph: Any, asked: Asked) -> StepGraph:
+        """That of a tf.Graph and what is asked of it."""
+        key = id(graph), asked  # the step graph keeps its graph, so the number stays that one's
+        if key not in self._known:
+            self._known[key] = StepGraph(graph, asked)
+        return self._known[key]
+
+
 def attributes_of(operation: Any) -> str:
     """What its attributes say, but for those that TensorFlow only notes there; equal texts, equal attributes."""
     attributes = sorted((name, value) for name, value in operation.node_def.attr.items() if not name.startswith("_"))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from npu_bridge._check.distances import distance
-from npu_bridge._check.node_errors import NodeError
+from npu_bridge._check.node_errors import AMPLIFIES, NodeError
 from npu_bridge._check.stored_steps import StepValues
 
 LARGEST_HALF = 65504.0
@@ -143,7 +143,7 @@ def what_of(error: NodeError, made: np.ndarray | None, original: np.ndarray | No
         if is_half and op in ("Add", "AddV2", "Sub", "AddN", "BiasAdd", "Sum", "Mean"):
             return "absorbed"
     amplification = error.amplification
-    if amplification is not None and amplification > 10 and (error.own or 0.0) < (error.error or 0.0) / 10:
+    if amplification is not None and amplification > AMPLIFIES and (error.own or 0.0) < (error.error or 0.0) / AMPLIFIES:
         return "amplifies"
     return "own"
 
