@@ -44,14 +44,14 @@ def loss_in(tensors: Mapping[str, np.ndarray], name: str) -> float | None:
 
 @dataclass
 class OriginalFacts:
-    """loss: name of the first step's tensor.  feeds: of the run.  nodes: op, place in the source and names of inputs, by
+    """loss: name of the first step's tensor.  nodes: op, place in the source and names of inputs, by
     name, in order.  updates: the operation that changes a variable, by its name.  losses: of each step.
+    left_out: tensors of a step that are not kept.
     attributes: of those that change variables, by their names.
     not_finite: the first tensor that has a NaN or an infinity where a loss has, and the number of its step.
     """
 
     loss: str = ""
-    feeds: list[str] = field(default_factory=list)
     nodes: dict[str, list[str]] = field(default_factory=dict)
     updates: dict[str, str] = field(default_factory=dict)
     attributes: dict[str, str] = field(default_factory=dict)
