@@ -6,8 +6,6 @@ import os
 import sys
 
 from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE
-from tf2npu.ranks.cores import share_cores
-from tf2npu.ranks.meeting import CannotMeet, join
 from tf2npu.ranks.rank_environment import rank_environment
 
 
@@ -20,9 +18,15 @@ def join_job() -> None:
         return
     try:
         given = rank_environment(os.environ)
-        if given is None:
-            return
+    except ValueError as problem:
+        sys.exit(f"npu_bridge: {problem}")
+    if given is None:
+        return
+    from tf2npu.ranks.cores import share_cores  # most processes are alone, and need none of these
+    from tf2npu.ranks.meeting import CannotMeet, join
+
+    try:
         os.environ[ADDRESS_VARIABLE] = join(given)
-    except (ValueError, CannotMeet) as problem:
+    except CannotMeet as problem:
         sys.exit(f"npu_bridge: {problem}")
     share_cores(os.getpid(), given.rank, given.size)

@@ -1,7 +1,8 @@
-"""The session configuration that makes a session one of the device."""
+"""Sessions: the configuration that makes one of the device, and what those have in common whose steps are looked at."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
@@ -30,3 +31,23 @@ def apply_npu_settings(config: Any) -> Any:
     rewrite.remapping = rewriter_config_pb2.RewriterConfig.OFF
     config.graph_options.optimizer_options.global_jit_level = config_pb2.OptimizerOptions.OFF
     return config
+
+
+def without_optimizers(config: Any) -> config_pb2.ConfigProto:
+    """The config with every node of the graph left as the script made it: merged and folded ones would have no tensors."""
+    plain = config_pb2.ConfigProto()
+    if config is not None:
+        plain.CopyFrom(config)
+    plain.graph_options.rewrite_options.disable_meta_optimizer = True
+    plain.graph_options.optimizer_options.opt_level = config_pb2.OptimizerOptions.L0
+    return plain
+
+
+def callable_of_runs(session: Any, fetches: Any, feed_list: Any) -> Callable[..., Any]:
+    """What make_callable gives, by Session.run, where hooks stand."""
+    feeds = list(feed_list or ())
+
+    def run(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
+        return session.run(fetches, dict(zip(feeds, values, strict=False)), options, run_metadata)
+
+    return run

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow.compat.v1 as tf
-from npu_bridge._check.session_hooks import passing, without_optimizers
+from npu_bridge._check.session_hooks import for_the_cpu, passing
 from npu_bridge._check.step_graph import StepGraph, Variable
 from tensorflow.core.framework import graph_pb2
 from tensorflow.python.ops import gen_resource_variable_ops, state_ops
@@ -36,7 +36,7 @@ class IsolatedNodes:
         with self._graph.as_default():
             tf.graph_util.import_graph_def(self._definition(), name="")
             self._assigns = {variable.name: self._assign(variable) for variable in step.variables}
-        self._session = tf.Session(graph=self._graph, config=without_optimizers(None))
+        self._session = tf.Session(graph=self._graph, config=for_the_cpu(None))
 
     def _definition(self) -> graph_pb2.GraphDef:
         definition = graph_pb2.GraphDef()

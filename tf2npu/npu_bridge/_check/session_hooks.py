@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from npu_bridge._check.step_graph import Asked
+from npu_bridge._sessions import callable_of_runs, without_optimizers
 from npu_bridge._training_requests import executed, trains
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.client import session as tf_session
@@ -61,21 +62,17 @@ def run_plain(session: Any, asked: Asked, feeds: Mapping[str, np.ndarray], extra
         return list(session.run([fetches, targets], {element(name): value for name, value in feeds.items()})[0])
 
 
-def without_optimizers(config: Any) -> config_pb2.ConfigProto:
+def for_the_cpu(config: Any) -> config_pb2.ConfigProto:
     """The config for TensorFlow's CPU: no entry of the adapter's, and every node left as the script made it."""
-    plain = config_pb2.ConfigProto()
-    if config is not None:
-        plain.CopyFrom(config)
+    plain = without_optimizers(config)
     del plain.graph_options.rewrite_options.custom_optimizers[:]
-    plain.graph_options.rewrite_options.disable_meta_optimizer = True
-    plain.graph_options.optimizer_options.opt_level = config_pb2.OptimizerOptions.L0
     plain.allow_soft_placement = True
     return plain
 
 
 def _init(self: Any, target: str = "", graph: Any = None, config: Any = None) -> None:
     setattr(self, USERS_CONFIG, config)
-    _original["__init__"](self, target, graph, without_optimizers(config))
+    _original["__init__"](self, target, graph, for_the_cpu(config))
 
 
 def _is_step(session: Any, asked: Asked) -> bool:
@@ -103,12 +100,7 @@ def _step(session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[A
 
 def _make_callable(self: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
     _original["make_callable"](self, fetches, feed_list, accept_options)  # it says what is wrong with what was asked for
-    feeds = list(feed_list or ())
-
-    def run(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
-        return self.run(fetches, dict(zip(feeds, values, strict=False)), options, run_metadata)
-
-    return run
+    return callable_of_runs(self, fetches, feed_list)
 
 
 def _make_callable_from_options(self: Any, callable_options: Any) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from npu_bridge._log import once
 from npu_bridge._reference.recorder import Recorder, Request
 from npu_bridge._reference.watches import Tensors
+from npu_bridge._sessions import callable_of_runs, without_optimizers
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.client import session as tf_session
@@ -34,16 +35,6 @@ def uninstall() -> None:
         setattr(tf_session.BaseSession, name, function)
     _original.clear()
     _recorders.clear()
-
-
-def without_optimizers(config: Any) -> config_pb2.ConfigProto:
-    """The config with every node of the graph left as the script made it: merged and folded ones would have no tensors."""
-    plain = config_pb2.ConfigProto()
-    if config is not None:
-        plain.CopyFrom(config)
-    plain.graph_options.rewrite_options.disable_meta_optimizer = True
-    plain.graph_options.optimizer_options.opt_level = config_pb2.OptimizerOptions.L0
-    return plain
 
 
 def _init(self: Any, target: str = "", graph: Any = None, config: Any = None) -> None:
@@ -102,12 +93,7 @@ def _buffer(options: config_pb2.RunOptions) -> Iterator[Any]:
 
 def _make_callable(self: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
     _original["make_callable"](self, fetches, feed_list, accept_options)  # it says what is wrong with what was asked for
-    feeds = list(feed_list or ())
-
-    def run(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
-        return self.run(fetches, dict(zip(feeds, values, strict=False)), options, run_metadata)
-
-    return run
+    return callable_of_runs(self, fetches, feed_list)
 
 
 def _make_callable_from_options(self: Any, callable_options: Any) -> Callable[..., Any]:
