@@ -2,70 +2,98 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
-from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, Call
-from npu_runtime.collectives.connection import BrokenMessage, connect
-from npu_runtime.collectives.shm_transport import Inbox, Outbox
+from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, COORDINATOR_VARIABLE, ENGINE_VARIABLE, SERVER_VARIABLE, Call
+from npu_runtime.collectives.connection import BrokenMessage, Connection, connect
+from npu_runtime.collectives.engine import EMBEDDED, MPI
+from npu_runtime.collectives.mpi_engine import Mpi
+from npu_runtime.collectives.mpi_messages import finish_sends
+from npu_runtime.collectives.network import connect_to
+from npu_runtime.collectives.shm_transport import Inbox, Outbox, Packed, described
 from npu_runtime.errors import FailedPrecondition
+from npu_runtime.process_end import at_process_end
 
 LOOK_SECONDS = 0.1
 """Seconds after which a waiting rank looks at what its process was asked meanwhile."""
+_PATIENCE_SECONDS = 2.0
+"""Seconds for the coordinator to say why messages between ranks fail: it knows of a rank that has ended within 0.2 s."""
+Look = Callable[[], None]
+Dial = Callable[[], Connection]
+"""Makes a connection to the coordinator."""
 
 
 class Communicator:
     """Lines to the coordinator, one for each group, made when the group is first used.
 
-    address: as Coordinator has it.  rank: this process' number in the world.
+    address: as Coordinator has it.  rank: this process' number in the world.  coordinator: "address:port" of one on another
+    machine.  mpi: what moves the tensors, where the coordinator does not.
     """
 
-    def __init__(self, address: str, rank: int) -> None:
-        self._address, self._rank = address, rank
+    def __init__(self, address: str, rank: int, coordinator: str = "", mpi: Mpi | None = None) -> None:
+        key, _, folder = address.partition("|")
+        self._folder, self._rank, self._mpi = Path(folder), rank, mpi
+        self._dial: Dial = lambda: connect(self._folder, bytes.fromhex(key))
+        if coordinator:
+            self._dial = lambda: connect_to(coordinator, bytes.fromhex(key))
         self._lines: dict[tuple[int, ...], _Line] = {}
         self._locks: dict[tuple[int, ...], Lock] = defaultdict(Lock)
+        if mpi is not None:
+            mpi.start(hashlib.sha256(key.encode()).hexdigest()[:16], rank, self._exchange_keys)
 
-    def exchange(self, call: Call, arrays: Sequence[np.ndarray], look: Callable[[], None] = lambda: None) -> np.ndarray:
+    def exchange(self, call: Call, arrays: Sequence[np.ndarray], look: Look = lambda: None) -> np.ndarray:
         """Bring arrays to a call and wait for what this rank gets.
 
         look: called now and then while it waits; what it raises ends the waiting, and this rank's part in the group.
         Raises: FailedPrecondition when the ranks do not fit together, one has ended, or the coordinator is gone.
         """
+        library = self._mpi.library() if self._mpi is not None else None
         with self._locks[call.ranks]:
             try:
                 if call.ranks not in self._lines:
-                    self._lines[call.ranks] = _Line(self._address, self._rank, call.ranks)
-                error, result = self._lines[call.ranks].ask(call, arrays, look)
+                    self._lines[call.ranks] = _line(self._dial(), self._folder, self._rank, call.ranks, library)
+                return self._lines[call.ranks].ask(call, arrays, look)
             except (EOFError, OSError, BrokenMessage) as gone:
                 raise FailedPrecondition(f"{call}: the other ranks cannot be reached any more: {gone or 'hung up'}") from None
-        if result is None:
-            raise FailedPrecondition(error)
-        return result
+
+    def _exchange_keys(self, call: Call, keys: np.ndarray) -> np.ndarray:
+        """A call that the coordinator makes itself, whatever the engine."""
+        try:
+            return _Line(self._dial(), self._folder, self._rank, call.ranks, MPI).ask(call, [keys], lambda: None)
+        except (EOFError, OSError, BrokenMessage) as gone:
+            raise FailedPrecondition(f"the other ranks cannot be reached: {gone or 'hung up'}") from None
+
+    def finish(self) -> None:
+        """Before this process ends: wait until the other ranks have what it has sent to them."""
+        finish_sends(_PATIENCE_SECONDS)
+        for line in list(self._lines.values()):
+            line.finish()
 
 
 class _Line:
     """A connection for one group and the memory beside it."""
 
-    def __init__(self, address: str, rank: int, ranks: tuple[int, ...]) -> None:
-        key, _, name = address.partition("|")
-        folder = Path(name)
-        self._connection = connect(folder, bytes.fromhex(key))
+    def __init__(self, connection: Connection, folder: Path, rank: int, ranks: tuple[int, ...], engine: str = EMBEDDED) -> None:
+        self._connection, self._rank = connection, rank
         self._inbox = Inbox(folder)
         self._outbox = Outbox(folder, f"rank{rank}")
-        self._connection.send([rank, ranks])
+        self._connection.send([rank, ranks] if engine == EMBEDDED else [rank, ranks, engine])
         self._receive()
 
-    def ask(self, call: Call, arrays: Sequence[np.ndarray], look: Callable[[], None]) -> tuple[str, np.ndarray | None]:
-        """An error, and the result where there is none; copied, as the memory is used again."""
+    def ask(self, call: Call, arrays: Sequence[np.ndarray], look: Look) -> np.ndarray:
+        """The result, copied, as the memory is used again.  Raises: FailedPrecondition with the coordinator's error."""
         if self._connection.is_closed:
             raise OSError("this rank has left a call before its end")
-        packed, carried = self._outbox.pack(arrays)
+        packed, carried = self._pack(arrays)
         self._connection.send([call.op, call.reduction, call.root, call.tag, packed], carried)
         try:
             while not self._connection.has_come(LOOK_SECONDS):
@@ -75,12 +103,78 @@ class _Line:
             raise
         return self._receive()
 
-    def _receive(self) -> tuple[str, np.ndarray | None]:
+    def _pack(self, arrays: Sequence[np.ndarray]) -> Packed:
+        return self._outbox.pack(arrays)
+
+    def _receive(self) -> np.ndarray:
         header, come = self._connection.receive()
         match header:
-            case [str(error), answer]:
-                return error, next((np.array(view) for view in self._inbox.unpack(answer, come)), None)
+            case ["", answer]:
+                return next((np.array(view) for view in self._inbox.unpack(answer, come)), np.empty(0))
+            case [str(error), _]:
+                raise FailedPrecondition(error)
         raise BrokenMessage(f"no answer: {str(header)[:80]}")
+
+    def finish(self) -> None:
+        """Nothing is on its way: an answer has come for all that was sent."""
+
+
+class _MessageLine(_Line):
+    """The coordinator lets a call through; the tensors go from rank to rank."""
+
+    def __init__(self, connection: Connection, folder: Path, rank: int, ranks: tuple[int, ...], library: Any) -> None:
+        super().__init__(connection, folder, rank, ranks, MPI)
+        self._library = library
+        self._is_told = True
+
+    def ask(self, call: Call, arrays: Sequence[np.ndarray], look: Look) -> np.ndarray:
+        """As _Line has it."""
+        self._hear()
+        tag = int(super().ask(call, arrays, look)[0])
+        try:
+            result = self._library.move(call, arrays, self._rank, tag, lambda: self._look(look))
+        except self._library.error as error:
+            if self._connection.has_come(_PATIENCE_SECONDS):
+                self._receive()
+            raise FailedPrecondition(f"{call}: the tensors did not arrive: {error}") from None
+        except BaseException:
+            self._connection.close()
+            raise
+        self._connection.send(["done"])
+        self._is_told = False
+        return result
+
+    def _hear(self) -> None:
+        """The coordinator's answer to "done"; one message is on its way at a time."""
+        if not self._is_told:
+            self._receive()
+            self._is_told = True
+
+    def _pack(self, arrays: Sequence[np.ndarray]) -> Packed:
+        packed, carried = super()._pack(arrays[1:])
+        return [described(arrays[0]), *packed], carried
+
+    def _look(self, look: Look) -> None:
+        """Whether the coordinator has something to say: that a rank has ended, or takes too long."""
+        look()
+        if self._connection.has_come(0):
+            self._receive()
+
+    def finish(self) -> None:
+        """As Communicator has it; a coordinator that is gone is not waited for."""
+        try:
+            if not self._connection.is_closed:
+                self._hear()
+                self._connection.send(["finish"])
+                self._receive()
+        except (EOFError, OSError, BrokenMessage, FailedPrecondition):
+            return
+
+
+def _line(connection: Connection, folder: Path, rank: int, ranks: tuple[int, ...], library: Any) -> _Line:
+    if library is None:
+        return _Line(connection, folder, rank, ranks)
+    return _MessageLine(connection, folder, rank, ranks, library)
 
 
 @cache
@@ -92,4 +186,9 @@ def communicator() -> Communicator:
     address = os.environ.get(ADDRESS_VARIABLE)
     if not address:
         raise FailedPrecondition("several ranks are started by `tf2npu run --devices N`; this process is alone")
-    return Communicator(address, int(os.environ.get("RANK_ID") or 0))
+    mpi = None
+    if os.environ.get(ENGINE_VARIABLE) == MPI:
+        mpi = Mpi(int(os.environ["RANK_SIZE"]), os.environ.get(SERVER_VARIABLE, ""))
+    made = Communicator(address, int(os.environ.get("RANK_ID") or 0), os.environ.get(COORDINATOR_VARIABLE, ""), mpi)
+    at_process_end(made.finish)
+    return made

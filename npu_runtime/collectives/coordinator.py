@@ -14,6 +14,8 @@ from typing import Any
 from npu_runtime.collectives import run_file
 from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, Call
 from npu_runtime.collectives.connection import KEY_BYTES, SOCKET, BrokenMessage, Connection, admit, listen
+from npu_runtime.collectives.engine import EMBEDDED, MPI, MessageEngine
+from npu_runtime.collectives.network import admit_from_network, listen_at
 from npu_runtime.collectives.rendezvous import Rendezvous
 from npu_runtime.collectives.shm_transport import Inbox, Outbox
 
@@ -33,18 +35,22 @@ class Coordinator:
     """Listens until it is closed; ranks are told apart by what they say of themselves, strangers have not the key.
 
     folder: for files that large arrays go through, best one in memory, and for the socket, which is gone with it.
+    key: what ranks prove to have, a new one by default.  network: address and first port where ranks of other machines come.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, key: bytes = b"", network: tuple[str, int] | None = None) -> None:
         self._folder = folder
-        self._key = secrets.token_bytes(KEY_BYTES)
-        self._listener = listen(folder)
+        self._key = key or secrets.token_bytes(KEY_BYTES)
+        self._admit = admit if network is None else admit_from_network
+        self._listener = listen(folder) if network is None else listen_at(*network)
+        self.place = "" if network is None else "{}:{}".format(*self._listener.getsockname()[:2])
         self.address = f"{self._key.hex()}|{folder}"
         self._ended: dict[int, str] = {}
         self._present: dict[int, int] = {}
         self._came: set[int] = set()
         self._changed = Condition()
-        self._meetings: dict[tuple[int, ...], Rendezvous] = {}
+        self._meetings: dict[tuple[int, ...], tuple[str, Rendezvous]] = {}
+        self._messages = MessageEngine()
         self._seconds = min(float(os.environ.get("HCCL_EXEC_TIMEOUT") or DEFAULT_SECONDS), TIMEOUT_MAX)
         self._is_closed = False
         self._unknown: dict[socket.socket, None] = {}
@@ -143,7 +149,7 @@ class Coordinator:
 
     def _serve(self, link: socket.socket) -> None:
         try:
-            is_known = admit(link, self._key)
+            is_known = self._admit(link, self._key)
             with self._lock:
                 self._unknown.pop(link, None)
             if is_known:
@@ -168,28 +174,61 @@ class Coordinator:
                 case ["present", int(rank), int(process)]:
                     self._attend(connection, rank, process)
                     return
-            rank, ranks = _read_group(header)
-            with self._changed:
-                meeting = self._meetings.setdefault(ranks, Rendezvous(ranks, self._ended, self._changed))
+            rank, ranks, engine = _read_group(header)
+            meeting = self._meeting(ranks, engine)
             connection.send(["", []])
             while True:
+                self._watch_moves(connection, meeting, rank)
                 header, carried = connection.receive()
-                call, packed = _read_call(header, ranks)
-                error, result = meeting.attend(rank, call, inbox.unpack(packed, carried), self._seconds)
-                answer, arrays = outbox.pack([] if result is None else [result])
-                connection.send([error, answer], arrays)
+                if not self._is_end_of_moves(header, meeting, rank):
+                    call, packed = _read_call(header, ranks)
+                    error, result = meeting.attend(rank, call, inbox.unpack(packed, carried), self._seconds)
+                    answer, arrays = outbox.pack([] if result is None else [result])
+                    connection.send([error, answer], arrays)
+                else:
+                    connection.send(["", []])
         except BrokenMessage as error:
             connection.send([f"the coordinator has got a broken message: {error}", []])
         finally:
             outbox.close()
 
+    def _meeting(self, ranks: tuple[int, ...], engine: str) -> Rendezvous:
+        """Raises: BrokenMessage where other ranks of the group have another engine."""
+        with self._changed:
+            if ranks not in self._meetings:
+                messages = self._messages if engine == MPI else None
+                self._meetings[ranks] = engine, Rendezvous(ranks, self._ended, self._changed, messages)
+            chosen, meeting = self._meetings[ranks]
+        if chosen != engine:
+            raise BrokenMessage(f"this rank has the engine {engine}, another one {chosen}: give all the same --engine")
+        return meeting
 
-def _read_group(header: Any) -> tuple[int, tuple[int, ...]]:
-    """A rank and the ranks of its group.  Raises: BrokenMessage."""
+    def _watch_moves(self, connection: Connection, meeting: Rendezvous, rank: int) -> None:
+        """While a rank moves tensors, tell it when they will not come; nothing else would."""
+        since = time.monotonic()
+        while meeting.moves.is_moving(rank) and not connection.has_come(_LOOK_SECONDS):
+            problem = meeting.moves.problem(rank, since, self._seconds)
+            if problem:
+                connection.send([problem, []])
+                return
+
+    def _is_end_of_moves(self, header: Any, meeting: Rendezvous, rank: int) -> bool:
+        match header:
+            case ["done"]:
+                meeting.moves.done(rank)
+            case ["finish"]:
+                meeting.moves.wait_for_others(rank, _LINGER_SECONDS)
+            case _:
+                return False
+        return True
+
+
+def _read_group(header: Any) -> tuple[int, tuple[int, ...], str]:
+    """A rank, the ranks of its group, and the engine that moves their tensors.  Raises: BrokenMessage."""
     match header:
-        case [int(rank), list(ranks)] if rank in ranks and all(type(one) is int for one in ranks):
-            if len(set(ranks)) == len(ranks):
-                return rank, tuple(ranks)
+        case [int(rank), list(ranks), *engine] if rank in ranks and all(type(one) is int for one in ranks):
+            if len(set(ranks)) == len(ranks) and engine in ([], [MPI]):
+                return rank, tuple(ranks), MPI if engine else EMBEDDED
     raise BrokenMessage(f"no rank and its group: {str(header)[:80]}")
 
 

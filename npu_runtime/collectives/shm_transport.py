@@ -23,6 +23,9 @@ _LINE_BYTES = 64
 _DTYPES: Mapping[str, np.dtype] = {np.dtype(code).str: np.dtype(code) for code in "?bBhHiIqQefdFD"}
 """What travels.  Objects do not: they would be addresses of the other process."""
 
+ELSEWHERE = ("", 0)
+"""The place of an array that does not travel with the message: only what it is, is said."""
+
 Packed = tuple[list[Any], list[np.ndarray]]
 """What the header says of each array (type and shape, then file and place if it lies in one), and the arrays that go with it."""
 
@@ -72,6 +75,11 @@ class Outbox:
         self._name, self._memory = "", None
 
 
+def described(array: np.ndarray) -> list[Any]:
+    """What the header says of an array that another engine moves.  Raises: InvalidArgument for what does not travel."""
+    return [*_kind(array), *ELSEWHERE]
+
+
 def _kind(array: np.ndarray) -> list[Any]:
     if array.dtype.str not in _DTYPES:
         raise InvalidArgument(f"tensors of {array.dtype.name} do not travel between ranks")
@@ -117,7 +125,9 @@ class Inbox:
         for item in packed:
             dtype, shape, place = _read(item)
             n_bytes = math.prod(shape) * dtype.itemsize
-            if place is not None:
+            if place == ELSEWHERE:
+                arrays.append(_stand_in(dtype, shape))
+            elif place is not None:
                 memory = self._mapped(place[0])
                 arrays.append(_view(memory, len(memory), dtype, shape, place[1]))
             else:
@@ -146,9 +156,19 @@ def _read(item: Any) -> tuple[np.dtype, list[int], tuple[str, int] | None]:
             if not place:
                 return _DTYPES[kind], shape, None
             match place:
+                case ["", 0]:
+                    return _DTYPES[kind], shape, ELSEWHERE
                 case [str(name), int(offset)] if run_file.is_plain(name) and _is_count(offset):
                     return _DTYPES[kind], shape, (name, offset)
     raise BrokenMessage(f"no array: {str(item)[:80]}")
+
+
+def _stand_in(dtype: np.dtype, shape: list[int]) -> np.ndarray:
+    """An array that takes no memory.  Raises: BrokenMessage for a shape that numpy has not."""
+    try:
+        return np.broadcast_to(np.zeros((), dtype), shape)
+    except ValueError as error:
+        raise BrokenMessage(f"{dtype.name} of {len(shape)} axes: {error}") from None
 
 
 def _is_count(number: object) -> bool:

@@ -1,0 +1,75 @@
+"""A rank's side of the engine mpi: MPI started beside the script's own start, and the messages of a call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from npu_runtime.collectives.collective_call import Call
+from npu_runtime.collectives.mpi_library import started, unlink_shared_memory
+from npu_runtime.collectives.mpi_messages import Messages, move
+from npu_runtime.collectives.reduce_ops import KEY_EXCHANGE
+from npu_runtime.errors import FailedPrecondition
+
+ExchangeKeys = Callable[[Call, np.ndarray], np.ndarray]
+"""Brings bytes to all ranks and gives those of all, one behind the other.  Raises: FailedPrecondition."""
+
+
+class Library:
+    """MPI, ready.  error: what it raises when a message fails."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self.error: type[Exception] = module.Exception
+
+    def move(self, call: Call, arrays: Sequence[np.ndarray], rank: int, tag: int, look: Callable[[], None]) -> np.ndarray:
+        """What the rank gets of a call.  look: as Messages has it."""
+        return move(Messages(self._module, call, rank, tag, look), call, arrays)
+
+
+class Mpi:
+    """size: ranks of the job.  server: address of this machine, empty where all ranks are on one."""
+
+    def __init__(self, size: int, server: str) -> None:
+        self._size, self._server = size, server
+        self._library: Library | None = None
+        self._error: FailedPrecondition | None = None
+        self._thread: Thread | None = None
+
+    def start(self, job: str, rank: int, exchange_keys: ExchangeKeys) -> None:
+        """Begin; it ends when all ranks have begun, and the script goes on meanwhile."""
+
+        def run() -> None:
+            try:
+                everywhere = _exchanged({str(rank): self._server}, self._size, exchange_keys)
+                servers = [everywhere[str(number)] for number in range(self._size)]
+                module = started(job, rank, servers, lambda keys: _exchanged(keys, self._size, exchange_keys))
+                _exchanged({}, self._size, exchange_keys)
+                unlink_shared_memory()  # all have it now
+                self._library = Library(module)
+            except FailedPrecondition as error:
+                self._error = error
+
+        self._thread = Thread(target=run, name="start of MPI", daemon=True)
+        self._thread.start()
+
+    def library(self) -> Library:
+        """Wait for it.  Raises: FailedPrecondition."""
+        assert self._thread is not None
+        self._thread.join()
+        if self._error is not None or self._library is None:
+            raise self._error or FailedPrecondition("MPI has not started")
+        return self._library
+
+
+def _exchanged(keys: Mapping[str, str], size: int, exchange_keys: ExchangeKeys) -> dict[str, str]:
+    """Keys and values of all ranks.  Raises: FailedPrecondition."""
+    line = np.frombuffer((json.dumps(keys) + "\n").encode(), np.uint8)
+    merged: dict[str, str] = {}
+    for text in exchange_keys(Call(KEY_EXCHANGE, tuple(range(size))), line).tobytes().decode("ascii").splitlines():
+        merged.update(json.loads(text))
+    return merged

@@ -1,0 +1,120 @@
+"""MPI in this process: MPICH by mpi4py, started without a launcher of its own."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import os
+import socket
+import struct
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from npu_runtime.collectives.process_management import Exchange, ProcessManager
+from npu_runtime.errors import FailedPrecondition
+
+INSTALL = 'pip install "tf2npu[mpi]"'
+"""How a user gets the engine."""
+_SETTINGS = {
+    "MPIR_CVAR_CH4_NETMOD": "ofi",
+    "FI_PROVIDER": "tcp",
+}
+"""Between machines by libfabric over TCP: 25 MB take 44 ms between two ranks, where UCX takes 415 ms."""
+_SHARED_MEMORY = " /dev/shm/mpich_shm_"
+_SIOCGIFADDR = 0x8915
+"""Source: linux/sockios.h."""
+
+
+def why_not() -> str | None:
+    """What keeps this engine from being used."""
+    missing = [name for name in ("mpi4py", "mpich") if importlib.util.find_spec(name) is None and not _is_there(name)]
+    return f"the engine mpi needs {' and '.join(missing)}, which {_are(missing)} not installed: {INSTALL}" if missing else None
+
+
+def _is_there(name: str) -> bool:
+    """mpich is a library without a module of Python's."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _are(names: list[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def started(job: str, rank: int, servers: list[str], exchange: Exchange) -> Any:
+    """The module mpi4py.MPI, ready for messages to all ranks.
+
+    servers: the address of each rank's machine.  job, exchange: as ProcessManager has them.
+    Raises: FailedPrecondition where it is not installed, is another MPI, or the other ranks cannot be reached.
+    """
+    problem = why_not()
+    if problem:
+        raise FailedPrecondition(problem)
+    manager = ProcessManager(job, rank, servers, exchange)
+    before = dict(os.environ)
+    os.environ.update({**_SETTINGS, "FI_TCP_IFACE": _interface(servers[rank]), **os.environ, **manager.environment})
+    try:
+        rc = importlib.import_module("mpi4py").rc
+        rc.initialize, rc.finalize = False, False  # a rank that ends says so to the coordinator, and waits for nobody
+        mpi = importlib.import_module("mpi4py.MPI")
+        version = mpi.Get_library_version()
+        if not version.startswith("MPICH"):
+            raise FailedPrecondition(f"the engine mpi needs MPICH, and mpi4py has found {version.splitlines()[0]}: {INSTALL}")
+        _initialize(mpi)
+    except FailedPrecondition:
+        raise
+    except Exception as error:  # of the loader, of mpi4py, or of MPI, whose class is not known before it is there
+        raise manager.error or FailedPrecondition(f"MPI cannot be started: {error}") from None
+    finally:
+        _restore(before)
+    return mpi
+
+
+def _initialize(mpi: Any) -> None:
+    """mpi4py's own call keeps Python's lock, and the process manager, a thread of this process, could not answer."""
+    provided = ctypes.c_int()
+    code = ctypes.CDLL(mpi.__file__).MPI_Init_thread(None, None, mpi.THREAD_MULTIPLE, ctypes.byref(provided))
+    if code or provided.value < mpi.THREAD_MULTIPLE:
+        raise FailedPrecondition(f"MPI cannot be started: MPI_Init_thread has given {code}, threads of level {provided.value}")
+    mpi.COMM_WORLD.Set_errhandler(mpi.ERRORS_RETURN)
+
+
+def unlink_shared_memory() -> None:
+    """Take the names of MPI's files in memory away, once all ranks have mapped them: they go with the processes then.
+
+    Source: MPICH's names of them, /dev/shm/mpich_shm_*; MPI_Finalize removes them, which a killed rank never calls.
+    """
+    with suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for name in {line.split(maxsplit=5)[5].rstrip() for line in maps if _SHARED_MEMORY in line}:
+            with suppress(OSError):
+                os.unlink(name)
+
+
+def _restore(before: Mapping[str, str]) -> None:
+    """Processes that this one starts have no part in it."""
+    for name in set(os.environ) - set(before):
+        del os.environ[name]
+    os.environ.update(before)
+
+
+def _interface(address: str) -> str:
+    """The network interface that has an address; "lo" for a machine that is alone."""
+    if address:
+        import fcntl  # Unix has it; this module is imported everywhere
+
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            for _, name in socket.if_nameindex():
+                try:
+                    found = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))[20:24]
+                except OSError:
+                    continue
+                if socket.inet_ntoa(found) == address:
+                    return name
+    return "lo"
