@@ -41,8 +41,8 @@ class Communicator:
 
     def __init__(self, address: str, rank: int, coordinator: str = "", mpi: Mpi | None = None) -> None:
         key, _, folder = address.partition("|")
-        self._folder, self._rank, self._mpi = Path(folder), rank, mpi
-        self._dial: Dial = lambda: connect(self._folder, bytes.fromhex(key))
+        self._folder, self._rank, self._mpi = None if coordinator else Path(folder), rank, mpi
+        self._dial: Dial = lambda: connect(Path(folder), bytes.fromhex(key))
         if coordinator:
             self._dial = lambda: connect_to(coordinator, bytes.fromhex(key))
         self._lines: dict[tuple[int, ...], _Line] = {}
@@ -82,7 +82,9 @@ class Communicator:
 class _Line:
     """A connection for one group and the memory beside it."""
 
-    def __init__(self, connection: Connection, folder: Path, rank: int, ranks: tuple[int, ...], engine: str = EMBEDDED) -> None:
+    def __init__(
+        self, connection: Connection, folder: Path | None, rank: int, ranks: tuple[int, ...], engine: str = EMBEDDED
+    ) -> None:
         self._connection, self._rank = connection, rank
         self._inbox = Inbox(folder)
         self._outbox = Outbox(folder, f"rank{rank}")
@@ -122,7 +124,7 @@ class _Line:
 class _MessageLine(_Line):
     """The coordinator lets a call through; the tensors go from rank to rank."""
 
-    def __init__(self, connection: Connection, folder: Path, rank: int, ranks: tuple[int, ...], library: Any) -> None:
+    def __init__(self, connection: Connection, folder: Path | None, rank: int, ranks: tuple[int, ...], library: Any) -> None:
         super().__init__(connection, folder, rank, ranks, MPI)
         self._library = library
         self._is_told = True
@@ -171,7 +173,7 @@ class _MessageLine(_Line):
             return
 
 
-def _line(connection: Connection, folder: Path, rank: int, ranks: tuple[int, ...], library: Any) -> _Line:
+def _line(connection: Connection, folder: Path | None, rank: int, ranks: tuple[int, ...], library: Any) -> _Line:
     if library is None:
         return _Line(connection, folder, rank, ranks)
     return _MessageLine(connection, folder, rank, ranks, library)

@@ -45,6 +45,7 @@ class Coordinator:
         self._listener = listen(folder) if network is None else listen_at(*network)
         self.place = "" if network is None else "{}:{}".format(*self._listener.getsockname()[:2])
         self.address = f"{self._key.hex()}|{folder}"
+        self._run = secrets.token_hex(8)
         self._ended: dict[int, str] = {}
         self._present: dict[int, int] = {}
         self._came: set[int] = set()
@@ -98,7 +99,7 @@ class Coordinator:
     def _attend(self, connection: Connection, rank: int, process: int) -> None:
         """Keep a rank's place until it hangs up.  A rank whose number was there before is one of another job."""
         with self._changed:
-            answer: list[Any] = ["here"]
+            answer: list[Any] = ["here", self._run]
             if rank in self._present:
                 answer = ["taken", self._present[rank]]
             elif rank in self._came or rank in self._ended:
@@ -107,7 +108,7 @@ class Coordinator:
                 self._present[rank] = process
                 self._came.add(rank)
         connection.send(answer)
-        if answer != ["here"]:
+        if answer[0] != "here":
             return
         with suppress(EOFError, OSError, BrokenMessage):
             connection.receive()
@@ -166,9 +167,9 @@ class Coordinator:
 
     def _answer(self, connection: Connection) -> None:
         """The calls of one rank in one group, one after the other, until it hangs up.  A broken message is told and ends it."""
-        outbox = Outbox(self._folder, "answers")
+        outbox = Outbox(None if self.place else self._folder, "answers")
         try:
-            inbox = Inbox(self._folder)
+            inbox = Inbox(None if self.place else self._folder)
             header = connection.receive()[0]
             match header:
                 case ["present", int(rank), int(process)]:

@@ -33,10 +33,10 @@ Packed = tuple[list[Any], list[np.ndarray]]
 class Outbox:
     """One side's memory for large arrays; what is packed stays until the next time, when the other side has used it.
 
-    folder: of the files, best one in memory.  name: whose they are.
+    folder: of the files, best one in memory; None where the other side is on another machine.  name: whose they are.
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path | None, name: str) -> None:
         self._folder, self._owner = folder, name
         self._name = ""
         self._memory: mmap.mmap | None = None
@@ -60,6 +60,8 @@ class Outbox:
         if n_bytes <= (0 if self._memory is None else len(self._memory)):
             return True
         self.close()
+        if self._folder is None:
+            return False
         name = f"{self._owner}-{secrets.token_hex(8)}"
         try:
             self._memory = _made(self._folder, name, n_bytes)
@@ -70,7 +72,7 @@ class Outbox:
 
     def close(self) -> None:
         """Remove the file, if the other side has not."""
-        if self._name:
+        if self._name and self._folder is not None:
             run_file.remove(self._folder, self._name)
         self._name, self._memory = "", None
 
@@ -109,7 +111,7 @@ class Inbox:
     process.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._name = ""
         self._memory: mmap.mmap | None = None
@@ -136,6 +138,8 @@ class Inbox:
         return arrays
 
     def _mapped(self, name: str) -> mmap.mmap:
+        if self._folder is None:
+            raise BrokenMessage(f"{name}: a file of another machine")
         if self._memory is None or name != self._name:
             descriptor = run_file.opened(self._folder, name)
             try:

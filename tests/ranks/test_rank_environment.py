@@ -108,7 +108,7 @@ def renumbered(*numbers: object) -> dict[str, Any]:
         (instances(2, has_ranks=True, status="failed"), "\"status\" is 'failed'"),
         (servers(2, server_count="3"), '"server_count" is 3, and "server_list" has 1'),
         (servers(8), "it has 8 devices, and RANK_SIZE is 2"),
-        (servers(1, 1), "it has 2 servers; ranks of one machine only are simulated"),
+        (servers(1, 1), 'rank 1 is on the server "10.0.0.1", which is no address of this machine'),
         (servers(2, super_pod_list=[]), '"super_pod_list": super-pods are not simulated'),
         (without(servers(2), "server_list"), '"group_list" is missing'),
         (servers(2, server_list=[{"device": 3}]), '"device" is missing, or is no list of objects'),

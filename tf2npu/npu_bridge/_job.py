@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE
+from npu_runtime.collectives import mpi_library
+from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, ENGINE_VARIABLE
+from npu_runtime.collectives.engine import MPI
 from tf2npu.ranks.rank_environment import rank_environment
 
 
@@ -14,11 +16,21 @@ def join_job() -> None:
 
     Raises: SystemExit with a line on standard error for an environment that is wrong, or a job that has no place left.
     """
-    if os.environ.get(ADDRESS_VARIABLE):
-        return
+    if not os.environ.get(ADDRESS_VARIABLE):
+        _meet()
+    if os.environ.get(ADDRESS_VARIABLE) and os.environ.get(ENGINE_VARIABLE) == MPI:
+        from npu_runtime.collectives.communicator import communicator
+
+        communicator()  # all ranks have to be there before MPI is, and the script goes on meanwhile
+
+
+def _meet() -> None:
     try:
         given = rank_environment(os.environ)
-    except ValueError as problem:
+        problem = mpi_library.why_not() if given and (given.servers or os.environ.get(ENGINE_VARIABLE) == MPI) else None
+    except ValueError as error:
+        given, problem = None, str(error)
+    if problem:
         sys.exit(f"npu_bridge: {problem}")
     if given is None:
         return
@@ -26,7 +38,7 @@ def join_job() -> None:
     from tf2npu.ranks.meeting import CannotMeet, join
 
     try:
-        os.environ[ADDRESS_VARIABLE] = join(given)
-    except CannotMeet as problem:
-        sys.exit(f"npu_bridge: {problem}")
+        os.environ.update(join(given))
+    except CannotMeet as error:
+        sys.exit(f"npu_bridge: {error}")
     share_cores(os.getpid(), given.rank, given.size)

@@ -12,47 +12,43 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from tf2npu.files.directory import Directory
-from tf2npu.files.draft import replacing
 from tf2npu.files.lock import Busy, exclusive
+from tf2npu.ranks import network_meeting
+from tf2npu.ranks.attendance import PATIENCE_SECONDS, CannotMeet, attend, known_address, names, note_address
 from tf2npu.ranks.coordinator_process import start
 from tf2npu.ranks.rank_environment import RankEnvironment
 
-_ADDRESS = "address"
-_MOST_ADDRESS_BYTES = 8192
-"""Of an address: a key of 64 digits and a path, of which Linux takes 4,096 bytes."""
 _OWN_MODE = 0o700
-_PATIENCE_SECONDS = 60.0
-"""Seconds to wait for the folder: a rank holds it while a coordinator starts, which takes one second on an idle machine."""
-_attendance: list[Any] = []
-"""The connection whose end tells the others that this rank is gone."""
 
 
-class CannotMeet(Exception):
-    """Why this process cannot take part in its job, and the way out."""
+def join(given: RankEnvironment) -> dict[str, str]:
+    """Take part in a job until this process ends; the variables by which its collective operations reach the others.
 
-
-def join(given: RankEnvironment) -> str:
-    """Take part in a job until this process ends; the address of its coordinator.  Raises: CannotMeet."""
+    Raises: CannotMeet.
+    """
     try:
-        with _job_folder(given.job) as folder, exclusive(folder, patience_seconds=_PATIENCE_SECONDS):
-            address = _known(folder)
-            if address and _attend(address, given):
-                return address
-            address = start(given.size, given.seconds)
-            with replacing(folder, _ADDRESS, mode=0o600) as stream:
-                stream.write(address.encode())
-            if _attend(address, given):
-                return address
+        with _job_folder(given.job) as folder:
+            return _join_here(given, folder) if given.servers is None else network_meeting.join(given, given.servers, folder)
     except (OSError, EOFError) as error:
         raise CannotMeet(f"rank {given.rank} of {given.size} cannot meet the others: {error}") from None
     except Busy:
         raise CannotMeet(
             f"rank {given.rank} of {given.size} cannot meet the others: another process of this job does not get on"
         ) from None
-    raise CannotMeet(f"rank {given.rank} of {given.size} was not let into its job: start all ranks again")
+
+
+def _join_here(given: RankEnvironment, folder: Directory) -> dict[str, str]:
+    """Raises: CannotMeet, OSError, EOFError, Busy."""
+    with exclusive(folder, patience_seconds=PATIENCE_SECONDS):
+        address = known_address(folder)
+        if not address or not _is_met(address, given):
+            address = start(given.size, given.seconds)
+            note_address(folder, address)
+            if not _is_met(address, given):
+                raise CannotMeet(f"rank {given.rank} of {given.size} was not let into its job: start all ranks again")
+    return {names().ADDRESS_VARIABLE: address}
 
 
 @contextmanager
@@ -70,40 +66,15 @@ def _job_folder(job: str) -> Iterator[Directory]:
                 yield folder
 
 
-def _known(folder: Directory) -> str:
-    try:
-        return folder.read(_ADDRESS, _MOST_ADDRESS_BYTES).decode("ascii", "replace")
-    except OSError:
-        return ""
-
-
-def _attend(address: str, given: RankEnvironment) -> bool:
-    """Come to a coordinator; False where it is gone, or its job is over.  Raises: CannotMeet, OSError."""
+def _is_met(address: str, given: RankEnvironment) -> bool:
+    """Whether a coordinator is there and has a place.  Raises: CannotMeet, OSError."""
     connections = importlib.import_module("npu_runtime.collectives.connection")
     key, _, place = address.partition("|")
     try:
         line = connections.connect(Path(place), bytes.fromhex(key))
     except (OSError, ValueError):
         return False
-    line.send(["present", given.rank, os.getpid()])
-    try:
-        header, _ = line.receive()
-    except (EOFError, OSError):
-        return False
-    match header:
-        case ["here"]:
-            _keep(line)
-            return True
-        case ["taken", int(process)]:
-            raise CannotMeet(
-                f"rank {given.rank} of this job runs already, as process {process}: give each rank its own RANK_ID, "
-                "and two jobs at a time JOB_IDs of their own"
-            )
-    line.close()
-    return False
+    return bool(attend(line, given))
 
 
-def _keep(line: Any) -> None:
-    """Hold the line open as long as this process lives; processes that it forks have no part in it."""
-    _attendance.append(line)
-    os.register_at_fork(after_in_child=line.close)
+__all__ = ["CannotMeet", "join"]

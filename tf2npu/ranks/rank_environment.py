@@ -11,23 +11,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tf2npu.ranks.rank_table_file import check_rank_table
+from tf2npu.ranks.rank_table_file import read_rank_table
+from tf2npu.ranks.servers import FIRST_PORT, KEY_VARIABLE, LEAST_KEY_CHARACTERS, Servers, is_here
 
 MOST_RANKS = 32768
 """Ranks of a job at most.  Source: the range of CM_WORKER_SIZE in HCCL's documentation."""
 CONNECT_SECONDS = 120.0
 """Seconds in which all ranks of a job have to come.  Source: the default of HCCL_CONNECT_TIMEOUT in HCCL's documentation."""
+_PORT = "HCCL_IF_BASE_PORT"
 _CHIEF = ("CM_CHIEF_IP", "CM_CHIEF_PORT")
 
 
 @dataclass(frozen=True)
 class RankEnvironment:
-    """job: a name that the ranks of one job share and no other job of this user has.  seconds: for all of them to come."""
+    """job: a name that the ranks of one job share and no other job of this user has.  seconds: for all of them to come.
+
+    servers: where they are, None for this machine alone.
+    """
 
     rank: int
     size: int
     job: str
     seconds: float
+    servers: Servers | None = None
 
 
 def rank_environment(environment: Mapping[str, str]) -> RankEnvironment | None:
@@ -46,12 +52,57 @@ def rank_environment(environment: Mapping[str, str]) -> RankEnvironment | None:
     chief = [variable for variable in _CHIEF if environment.get(variable)]
     if table and chief:
         raise ValueError(f"RANK_TABLE_FILE and {chief[0]} are both set, and exclude each other: unset one")
-    if table:
-        check_rank_table(Path(table), rank, size)
+    servers = _of_table(environment, Path(table), rank, size) if table else _of_chief(environment, rank, size)
     seconds = _seconds(environment)
-    place = os.path.realpath(table) if table else ":".join(environment.get(variable, "") for variable in _CHIEF)
+    if servers is not None and table:
+        place = "|".join(servers.of_ranks)  # a path may be another one on each machine
+    else:
+        place = os.path.realpath(table) if table else ":".join(environment.get(variable, "") for variable in _CHIEF)
     key = "\0".join((environment.get("JOB_ID", ""), place, str(size)))
-    return RankEnvironment(rank, size, hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:32], seconds)
+    job = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return RankEnvironment(rank, size, job, seconds, servers)
+
+
+def _of_table(environment: Mapping[str, str], path: Path, rank: int, size: int) -> Servers | None:
+    """A table of one server means this machine, whatever its address says."""
+    servers = read_rank_table(path, size)
+    if len(set(servers)) == 1:
+        return None
+    shown = f"RANK_TABLE_FILE={path}"
+    if not is_here(servers[rank]):
+        raise ValueError(
+            f'{shown}: rank {rank} is on the server "{servers[rank]}", which is no address of this machine: '
+            'write its address as "server_id", or beside it as "host_ip"'
+        )
+    port = _number({**environment, _PORT: environment.get(_PORT) or str(FIRST_PORT)}, _PORT, 1024, 65520)
+    return Servers(servers, port, _key(environment, f"{shown} has {len(set(servers))} servers"))
+
+
+def _of_chief(environment: Mapping[str, str], rank: int, size: int) -> Servers | None:
+    """Nothing here says how many machines there are: a key says that there are several, as one machine needs none."""
+    chief, own = environment.get("CM_CHIEF_IP", ""), environment.get("CM_WORKER_IP", "")
+    if not chief or not environment.get(KEY_VARIABLE):
+        return None
+    if not environment.get("CM_CHIEF_PORT"):
+        raise ValueError(f"CM_CHIEF_IP={chief:.60} and {KEY_VARIABLE} are set, and CM_CHIEF_PORT is not: set it to a free port there")
+    if not is_here(own or chief):
+        raise ValueError(
+            f"CM_WORKER_IP={own!r:.60} is no address of this machine: set it to the one that CM_CHIEF_IP={chief} reaches"
+        )
+    port = _number(environment, "CM_CHIEF_PORT", 1024, 65520)
+    servers = [chief, *[""] * (size - 1)]
+    servers[rank] = own or chief
+    return Servers(tuple(servers), port, _key(environment, f"{KEY_VARIABLE} is set beside CM_CHIEF_IP"))
+
+
+def _key(environment: Mapping[str, str], why: str) -> str:
+    key = environment.get(KEY_VARIABLE, "")
+    if len(key) < LEAST_KEY_CHARACTERS:
+        raise ValueError(
+            f"{why}, so ranks meet over the network, and {KEY_VARIABLE} is {'too short' if key else 'not set'}: "
+            f"export one secret of {LEAST_KEY_CHARACTERS} characters or more on all of them, as `openssl rand -hex 32` prints"
+        )
+    return key
 
 
 def _number(environment: Mapping[str, str], name: str, least: int, most: int) -> int:

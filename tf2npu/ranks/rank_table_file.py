@@ -1,4 +1,4 @@
-"""A rank table that a user has made, of any layout: whether its ranks are those of the environment, on one server.
+"""A rank table that a user has made, of any layout: whether its ranks are those of the environment, and where they are.
 
 Source: the layouts of HCCL's documentation: 1.0 with servers, the older ones of labs and of the cloud with groups of instances.
 """
@@ -17,30 +17,36 @@ _MOST_BYTES = 16 << 20
 _COMPLETED = "completed"
 
 
-def check_rank_table(path: Path, rank: int, size: int) -> None:
-    """Raises: ValueError that names file and field, for a table that is none, or that does not fit RANK_ID and RANK_SIZE."""
-    shown = f"RANK_TABLE_FILE={path}"
-    table = _read(path, shown)
+def read_rank_table(path: Path, size: int | None, name: str = "RANK_TABLE_FILE") -> tuple[str, ...]:
+    """The address of each rank's server, as the table has it.  size: how many ranks there are, if that is known.
+
+    name: what gave the path.
+    Raises: ValueError that names file and field, for a table that is none, or that does not fit RANK_SIZE.
+    """
+    shown = f"{name}={path}"
+    return servers_of(_read(path, shown), size, shown)
+
+
+def servers_of(table: Any, size: int | None, shown: str) -> tuple[str, ...]:
+    """The same of a table that has been read.  shown: what messages call it.  Raises: ValueError."""
+    if not isinstance(table, dict):
+        raise ValueError(f"{shown}: it is no JSON object")
     if table.get("status") != _COMPLETED:
         raise ValueError(f'{shown}: "status" is {table.get("status")!r:.40}: a table in use has "{_COMPLETED}"')
     if "super_pod_list" in table:
         raise ValueError(f'{shown}: "super_pod_list": super-pods are not simulated; write a table of layout 1.0')
     servers = [server for server, _ in _devices(table, shown)]
-    n_servers = len(set(servers))
     count = str(table.get("server_count", ""))
     if count and "server_list" in table and count != str(len(table["server_list"])):
         raise ValueError(f'{shown}: "server_count" is {count:.20}, and "server_list" has {len(table["server_list"])}')
-    if len(servers) != size:
+    if not servers or len(servers) != (size or len(servers)):
         raise ValueError(f"{shown}: it has {len(servers)} devices, and RANK_SIZE is {size}: make them equal")
-    if n_servers > 1:
-        raise ValueError(
-            f"{shown}: it has {n_servers} servers; ranks of one machine only are simulated: "
-            f"write a table with one server and {size} devices"
-        )
-    _check_numbers(sorted(_rank_ids(table, shown)), size, shown)
+    numbers = list(_rank_ids(table, shown))
+    _check_numbers(sorted(numbers), len(servers), shown)
+    return tuple(server for _, server in sorted(zip(numbers, servers, strict=True)))
 
 
-def _read(path: Path, shown: str) -> dict[str, Any]:
+def _read(path: Path, shown: str) -> Any:
     try:
         table = json.loads(read_at_most(path, _MOST_BYTES).decode("utf-8"))
     except OSError as error:
@@ -51,8 +57,6 @@ def _read(path: Path, shown: str) -> dict[str, Any]:
         ) from None
     except (ValueError, RecursionError):
         raise ValueError(f"{shown}: no JSON") from None
-    if not isinstance(table, dict):
-        raise ValueError(f"{shown}: it is no JSON object")
     return table
 
 
@@ -61,12 +65,17 @@ def _devices(table: dict[str, Any], shown: str) -> Iterator[tuple[str, dict[str,
     if "server_list" in table:
         for server in _objects(table, "server_list", shown):
             for device in _objects(server, "device", shown):
-                yield str(server.get("server_id", "")), device
+                yield _address(server), device
         return
     for group in _objects(table, "group_list", shown):
         for instance in _objects(group, "instance_list", shown):
             for device in _objects(instance, "devices", shown):
-                yield str(instance.get("server_id", "")), device
+                yield _address(instance), device
+
+
+def _address(server: dict[str, Any]) -> str:
+    """Where the machine is reached: "server_id" is often its address, and "host_ip" always, where a table has it."""
+    return str(server.get("host_ip") or server.get("server_id", ""))
 
 
 def _rank_ids(table: dict[str, Any], shown: str) -> Iterator[int]:

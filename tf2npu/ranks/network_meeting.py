@@ -1,0 +1,109 @@
+"""How ranks on several machines find each other: through the coordinator beside rank 0, at the address that the table gives."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import importlib
+import re
+import socket
+import sys
+import time
+from typing import Any
+
+from tf2npu.files.directory import Directory
+from tf2npu.files.lock import exclusive
+from tf2npu.ranks.attendance import PATIENCE_SECONDS, CannotMeet, attend, known_address, names, note_address
+from tf2npu.ranks.coordinator_process import start
+from tf2npu.ranks.rank_environment import RankEnvironment
+from tf2npu.ranks.servers import KEY_VARIABLE, Servers, is_here
+
+RETRY_SECONDS = 0.3
+"""Seconds between two rounds over the ports."""
+NOTICE_SECONDS = 3.0
+"""Seconds after which a rank says what it waits for."""
+_RUN = re.compile("[0-9a-f]{16}")
+
+
+def join(given: RankEnvironment, servers: Servers, folder: Directory) -> dict[str, str]:
+    """Take part in a job; the variables by which collective operations reach it.
+
+    folder: of the job on this machine.  Raises: CannotMeet, OSError, Busy.
+    """
+    key = hmac.digest(servers.key.encode(), given.job.encode(), hashlib.sha256)
+    if is_here(servers.chief):
+        place, run = _beside_the_chief(given, servers, folder, key)
+    else:
+        place, run = _from_afar(given, servers, key)
+    if not _RUN.fullmatch(run):
+        raise CannotMeet(f"{place}: the coordinator there gives the run no name")
+    with exclusive(folder, patience_seconds=PATIENCE_SECONDS):
+        for old in folder.names():
+            if _RUN.fullmatch(old) and old != run:
+                folder.remove_tree(old)
+        with folder.inside(run, make=True, mode=0o700) as own:
+            path = own.path
+    variables = names()
+    return {
+        variables.ADDRESS_VARIABLE: f"{key.hex()}|{path}",
+        variables.COORDINATOR_VARIABLE: place,
+        variables.SERVER_VARIABLE: servers.of_ranks[given.rank],
+        variables.ENGINE_VARIABLE: "mpi",
+    }
+
+
+def _beside_the_chief(given: RankEnvironment, servers: Servers, folder: Directory, key: bytes) -> tuple[str, str]:
+    """Where the coordinator is, and the run: one that is there, or a new one."""
+    with exclusive(folder, patience_seconds=PATIENCE_SECONDS):
+        place = known_address(folder)
+        run = _attended(place, key, given) if place else ""
+        if not run:
+            place = start(given.size, given.seconds, key, (servers.chief, servers.port))
+            note_address(folder, place)
+            run = _attended(place, key, given)
+    if not run:
+        raise CannotMeet(f"rank {given.rank} of {given.size} was not let into its job: start all ranks again")
+    return place, run
+
+
+def _from_afar(given: RankEnvironment, servers: Servers, key: bytes) -> tuple[str, str]:
+    """Look at the ports in turn until the coordinator is there.  Raises: CannotMeet."""
+    network: Any = importlib.import_module("npu_runtime.collectives.network")
+    begun, is_told, why = time.monotonic(), False, ""
+    while time.monotonic() - begun < given.seconds:
+        for port in range(servers.port, servers.port + network.N_PORTS):
+            place = f"{servers.chief}:{port}"
+            try:
+                run = attend(network.connect_to(place, key), given)
+            except ConnectionRefusedError:
+                why = why or "nobody listens there"
+                continue
+            except (OSError, EOFError) as error:
+                why = str(error.strerror or error) if isinstance(error, OSError) else "hung up"
+                if isinstance(error, socket.gaierror):
+                    raise CannotMeet(f"{servers.chief}, where rank 0 is, is no address: {why}") from None
+                continue
+            if run:
+                return place, run
+        if not is_told and time.monotonic() - begun > NOTICE_SECONDS:
+            is_told = True
+            print(f"npu_bridge: {_waiting(given, servers, network.N_PORTS, why)}", file=sys.stderr, flush=True)
+        time.sleep(RETRY_SECONDS)
+    raise CannotMeet(f"{_waiting(given, servers, network.N_PORTS, why)}; {given.seconds:g} s are over (HCCL_CONNECT_TIMEOUT)")
+
+
+def _waiting(given: RankEnvironment, servers: Servers, n_ports: int, why: str) -> str:
+    ports = f"ports {servers.port} to {servers.port + n_ports - 1}"
+    return (
+        f"rank {given.rank} of {given.size} waits for rank 0 at {servers.chief}, {ports} ({why}): start rank 0 there, "
+        f"with the same JOB_ID, rank table and {KEY_VARIABLE}, and let these ports through"
+    )
+
+
+def _attended(place: str, key: bytes, given: RankEnvironment) -> str:
+    """The name of the run, empty where nobody is there any more.  Raises: CannotMeet."""
+    network = importlib.import_module("npu_runtime.collectives.network")
+    try:
+        return attend(network.connect_to(place, key), given)
+    except (OSError, EOFError, ValueError):
+        return ""
