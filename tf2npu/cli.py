@@ -180,6 +180,17 @@ def report(report_file: Path, formats: list[str], folder: Path | None, prefix: s
     raise SystemExit(commands.render_again(report_file, formats, folder, prefix, language))
 
 
+def _addresses(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """The hosts of a list.  Raises: click.BadParameter for one without a name, or that ssh would take for an option."""
+    hosts = tuple(host.strip() for host in value.split(",")) if value is not None else ()
+    for host in hosts:
+        if not host or host.startswith("-"):
+            raise click.BadParameter(f"{host!r} is no host: write addresses with commas between them")
+        if hosts.count(host) > 1:
+            raise click.BadParameter(f"{host} is there twice: --devices says how many ranks a host has")
+    return hosts
+
+
 @cli.command(cls=RunCommand, context_settings={"allow_interspersed_args": False})
 @click.option(
     "--devices",
@@ -187,7 +198,17 @@ def report(report_file: Path, formats: list[str], folder: Path | None, prefix: s
     default=1,
     show_default=True,
     metavar="N",
-    help="Devices, a process each.",
+    help="Devices, a process each; with --hosts on each host.",
+)
+@click.option(
+    "--hosts", callback=_addresses, metavar="A,B", help="Run on several hosts, A first; each has this folder and this Python."
+)
+@click.option("--rank-table", metavar="FILE", help="Run the devices that a rank table has on this machine.")
+@click.option(
+    "--engine", type=click.Choice(["embedded", "mpi"]), help="What moves tensors between ranks.  [default: mpi on several hosts]"
+)
+@click.option(
+    "--launcher-exec", default="ssh", show_default=True, metavar="COMMAND", help="Starts a command on a host, as ssh does."
 )
 @click.option("--soc", metavar="NAME", help="Chip to simulate.")
 @click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Session option; may be repeated.")

@@ -124,8 +124,10 @@ def run(
         raise RefusedRequest(reason)
     script = None if module is not None else words.pop(0)
     from tf2npu.launch import run_script
+    from tf2npu.ranks.launch_request import LaunchRequest
 
-    return run_script(words, module=module, script=script, options=settings, report=report, **options)
+    ranks = LaunchRequest(**{field: options.pop(field) for field in LaunchRequest.__dataclass_fields__})
+    return run_script(words, module=module, script=script, options=settings, report=report, ranks=ranks, **options)
 
 
 def _profiling(folder: Path | None) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from tf2npu import run_report
-from tf2npu.ranks import job
+from tf2npu.ranks import launch_request
+from tf2npu.ranks.launch_request import ALONE, LaunchRequest
 from tf2npu.report.visible import visible_lines
 from tf2npu.session_options import OPTIONS_VARIABLE, launcher_options
 
@@ -31,7 +32,7 @@ def run_script(
     *,
     module: str | None = None,
     script: str | Path | None = None,
-    devices: int = 1,
+    ranks: LaunchRequest = ALONE,
     soc: str | None = None,
     options: Mapping[str, Any] | None = None,
     all_sessions: bool = False,
@@ -40,19 +41,24 @@ def run_script(
 ) -> int:
     """Run a script or module on the simulated device and give its exit code; 2 when it cannot even be started.
 
-    argv: the script's own arguments.  devices: how many, each with a process of its own, which is a rank.  soc: name of a chip.
+    argv: the script's own arguments.  ranks: how many processes, and where, each with a device of its own.  soc: name of a chip.
     options: session options that win over the script's.  all_sessions: sessions without the NpuOptimizer entry go to the device
     too.  strict: what a host would refuse is refused, and a run of which nothing reached the device.  report: folder of a
     migration report, into which the run goes.
     """
-    problem = _why_not(module, script) or (report and run_report.why_not(report)) or (devices > 1 and job.why_not())
+    problem = _why_not(module, script) or (report and run_report.why_not(report)) or launch_request.problem_of(ranks)
     if problem:
         print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
     report = report.absolute() if report is not None else None  # the script may go elsewhere
     _hand_over(dict(options or {}), soc, all_sessions, strict)
-    if devices > 1:
-        return job.run_ranks(_words(module, script, argv, strict), devices, report)
+    try:
+        launch_request.prepare(ranks)
+        if not ranks.is_for_one:
+            return launch_request.run(ranks, _words(module, script, argv, strict), report)
+    except ValueError as error:
+        print(f"tf2npu run: {visible_lines(str(error))}", file=sys.stderr)
+        return USAGE
     problem = _prepare()
     if problem:
         print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)

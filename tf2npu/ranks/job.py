@@ -7,13 +7,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tf2npu.ranks.process import Rank
+from tf2npu.ranks.process import Process, Rank
 from tf2npu.ranks.rank_output import Output
 from tf2npu.ranks.rank_table import rank_table
 from tf2npu.ranks.shared_folder import shared_folder
@@ -30,7 +30,7 @@ ALONE = (
 
 
 def run_ranks(words: Sequence[str], n_ranks: int, report: Path | None) -> int:
-    """Run the ranks and wait for them all; the exit code of the first one that fails, else 0.
+    """Run the ranks of this machine and wait for them all; the exit code of the first one that fails, else 0.
 
     words: what follows `tf2npu run` for each rank.  report: folder of the report that rank 0 puts the run into.
     """
@@ -39,16 +39,47 @@ def run_ranks(words: Sequence[str], n_ranks: int, report: Path | None) -> int:
             folder = stack.enter_context(shared_folder())
             coordinator = _coordinator(folder, stack)
             shared = {**coordinator.environment, **rank_table(folder, n_ranks)}
-            job = _Job(coordinator.leave)
-            stack.enter_context(_forwarding(job))
-            stack.callback(job.kill)
-            job.start([[*_reporting(report, number), *words] for number in range(n_ranks)], shared)
+            job = _Job("rank", coordinator.leave)
+            ranks = (Rank(i, n_ranks, [*_reporting(report, i), *words], shared, job.output) for i in range(n_ranks))
+            job.start(ranks, stack)
         except OSError as error:
             print(f"tf2npu run: the ranks cannot be started: {error}", file=sys.stderr)
             return CANNOT_START
         code = job.wait()
         if not code and not coordinator.was_called:
             job.output.say(f"tf2npu run: {ALONE}")
+    job.output.finish()
+    return code
+
+
+def run_ranks_of_server(
+    words: Sequence[str], numbers: Sequence[int], n_ranks: int, shared: Mapping[str, str], report: Path | None
+) -> int:
+    """Run those of a job of several machines that are on this one; they meet the others by themselves.
+
+    numbers: of these ranks.  n_ranks: of the job.  shared: variables of all of them.
+    """
+
+    def ranks(output: Output) -> Iterator[Rank]:
+        for place, number in enumerate(numbers):
+            yield Rank(number, n_ranks, [*_reporting(report, number), *words], shared, output, place)
+
+    return run_processes("rank", ranks)
+
+
+def run_processes(kind: str, started: Callable[[Output], Iterable[Process]]) -> int:
+    """Run processes whose ranks have a coordinator elsewhere; the exit code of the first one that fails, else 0.
+
+    kind: what messages call one of them.  started: starts them one by one.
+    """
+    with ExitStack() as stack:
+        job = _Job(kind, lambda rank, why: None)  # the coordinator sees who hangs up
+        try:
+            job.start(started(job.output), stack)
+        except OSError as error:
+            print(f"tf2npu run: the ranks cannot be started: {error}", file=sys.stderr)
+            return CANNOT_START
+        code = job.wait()
     job.output.finish()
     return code
 
@@ -74,22 +105,27 @@ def _reporting(report: Path | None, number: int) -> list[str]:
 
 
 class _Job:
-    """The ranks of a run until they have ended.  leave(rank, why): told of each that has, so that nobody waits for it."""
+    """The processes of a run until they have ended.
 
-    def __init__(self, leave: Callable[[int, str], None]) -> None:
-        self._leave = leave
-        self._ranks: list[Rank] = []
-        self._running: list[Rank] = []
+    kind: "rank" or "host".  leave(rank, why): told of each that has ended, so that nobody waits for it.
+    """
+
+    def __init__(self, kind: str, leave: Callable[[int, str], None]) -> None:
+        self._kind, self._leave = kind, leave
+        self._processes: list[Process] = []
+        self._running: list[Process] = []
         self._deadline = float("inf")
         self._are_told = False
         self._interrupts = count(1)
         self.output = Output()
 
-    def start(self, words: Sequence[Sequence[str]], shared: Mapping[str, str]) -> None:
-        """words: of each rank.  Raises: OSError where a process cannot be made."""
-        for number, own in enumerate(words):
-            self._ranks.append(Rank(number, len(words), own, shared, self.output))
-        self._running = list(self._ranks)
+    def start(self, started: Iterable[Process], stack: ExitStack) -> None:
+        """started: makes them.  stack: ends what is left of them.  Raises: OSError where a process cannot be made."""
+        stack.enter_context(_forwarding(self))
+        stack.callback(self.kill)
+        for process in started:
+            self._processes.append(process)
+        self._running = list(self._processes)
         self.output.start()
 
     def wait(self) -> int:
@@ -97,42 +133,42 @@ class _Job:
         failed = 0
         while self._running:
             time.sleep(LOOK_SECONDS)
-            for rank in list(self._running):
-                code = rank.exit_code()
+            for process in list(self._running):
+                code = process.exit_code()
                 if code is not None:
-                    self._note_end(rank, code)
+                    self._note_end(process, code)
                 if code and not failed:
                     failed = code
                     self._stop_within_grace()
-                    self.output.say(f"tf2npu run: rank {rank.number} has ended with exit code {code}")
+                    self.output.say(f"tf2npu run: {self._kind} {process.label} has ended with exit code {code}")
             if self._running and time.monotonic() > self._deadline:
                 self._stop_the_late()
         return failed
 
-    def _note_end(self, rank: Rank, code: int) -> None:
+    def _note_end(self, process: Process, code: int) -> None:
         """Nobody waits for what its children still hold open."""
-        self._running.remove(rank)
-        self._leave(rank.number, f"has ended with exit code {code}")
-        self.output.over(rank.process)
+        self._running.remove(process)
+        self._leave(process.number, f"has ended with exit code {code}")
+        self.output.over(process.process)
 
     def _stop_within_grace(self) -> None:
         self._deadline = min(self._deadline, time.monotonic() + GRACE_SECONDS)
 
     def _stop_the_late(self) -> None:
-        names = ", ".join(str(rank.number) for rank in self._running)
+        names = ", ".join(process.label for process in self._running)
         if not self._are_told:
-            self.output.say(f"tf2npu run: stopping rank {names}")
+            self.output.say(f"tf2npu run: stopping {self._kind} {names}")
             self._tell_to_end()
             return
-        self.output.say(f"tf2npu run: killing rank {names}")
+        self.output.say(f"tf2npu run: killing {self._kind} {names}")
         self._deadline = float("inf")
-        for rank in self._running:
-            rank.stop(signal.SIGKILL)
+        for process in self._running:
+            process.stop(signal.SIGKILL)
 
     def _tell_to_end(self) -> None:
         """Those that are there after another while are killed, however often they are told."""
-        for rank in self._ranks:
-            rank.stop(signal.SIGTERM)
+        for process in self._processes:
+            process.stop(signal.SIGTERM)
         if not self._are_told:
             self._are_told = True
             self._deadline = time.monotonic() + GRACE_SECONDS
@@ -148,8 +184,8 @@ class _Job:
 
     def kill(self) -> None:
         """Whatever is left when this process goes on or fails."""
-        for rank in self._ranks:
-            rank.kill()
+        for process in self._processes:
+            process.kill()
 
 
 @contextmanager
@@ -164,4 +200,4 @@ def _forwarding(job: _Job) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-__all__ = ["run_ranks", "why_not"]
+__all__ = ["run_processes", "run_ranks", "run_ranks_of_server", "why_not"]

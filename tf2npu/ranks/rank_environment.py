@@ -84,7 +84,9 @@ def _of_chief(environment: Mapping[str, str], rank: int, size: int) -> Servers |
     if not chief or not environment.get(KEY_VARIABLE):
         return None
     if not environment.get("CM_CHIEF_PORT"):
-        raise ValueError(f"CM_CHIEF_IP={chief:.60} and {KEY_VARIABLE} are set, and CM_CHIEF_PORT is not: set it to a free port there")
+        raise ValueError(
+            f"CM_CHIEF_IP={chief:.60} and {KEY_VARIABLE} are set, and CM_CHIEF_PORT is not: set it to a free port there"
+        )
     if not is_here(own or chief):
         raise ValueError(
             f"CM_WORKER_IP={own!r:.60} is no address of this machine: set it to the one that CM_CHIEF_IP={chief} reaches"

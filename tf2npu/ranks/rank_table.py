@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tf2npu.files.directory import Directory
 
@@ -24,7 +26,12 @@ def rank_table(folder: Path, n_ranks: int) -> dict[str, str]:
         "server_list": [{"server_id": "127.0.0.1", "device": devices}],
     }  # fmt: skip
     name = f"{n_ranks}p.json"
+    write_table(folder, name, table)
+    return {VARIABLE: str(folder / name)}
+
+
+def write_table(folder: Path, name: str, table: Mapping[str, Any]) -> None:
+    """Write a table into a folder of ours.  Raises: OSError."""
     with Directory.given(folder) as place, place.new_file(name, 0o600) as file:
         os.fchmod(file.fileno(), 0o600)  # whatever the umask has taken
         file.write(json.dumps(table, indent=1).encode("ascii"))
-    return {VARIABLE: str(folder / name)}

@@ -1,0 +1,62 @@
+"""A job on several hosts: one `tf2npu run` on each, started from here over ssh as mpirun starts its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tf2npu.ranks import job
+from tf2npu.ranks.process import Host
+from tf2npu.ranks.servers import KEY_VARIABLE, is_here
+
+_PASSED_ON = ("TF2NPU_", "HCCL_", "ASCEND_", "TF_")
+"""What the names of variables begin with that the hosts get from here; ssh hands none on."""
+_COMMAND = "import sys; sys.path[0] = sys.prefix; from tf2npu.cli import main; main()"
+
+
+def table_of(hosts: Sequence[str], n_devices: int) -> dict[str, Any]:
+    """A rank table of layout 1.0, whose ranks are numbered host by host.  Source: HCCL's documentation."""
+    servers = []
+    for number, host in enumerate(hosts):
+        devices = [
+            {"device_id": str(i), "device_ip": f"192.168.{100 + number}.{100 + i}", "rank_id": str(number * n_devices + i)}
+            for i in range(n_devices)
+        ]
+        servers.append({"server_id": host, "device": devices})
+    return {"version": "1.0", "status": "completed", "server_count": str(len(hosts)), "server_list": servers}
+
+
+def run_hosts(
+    hosts: Sequence[str], table: Mapping[str, Any], key: str, launcher_exec: str, words: Sequence[str], report: Path | None
+) -> int:
+    """Start a part of the job on each host and wait for them all; the exit code of the first one that fails, else 0.
+
+    key: of the job; it goes through standard input, where no other user sees it.
+    """
+    environment = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
+    handed = json.dumps({"table": table, "environment": {**environment, KEY_VARIABLE: key}})
+    commands = []
+    for number, host in enumerate(hosts):
+        reporting = ["--report", str(report)] if report is not None and number == 0 else []
+        command = [sys.executable, "-c", _COMMAND, "run", "--rank-table", "-", *reporting, *words]
+        commands.append(command if is_here(host) else [*shlex.split(launcher_exec), host, _remote(command)])
+    parts = zip(hosts, commands, strict=True)
+    return job.run_processes("host", lambda _: (Host(i, host, command, handed) for i, (host, command) in enumerate(parts)))
+
+
+def _remote(command: Sequence[str]) -> str:
+    """What the other host's shell runs, in the same folder."""
+    return f"cd {shlex.quote(os.getcwd())} && exec {shlex.join(command)}"
+
+
+def stop_with_input() -> None:
+    """End this process when whoever started it closes the line: ssh tells it in no other way."""
+    while sys.stdin.readline():
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
