@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from threading import Thread
 from typing import Any
 
 import numpy as np
 
 from npu_runtime.collectives.collective_call import Call
-from npu_runtime.collectives.mpi_library import started, unlink_shared_memory
+from npu_runtime.collectives.mpi_library import started, unlink_shared_memory, why_no_room
 from npu_runtime.collectives.mpi_messages import Messages, move
 from npu_runtime.collectives.reduce_ops import KEY_EXCHANGE
 from npu_runtime.errors import FailedPrecondition
+
+_NO_ROOM = "no room"
+"""The key under which a rank says that its machine has too little memory for files, so that all give up alike."""
 
 ExchangeKeys = Callable[[Call, np.ndarray], np.ndarray]
 """Brings bytes to all ranks and gives those of all, one behind the other.  Raises: FailedPrecondition."""
@@ -45,9 +49,14 @@ class Mpi:
 
         def run() -> None:
             try:
-                everywhere = _exchanged({str(rank): self._server}, self._size, exchange_keys)
+                problem = why_no_room(self._size)
+                own = {str(rank): self._server, **({_NO_ROOM: f"rank {rank}: {problem}"} if problem else {})}
+                everywhere = _exchanged(own, self._size, exchange_keys)
                 servers = [everywhere[str(number)] for number in range(self._size)]
-                module = started(job, rank, servers, lambda keys: _exchanged(keys, self._size, exchange_keys))
+                exchange = partial(_exchanged, size=self._size, exchange_keys=exchange_keys)
+                if _NO_ROOM in everywhere:
+                    raise FailedPrecondition(everywhere[_NO_ROOM])
+                module = started(job, rank, servers, exchange)
                 _exchanged({}, self._size, exchange_keys)
                 unlink_shared_memory()  # all have it now
                 self._library = Library(module)

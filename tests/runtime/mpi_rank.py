@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 
@@ -73,6 +76,29 @@ def exchanges(rng: np.random.Generator) -> None:
     agree(rank.exchange(Call("HcomReceive", (left, RANK), tag=5), [letters[RANK]]), letters[left])
 
 
+def listening() -> list[tuple[str, int]]:
+    """Addresses and ports at which this process listens.  Source: the columns of /proc/net/tcp in proc(5)."""
+    links = [os.readlink(f"/proc/self/fd/{entry.name}") for entry in os.scandir("/proc/self/fd") if entry.is_symlink()]
+    own = {link[len("socket:[") : -1] for link in links if link.startswith("socket:")}
+    rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    places = [row[1].rpartition(":") for row in rows if row[3] == "0A" and row[9] in own]
+    return [(address, int(port, 16)) for address, _, port in places]
+
+
+def disturb() -> None:
+    """Strangers at MPI's own port, as another user of the machine may be: noise, half a greeting, a flood of connections."""
+    ports = listening()
+    assert {address for address, _ in ports} == {"0100007F"}, ports  # 127.0.0.1, and nowhere else
+    for _, port in ports:
+        for words in (b"", b"GET / HTTP/1.1\r\n\r\n", os.urandom(1 << 20), b"\0" * 4096, b"\xff" * 300):
+            with socket.create_connection(("127.0.0.1", port)) as link, suppress(OSError):
+                link.sendall(words)
+        kept = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
+        rank.exchange(SUM, [np.ones(100_000, np.float32)])
+        for link in kept:
+            link.close()
+
+
 def main() -> None:
     if WHAT == "all":
         for seed in range(int(sys.argv[5])):
@@ -82,6 +108,10 @@ def main() -> None:
     x = np.ones(3_000_000, np.float32)
     rank.exchange(SUM, [x])
     is_odd = RANK == 1
+    if WHAT == "disturbed":
+        disturb()
+        agree(rank.exchange(SUM, [x]), x * SIZE)
+        return
     if WHAT == "killed" and is_odd:
         os.kill(os.getpid(), signal.SIGKILL)
     if WHAT == "killed in the middle" and is_odd:

@@ -86,6 +86,12 @@ def test_what_goes_wrong_is_told_to_all_others(job, what, said):
         assert seconds < second[2] + 2 or what in ("operation", "shape", "type")
 
 
+def test_strangers_at_the_port_of_mpi_do_not_disturb(job):
+    """It listens on this machine alone, and goes on with the right numbers whatever is sent there."""
+    done = job.run(2, "disturbed")
+    assert [code for code, _, _ in done] == [0, 0], done[0][1][-3000:]
+
+
 def test_a_late_rank_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("HCCL_EXEC_TIMEOUT", "20")
     made = Coordinator(tmp_path)
