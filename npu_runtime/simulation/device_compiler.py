@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from npu_runtime.analysis.precision_policy import load_policy
 from npu_runtime.compilation import Compilation, Settings, run_steps
-from npu_runtime.compiler import LOWER, ON_SHAPES, SIMPLIFY
+from npu_runtime.compiler import LOWER, ON_SHAPES, SHARE_CALLS, SIMPLIFY
 from npu_runtime.config import Precision, RuntimeConfig
 from npu_runtime.device.chip import Chip
 from npu_runtime.graph.ir import Graph
@@ -45,7 +45,7 @@ def lower_for(
     config = replace(config, device_defaults=True, precision=precision, fusion=True, switched_off=frozenset())
     policy = load_policy(config, target.chip)
     made = Compilation(graph, Settings(config, target.chip, policy), placement, extents=extents)
-    run_steps((*ON_SHAPES, *LOWER, *SIMPLIFY), made)
+    run_steps((*ON_SHAPES, *LOWER, *SIMPLIFY, *SHARE_CALLS), made)
     fed = _inputs(made.graph)
     batches = [spec.shape[0] for spec in fed if spec.shape and spec.shape[0] is not None]
     batch = max(set(batches), key=batches.count) if batches else None
