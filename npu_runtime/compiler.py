@@ -112,7 +112,8 @@ def decide_on_fusion(made: Compilation) -> None:
 
 
 def fuse_all_reduces(made: Compilation) -> None:
-    all_reduces.fuse_all_reduces(made.graph, made.schedule.parts, made.settings.config.splits)
+    config = made.settings.config
+    all_reduces.fuse_all_reduces(made.graph, made.schedule.parts, config.splits, is_parallel=config.is_hcom_parallel)
 
 
 def optimise_bodies(made: Compilation) -> None:

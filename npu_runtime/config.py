@@ -85,6 +85,14 @@ class RuntimeConfig:
     splits: Mapping[str, GradientSplit] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_hcom_parallel(self) -> bool:
+        """Whether gradients are reduced beside the backward pass.
+
+        Source: the graph engine's option is off where nobody sets it; NPURunConfig sets it.
+        """
+        return self.parameters.get("hcom_parallel") in (True, 1, "true", "True", "1", b"1")
+
 
 _ALLOWED: dict[str, tuple[str, ...]] = {
     "host_fallback": ("allow", "error"),

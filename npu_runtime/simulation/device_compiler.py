@@ -15,6 +15,7 @@ from npu_runtime.graph.ops import FEED, HANDLES
 from npu_runtime.graph.spec import Spec
 from npu_runtime.lowering.lower import LoweredTask, lower
 from npu_runtime.passes.place.placement import Placement
+from npu_runtime.simulation.task_streams import gradients_last
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ def lower_for(
     fed = _inputs(made.graph)
     batches = [spec.shape[0] for spec in fed if spec.shape and spec.shape[0] is not None]
     batch = max(set(batches), key=batches.count) if batches else None
-    return Lowered(lower(made.graph, target.chip), float(sum(spec.n_bytes for spec in fed)), batch, policy.mode)
+    tasks = gradients_last(lower(made.graph, target.chip))
+    return Lowered(tasks, float(sum(spec.n_bytes for spec in fed)), batch, policy.mode)
 
 
 def _inputs(graph: Graph) -> list[Spec]:

@@ -24,6 +24,8 @@ from npu_runtime.passes.place.partition import Partition
 ALL_REDUCE = "_NpuHcomAllReduce"
 BY_SPLIT, BY_ID = 1, 2
 """Values of the attribute `fusion`: in the parts of the group's split, or all of one `fusion_id` together.  Source: HCCL."""
+AFTER_BACKWARD = "_after_backward"
+"""Attribute of calls that the chip's computations wait for.  Source: hcom_parallel, which counts for calls that may fuse."""
 _PLACE = "_place"
 """Attribute: how many all-reduces stand before it at most on a way through the graph, and its number among the gradients."""
 
@@ -47,11 +49,17 @@ def order_all_reduces(graph: Graph) -> int:
     return len(found)
 
 
-def fuse_all_reduces(graph: Graph, parts: Partition, splits: Mapping[str, GradientSplit]) -> int:
+def fuse_all_reduces(
+    graph: Graph, parts: Partition, splits: Mapping[str, GradientSplit], *, is_parallel: bool = False
+) -> int:  # fmt: skip
     """Join the all-reduces of gradients; returns the number of calls that are gone.
 
-    parts: the segments of the graph.  splits: by group; others have the default one.
+    parts: the segments of the graph.  splits: by group; others have the default one.  is_parallel: whether the device runs these
+    calls beside the backward pass, which they are marked with.
     """
+    for node in graph:
+        if node.op == ALL_REDUCE and node.attrs.get("fusion") in (BY_SPLIT, BY_ID):
+            node.attrs[AFTER_BACKWARD] = not is_parallel
     gone = 0
     for members in _families(graph, parts):
         for positions in _cut(graph, members, splits):
