@@ -81,7 +81,7 @@ class _Selection:
         source = str(node.attrs.get("source", "")) if node.op == ROUND else ""
         made = ChipOp(
             node.name, node.op, op_type, pattern, [tensor for tensor in inputs if not _is_attribute(tensor)], [],
-            (source or node.name,), node.attrs, any(not spec.is_complete for spec in node.outputs), node_work(self.graph, node),
+            _members(node, source), node.attrs, any(not spec.is_complete for spec in node.outputs), node_work(self.graph, node),
         )  # fmt: skip
         for index, spec in enumerate(node.outputs):
             if index in node.ref_outputs and node.inputs:
@@ -126,6 +126,12 @@ class _Selection:
             spec = self.graph.spec(value)
             self.tensors[value] = Tensor(str(value), _extents(spec.shape), spec.dtype)
         return self.tensors[value]
+
+
+def _members(node: Node, source: str) -> tuple[str, ...]:
+    """The user's nodes that it does.  source: whose result a rounding rounds.  No pass has joined others but collectives."""
+    joined = node.original_names if "_npu_op" in node.attrs else ()
+    return joined or (source or node.name,)
 
 
 def _device_type(node: Node, row: OpOnDevice | None, pattern: str) -> str:

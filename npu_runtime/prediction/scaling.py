@@ -60,7 +60,7 @@ def _row(compiler: StepCompiler, target: Target, number: int) -> dict[str, Any]:
     return {
         "devices": number, "servers": -(-number // RANKS_A_SERVER), "step_ms": made.us / 1000, "batch": batch,
         "examples_per_s": batch / made.us * 1e6 if batch else None, "efficiency": made.efficiency,
-        "communication_ms": sum(time.us for time in made.times.values()) / 1000 if number > 1 else 0.0, "exposed_ms": (made.us - made.alone_us) / 1000,
+        "communication_ms": made.communication_us / 1000, "exposed_ms": (made.us - made.alone_us) / 1000,
         "calls": len(made.times), "limit": made.limit(),
     }  # fmt: skip
 
@@ -75,6 +75,11 @@ class _Scaled:
         self.alone_us = self._us_with(lambda time: CollectiveTime(0.0))
         self.us = max(self.alone_us, self.step.us) if number > 1 else self.alone_us
         self.efficiency = self.alone_us / self.us if self.us else 1.0
+
+    @property
+    def communication_us(self) -> float:
+        """Of all collectives, hidden or not."""
+        return sum(time.us for time in self.times.values()) if self.compiler.ranks.n_ranks > 1 else 0.0
 
     def _us_with(self, change: Callable[[CollectiveTime], CollectiveTime]) -> float:
         return self.compiler.us_with(self.step, {task: change(time).us for task, time in self.times.items()})

@@ -43,19 +43,17 @@ def streams_of(tasks: Sequence[LoweredTask], chip: Chip) -> dict[int, int]:
 
 
 def gradients_last(tasks: Sequence[LoweredTask]) -> list[LoweredTask]:
-    """The tasks with the collectives, and all that reads from these, behind the others: the host issues what may run first.
+    """The tasks in the order in which the host issues them: what waits for no collective, these, what waits for them, and so on.
 
     The stream of the computations would else wait at the first update for its gradient, with the backward pass behind it.
     Source: the graph engine puts what follows the reductions of gradients on a stream of its own.
     """
     maker = makers(tasks)
-    later: set[int] = set()
-    for position, task in enumerate(tasks):
-        reads_later = any(maker.get(tensor.storage) in later for tensor in task.read)
-        if task.head.pattern == chip_graph.COLLECTIVE or reads_later:
-            later.add(position)
-    first = [task for position, task in enumerate(tasks) if position not in later]
-    return first + [tasks[position] for position in sorted(later)]
+    turns: list[int] = []  # even: computations, odd: the collectives that read from them
+    for task in tasks:
+        before = max((turns[maker[tensor]] for tensor in task.read if tensor in maker), default=0)
+        turns.append(before + (before % 2 != (task.head.pattern == chip_graph.COLLECTIVE)))
+    return [task for _, task in sorted(zip(turns, tasks, strict=True), key=lambda pair: pair[0])]
 
 
 def _engine(task: LoweredTask, chip: Chip) -> str:
