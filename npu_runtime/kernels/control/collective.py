@@ -29,6 +29,9 @@ _IN_ONE_CALL = (
     "{}. These are sums of several gradients in one call, here of the shapes {}: every rank has to have the same; allreduce with "
     "fusion=0, or a run with --option fusion=off, adds up each alone and names the one that differs"
 )
+_PIECE_BYTES = 1 << 21
+"""Bytes that are brought at once, 2 MB: the caches of ranks and coordinator keep them, and shared memory for all gradients of a
+large network would be more than containers have."""
 _SHOWN_SHAPES = 20
 """Shapes that a message names; a network has hundreds."""
 
@@ -64,7 +67,7 @@ def all_reduce(
     if len(tensors) == 1:
         return _exchange(call, tensors[0])
     try:
-        together = _exchange(call, np.concatenate([x.reshape(-1) for x in tensors]))
+        together = _exchange_pieces(call, np.concatenate([x.reshape(-1) for x in tensors]))
     except FailedPrecondition as error:
         if DIFFER not in error.message and "different operations" not in error.message:
             raise
@@ -73,6 +76,14 @@ def all_reduce(
         raise FailedPrecondition(_IN_ONE_CALL.format(error.message, shown)) from None
     parts = np.split(together, np.cumsum([x.size for x in tensors])[:-1])
     return tuple(part.reshape(x.shape) for part, x in zip(parts, tensors, strict=True))
+
+
+def _exchange_pieces(call: Call, x: np.ndarray) -> np.ndarray:
+    """The same for each element, in the place of x, which has one axis; x may be as large as all gradients of a network."""
+    step = max(1, _PIECE_BYTES // x.itemsize)
+    for start in range(0, max(1, x.size), step):
+        x[start : start + step] = _exchange(call, x[start : start + step])
+    return x
 
 
 @kernel("_NpuHcomReduce", unit="vector", shape=_same, ignores=_IGNORED)
