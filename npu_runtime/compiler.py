@@ -17,6 +17,7 @@ from npu_runtime.device import float_status
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Node
 from npu_runtime.graph.ops import WHILE
+from npu_runtime.passes.fuse import fuse_all_reduces as all_reduces
 from npu_runtime.passes.fuse.fold_normalization import fold_normalization
 from npu_runtime.passes.fuse.fuse_bias_activation import fuse_bias_activation
 from npu_runtime.passes.fuse.fuse_elementwise import fuse_elementwise
@@ -108,6 +109,11 @@ def decide_on_fusion(made: Compilation) -> None:
     config = made.settings.config
     hands_on_more = made.is_saturating and stores_float16(made.graph)
     made.is_fused = config.fusion and config.track_nan == "off" and not hands_on_more
+
+
+def fuse_all_reduces(made: Compilation) -> None:
+    config = made.settings.config
+    all_reduces.fuse_all_reduces(made.graph, made.schedule.parts, config.splits, is_parallel=config.is_hcom_parallel)
 
 
 def optimise_bodies(made: Compilation) -> None:
@@ -259,6 +265,8 @@ LOWER = (
          requires="straight", provides="segments liveness"),
     step(decide_on_fusion, "It asks what the graph stores in fp16, before steps drop nodes.",
          requires="types", provides="fusion_decided"),
+    step(all_reduces.order_all_reduces, "Before folding, which depends on sizes of batches and so on the rank.",
+         requires="straight", provides="ordered_gradients"),
 )  # fmt: skip
 """One straight graph with types and segments."""
 
@@ -275,6 +283,12 @@ SIMPLIFY = (
          provides="all_needed"),
 )  # fmt: skip
 """The steps that make a graph smaller, with fusion or without."""
+
+SHARE_CALLS = (
+    step(fuse_all_reduces, "Shapes are known, which the split asks for; Identities that it leaves are forwarded behind it.",
+         requires="shapes ordered_gradients segments", when=_is_fused),
+)  # fmt: skip
+"""The step that joins calls of all ranks, which the chip's own graph has as well."""
 
 FUSE = (
     step(prune_control_edges, "What is waited for cannot be fused: gradients are freed before anything else is tried.",
@@ -314,6 +328,7 @@ FUSE = (
 
 OPTIMISE = (
     *SIMPLIFY,
+    *SHARE_CALLS,
     *FUSE,
     step(optimise_bodies, "Shapes and constants that enter a loop are known by now.",
          requires="shapes"),

@@ -37,6 +37,18 @@ _V2_MODES = {
 
 
 @dataclass(frozen=True)
+class GradientSplit:
+    """Which gradients of a group are reduced in one call.
+
+    indices: number of the last gradient of each part.  percent: without these, the share of the bytes of each part.
+    """
+
+    indices: tuple[int, ...] = ()
+    percent: tuple[float, ...] = (96.54, 3.46)
+    """Source of the default: the vendor's documentation, which calls it the best split of ResNet-50."""
+
+
+@dataclass(frozen=True)
 class Precision:
     """mode: one of PRECISION_MODES, "" when nobody asked.  mixlist: path of a file that changes the lists of mixed precision."""
 
@@ -54,7 +66,8 @@ class RuntimeConfig:
     for none.  verify: whether the graph's invariants are checked there.  track_nan: "log" tells in the run log where NaN
     first comes from, "raise" ends the step there.  overflow: "saturation" cuts fp16 results that are too large at 65504,
     "infinity" does not, "" leaves it to script and chip.  tuning_seconds: that the tuning of one program may take.
-    parameters: every option of the script, honoured or not.
+    splits: of the gradients of each group for which the script sets one.  parameters: every option of the script, honoured or
+    not.
     """
 
     soc: str = "Ascend910A"
@@ -69,7 +82,16 @@ class RuntimeConfig:
     track_nan: str = "off"
     overflow: str = ""
     tuning_seconds: float = TUNING_SECONDS
+    splits: Mapping[str, GradientSplit] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_hcom_parallel(self) -> bool:
+        """Whether gradients are reduced beside the backward pass.
+
+        Source: the graph engine's option is off where nobody sets it; NPURunConfig sets it.
+        """
+        return self.parameters.get("hcom_parallel") in (True, 1, "true", "True", "1", b"1")
 
 
 _ALLOWED: dict[str, tuple[str, ...]] = {

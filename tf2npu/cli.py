@@ -40,6 +40,20 @@ class Formats(click.ParamType):
         return list(dict.fromkeys(chosen))
 
 
+class Devices(click.ParamType):
+    """A comma-separated list of numbers of devices."""
+
+    name = "devices"
+
+    def convert(self, value, param, ctx):
+        from tf2npu.prediction_request import devices_named
+
+        try:
+            return devices_named(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(tf2npu.__version__, prog_name="tf2npu")
 def cli() -> None:
@@ -230,7 +244,9 @@ def run(words: tuple[str, ...], module: str | None, pairs: tuple[str, ...], repo
 @cli.command(cls=ScriptCommand)
 @click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME[,NAME]", help="Chips to predict for.")
 @click.option("--steps", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Steps of training to run.")
-@click.option("--devices", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Devices, a process each.")
+@click.option(
+    "--devices", type=Devices(), default="1", show_default=True, metavar="N[,N]", help="Numbers of devices, for the scaling."
+)
 @click.option("--iterations-per-loop", type=click.IntRange(1), metavar="K", help="Steps that a loop on the device does.")
 @click.option("--precision", metavar="MODE", help="A precision_mode, such as allow_mix_precision.")
 @click.option("--batch", type=click.IntRange(1), multiple=True, metavar="B ...", help="Further batch sizes to predict.")

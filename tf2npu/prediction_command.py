@@ -18,7 +18,7 @@ from tf2npu.prediction import as_text, comparison, document
 from tf2npu.prediction.document import Advice, Document, NotAPrediction, Task
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.prediction.texts import texts
-from tf2npu.prediction_request import PREDICT_VARIABLE, PredictionRequest
+from tf2npu.prediction_request import PREDICT_VARIABLE, PredictionRequest, processes_for
 from tf2npu.profiles.reader import read_profile
 from tf2npu.profiles.table import NoProfile
 from tf2npu.profiles.tree import profiles_in
@@ -42,10 +42,13 @@ class Place:
     language: str
 
 
-def predict(words: Sequence[str], *, soc: str, devices: int, place: Place, precision: str | None, **asked) -> int:
+def predict(
+    words: Sequence[str], *, soc: str, devices: tuple[int, ...], place: Place, precision: str | None, **asked
+) -> int:  # fmt: skip
     """`tf2npu predict`; returns the exit code.
 
-    words: the script and its arguments.  asked: further fields of the request, as PredictionRequest has them.
+    words: the script and its arguments.  devices: numbers of them.  asked: further fields of the request, as PredictionRequest
+    has them.
     """
     if not words:
         raise RefusedRequest("name a SCRIPT")
@@ -56,9 +59,12 @@ def predict(words: Sequence[str], *, soc: str, devices: int, place: Place, preci
     _check_precision(precision)
     with orderly_end(), temporary_folder() as folder:
         out = folder / "prediction.json"
-        request = PredictionRequest(str(out), chips(soc), precision=precision, **asked)
+        scaled = devices if max(devices) > 1 else ()
+        request = PredictionRequest(str(out), chips(soc), precision=precision, devices=scaled, **asked)
         converted = converted_for("predict", script, folder)
-        code = run_script(script, words[1:], _options(request, devices), {PREDICT_VARIABLE: request.as_json()}, converted)
+        code = run_script(
+            script, words[1:], _options(request, processes_for(devices)), {PREDICT_VARIABLE: request.as_json()}, converted
+        )
         made = _document(out, script, code, request.steps)
     if made is None:
         return code or _FAILED
@@ -124,9 +130,9 @@ def _check_precision(precision: str | None) -> None:
         raise RefusedRequest(f"--precision {precision}: {error}") from None
 
 
-def _options(request: PredictionRequest, devices: int) -> list[str]:
+def _options(request: PredictionRequest, n_ranks: int) -> list[str]:
     """The options of `tf2npu run` for a prediction."""
-    options = ["--soc", request.socs[0], "--devices", str(devices)]
+    options = ["--soc", request.socs[0], "--devices", str(n_ranks)]
     return [*options, "--option", f"precision_mode={request.precision}"] if request.precision else options
 
 

@@ -10,6 +10,10 @@ from difflib import get_close_matches
 PREDICT_VARIABLE = "TF2NPU_PREDICT"  # read by npu_runtime
 """Names a JSON object with the fields of PredictionRequest. The device writes the prediction to `out` when `steps` steps of the
 training graph have run, and then ends the script; of several ranks rank 0 does."""
+MOST_PROCESSES = 8
+"""Ranks that a prediction starts at most, those of one server: each is a process with TensorFlow in it."""
+MOST_DEVICES = 65_536
+"""Devices that a scaling may be asked for: eight times the largest cluster of these chips that was announced, of 8192."""
 CHIP_OF_NAME = {"910": "Ascend910A", "910a": "Ascend910A"}
 """The chip that a bare "Ascend 910" is. Source: the vendor's list of products, where the 910 of 2019 is the A."""
 
@@ -19,7 +23,7 @@ class PredictionRequest:
     """out: the file for the document.  socs: chips, the first of which runs the script.  steps: of the training graph.
 
     precision: a precision_mode, None for the script's own.  iterations_per_loop: None for the script's own.  shapes_only: the
-    shapes are computed, the numbers are not.  batch: further batch sizes to predict.
+    shapes are computed, the numbers are not.  batch: further batch sizes to predict.  devices: numbers of them, for the scaling.
     """
 
     out: str
@@ -29,10 +33,32 @@ class PredictionRequest:
     iterations_per_loop: int | None = None
     shapes_only: bool = False
     batch: tuple[int, ...] = ()
+    devices: tuple[int, ...] = ()
 
     def as_json(self) -> str:
         """The value of PREDICT_VARIABLE."""
         return json.dumps(asdict(self), sort_keys=True)
+
+
+def processes_for(devices: tuple[int, ...]) -> int:
+    """How many ranks run for a prediction of these numbers of devices.
+
+    One number of up to a server runs as it is, as a script may share its batch out; for more, two ranks tell all that is asked.
+    """
+    return devices[0] if len(devices) == 1 and devices[0] <= MOST_PROCESSES else min(2, max(devices))
+
+
+def devices_named(text: str) -> tuple[int, ...]:
+    """The numbers of devices in a comma-separated list, each once, ascending.
+
+    Raises: ValueError for a list with something else in it, and for an empty one.
+    """
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    wrong = [part for part in parts if not (part.isascii() and part.isdecimal() and 1 <= int(part[:9]) <= MOST_DEVICES)]
+    if wrong or not parts:
+        named = f"{wrong[0]!r:.40} is no number of devices" if wrong else "names no number of devices"
+        raise ValueError(f"{named}: write numbers from 1 to {MOST_DEVICES} with commas between, such as 8,16,512")
+    return tuple(sorted(set(map(int, parts))))
 
 
 def chips_named(text: str, known: list[str]) -> tuple[str, ...]:

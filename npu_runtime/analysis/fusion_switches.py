@@ -20,7 +20,7 @@ PASSES: Mapping[str, tuple[str, ...]] = {
     "GraphFusion": (
         "forward_identities", "merge_duplicates", "fuse_recurrent", "fuse_random_masks", "leaky_relu_grad_from_output",
         "fuse_normalization", "fuse_pool_gradients", "fuse_normalization_gradients", "fold_normalization", "fuse_product_sums",
-        "lay_out_weights",
+        "lay_out_weights", "fuse_all_reduces",
     ),
     "UBFusion": ("fuse_bias_activation", "fuse_elementwise", "fuse_optimizer_gradients", "fuse_optimizer_products"),
 }  # fmt: skip

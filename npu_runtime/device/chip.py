@@ -25,7 +25,8 @@ class Chip:
     that are too large are cut instead of becoming infinite.  has_bfloat16: whether its units take bf16.
     ai_cpu_cores: cores of the AI CPU that compute.  l0a_bytes to ub_bytes: buffers of a core.  l2_bytes: cache of the chip.
     l2_read_rate to ub_to_l2_rate: bytes a cycle and core of a path.  hccs_gb_per_s, roce_gb_per_s, host_gb_per_s: what a chip can
-    send at once, all links together, to the chips of its server, to other servers, and to its host.
+    send at once, all links together, to the chips of its server, to other servers, and to its host.  hccs_links: to chips of its
+    server.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Chip:
     l0c_to_ub_rate: int
     ub_to_l2_rate: int
     hccs_gb_per_s: float
+    hccs_links: int
     roce_gb_per_s: float
     host_gb_per_s: float
 

@@ -17,7 +17,7 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT, FEED, LOOP_INPUT, VARIABLES
 from npu_runtime.graph.order import topological
 from npu_runtime.kernels.elementwise.rounding import ROUND
-from npu_runtime.lowering.chip_graph import ELEMENTWISE, ChipGraph, ChipOp, Tensor
+from npu_runtime.lowering.chip_graph import COLLECTIVE, ELEMENTWISE, ChipGraph, ChipOp, Tensor
 from npu_runtime.lowering.patterns import pattern_of
 
 _CONSTANTS = frozenset({"Const", CONSTANT})
@@ -77,11 +77,11 @@ class _Selection:
     def _launch(self, node: Node, pattern: str) -> None:
         row = tensorflow_ops().get(node.op)
         inputs = [self._input(node, position, row) for position in range(len(node.inputs))]
-        op_type = "Cast" if node.op == ROUND else (row.device_op if row and row.device_op else node.op.lstrip("_"))
+        op_type = _device_type(node, row, pattern)
         source = str(node.attrs.get("source", "")) if node.op == ROUND else ""
         made = ChipOp(
             node.name, node.op, op_type, pattern, [tensor for tensor in inputs if not _is_attribute(tensor)], [],
-            (source or node.name,), node.attrs, any(not spec.is_complete for spec in node.outputs), node_work(self.graph, node),
+            _members(node, source), node.attrs, any(not spec.is_complete for spec in node.outputs), node_work(self.graph, node),
         )  # fmt: skip
         for index, spec in enumerate(node.outputs):
             if index in node.ref_outputs and node.inputs:
@@ -126,6 +126,19 @@ class _Selection:
             spec = self.graph.spec(value)
             self.tensors[value] = Tensor(str(value), _extents(spec.shape), spec.dtype)
         return self.tensors[value]
+
+
+def _members(node: Node, source: str) -> tuple[str, ...]:
+    """The user's nodes that it does.  source: whose result a rounding rounds.  No pass has joined others but collectives."""
+    joined = node.original_names if "_npu_op" in node.attrs else ()
+    return joined or (source or node.name,)
+
+
+def _device_type(node: Node, row: OpOnDevice | None, pattern: str) -> str:
+    """The device's name of what a node does: a collective has it from the script's own call."""
+    if pattern == COLLECTIVE:
+        return str(node.attrs["_npu_op"])
+    return "Cast" if node.op == ROUND else (row.device_op if row and row.device_op else node.op.lstrip("_"))
 
 
 def _is_attribute(tensor: Tensor) -> bool:

@@ -46,7 +46,17 @@ class StepCompiler:
 
     def for_shapes(self, shapes: Sequence[tuple[int, ...]]) -> StepCompiler:
         """The same step with other shapes fed."""
-        return StepCompiler(replace(self.step, shapes=shapes), self.ranks, self.iterations_per_loop, self.precision)
+        return self.for_step(replace(self.step, shapes=shapes))
+
+    def for_step(self, step: RanStep) -> StepCompiler:
+        """Another step, compiled as this one."""
+        return StepCompiler(step, self.ranks, self.iterations_per_loop, self.precision)
+
+    def for_ranks(self, ranks: Ranks) -> StepCompiler:
+        """The same step of so many ranks, whose tasks are the same."""
+        made = StepCompiler(self.step, ranks, self.iterations_per_loop, self.precision)
+        made._lowered = self._lowered
+        return made
 
     def lowered(self, target: Target) -> Lowered:
         """The tasks on a target."""

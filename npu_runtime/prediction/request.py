@@ -17,7 +17,7 @@ REQUEST_VARIABLE = "TF2NPU_PREDICT"
 class PredictionRequest:
     """out: file for the document.  socs: chips.  steps: of the training graph before the script is stopped.  precision: mode, ""
     for the script's own or the chip's.  iterations_per_loop: steps that one issue of the host makes, 0 for the script's own.
-    shapes_only: whether nothing is computed.  batch: further sizes to predict.
+    shapes_only: whether nothing is computed.  batch: further sizes to predict.  devices: numbers of them, for the scaling.
     """
 
     out: str
@@ -27,6 +27,7 @@ class PredictionRequest:
     iterations_per_loop: int = 0
     shapes_only: bool = False
     batch: tuple[int, ...] = ()
+    devices: tuple[int, ...] = ()
 
 
 def read_request(environment: Mapping[str, str]) -> PredictionRequest | None:

@@ -11,6 +11,7 @@ from npu_runtime.prediction.batches import OtherBatches
 from npu_runtime.prediction.chip_step import ChipStep, StepCompiler
 from npu_runtime.prediction.memory_curve import memory_curve
 from npu_runtime.prediction.request import PredictionRequest
+from npu_runtime.prediction.scaling import scaling_of, step_of_ranks
 from npu_runtime.prediction.shares import shares_of
 from npu_runtime.simulation.compiled_model import Ranks, untuned
 from npu_runtime.simulation.device_compiler import Target
@@ -27,6 +28,7 @@ SUNK_ITERATIONS = 100
 
 def document_of(step: RanStep, request: PredictionRequest, ranks: Ranks) -> dict[str, Any]:
     """The document of a training step for all chips that are asked for."""
+    ranks = step_of_ranks(step, ranks.n_ranks, request.devices)
     compiler = StepCompiler(step, ranks, request.iterations_per_loop, request.precision)
     others = OtherBatches(compiler, compiler.lowered(Target(load_chip(request.socs[0]), request.precision)).batch)
     chips = [_chip_document(step, others, load_chip(soc), request) for soc in request.socs]
@@ -41,6 +43,7 @@ def _chip_document(step: RanStep, others: OtherBatches, chip: Chip, request: Pre
     tflops = flops / made.us / 1e6 if made.us else 0.0
     n_ranks, adviser = compiler.ranks.n_ranks, Adviser(made, compiler, _doubled(others, made, request))
     batch, largest = made.batch and made.batch * n_ranks, others.largest(chip)
+    scaling = scaling_of(compiler, Target(chip, request.precision), request.devices)
     return {
         "soc": chip.name,
         "chip": {
@@ -54,7 +57,9 @@ def _chip_document(step: RanStep, others: OtherBatches, chip: Chip, request: Pre
         "memory_peak_bytes": step.variable_bytes + step.memory.arena_bytes, "hbm_bytes": chip.hbm_bytes,
         "memory": memory_curve(step, made.iteration), "tasks": _tasks(made), "advice": adviser.all(),
         "alternatives": [*_alternatives(compiler, chip), *_batches(others, chip, request)],
-        "largest_batch": largest and largest * n_ranks, "notes": _notes(step, made, others, request),
+        "largest_batch": largest and largest * n_ranks, "scaling": list(scaling.rows),
+        "scaling_is_projected": scaling.is_projected,
+        "notes": [*_notes(step, made, others, request), *scaling.notes],
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from itertools import count
 
 from npu_runtime.cost.ai_cpu import ai_cpu_cost
 from npu_runtime.cost.choice import Choice, cost_with
-from npu_runtime.cost.collective import collective_cost
+from npu_runtime.cost.collective import RANKS_A_SERVER, collective_cost
 from npu_runtime.cost.runtime_ops import runtime_cost
 from npu_runtime.cost.task_cost import TaskCost
 from npu_runtime.device.chip import Chip
@@ -41,10 +41,18 @@ class Launch:
 
 @dataclass(frozen=True)
 class Ranks:
-    """n_ranks: that compute together.  ranks_a_server: of them on one machine."""
+    """n_ranks: that compute together.  ranks_a_server: of them on one machine.  n_started: for which the graph was made, 0 for
+    all: a group of fewer stays as large as it is, whatever n_ranks says.
+    """
 
     n_ranks: int = 1
-    ranks_a_server: int = 8
+    ranks_a_server: int = RANKS_A_SERVER
+    n_started: int = 0
+
+    def in_call(self, task: LoweredTask) -> int:
+        """How many ranks take part in a collective."""
+        named = len(str(task.head.attrs.get("ranks") or "").split(","))
+        return named if 1 < named < (self.n_started or self.n_ranks) else self.n_ranks
 
 
 @dataclass(frozen=True)
@@ -140,7 +148,7 @@ def cost_of(task: LoweredTask, chip: Chip, ranks: Ranks, choice: Choice | None =
         return cost_with(task.work, chip, choice)
     read, written = (sum(tensor.n_bytes for tensor in tensors) for tensors in (task.read, task.written))
     if task.head.pattern == COLLECTIVE:
-        return collective_cost(task.head.op_type, read, ranks.n_ranks, ranks.ranks_a_server, chip)
+        return collective_cost(task.head.op_type, read, ranks.in_call(task), ranks.ranks_a_server, chip)
     if task.head.pattern == RUNTIME:
         return runtime_cost(task.head.op)
     n_random = sum(t.n_elements for t in task.written) if task.head.op.startswith(_RANDOM) else 0

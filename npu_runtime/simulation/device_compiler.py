@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from npu_runtime.analysis.precision_policy import load_policy
 from npu_runtime.compilation import Compilation, Settings, run_steps
-from npu_runtime.compiler import LOWER, ON_SHAPES, SIMPLIFY
+from npu_runtime.compiler import LOWER, ON_SHAPES, SHARE_CALLS, SIMPLIFY
 from npu_runtime.config import Precision, RuntimeConfig
 from npu_runtime.device.chip import Chip
 from npu_runtime.graph.ir import Graph
@@ -15,6 +15,7 @@ from npu_runtime.graph.ops import FEED, HANDLES
 from npu_runtime.graph.spec import Spec
 from npu_runtime.lowering.lower import LoweredTask, lower
 from npu_runtime.passes.place.placement import Placement
+from npu_runtime.simulation.task_streams import gradients_last
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,12 @@ def lower_for(
     config = replace(config, device_defaults=True, precision=precision, fusion=True, switched_off=frozenset())
     policy = load_policy(config, target.chip)
     made = Compilation(graph, Settings(config, target.chip, policy), placement, extents=extents)
-    run_steps((*ON_SHAPES, *LOWER, *SIMPLIFY), made)
+    run_steps((*ON_SHAPES, *LOWER, *SIMPLIFY, *SHARE_CALLS), made)
     fed = _inputs(made.graph)
     batches = [spec.shape[0] for spec in fed if spec.shape and spec.shape[0] is not None]
     batch = max(set(batches), key=batches.count) if batches else None
-    return Lowered(lower(made.graph, target.chip), float(sum(spec.n_bytes for spec in fed)), batch, policy.mode)
+    tasks = gradients_last(lower(made.graph, target.chip))
+    return Lowered(tasks, float(sum(spec.n_bytes for spec in fed)), batch, policy.mode)
 
 
 def _inputs(graph: Graph) -> list[Spec]:

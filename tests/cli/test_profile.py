@@ -12,7 +12,7 @@ from tests.prediction import samples
 from tests.profiles import trees
 from tf2npu import cli, script_words
 from tf2npu.prediction import document
-from tf2npu.prediction_request import PredictionRequest, chips_named
+from tf2npu.prediction_request import PredictionRequest, chips_named, devices_named, processes_for
 
 CHIPS = ["Ascend910A", "Ascend910B1", "Ascend910ProA"]
 
@@ -42,6 +42,20 @@ class TestWords:
     def test_a_near_miss_is_named(self):
         with pytest.raises(ValueError, match="did you mean Ascend910B1"):
             chips_named("Ascend910B0", CHIPS)
+
+    @pytest.mark.parametrize(
+        ("text", "numbers", "processes"),
+        [("1", (1,), 1), ("2", (2,), 2), ("8", (8,), 8), ("16", (16,), 2), ("512, 8,16,8", (8, 16, 512), 2), ("1,1", (1,), 1)],
+    )
+    def test_numbers_of_devices_need_few_processes(self, text, numbers, processes):
+        assert devices_named(text) == numbers
+        assert processes_for(numbers) == processes
+
+    @pytest.mark.parametrize("text", ["0", "8;16", "-1", "8,x", "65537", ",", "1" * 5000, "\u0668"])
+    def test_what_is_no_number_of_devices_is_one_line(self, tool, tmp_path, text):
+        (tmp_path / "t.py").touch()
+        done = tool("predict", tmp_path / "t.py", f"--devices={text}")
+        assert done.code == 2 and "number of devices" in done.err and "such as 8,16,512" in done.err and len(done.err) < 500
 
     def test_a_request_is_an_object(self):
         assert json.loads(PredictionRequest("o", ("a",)).as_json())["steps"] == 3

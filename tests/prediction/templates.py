@@ -15,7 +15,7 @@ import re
 import sys
 from pathlib import Path
 
-from tf2npu.prediction.as_text import SHARE_NAMES
+from tf2npu.prediction.as_text import LIMIT_NAMES, SHARE_NAMES
 from tf2npu.prediction.page import SCRIPT_TEXTS
 
 PACKAGE = Path(__file__).parents[2] / "tf2npu"
@@ -27,12 +27,13 @@ def templates() -> set[str]:
     """Every template."""
     files = [*(PACKAGE / "prediction").glob("*.py"), *(PACKAGE / "prediction" / "htmlfiles").glob("*.html")]
     called = {found for file in files for found in _CALL.findall(file.read_text(encoding="utf-8"))}
-    return called | set(SHARE_NAMES.values()) | set(SCRIPT_TEXTS) | notes()
+    return called | set(SHARE_NAMES.values()) | set(LIMIT_NAMES.values()) | set(SCRIPT_TEXTS) | notes()
 
 
 def notes() -> set[str]:
     """What the reader of profiles and the device's prediction note: the sentences in lists and calls of append."""
-    files = (PACKAGE / "profiles" / "reader.py", PACKAGE.parent / "npu_runtime" / "prediction" / "step_document.py")
+    predicted = (PACKAGE.parent / "npu_runtime" / "prediction" / name for name in ("step_document.py", "scaling.py"))
+    files = (PACKAGE / "profiles" / "reader.py", *predicted)
     nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
     said = [argument for node in nodes if isinstance(node, ast.Call) and _is_append(node) for argument in node.args]
     said += [element for node in nodes if isinstance(node, ast.List) for element in node.elts]

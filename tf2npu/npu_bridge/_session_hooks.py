@@ -11,11 +11,13 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from hccl import _groups as hccl_groups
+from hccl.split.api import splits
 from npu_bridge import _check, _debug_dump, _options
 from npu_bridge._call_site import users_line
 from npu_bridge._callable_feeds import arrays_of, check_names
@@ -172,7 +174,7 @@ def _open_device(session: Any) -> DeviceSession | None:
             return None
         _options.check_dump(config.parameters)
         hccl_groups.set_up()
-        device = DeviceSession(session.graph, session._config, config)
+        device = DeviceSession(session.graph, session._config, replace(config, splits=splits))
         _open_sessions.add(session)
         return device
     except DeviceError as error:

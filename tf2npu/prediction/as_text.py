@@ -21,6 +21,10 @@ SHARE_NAMES = {
     "waiting": "waiting",
 }  # fmt: skip
 """What the parts of a step's time are called; each is a template of the catalogue."""
+LIMIT_NAMES = {
+    "compute": "computing", "calls": "starts of calls", "hccs": "links within a server", "roce": "links between servers",
+}  # fmt: skip
+"""What limits the scaling; each is a template of the catalogue."""
 
 
 def full(document: Document, t: Texts) -> Iterator[Line]:
@@ -39,6 +43,8 @@ def _of_chip(step: ChipStep, document: Document, explained: set[str], t: Texts) 
         yield from _section(t("Operators that take most of the time:"), _operators(step, t))
     if step.advice:
         yield from _section(t("What would make it faster:"), _advice(step.advice, explained, t))
+    if step.scaling:
+        yield from _section(scaling_head(step, t), _scaling(step, t))
     if step.alternatives:
         yield from _section(t("Elsewhere:"), _alternatives(step, t))
     if step.notes:
@@ -154,6 +160,33 @@ def _alternatives(step: ChipStep, t: Texts) -> Iterator[str]:
         for other in step.alternatives
     ]  # fmt: skip
     return aligned([head, *rows], n_right=3)
+
+
+def scaling_head(step: ChipStep, t: Texts) -> str:
+    """What the scaling is of: collectives of the script, or such as a data-parallel script would have."""
+    if step.scaling_is_projected:
+        return t("On several devices, as if data-parallel (it has no collectives; each gradient is reduced where it is applied):")
+    return t("On several devices:")
+
+
+def limit(name: str, t: Texts) -> str:
+    """What limits the scaling; a word of a later version as it is."""
+    return t(LIMIT_NAMES[name]) if name in LIMIT_NAMES else visible(name)
+
+
+def _scaling(step: ChipStep, t: Texts) -> Iterator[str]:
+    head = (
+        t("Devices"), t("Servers"), t("Step"), t("Examples a second"), t("Efficiency"), t("Communication"), t("not hidden"),
+        t("Limited by"),
+    )  # fmt: skip
+    rows = [
+        (
+            str(one.devices), figures.number(one.servers), figures.ms(one.step_ms), figures.number(one.examples_per_s),
+            figures.percent(one.efficiency), figures.ms(one.communication_ms), figures.ms(one.exposed_ms), limit(one.limit, t),
+        )
+        for one in step.scaling
+    ]  # fmt: skip
+    return aligned([head, *rows], n_right=7)
 
 
 def loop(is_sunk: bool, t: Texts) -> str:

@@ -137,8 +137,31 @@ class Alternative(Struct):
     examples_per_s: Amount | None = None
 
 
+class Scaling(Struct):
+    """The step on so many devices, each with as many examples as the one that was run.
+
+    efficiency: the time of a step that waits for no other device, over that of this one.  communication_ms: of all collectives.
+    exposed_ms: of these, what the step is longer for.  calls: collectives of a step.  limit: "compute", "calls" for the start of
+    each, "hccs" for the links within a server, or "roce" for those between servers.
+    """
+
+    devices: Count
+    servers: Count | None = None
+    step_ms: Amount | None = None
+    batch: Count | None = None
+    examples_per_s: Amount | None = None
+    efficiency: Share | None = None
+    communication_ms: Amount | None = None
+    exposed_ms: Amount | None = None
+    calls: Count | None = None
+    limit: str = ""
+
+
 class ChipStep(Struct, kw_only=True):
-    """One step on one chip.  memory: [microsecond since the step began, bytes in use from then on], by time."""
+    """One step on one chip.  memory: [microsecond since the step began, bytes in use from then on], by time.
+
+    scaling_is_projected: whether the script has no collectives, so that its gradients are taken to be reduced over all devices.
+    """
 
     soc: str | None = None
     chip: Chip = field(default_factory=Chip)
@@ -158,6 +181,8 @@ class ChipStep(Struct, kw_only=True):
     advice: list[Advice] = []
     alternatives: list[Alternative] = []
     largest_batch: Count | None = None
+    scaling: list[Scaling] = []
+    scaling_is_projected: bool = False
     notes: list[str] = []
 
 
@@ -232,7 +257,7 @@ def _fields(step: ChipStep, names: tuple[str, ...], margin: str) -> Iterator[str
     for number, name in enumerate(names):
         value = msgspec.to_builtins(getattr(step, name))
         yield f"{',' if number else ''}\n{margin}{json.dumps(name)}: "
-        if name in ("tasks", "advice", "alternatives") and value:
+        if name in ("tasks", "advice", "alternatives", "scaling") and value:
             yield "[\n" + ",\n".join(f"{margin} {json.dumps(item, allow_nan=False)}" for item in value) + f"\n{margin}]"
         else:
             yield json.dumps(value, allow_nan=False)

@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment
 
 from tf2npu.prediction import charts, figures
-from tf2npu.prediction.as_text import SHARE_NAMES, advice_lines, headline, loop, summary
+from tf2npu.prediction.as_text import SHARE_NAMES, advice_lines, headline, limit, loop, scaling_head, summary
 from tf2npu.prediction.comparison import Comparison
 from tf2npu.prediction.document import SHARES, ChipStep, Document, Task
 from tf2npu.prediction.operators import by_type, type_of
@@ -89,6 +89,8 @@ def _of_step(step: ChipStep, document: Document, others: list[tuple[ChipStep, st
         "roofline": charts.roofline(step),
         "memory": charts.memory(step),
         "alternatives": [(other, loop(other.is_sunk, t)) for other in step.alternatives],
+        "scaling": [(one, limit(one.limit, t)) for one in step.scaling],
+        "scaling_head": scaling_head(step, t),
         "notes": [t.note(note) for note in step.notes],
         "rows": rows[:MOST_ROWS],
         "n_tasks_left_out": len(step.tasks) - len(held),

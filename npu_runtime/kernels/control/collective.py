@@ -17,7 +17,7 @@ from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.half_storage import store, widen
 
 _IGNORED = ("fusion", "fusion_id", "group")
-"""Which collectives a device puts into one launch, and the name of the group, whose ranks are there."""
+"""Which collectives a device puts into one call, as `fuse_all_reduces` does, and the name of the group, whose ranks are there."""
 
 _OTHER_SLICES = (
     "{}. These are rows of the gradient of {}, and HCCL takes as many from each rank: read batches of one size on all ranks, "
@@ -25,6 +25,15 @@ _OTHER_SLICES = (
     "apply [(npu_allreduce(tf.convert_to_tensor(g)), v) for g, v in optimizer.compute_gradients(loss) if g is not None]"
 )
 """An error of other numbers of rows, as of a table whose batches differ."""
+_IN_ONE_CALL = (
+    "{}. These are sums of several gradients in one call, here of the shapes {}: every rank has to have the same; allreduce with "
+    "fusion=0, or a run with --option fusion=off, adds up each alone and names the one that differs"
+)
+_PIECE_BYTES = 1 << 21
+"""Bytes that are brought at once, 2 MB: the caches of ranks and coordinator keep them, and shared memory for all gradients of a
+large network would be more than containers have."""
+_SHOWN_SHAPES = 20
+"""Shapes that a message names; a network has hundreds."""
 
 
 def _same(x: Spec, **_: Any) -> Shape:
@@ -41,13 +50,40 @@ def _ranks(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
-@kernel("_NpuHcomAllReduce", unit="vector", shape=_same, ignores=_IGNORED)
-def all_reduce(x: np.ndarray, /, *, ranks: str, reduction: str, state: dict[str, Any]) -> np.ndarray:
+def _all_same(*tensors: Spec, **_: Any) -> list[Shape]:
+    return [x.shape for x in tensors]
+
+
+@kernel("_NpuHcomAllReduce", unit="vector", shape=_all_same, ignores=_IGNORED)
+def all_reduce(
+    *tensors: np.ndarray, ranks: str, reduction: str, tag: int = -1, state: dict[str, Any]
+) -> np.ndarray | tuple[np.ndarray, ...]:
     """The sum, product, smallest or largest of all ranks' tensors, on all of them.
 
-    x: any shape, the same on every rank.  Returns: that shape.  Source: HCCL's operator HcomAllReduce.
+    tensors: any shape, the same on every rank; several have one type, and go in one call.  tag: of such a call, which tells it
+    from one of other tensors.  Returns: these shapes.  Source: HCCL's operator HcomAllReduce.
     """
-    return _exchange(Call("HcomAllReduce", _ranks(ranks), reduction), x)
+    call = Call("HcomAllReduce", _ranks(ranks), reduction, tag=tag)
+    if len(tensors) == 1:
+        return _exchange(call, tensors[0])
+    try:
+        together = _exchange_pieces(call, np.concatenate([x.reshape(-1) for x in tensors]))
+    except FailedPrecondition as error:
+        if DIFFER not in error.message and "different operations" not in error.message:
+            raise
+        shapes = ", ".join(str(list(x.shape)) for x in tensors[:_SHOWN_SHAPES])
+        shown = f"{shapes} and {len(tensors) - _SHOWN_SHAPES} more" if len(tensors) > _SHOWN_SHAPES else shapes
+        raise FailedPrecondition(_IN_ONE_CALL.format(error.message, shown)) from None
+    parts = np.split(together, np.cumsum([x.size for x in tensors])[:-1])
+    return tuple(part.reshape(x.shape) for part, x in zip(parts, tensors, strict=True))
+
+
+def _exchange_pieces(call: Call, x: np.ndarray) -> np.ndarray:
+    """The same for each element, in the place of x, which has one axis; x may be as large as all gradients of a network."""
+    step = max(1, _PIECE_BYTES // x.itemsize)
+    for start in range(0, max(1, x.size), step):
+        x[start : start + step] = _exchange(call, x[start : start + step])
+    return x
 
 
 @kernel("_NpuHcomReduce", unit="vector", shape=_same, ignores=_IGNORED)

@@ -7,14 +7,14 @@ from itertools import pairwise
 from hccl import _groups
 from hccl._groups import WORLD
 
+from npu_runtime.config import GradientSplit
+
 MAX_PARTS = 8
 """The most parts that gradients are split into. Source: the vendor's documentation of set_split_strategy_by_idx."""
 MAX_INDEX = 2**32 - 1
 """The largest index of a gradient: it is an unsigned number of 32 bits."""
-DEFAULT_PERCENT = (96.54, 3.46)
-"""Shares of the gradients' bytes in each part, in per cent, where a script sets none. Source: the vendor's documentation."""
-_by_index: dict[str, list[int]] = {}
-_by_size: dict[str, list[float]] = {}
+splits: dict[str, GradientSplit] = {}
+"""The split of each group for which the script has set one. Sessions look here when they compile: scripts set it between runs."""
 
 
 def set_split_strategy_by_idx(idxList: list[int], group: str = WORLD) -> None:
@@ -28,7 +28,8 @@ def set_split_strategy_by_idx(idxList: list[int], group: str = WORLD) -> None:
         raise ValueError(f"idxList must hold ints from 0 to {MAX_INDEX}, got {idxList}")
     if any(after <= before for before, after in pairwise(idxList)):
         raise ValueError(f"idxList must ascend, got {idxList}")
-    _by_index[group] = list(idxList)
+    if group not in splits or splits[group].indices:
+        splits[group] = GradientSplit(indices=tuple(idxList))
 
 
 def set_split_strategy_by_size(dataSizeList: list[float], group: str = WORLD) -> None:
@@ -42,7 +43,7 @@ def set_split_strategy_by_size(dataSizeList: list[float], group: str = WORLD) ->
         raise ValueError(f"dataSizeList must hold numbers from 0 on, got {dataSizeList}")
     if abs(sum(dataSizeList) - 100) > 1e-9:
         raise ValueError(f"dataSizeList must add up to 100, got {dataSizeList} with the sum {sum(dataSizeList)}")
-    _by_size[group] = list(dataSizeList)
+    splits[group] = GradientSplit(percent=tuple(dataSizeList))
 
 
 def _check_list(name: str, value: object) -> None:
@@ -54,8 +55,5 @@ def _check_list(name: str, value: object) -> None:
 
 def split_of(group: str = WORLD) -> tuple[str, list[float]]:
     """How the group's gradients are cut: 'size' with percentages or 'index' with gradient numbers."""
-    if group in _by_size:
-        return "size", _by_size[group]
-    if group in _by_index:
-        return "index", list(_by_index[group])
-    return "size", list(DEFAULT_PERCENT)
+    split = splits.get(group, GradientSplit())
+    return ("index", list(split.indices)) if split.indices else ("size", list(split.percent))
