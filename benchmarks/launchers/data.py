@@ -1,0 +1,92 @@
+"""Synthetic data in the forms that the published launchers read. Each function fills a folder; all draw from fixed seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_IMAGENET_FILES = {"train": 1024, "validation": 128}
+"""Files by the first part of their names: as many as ImageNet's records have, for scripts that write the names out."""
+_IMAGE_SIDE = 64
+"""Pixels: scripts crop a part and resize it, so small images do."""
+_CLICK_LINES = 1000
+"""Lines in a record of the click data, as the scripts of these networks have it written down."""
+_CLICK_INPUTS, _CLICK_IDS = 39, 200_000
+_CLICK_RECORDS = {"train_part": 96, "test_part": 4}
+
+
+def reviews(folder: Path) -> None:
+    """Vectors of words and 25,000 reviews of 250 words, as numpy's files."""
+    draw = np.random.default_rng(0)
+    np.save(folder / "wordVectors.npy", draw.standard_normal((500, 50)).astype(np.float32))
+    np.save(folder / "idsMatrix.npy", draw.integers(0, 500, (25_000, 250), np.int32))
+
+
+def imagenet(folder: Path) -> None:
+    """One JPEG a file, with a label and a box, as the records that TensorFlow's models make of ImageNet."""
+    import tensorflow as tf
+
+    draw = np.random.default_rng(1)
+    for part, n_files in _IMAGENET_FILES.items():
+        for number in range(n_files):
+            pixels = draw.integers(0, 256, (_IMAGE_SIDE, _IMAGE_SIDE, 3), np.uint8)
+            label = int(draw.integers(1, 1001))
+            box = {f"image/object/bbox/{side}": [at] for side, at in (("xmin", 0.1), ("ymin", 0.1), ("xmax", 0.9), ("ymax", 0.9))}
+            record = {
+                "image/encoded": [tf.io.encode_jpeg(pixels).numpy()], "image/format": [b"JPEG"], "image/class/label": [label],
+                "image/class/text": [b"none"], "image/object/class/label": [label], "image/object/bbox/label": [label], **box,
+            }  # fmt: skip
+            _write(folder / f"{part}-{number:05}-of-{n_files:05}", [record])
+
+
+def clicks(folder: Path) -> None:
+    """Criteo's columns as numbers: in each record 1000 lines of a label, 39 ids and 39 values."""
+    draw = np.random.default_rng(2)
+    for part, n_records in _CLICK_RECORDS.items():
+        records = [
+            {
+                "label": draw.integers(0, 2, _CLICK_LINES).astype(np.float32),
+                "feat_ids": draw.integers(0, _CLICK_IDS, _CLICK_LINES * _CLICK_INPUTS),
+                "feat_vals": draw.random(_CLICK_LINES * _CLICK_INPUTS, np.float32),
+            }
+            for _ in range(n_records)
+        ]
+        _write(folder / f"{part}_0.tfrecord", records)
+
+
+def sentences(folder: Path) -> None:
+    """256 masked pairs of sentences of 128 words with 20 masks, as BERT's pretraining reads them."""
+    draw = np.random.default_rng(3)
+    length, masks = 128, 20
+    records = [
+        {
+            "input_ids": draw.integers(1, 1000, length), "input_mask": np.ones(length, np.int64),
+            "segment_ids": np.repeat([0, 1], length // 2), "masked_lm_positions": np.sort(draw.permutation(length)[:masks]),
+            "masked_lm_ids": draw.integers(1, 1000, masks), "masked_lm_weights": np.ones(masks, np.float32),
+            "next_sentence_labels": draw.integers(0, 2, 1),
+        }
+        for _ in range(256)
+    ]  # fmt: skip
+    _write(folder / "part-00000.tfrecord", records)
+
+
+def _write(path: Path, records: list[dict[str, Any]]) -> None:
+    """records: features by name; bytes, whole numbers or floats, each a list or an array."""
+    import tensorflow as tf
+
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for record in records:
+            features = tf.train.Features(feature={name: _feature(values) for name, values in record.items()})
+            writer.write(tf.train.Example(features=features).SerializeToString())
+
+
+def _feature(values: Any) -> Any:
+    from tensorflow import train
+
+    if isinstance(values[0], bytes):
+        return train.Feature(bytes_list=train.BytesList(value=values))
+    if isinstance(values[0], (float, np.floating)):
+        return train.Feature(float_list=train.FloatList(value=values))
+    return train.Feature(int64_list=train.Int64List(value=[int(value) for value in values]))
