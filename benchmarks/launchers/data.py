@@ -14,6 +14,8 @@ _IMAGE_SIDE = 64
 _CLICK_LINES = 1000
 """Lines in a record of the click data, as the scripts of these networks have it written down."""
 _CLICK_INPUTS, _CLICK_IDS = 39, 200_000
+_SENTENCE_FILES = 16
+"""Files of sentences: at least one for each rank."""
 _CLICK_RECORDS = {"train_part": 96, "test_part": 4}
 
 
@@ -26,16 +28,13 @@ def reviews(folder: Path) -> None:
 
 def imagenet(folder: Path) -> None:
     """One JPEG a file, with a label and a box, as the records that TensorFlow's models make of ImageNet."""
-    import tensorflow as tf
-
     draw = np.random.default_rng(1)
     for part, n_files in _IMAGENET_FILES.items():
         for number in range(n_files):
-            pixels = draw.integers(0, 256, (_IMAGE_SIDE, _IMAGE_SIDE, 3), np.uint8)
             label = int(draw.integers(1, 1001))
             box = {f"image/object/bbox/{side}": [at] for side, at in (("xmin", 0.1), ("ymin", 0.1), ("xmax", 0.9), ("ymax", 0.9))}
             record = {
-                "image/encoded": [tf.io.encode_jpeg(pixels).numpy()], "image/format": [b"JPEG"], "image/class/label": [label],
+                "image/encoded": [_jpeg(draw)], "image/format": [b"JPEG"], "image/class/label": [label],
                 "image/class/text": [b"none"], "image/object/class/label": [label], "image/object/bbox/label": [label], **box,
             }  # fmt: skip
             _write(folder / f"{part}-{number:05}-of-{n_files:05}", [record])
@@ -56,20 +55,38 @@ def clicks(folder: Path) -> None:
         _write(folder / f"{part}_0.tfrecord", records)
 
 
+def shards(folder: Path) -> None:
+    """The same images in the form of a ShuffleNet's records, in two folders."""
+    draw = np.random.default_rng(4)
+    box = {"xmin": [0.1], "ymin": [0.1], "xmax": [0.9], "ymax": [0.9]}
+    for part in ("train_shards", "eval_shards"):
+        (folder / part).mkdir()
+        records = [{"image": [_jpeg(draw)], "label": [int(draw.integers(0, 1000))], **box} for _ in range(64)]
+        _write(folder / part / "shard-0000.tfrecords", records)
+
+
 def sentences(folder: Path) -> None:
-    """256 masked pairs of sentences of 128 words with 20 masks, as BERT's pretraining reads them."""
+    """Masked pairs of sentences as BERT's pretraining reads them: of 128 words with 20 masks, and of 256 with 23."""
     draw = np.random.default_rng(3)
-    length, masks = 128, 20
-    records = [
-        {
-            "input_ids": draw.integers(1, 1000, length), "input_mask": np.ones(length, np.int64),
-            "segment_ids": np.repeat([0, 1], length // 2), "masked_lm_positions": np.sort(draw.permutation(length)[:masks]),
-            "masked_lm_ids": draw.integers(1, 1000, masks), "masked_lm_weights": np.ones(masks, np.float32),
-            "next_sentence_labels": draw.integers(0, 2, 1),
-        }
-        for _ in range(256)
-    ]  # fmt: skip
-    _write(folder / "part-00000.tfrecord", records)
+    (folder / "wikipedia_128").mkdir()
+    for number in range(_SENTENCE_FILES):
+        _write(folder / "wikipedia_128" / f"part-{number:05}.tfrecord", [_pair(draw, 128, 20) for _ in range(32)])
+    _write(folder / "wiki_zh.tfrecord", [_pair(draw, 256, 23) for _ in range(64)])
+
+
+def _pair(draw: np.random.Generator, length: int, masks: int) -> dict[str, Any]:
+    return {
+        "input_ids": draw.integers(1, 1000, length), "input_mask": np.ones(length, np.int64),
+        "segment_ids": np.repeat([0, 1], length // 2), "masked_lm_positions": np.sort(draw.permutation(length)[:masks]),
+        "masked_lm_ids": draw.integers(1, 1000, masks), "masked_lm_weights": np.ones(masks, np.float32),
+        "next_sentence_labels": draw.integers(0, 2, 1),
+    }  # fmt: skip
+
+
+def _jpeg(draw: np.random.Generator) -> bytes:
+    import tensorflow as tf
+
+    return tf.io.encode_jpeg(draw.integers(0, 256, (_IMAGE_SIDE, _IMAGE_SIDE, 3), np.uint8)).numpy()
 
 
 def _write(path: Path, records: list[dict[str, Any]]) -> None:

@@ -61,7 +61,7 @@ def _replace(path: Path, old: str, new: str) -> None:
 def _set_ranks(script: Path, ranks: int) -> None:
     """Another number of ranks, as a user sets it: in the lines that say how many, and a table of the first devices."""
     text = script.read_text("utf-8")
-    tables = {name for name in _RANKS_OF_TABLE.findall(text)}
+    tables = set(_RANKS_OF_TABLE.findall(text))
     script.write_text(_RANK_COUNTS.sub(rf"\g<1>={ranks}", text), "utf-8")
     for name in sorted(tables):
         at_script = re.sub(r"\$\{?cur_path\}?", str(script.parent), name)

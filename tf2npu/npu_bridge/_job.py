@@ -29,4 +29,5 @@ def join_job() -> None:
         os.environ[ADDRESS_VARIABLE] = join(given)
     except CannotMeet as problem:
         sys.exit(f"npu_bridge: {problem}")
+    os.environ["RANK_ID"] = str(given.rank)  # it may be the name of a pod, or be absent
     share_cores(os.getpid(), given.rank, given.size)

@@ -40,6 +40,29 @@ def check_rank_table(path: Path, rank: int, size: int) -> None:
     _check_numbers(sorted(_rank_ids(table, shown)), size, shown)
 
 
+def place_in_pod(path: Path, pod: str, device: int) -> int | None:
+    """The number of a device among all of the table's; pod: the name of its instance.  None for a table without pods.
+
+    Raises: ValueError, as above.
+    """
+    shown = f"RANK_TABLE_FILE={path}"
+    table = _read(path, shown)
+    if "group_list" not in table:
+        return None
+    place = 0
+    pods = []
+    for group in _objects(table, "group_list", shown):
+        for instance in _objects(group, "instance_list", shown):
+            pods.append(str(instance.get("pod_name")))
+            for one in _objects(instance, "devices", shown):
+                if pods[-1] == pod and str(one.get("device_id")) == str(device):
+                    return place
+                place += 1
+    if pod in pods:
+        raise ValueError(f'{shown}: "pod_name" {pod!r:.60} has no "device_id" {device}')
+    raise ValueError(f'RANK_ID={pod!r:.60}: {shown} has no such "pod_name"; write a number, or one of {", ".join(pods)!r:.200}')
+
+
 def _read(path: Path, shown: str) -> dict[str, Any]:
     try:
         table = json.loads(read_at_most(path, _MOST_BYTES).decode("utf-8"))
