@@ -8,7 +8,7 @@ from benchmarks.launchers.launcher import Edits, Launcher
 _PERFORMANCE, _FULL = "test/train_performance_8p.sh", "test/train_full_8p.sh"
 _IMAGES = "cv/image_classification"
 _HOOK_LOSS = r"\bloss: *([\d.]+)"
-_ESTIMATOR_LOSS = r"\bloss = ([\d.eE+-]+), step"
+_ESTIMATOR_LOSS = r"INFO:tensorflow:(?:global_step = \d+, )?loss = ([\d.eE+-]+)"
 _BERT_LOSS = r" Loss = +([\d.]+) Average"
 _CHIEF = ("--data_path={data}", "--one_node_ip=127.0.0.1")
 
@@ -58,7 +58,8 @@ LAUNCHERS = (
     Launcher(
         "googlenet", f"{_IMAGES}/GoogleNet_ID0051_for_TensorFlow", _PERFORMANCE, data.imagenet, _HOOK_LOSS,
         cuts=_in(_PERFORMANCE, ("max_train_steps=2000", "max_train_steps=4"),
-                 ("iterations_per_loop=100", "iterations_per_loop=2"), ("batch_size=64", "batch_size=4")),
+                 ("iterations_per_loop=100", "iterations_per_loop=2"), ("batch_size=64", "batch_size=4"))
+        + _in("train.py", ("'--display_every', default=100", "'--display_every', default=1")),
     ),
     Launcher(
         "mobilenet_v2", f"{_IMAGES}/MobileNetV2_ID0074_for_TensorFlow", _PERFORMANCE, data.imagenet, _HOOK_LOSS,
@@ -68,10 +69,12 @@ LAUNCHERS = (
     Launcher(
         "shufflenet_v1", f"{_IMAGES}/ShufflenetV1_ID0184_for_Tensorflow", _PERFORMANCE, data.shards, _ESTIMATOR_LOSS,
         cuts=_in(_PERFORMANCE, ("max_train_step=2000", "max_train_step=4"), ("iterations_per_loop=100", "iterations_per_loop=2"),
-                 ("batch_size=96", "batch_size=4")),
+                 ("batch_size=96", "batch_size=4"))
+        + _in("architecture.py", ("BATCH_SIZE = 96", "BATCH_SIZE = 4")),
     ),
     Launcher(
         "resnet18", f"{_IMAGES}/ResNet18_for_TensorFlow", _PERFORMANCE, data.imagenet, _ESTIMATOR_LOSS,
+        python_path="{place}",
         cuts=_in(_PERFORMANCE, ("max_train_steps=2000", "max_train_steps=4"), ("batch_size=512", "batch_size=4")),
     ),
     Launcher(

@@ -10,10 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tf2npu.files.directory import Directory
+from tf2npu.files.draft import replacing
 from tf2npu.files.temporary import temporary_folder
 from tf2npu.ranks import interpreter
 from tf2npu.report.visible import visible
@@ -22,25 +23,13 @@ SUFFIX = ".sh"
 """How the name of a script ends that bash runs."""
 NAMES = ("python", "python3", *(f"python3.{minor}" for minor in range(5, 13)), "python3.7.5")
 """What launchers call Python; 3.7.5 is the version that CANN's documentation installed."""
-LOOK_SECONDS = 0.1
-"""Seconds between two looks at which processes have ended."""
+LOOK_SECONDS = 0.2
+"""Seconds between two looks at whether the script has ended."""
 BEGIN_SECONDS = 5.0
-"""Seconds in which a process that was started has noted that it has begun, on a machine with eight others; usually 0.1."""
-_MOST_BYTES = 4096
-"""Of a note: it has two short lines."""
-
-
-@dataclass(frozen=True)
-class _Noted:
-    """A process that the launcher has started.  rank: its RANK_ID.  code: None while it runs."""
-
-    number: int
-    rank: str
-    code: int | None
-
-    @property
-    def name(self) -> str:
-        return f"rank {visible(self.rank)}" if self.rank else f"process {self.number}"
+"""Seconds in which a process that was started says that it has begun, on a machine with eight others; usually 0.1."""
+KILLED = 128 + signal.SIGKILL
+"""Exit code of a process that has ended without a word."""
+_BLOCK_BYTES = 1 << 16
 
 
 def run_launcher(script: Path, words: Sequence[str]) -> int:
@@ -49,73 +38,103 @@ def run_launcher(script: Path, words: Sequence[str]) -> int:
     Returns the script's exit code if it is not 0, else that of the first rank that has failed: launchers do not look.
     """
     with temporary_folder() as folder:
-        names, notes = folder / "bin", folder / "notes"
-        for place in (names, notes):
-            place.mkdir()
-        _write_interpreters(names, notes)
-        path = os.pathsep.join([str(names), os.environ.get("PATH", os.defpath)])
-        held, holds = os.pipe()
-        environment = {**os.environ, "PATH": path}
-        process = subprocess.Popen(["bash", str(script), *words], env=environment, pass_fds=(holds,))
-        os.close(holds)
-        with _handing_on(process, notes), os.fdopen(held, "rb"):
-            code = process.wait()
-            _wait_for_all(notes, held)
-        failed = [one for one in _noted(notes) if one.code]
-        for one in failed:
-            print(f"tf2npu run: {one.name} has ended with exit code {one.code}", file=sys.stderr)
-        return (code if code >= 0 else 128 - code) or (failed[0].code or 0 if failed else 0)
+        heard, said = os.pipe()
+        _write_interpreters(folder, said)
+        path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
+        process = subprocess.Popen(["bash", str(script), *words], env={**os.environ, "PATH": path}, pass_fds=(said,))
+        os.close(said)
+        started = _Started(heard)
+        with _handing_on(process, started):
+            started.wait_with(process)
+    for number, code in started.failed.items():
+        print(f"tf2npu run: {started.name(number)} has ended with exit code {code}", file=sys.stderr)
+    code = process.returncode if process.returncode >= 0 else 128 - process.returncode
+    return code or next(iter(started.failed.values()), 0)
 
 
-def _wait_for_all(notes: Path, held: int) -> None:
-    """For what a script without a `wait` has left running.
+class _Started:
+    """The Python processes that a script has started, by what they say through a pipe that it hands down to them.
 
-    held: the end of a pipe whose other end the script has given to all it has started, so that it is readable when these have
-    ended.  Other programs than Python are not waited for, but for as long as a process takes to begin.
+    heard: the pipe's other end, at whose end all that was started has ended.
     """
-    begun = time.monotonic()
-    while not select.select([held], [], [], LOOK_SECONDS)[0]:
-        if time.monotonic() - begun > BEGIN_SECONDS and all(one.code is not None for one in _noted(notes)):
-            return
+
+    def __init__(self, heard: int) -> None:
+        self._heard = heard
+        self._rest = b""
+        self._ranks: dict[int, str] = {}
+        self._codes: dict[int, int] = {}
+
+    @property
+    def running(self) -> list[int]:
+        return [number for number in self._ranks if number not in self._codes]
+
+    @property
+    def failed(self) -> dict[int, int]:
+        """Exit codes that are not 0, by the number of the process, in the order in which they ended."""
+        return {number: code for number, code in self._codes.items() if code}
+
+    def name(self, number: int) -> str:
+        rank = self._ranks[number]
+        return f"rank {visible(rank)}" if rank else f"process {number}"
+
+    def wait_with(self, script: subprocess.Popen[bytes]) -> None:
+        """Until the script has ended, and all that it left running.
+
+        Other programs than Python are not waited for, but for as long as a process takes to begin.
+        """
+        patience = float("inf")
+        while self._listen() or script.poll() is None:
+            if script.poll() is None:
+                continue
+            self._note_the_killed()
+            patience = min(patience, time.monotonic() + BEGIN_SECONDS)
+            if not self.running and time.monotonic() > patience:
+                break
+        script.wait()
+        self._note_the_killed()
+        os.close(self._heard)
+
+    def _listen(self) -> bool:
+        """Hear what there is within a moment; False when all has ended that could say anything."""
+        if not select.select([self._heard], [], [], LOOK_SECONDS)[0]:
+            return True
+        block = os.read(self._heard, _BLOCK_BYTES)
+        *lines, self._rest = (self._rest + block).split(b"\n")
+        for line in lines:
+            number, code, rank = line.decode("utf-8", "replace").split(" ", 2)
+            self._ranks[int(number)] = rank
+            if code:
+                self._codes[int(number)] = int(code)
+        if not block:
+            time.sleep(LOOK_SECONDS)
+        return bool(block)
+
+    def _note_the_killed(self) -> None:
+        for number in self.running:
+            try:
+                os.kill(number, 0)
+            except OSError:
+                self._codes[number] = KILLED
 
 
-def _write_interpreters(names: Path, notes: Path) -> None:
-    words = (sys.executable, "-I", interpreter.__file__, str(notes))
+def _write_interpreters(folder: Path, said: int) -> None:
+    """An executable for each name by which a launcher may call Python.  said: the descriptor that these write to."""
+    words = (sys.executable, "-I", interpreter.__file__, str(said))
     text = f'#!/bin/sh\nexec {" ".join(map(shlex.quote, words))} "$@"\n'
-    for name in NAMES:
-        (names / name).write_text(text, "utf-8")
-        (names / name).chmod(0o700)
-
-
-def _noted(notes: Path) -> list[_Noted]:
-    """Every process that has begun, by its number; one that was killed before it could note its end has 137."""
-    found = []
-    for path in sorted((path for path in notes.iterdir() if path.name.isdecimal()), key=lambda path: int(path.name)):
-        with path.open(encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read(_MOST_BYTES).splitlines()
-        code = int(lines[1]) if len(lines) > 1 else None
-        found.append(
-            _Noted(int(path.name), lines[0], code if code is not None or _is_there(int(path.name)) else 128 + signal.SIGKILL)
-        )
-    return found
-
-
-def _is_there(number: int) -> bool:
-    try:
-        os.kill(number, 0)
-    except OSError:
-        return False
-    return True
+    with Directory.followed(folder) as names:
+        for name in NAMES:
+            with replacing(names, name, mode=0o700) as stream:
+                stream.write(text.encode("utf-8", "surrogateescape"))
 
 
 @contextmanager
-def _handing_on(process: subprocess.Popen[bytes], notes: Path) -> Iterator[None]:
+def _handing_on(process: subprocess.Popen[bytes], started: _Started) -> Iterator[None]:
     """What asks this process to end asks the script and its ranks too: bash starts these so that Ctrl-C passes them by."""
 
     def hand_on(number: int, _: object) -> None:
-        for one in _noted(notes):
-            if one.code is None:
-                os.kill(one.number, signal.SIGTERM)
+        for one in started.running:
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGTERM)
         process.send_signal(signal.SIGTERM)
 
     wanted = [number for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]

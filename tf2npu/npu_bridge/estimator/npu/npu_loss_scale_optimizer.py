@@ -16,8 +16,8 @@ from npu_bridge.hccl import hccl_ops
 __all__ = ["ExponentialUpdateLossScaleManager", "FixedLossScaleManager", "NPULossScaleOptimizer"]
 
 FINITE = "overflow_status_reduce_all"
-"""Name, in the scope of the call, of the tensor that says whether a step is applied.  Source: public scripts for the real package,
-which fetch it by this name beside `loss_scale:0`."""
+"""Name, in the scope of the call, of the tensor that says whether a step is applied.  Source: public scripts for the real
+package, which fetch it by this name beside `loss_scale:0`."""
 Pairs = list[tuple[Any, tf.Variable]]
 
 
