@@ -1,4 +1,5 @@
-"""The launchers that are run: one of each of twelve families and more, chosen for what they need, which is TensorFlow alone."""
+"""The launchers that are run: one of each of thirteen families, chosen for what they need: TensorFlow,
+scikit-learn, and easydict for one of them."""
 
 from __future__ import annotations
 
@@ -73,11 +74,6 @@ LAUNCHERS = (
         + _in("architecture.py", ("BATCH_SIZE = 96", "BATCH_SIZE = 4")),
     ),
     Launcher(
-        "resnet18", f"{_IMAGES}/ResNet18_for_TensorFlow", _PERFORMANCE, data.imagenet, _ESTIMATOR_LOSS,
-        python_path="{place}",
-        cuts=_in(_PERFORMANCE, ("max_train_steps=2000", "max_train_steps=4"), ("batch_size=512", "batch_size=4")),
-    ),
-    Launcher(
         "resnet50", f"{_IMAGES}/ResNet50_ID0058_for_TensorFlow", "test/train_performance_bs32_8p.sh", data.imagenet, _HOOK_LOSS,
         _CHIEF,
         cuts=_in("test/train_performance_bs32_8p.sh", ("train_steps=2000", "train_steps=4"),
@@ -106,7 +102,7 @@ LAUNCHERS = (
     ),
     Launcher(
         "roberta", "nlp/Roberta_ID2349_for_TensorFlow", _PERFORMANCE, data.sentences, _ESTIMATOR_LOSS,
-        cuts=_in(_PERFORMANCE, ("num_train_steps=1000", "num_train_steps=4"), ("train_batch_size=16", "train_batch_size=2"))
+        cuts=_in(_PERFORMANCE, ("num_train_steps=1000", "num_train_steps=16"), ("train_batch_size=16", "train_batch_size=2"))
         + _small_bert("bert_config_large.json", 24, 1024),
     ),
 )  # fmt: skip
