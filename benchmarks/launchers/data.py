@@ -14,8 +14,8 @@ _IMAGE_SIDE = 64
 _CLICK_LINES = 1000
 """Lines in a record of the click data, as the scripts of these networks have it written down."""
 _CLICK_INPUTS, _CLICK_IDS = 39, 200_000
-_SENTENCE_FILES = 16
-"""Files of sentences: at least one for each rank."""
+_FILES = 16
+"""Files where ranks share them out: at least one for each."""
 _CLICK_RECORDS = {"train_part": 96, "test_part": 4}
 
 
@@ -61,15 +61,16 @@ def shards(folder: Path) -> None:
     box = {"xmin": [0.1], "ymin": [0.1], "xmax": [0.9], "ymax": [0.9]}
     for part in ("train_shards", "eval_shards"):
         (folder / part).mkdir()
-        records = [{"image": [_jpeg(draw)], "label": [int(draw.integers(0, 1000))], **box} for _ in range(64)]
-        _write(folder / part / "shard-0000.tfrecords", records)
+        for number in range(_FILES):
+            records = [{"image": [_jpeg(draw)], "label": [int(draw.integers(0, 1000))], **box} for _ in range(16)]
+            _write(folder / part / f"shard-{number:04}.tfrecords", records)
 
 
 def sentences(folder: Path) -> None:
     """Masked pairs of sentences as BERT's pretraining reads them: of 128 words with 20 masks, and of 256 with 23."""
     draw = np.random.default_rng(3)
     (folder / "wikipedia_128").mkdir()
-    for number in range(_SENTENCE_FILES):
+    for number in range(_FILES):
         _write(folder / "wikipedia_128" / f"part-{number:05}.tfrecord", [_pair(draw, 128, 20) for _ in range(32)])
     _write(folder / "wiki_zh.tfrecord", [_pair(draw, 256, 23) for _ in range(64)])
 

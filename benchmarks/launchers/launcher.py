@@ -32,8 +32,6 @@ class Launcher:
     data: Callable[[Path], None]
     loss: str
     arguments: tuple[str, ...] = ("--data_path={data}",)
-    python_path: str = ""
-    """What the model's README has a user put into PYTHONPATH, {place} being the model's folder."""
     cuts: Edits = ()
     counts: Edits = field(default=())
     """As `cuts`, for two ranks: what else in this model says eight."""

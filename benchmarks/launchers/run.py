@@ -43,8 +43,6 @@ def run_launcher(launcher: Launcher, checkout: Path, data: Path, ranks: int, pla
     """place: a folder that does not exist yet; it keeps the copy with its logs.  seconds: then it is ended."""
     script = prepare(launcher, checkout, data, ranks, place)
     environment = {name: value for name, value in os.environ.items() if not _SAID_OF_RANKS.match(name)}
-    if launcher.python_path:
-        environment["PYTHONPATH"] = launcher.python_path.format(place=place)
     words = [argument.format(data=data) for argument in launcher.arguments]
     started = time.monotonic()
     with (place / "launcher.out").open("wb") as out:
