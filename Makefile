@@ -21,7 +21,7 @@ WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints graphs suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
+.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers graphs suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -87,6 +87,10 @@ acceptance: $(STAMP) rank-checkpoints graphs kernels fuzz soak suites precision 
 # Two ranks that save in one folder, twenty times: it was a race.
 rank-checkpoints: $(STAMP)
 	TF2NPU_CHECKPOINT_RUNS=20 $(PYTHON) -m pytest tests/shim/test_rank_checkpoints.py
+
+# Published launchers of eight ranks, with two and with eight, on synthetic data: ZOO=DIR is a checkout of the vendor's model zoo; 77 without.
+rank-launchers: $(STAMP)
+	$(PYTHON) -m benchmarks.published_launchers $(ZOO)
 
 # Twenty-one training graphs, step by step beside TensorFlow.
 graphs: $(STAMP)

@@ -72,6 +72,8 @@ ONE_WAY_TO_FILES = {
     "npu_runtime/profiler/draft_folder.py": "the runtime's own for a folder that appears whole",
     "npu_runtime/dump/step_folder.py": "the runtime's own for a folder that grows while a step runs, each file whole",
     "npu_runtime/collectives/run_file.py": "files of a run, in the folder that the launcher made",
+    "npu_runtime/collectives/mpi_library.py": "takes the names of MPI's files in memory away, which MPI made for this process",
+    "tf2npu/ranks/attendance.py": "a path as one word",
     "npu_runtime/collectives/connection.py": "opens the run's folder for the address of its socket",
     "tf2npu/project/cache.py": "SQLite opens its file by its path; the folder is this user's alone",
     "tf2npu/npu_bridge/estimator/npu/keras_to_npu.py": "makes the model folder that the user named, as TensorFlow does",

@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import runpy
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import SourceFileLoader
@@ -14,7 +15,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from tf2npu import run_report
-from tf2npu.ranks import launch_request
+from tf2npu.ranks import launch_request, launcher_script
 from tf2npu.ranks.launch_request import ALONE, LaunchRequest
 from tf2npu.report.visible import visible_lines
 from tf2npu.session_options import OPTIONS_VARIABLE, launcher_options
@@ -46,7 +47,13 @@ def run_script(
     too.  strict: what a host would refuse is refused, and a run of which nothing reached the device.  report: folder of a
     migration report, into which the run goes.
     """
-    problem = _why_not(module, script) or (report and run_report.why_not(report)) or launch_request.problem_of(ranks)
+    is_launcher = script is not None and Path(script).suffix == launcher_script.SUFFIX
+    problem = (
+        _why_not(module, script)
+        or (is_launcher and _why_no_launcher(ranks, report))
+        or (report and run_report.why_not(report))
+        or launch_request.problem_of(ranks)
+    )
     if problem:
         print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
@@ -54,6 +61,8 @@ def run_script(
     _hand_over(dict(options or {}), soc, all_sessions, strict)
     try:
         launch_request.prepare(ranks)
+        if is_launcher:
+            return launcher_script.run_launcher(Path(script or ""), argv)
         if not ranks.is_for_one:
             return launch_request.run(ranks, _words(module, script, argv, strict), report)
     except ValueError as error:
@@ -95,6 +104,17 @@ def _why_no_script(script: Path) -> str | None:
         return f"{script} is a notebook: open it in Jupyter, where its import of npu_bridge prepares the process"
     if script.is_dir() and not (script / "__main__.py").is_file():
         return f"{script} is a folder without a __main__.py: name a script in it, or a module with -m MODULE"
+    return None
+
+
+def _why_no_launcher(ranks: LaunchRequest, report: Path | None) -> str | None:
+    """What does not go with a shell script, which starts its processes itself."""
+    if shutil.which("bash") is None:
+        return "a shell script needs bash, which is not in PATH"
+    if not ranks.is_for_one:
+        return "--devices, --hosts and --rank-table do not go with a shell script, which says itself what ranks it starts"
+    if report is not None:
+        return "--report does not go with a shell script: name the Python script that it starts"
     return None
 
 

@@ -52,6 +52,50 @@ def test_one_server_of_any_layout_is_this_machine(asked, table):
     assert (found.rank, found.size, found.seconds) == (1, 2, 120.0)
 
 
+def pods(*sizes: int) -> dict[str, Any]:
+    """A table of the cloud with pods `pod0`, `pod1` and so on, all on one server."""
+    groups = [
+        {"pod_name": f"pod{number}", "server_id": "10.0.0.1", "devices": [{"device_id": str(i)} for i in range(size)]}
+        for number, size in enumerate(sizes)
+    ]
+    return {"status": "completed", "group_list": [{"group_name": "g", "instance_list": groups}]}
+
+
+@pytest.mark.parametrize("variable", ["ASCEND_DEVICE_ID", "DEVICE_ID"])
+def test_a_pod_and_a_device_of_it_are_a_rank(asked, variable):
+    assert asked(pods(2, 2), RANK_ID="pod1", RANK_SIZE="4", **{variable: "1"}).rank == 3
+
+
+def test_without_a_rank_id_the_chief_counts_by_device(asked):
+    chief = {"CM_CHIEF_IP": "10.0.0.1", "CM_CHIEF_PORT": "6000", "CM_WORKER_SIZE": "8", "RANK_SIZE": "unset", "RANK_ID": "unset"}
+    found = asked(ASCEND_DEVICE_ID="5", **chief)
+    assert (found.rank, found.size) == (5, 8)
+    assert asked(**chief) is None  # nothing says which one it is
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"RANK_ID": "pod7"}, "RANK_ID='pod7': RANK_TABLE_FILE=.* has no such \"pod_name\"; write a number, or one of 'pod0'"),
+        ({"RANK_ID": "pod0", "ASCEND_DEVICE_ID": "2"}, "ASCEND_DEVICE_ID='2': write a whole number from 0 to 1"),
+        ({"RANK_ID": "pod0", "ASCEND_DEVICE_ID": "unset"}, "RANK_ID='pod0': write a whole number from 0 to 1"),
+    ],
+)
+def test_pods_that_the_table_does_not_have(asked, changed, said):
+    with pytest.raises(ValueError, match=said):
+        asked(pods(2), **{"ASCEND_DEVICE_ID": "1", **changed})
+
+
+def test_a_table_without_pods_wants_a_number(asked):
+    with pytest.raises(ValueError, match="RANK_ID='pod0': write a whole number from 0 to 1"):
+        asked(servers(2), RANK_ID="pod0", ASCEND_DEVICE_ID="1")
+
+
+def test_a_device_that_a_pod_does_not_have(asked):
+    with pytest.raises(ValueError, match='"pod_name" \'pod1\' has no "device_id" 2'):
+        asked(pods(3, 1), RANK_ID="pod1", RANK_SIZE="4", ASCEND_DEVICE_ID="2")
+
+
 def test_jobs_differ_by_number_table_and_size(asked):
     jobs = {
         asked().job,

@@ -15,7 +15,6 @@ from npu_runtime.collectives import coordinator as coordinators
 from npu_runtime.collectives.coordinator import Coordinator
 from npu_runtime.collectives.process_management import ProcessManager, process_mapping
 
-pytest.importorskip("mpi4py", reason="the engine mpi is an extra: tf2npu[mpi]")
 MEMORY = Path("/dev/shm")
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+import unittest
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +18,15 @@ from tests.shim.test_launch import TF2NPU
 from tests.shim.test_ranks import OPTIMIZERS, SEVERAL, SPARSE, variables
 from tests.shim.test_started_ranks import SUMS
 
-pytest.importorskip("mpi4py", reason="the engine mpi is an extra: tf2npu[mpi]")
-pytestmark = pytest.mark.skipif(why_none() is not None, reason=str(why_none()))
 TRAIN = SPARSE + SEVERAL.replace("OPTIMIZER", OPTIMIZERS["averaged"], 1)
 KEY = "a key that nobody guesses"
 
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory):
+    reason = why_none()
+    if reason:
+        raise unittest.SkipTest(reason)
     with two_hosts(tmp_path_factory.mktemp("hosts")) as made:
         yield made
 

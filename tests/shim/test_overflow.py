@@ -188,3 +188,33 @@ def test_float_status_on_tensorflow_is_clear(plain_session):
     ops = helper.get_gen_ops()
     status = ops.npu_get_float_status(ops.npu_alloc_float_status())
     assert plain_session.run([status, ops.npu_clear_float_status(status)])[0].tolist() == [0] * 8
+
+
+@pytest.mark.parametrize("scope", ["", "apply_grads"])
+def test_scripts_fetch_scale_and_status_by_the_names_of_the_real_package(npu_init_optimizers, scope):
+    for wrap in npu_init_optimizers:
+        with tf.Graph().as_default():
+            weight = tf.get_variable("weight", initializer=1.0)
+            optimizer = wrap(tf.train.GradientDescentOptimizer(0.1))
+            gradients = optimizer.compute_gradients(weight * tf.placeholder_with_default(1.0, [], name="factor"))
+            with tf.name_scope(scope or None):
+                train = optimizer.apply_gradients(gradients)
+            status = f"{scope}/overflow_status_reduce_all:0".lstrip("/")
+            with tf.Session() as session:
+                session.run(tf.global_variables_initializer())
+                assert session.run([status, "loss_scale:0", train])[:2] == [True, 2.0**10]
+                assert session.run([status, "loss_scale:0", train], {"factor:0": np.inf})[:2] == [False, 2.0**10]
+
+
+@pytest.fixture
+def npu_init_optimizers():
+    """Both kinds that scale the loss."""
+    from npu_bridge.npu_init import ExponentialUpdateLossScaleManager, NPULossScaleOptimizer, NPUOptimizer
+
+    def manager():
+        return ExponentialUpdateLossScaleManager(2.0**10, 1000, decr_every_n_nan_or_inf=2, decr_ratio=0.5)
+
+    return (
+        lambda inner: NPULossScaleOptimizer(inner, manager()),
+        lambda inner: NPUOptimizer(inner, manager(), is_loss_scale=True),
+    )

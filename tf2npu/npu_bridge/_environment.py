@@ -14,6 +14,8 @@ DEFAULTS = {
     "DEVICE_INDEX": "0",
 }
 
+_DEVICE = ("ASCEND_DEVICE_ID", "DEVICE_ID", "DEVICE_INDEX")
+"""What says which device this process has: where a launcher sets one, the others are the same."""
 
 was_set: set[str] = set()
 """What the environment lacked: calls that need it on a host say so."""
@@ -24,10 +26,11 @@ def set_defaults() -> list[str]:
     absent = [name for name in DEFAULTS if name not in os.environ]
     if "CM_WORKER_SIZE" in os.environ and "RANK_SIZE" in absent:
         absent.remove("RANK_SIZE")  # both together are an error
-    for name in absent:
-        os.environ[name] = DEFAULTS[name]
-        was_set.add(name)
+    device = next((os.environ[name] for name in _DEVICE if name in os.environ), DEFAULTS[_DEVICE[0]])
+    values = {name: device if name in _DEVICE else DEFAULTS[name] for name in absent}
+    os.environ.update(values)
+    was_set.update(values)
     if absent:
-        values = " ".join(f"{name}={DEFAULTS[name]}" for name in absent)
-        print(f"npu_bridge: set {values}; a real Ascend host needs them exported", file=sys.stderr)
+        said = " ".join(f"{name}={value}" for name, value in values.items())
+        print(f"npu_bridge: set {said}; a real Ascend host needs them exported", file=sys.stderr)
     return absent

@@ -55,8 +55,7 @@ def serve() -> None:
             print(f"{_PROBLEM}{error.strerror or error}", flush=True)
             return
         print(coordinator.place or coordinator.address, flush=True)
-        null = os.open(os.devnull, os.O_RDWR)
-        os.dup2(null, sys.stdout.fileno())  # so that the rank's pipe comes to its end
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # the null device, so that the rank's pipe comes to its end
         try:
             coordinator.wait_for_the_end(request["size"], request["seconds"])
         finally:

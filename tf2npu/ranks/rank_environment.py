@@ -1,6 +1,6 @@
 """What the environment of a rank says: its number, how many there are, and of which job.
 
-Source: HCCL's documentation of RANK_ID, RANK_SIZE, RANK_TABLE_FILE and the CM_* variables, which exclude a table.
+Source: HCCL's documentation of RANK_ID, RANK_SIZE, RANK_TABLE_FILE and the CM_* variables, which exclude the others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tf2npu.ranks.rank_table_file import read_rank_table
+from tf2npu.ranks.rank_table_file import place_in_pod, read_rank_table
 from tf2npu.ranks.servers import FIRST_PORT, KEY_VARIABLE, LEAST_KEY_CHARACTERS, Servers, is_here
 
 MOST_RANKS = 32768
@@ -20,6 +20,8 @@ CONNECT_SECONDS = 120.0
 """Seconds in which all ranks of a job have to come.  Source: the default of HCCL_CONNECT_TIMEOUT in HCCL's documentation."""
 _PORT = "HCCL_IF_BASE_PORT"
 _CHIEF = ("CM_CHIEF_IP", "CM_CHIEF_PORT")
+_DEVICE = ("ASCEND_DEVICE_ID", "DEVICE_ID")
+"""Which device of this machine a process has, the first that is set; the second is the older name."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,19 @@ def rank_environment(environment: Mapping[str, str]) -> RankEnvironment | None:
     Raises: ValueError that names the variable, or the file and its field, and the way out.
     """
     name = "CM_WORKER_SIZE" if "CM_WORKER_SIZE" in environment else "RANK_SIZE"
-    if not environment.get(name) or not environment.get("RANK_ID"):
+    variable = _rank_variable(environment)
+    if not environment.get(name) or variable is None:
         return None
     size = _number(environment, name, 0, MOST_RANKS)
     if size <= 1:
         return None
-    rank = _number(environment, "RANK_ID", 0, size - 1)
     table = environment.get("RANK_TABLE_FILE", "")
     chief = [variable for variable in _CHIEF if environment.get(variable)]
     if table and chief:
         raise ValueError(f"RANK_TABLE_FILE and {chief[0]} are both set, and exclude each other: unset one")
+    rank = _place_in_pod(environment, Path(table), size) if table else None
+    if rank is None:
+        rank = _number(environment, variable, 0, size - 1)
     servers = _of_table(environment, Path(table), rank, size) if table else _of_chief(environment, rank, size)
     seconds = _seconds(environment)
     if servers is not None and table:
@@ -105,6 +110,23 @@ def _key(environment: Mapping[str, str], why: str) -> str:
             f"export one secret of {LEAST_KEY_CHARACTERS} characters or more on all of them, as `openssl rand -hex 32` prints"
         )
     return key
+
+
+def _rank_variable(environment: Mapping[str, str]) -> str | None:
+    """Where the number of the rank stands; without RANK_ID, which a chief excludes, ranks are counted by device."""
+    if environment.get("RANK_ID"):
+        return "RANK_ID"
+    has_chief = all(environment.get(variable) for variable in _CHIEF)
+    return next((variable for variable in _DEVICE if has_chief and environment.get(variable)), None)
+
+
+def _place_in_pod(environment: Mapping[str, str], table: Path, size: int) -> int | None:
+    """The rank of a process whose RANK_ID is the name of a pod of the table, as its clouds have it, and not a number."""
+    pod = environment["RANK_ID"].strip()
+    device = next((variable for variable in _DEVICE if environment.get(variable)), None)
+    if pod.isdecimal() or device is None:
+        return None
+    return place_in_pod(table, pod, _number(environment, device, 0, size - 1))
 
 
 def _number(environment: Mapping[str, str], name: str, least: int, most: int) -> int:

@@ -46,7 +46,30 @@ def servers_of(table: Any, size: int | None, shown: str) -> tuple[str, ...]:
     return tuple(server for _, server in sorted(zip(numbers, servers, strict=True)))
 
 
-def _read(path: Path, shown: str) -> Any:
+def place_in_pod(path: Path, pod: str, device: int) -> int | None:
+    """The number of a device among all of the table's; pod: the name of its instance.  None for a table without pods.
+
+    Raises: ValueError, as above.
+    """
+    shown = f"RANK_TABLE_FILE={path}"
+    table = _read(path, shown)
+    if "group_list" not in table:
+        return None
+    place = 0
+    pods = []
+    for group in _objects(table, "group_list", shown):
+        for instance in _objects(group, "instance_list", shown):
+            pods.append(str(instance.get("pod_name")))
+            for one in _objects(instance, "devices", shown):
+                if pods[-1] == pod and str(one.get("device_id")) == str(device):
+                    return place
+                place += 1
+    if pod in pods:
+        raise ValueError(f'{shown}: "pod_name" {pod!r:.60} has no "device_id" {device}')
+    raise ValueError(f'RANK_ID={pod!r:.60}: {shown} has no such "pod_name"; write a number, or one of {", ".join(pods)!r:.200}')
+
+
+def _read(path: Path, shown: str) -> dict[str, Any]:
     try:
         table = json.loads(read_at_most(path, _MOST_BYTES).decode("utf-8"))
     except OSError as error:
@@ -57,6 +80,8 @@ def _read(path: Path, shown: str) -> Any:
         ) from None
     except (ValueError, RecursionError):
         raise ValueError(f"{shown}: no JSON") from None
+    if not isinstance(table, dict):
+        raise ValueError(f"{shown}: it is no JSON object")
     return table
 
 

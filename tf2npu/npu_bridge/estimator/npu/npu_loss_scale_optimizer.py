@@ -15,6 +15,9 @@ from npu_bridge.hccl import hccl_ops
 
 __all__ = ["ExponentialUpdateLossScaleManager", "FixedLossScaleManager", "NPULossScaleOptimizer"]
 
+FINITE = "overflow_status_reduce_all"
+"""Name, in the scope of the call, of the tensor that says whether a step is applied.  Source: public scripts for the real
+package, which fetch it by this name beside `loss_scale:0`."""
 Pairs = list[tuple[Any, tf.Variable]]
 
 
@@ -83,6 +86,7 @@ def update_if_finite(
     if is_distributed:
         overflows = hccl_ops.allreduce(tf.cast(tf.logical_not(finite), tf.float32), "sum", fusion=0)
         finite = tf.equal(overflows, 0.0)
+    finite = tf.identity(finite, name=FINITE)
     how = getattr(type(manager), "update_loss_scale", None)
     if how is FixedLossScaleManager.update_loss_scale:
         note_way_out(finite)

@@ -1,0 +1,1 @@
+"""Launchers of eight ranks that the vendor has published, what they need, and how they are run."""
