@@ -10,11 +10,11 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.python2_constructs import VERSION_TESTS
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Site
-from tf2npu.scanner.tree_walk import dotted_name
 
 # What a file must hold for python2_values to have anything to say.
 PYTHON2_VALUES = re.compile(r"\bdef next\b|\.next\(\)|\b(?:map|filter|zip|range)\(|\.(?:has_key|iter(?:items|values|keys))\(")
@@ -62,7 +62,7 @@ def imported_names(site: Site) -> list[str]:
     """Dotted names that an import statement asks for; relative imports are the project's own."""
     known = _names_by_import(site.script)
     if id(site.node) not in known:
-        known[id(site.node)] = _asked_for(site.node)
+        known[id(site.node)] = imported_modules(site.node)
     return known[id(site.node)]
 
 
@@ -70,14 +70,3 @@ def imported_names(site: Site) -> list[str]:
 def _names_by_import(script: Script) -> dict[int, list[str]]:
     """What import statements ask for, by their ids; filled where it is asked for."""
     return {}
-
-
-def _asked_for(node: Any) -> list[str]:
-    if isinstance(node, cst.Import):
-        return [dotted_name(alias.name) for alias in node.names]
-    if node.relative or node.module is None:
-        return []
-    module = dotted_name(node.module)
-    if isinstance(node.names, cst.ImportStar):
-        return [module]
-    return [module, *(f"{module}.{dotted_name(alias.name)}" for alias in node.names)]
