@@ -72,8 +72,8 @@ def _told_here(dialect: Dialect) -> str:
         )
     if dialect.api == ADAPTER2:
         return (
-            "The file uses the TensorFlow 2 adapter (npu_device) already; it stays as it is. It runs on an NPU host with that "
-            "adapter, and not on the simulated device."
+            "The file uses the TensorFlow 2 adapter (npu_device) already; it stays as it is. Run it on an NPU host with "
+            "that adapter: it does not run on the simulated device."
         )
     return (
         f"{dialect.api.replace('tensorflow.', 'tf.', 1)} tells that this is a script for TensorFlow 2. Scripts for the "

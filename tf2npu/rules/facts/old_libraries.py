@@ -10,6 +10,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.rules.facts.brought_back import BROUGHT_BACK
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.python2_constructs import VERSION_TESTS
 from tf2npu.scanner.script import Script
@@ -44,7 +45,7 @@ def report_use(site: Site, since: str, replacement: str) -> None:
     """Report a use through a module (`np.int`); a name that was imported by itself is reported at its import."""
     node: Any = site.node.func if isinstance(site.node, cst.Call) else site.node
     if isinstance(node, cst.Attribute) and takes_part(site) and not is_guarded(site):
-        site.manual(f"{site.name} is gone since {since}: write {replacement}.")
+        _report(site, site.name, since, replacement)
 
 
 def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str) -> None:
@@ -55,7 +56,17 @@ def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str
         return
     for name in names:
         when = since if isinstance(since, str) else since[name]
-        site.manual(f"{name} is gone since {when}: write {table[name]}.")
+        _report(site, name, when, table[name])
+
+
+def _report(site: Site, name: str, since: str, replacement: str) -> None:
+    if name in BROUGHT_BACK:
+        site.info(
+            f"{name} is gone since {since}: write {replacement}. It runs as it is with npu_bridge, which has it back, and on a "
+            "host with the libraries of TF 1.15's time."
+        )
+    else:
+        site.manual(f"{name} is gone since {since}: write {replacement}.")
 
 
 def imported_names(site: Site) -> list[str]:

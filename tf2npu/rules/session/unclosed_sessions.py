@@ -29,18 +29,18 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
     examples=(
         Example.same(
             "class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())",
-            level="manual",
+            level="info",
             write="class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())\n"
             "\n    def close(self):\n        self.s.close()",
         ),
-        Example.same("def f(s):\n    s = s or tf.Session(config=npu_config_proto())\n    return s.run(x)", level="manual"),
+        Example.same("def f(s):\n    s = s or tf.Session(config=npu_config_proto())\n    return s.run(x)", level="info"),
         Example.same(
-            "def make():\n    return tf.Session(config=npu_config_proto())\ns = make()\ns.run(x)", note="by name", level="manual"
+            "def make():\n    return tf.Session(config=npu_config_proto())\ns = make()\ns.run(x)", note="by name", level="info"
         ),
         Example.same(
-            "with tf.Session(config=npu_config_proto()).as_default() as s:\n    s.run(x)", note="not closed by it", level="manual"
+            "with tf.Session(config=npu_config_proto()).as_default() as s:\n    s.run(x)", note="not closed by it", level="info"
         ),
-        Example.same("tf.keras.backend.set_session(tf.Session(config=npu_config_proto()))", level="manual"),
+        Example.same("tf.keras.backend.set_session(tf.Session(config=npu_config_proto()))", level="info"),
         Example.same("s = tf.Session(config=npu_config_proto())\ntry:\n    s.run(x)\nfinally:\n    s.close()", note="closed"),
         Example.same(
             "def make():\n    return tf.Session(config=npu_config_proto())\nwith make() as s:\n    s.run(x)", note="closed"
@@ -57,7 +57,7 @@ def unclosed_session(call: Call) -> None:
     """Reports a session that is neither used in a with statement nor closed, also one that a function gives."""
     why = "" if is_unit_test(call.script) else why_open(call)
     if why:
-        call.manual(why)
+        call.info(why)
 
 
 def why_open(call: Call) -> str:
