@@ -29,8 +29,7 @@ SPELLINGS = HERE.parent / "tf2npu" / "scanner" / "spellings.csv"
 PAGE = HERE.parent / "docs" / "api_contradictions.md"
 COLUMNS = ("name", "kind", "verdict", "rule", "source", "note", "aliases", "bases", "members")
 
-NOT_SIMULATED = "NPU968"
-"""The rule about what a simulated run has not: a verdict is about an NPU host, which has it."""
+NOT_SIMULATED = "NPU968"  # what a simulated run has not: a verdict is about an NPU host, which has it
 # What a published level means for a name that no rule and no decision speaks of; the worst first.
 LEVELS = {
     "unsupported": ("unsupported", ""),
