@@ -26,7 +26,10 @@ def odd(tmp_path):
         shebang = {"tool": "#!/usr/bin/env python3\n", "tool2": "#! /usr/bin/python -u\n"}.get(name, "")
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(shebang + BODY)
-    cells = ["%matplotlib inline\n", "import tensorflow as tf"], ["# text\n", "e = tf.estimator.Estimator(**k)\n", "t = tf.Session()\n"]
+    cells = (
+        ["%matplotlib inline\n", "import tensorflow as tf"],
+        ["# text\n", "e = tf.estimator.Estimator(**k)\n", "t = tf.Session()\n"],
+    )
     for name in ("n.ipynb", "N2.IPYNB"):
         (root / name).write_text(notebook(*cells))
     (root / "script.sh").write_text("#!/bin/sh\n" + BODY)
