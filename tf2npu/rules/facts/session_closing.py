@@ -86,7 +86,7 @@ def _insert_behind(call: Call, line: cst.CSTNode, lines: list[str]) -> int:
     start, end = script.tree.span(line)
     last = start + len(script.text[start:end].rstrip()) - 1
     line_end, newline = script.lines.line_end(last), script.newline_at(start)
-    indent = script.text[script.lines.line_start(start) : start]
+    indent = script.text[script.lines.line_start(start) : start].rpartition("\f")[2]
     if script.text.startswith(newline, line_end):
         offset = line_end + len(newline)
         call.insert(offset, "".join(f"{indent}{text}{newline}" for text in lines))
