@@ -112,5 +112,5 @@ def test_the_adapter_of_2021_patches_no_session_so_nothing_is_promised() -> None
 def test_a_monitored_session_that_makes_its_config_itself_is_told_where_nothing_covers_it() -> None:
     config = Config(target=Target(adapter="2021"))
     source = f"{TF}s = tf.train.MonitoredSession({{}})\n"
-    assert levels(source.format(""), config) == levels(source.format("None, [h]"), config) == [Level.INFO]
+    assert levels(source.format(""), config) == levels(source.format("None, [h]"), config) == [Level.MANUAL]
     assert levels(source.format("creator"), config) == levels(source.format("")) == []
