@@ -54,7 +54,7 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     a file that cannot be converted keeps its bytes, has status FAILED and a finding that names line, column and reason.
     """
     if not _takes_part(path, data, project) and not mentions_relevant_module(data):
-        return FileResult(path, Status.COPIED, why_nothing_was_seen(path, data), before=data, after=data)
+        return FileResult(path, Status.COPIED, _said_of_copy(path, data, config, project), before=data, after=data)
     facts = project.files.get(path)
     try:
         if facts is not None and facts.is_too_deep:
@@ -74,6 +74,13 @@ def _takes_part(path: str, data: bytes, project: ProjectFacts) -> bool:
         return path in project.reaching
     load_rules()
     return any(may_concern(data) for may_concern in hooks.before_file)
+
+
+def _said_of_copy(path: str, data: bytes, config: Config, project: ProjectFacts) -> list[Finding]:
+    """What there is to say of a file that is not parsed."""
+    load_rules()
+    said = [_with_doc(config, finding) for hook in hooks.copied_file for finding in hook(path, data, project)]
+    return why_nothing_was_seen(path, data) + [finding for finding in said if config.is_enabled(finding.rule)]
 
 
 def _failed(path: str, data: bytes, span: Span, reason: str) -> FileResult:
@@ -138,7 +145,8 @@ def _converted(script: Script) -> Outcome:
     fixes = calls.ask()
     kept_as_it_is = next((said for hook in hooks.keeps_file if (said := hook(script, fixes)) is not None), None)
     if kept_as_it_is is not None:
-        return Outcome(script.text, [], _sorted([_with_doc(script, finding) for finding in kept_as_it_is]), calls.uses.result())
+        said = [_with_doc(script.config, finding) for finding in kept_as_it_is]
+        return Outcome(script.text, [], _sorted(said), calls.uses.result())
     for more in hooks.after_rules:
         fixes += more(script, calls.uses, fixes)
     after, edits, findings = _composed(script, fixes)
@@ -195,7 +203,7 @@ class _Sites:
 
 def _with_after(script: Script, fix: Fix, sites: _Sites) -> list[Finding]:
     """The findings of a fix; of what is changed with the text of its site after this fix and those inside its site."""
-    findings = [_with_doc(script, finding) for finding in fix.findings]
+    findings = [_with_doc(script.config, finding) for finding in fix.findings]
     if not any(finding.level is Level.FIXED for finding in fix.findings):
         return findings
     start, end = fix.site
@@ -205,9 +213,9 @@ def _with_after(script: Script, fix: Fix, sites: _Sites) -> list[Finding]:
     return [dataclasses.replace(f, after=after) if fixed else f for f, fixed in zip(findings, were_fixed, strict=True)]
 
 
-def _with_doc(script: Script, finding: Finding) -> Finding:
+def _with_doc(config: Config, finding: Finding) -> Finding:
     """With the place of its documentation, and the level that the settings give it."""
-    level = Level(script.config.level_of(finding.rule, finding.level.value))
+    level = Level(config.level_of(finding.rule, finding.level.value))
     return dataclasses.replace(finding, level=level, doc=f"rules.md#{finding.rule.lower()}")
 
 

@@ -112,7 +112,7 @@ def _why_no_launcher(ranks: LaunchRequest, report: Path | None) -> str | None:
     if shutil.which("bash") is None:
         return "a shell script needs bash, which is not in PATH"
     if not ranks.is_for_one:
-        return "--devices, --hosts and --rank-table do not go with a shell script, which says itself what ranks it starts"
+        return "--devices does not go with a shell script, nor do --hosts and --rank-table: it says itself what ranks it starts"
     if report is not None:
         return "--report does not go with a shell script: name the Python script that it starts"
     return None

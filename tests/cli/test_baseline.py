@@ -8,7 +8,7 @@ import pytest
 from tests.cli.test_convert import report_of
 from tf2npu.report import as_json
 
-TWO_SITES = "import tensorflow as tf\nwith tf.Session(**a) as s: pass\nwith tf.Session(**b) as s: pass\n"
+TWO_SITES = "import tensorflow as tf\ne = tf.estimator.Estimator(**a)\ne = tf.estimator.Estimator(**b)\n"
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_what_is_written_is_known_afterwards(scan, tmp_path):
 
 def test_a_new_finding_is_not_known(scan, source, tmp_path):
     scan("--write-baseline")
-    (source / "m.py").write_text(TWO_SITES + "with tf.Session(**c) as s: pass\n")
+    (source / "m.py").write_text(TWO_SITES + "e = tf.estimator.Estimator(**c)\n")
     done = scan()
     assert done.code == 1
     assert next(line for line in done.out.split("\n") if line.startswith("m.py")).startswith("m.py:4:")
@@ -51,7 +51,7 @@ def test_a_new_finding_is_not_known(scan, source, tmp_path):
 
 def test_a_second_one_of_the_same_text_is_not_known(scan, source, tmp_path):
     scan("--write-baseline")
-    (source / "m.py").write_text(TWO_SITES + "with tf.Session(**b) as s: pass\n")
+    (source / "m.py").write_text(TWO_SITES + "e = tf.estimator.Estimator(**b)\n")
     assert scan().code == 1
     assert known(tmp_path) == [True, True, False]
 
@@ -98,9 +98,9 @@ def test_notebooks_and_cells_that_move(tool, tmp_path, scan, source):
         text = json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
         (source / "n.ipynb").write_text(text)
 
-    notebook("import tensorflow as tf", "with tf.Session(**a) as s: pass")
+    notebook("import tensorflow as tf", "e = tf.estimator.Estimator(**a)")
     assert scan("--write-baseline").code == 0
-    notebook("# new", "import tensorflow as tf", "x = 1\nwith tf.Session(**a) as s: pass")
+    notebook("# new", "import tensorflow as tf", "x = 1\ne = tf.estimator.Estimator(**a)")
     assert scan().code == 0
 
 

@@ -30,7 +30,7 @@ MANIFEST = {
 
 @pytest.fixture
 def checkout(project, tmp_path, monkeypatch):
-    (project / "todo.py").write_text("import tensorflow as tf\nwith tf.Session(**a) as s: pass\n")
+    (project / "todo.py").write_text("import tensorflow as tf\ne = tf.estimator.Estimator(**a)\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -117,7 +117,7 @@ def test_workers_and_this_process_give_the_same(tool, project, tmp_path, session
 
 def test_work_left_is_exit_1_and_stands_first(tool, tmp_path):
     source = tmp_path / "t.py"
-    source.write_text("import tensorflow as tf\ns = tf.Session(**options)\n")
+    source.write_text("import tensorflow as tf\ne = tf.estimator.Estimator(**options)\n")
     done = tool("convert", source, tmp_path / "out")
     assert done.code == 1
     assert done.out.split("\n")[1].startswith("t.py:2:")

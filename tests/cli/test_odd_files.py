@@ -26,7 +26,10 @@ def odd(tmp_path):
         shebang = {"tool": "#!/usr/bin/env python3\n", "tool2": "#! /usr/bin/python -u\n"}.get(name, "")
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(shebang + BODY)
-    cells = ["%matplotlib inline\n", "import tensorflow as tf"], ["# text\n", "s = tf.Session(**k)\n", "t = tf.Session()\n"]
+    cells = (
+        ["%matplotlib inline\n", "import tensorflow as tf"],
+        ["# text\n", "e = tf.estimator.Estimator(**k)\n", "t = tf.Session()\n"],
+    )
     for name in ("n.ipynb", "N2.IPYNB"):
         (root / name).write_text(notebook(*cells))
     (root / "script.sh").write_text("#!/bin/sh\n" + BODY)
@@ -62,7 +65,7 @@ def test_findings_in_notebooks_name_cell_and_line(tool, odd, tmp_path):
     for name in ("n.ipynb", "N2.IPYNB"):
         found = file_in(report_of(tmp_path / "out" / "tf2npu-report"), name)["findings"]
         assert {(f["rule"], f["level"], f["cell"], f["line"]) for f in found} >= {
-            ("NPU101", "manual", 1, 2),
+            ("NPU201", "manual", 1, 2),
             ("NPU101", "fixed", 1, 3),
         }
         before, after = json.loads((odd / name).read_text()), json.loads((tmp_path / "out" / name).read_text())

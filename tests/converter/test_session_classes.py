@@ -49,7 +49,7 @@ def test_the_config_that_partial_keeps_is_wrapped(line: str, wanted: str) -> Non
 def test_a_partial_that_may_get_its_config_later_stays_and_is_told_once(given: str) -> None:
     source = f"{PARTIAL}make = partial({given})"
     assert converted(source).endswith(f"make = partial({given})")
-    assert levels(source) == [Level.MANUAL]
+    assert levels(source) == [Level.INFO]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_config_that_a_class_hands_to_its_base_is_wrapped(base: str, call: s
 def test_a_class_that_extends_one_of_its_own_file_is_followed() -> None:
     source = f"{TF}class A(tf.Session):\n    pass\nclass B(A):\n    def __init__(self, c):\n        super().__init__(config=c)\n"
     assert "super().__init__(config=npu_config_proto(c))" in converted(source)
-    assert levels(source) == [Level.MANUAL, Level.FIXED]
+    assert levels(source) == [Level.INFO, Level.FIXED]
 
 
 @pytest.mark.parametrize(

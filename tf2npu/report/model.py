@@ -133,7 +133,23 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """The report's first line: what distribution was found, and what to run to convert it."""
+        """The report's first line: the distribution that was found, what to run to convert it, and what ends a simulated run."""
+        return f"{self._distribution_line} {missing}" if (missing := self._not_simulated_line) else self._distribution_line
+
+    @property
+    def _not_simulated_line(self) -> str:
+        """The APIs at which a simulated run ends, with the first place of each; nothing where there is none."""
+        places: dict[str, str] = {}
+        for file in self.files:
+            for finding in file.new_findings():
+                if finding.rule == _NOT_SIMULATED and finding.level in WORK_LEVELS:
+                    places.setdefault(finding.api.replace("tensorflow.", "tf.", 1), f"{file.path}:{finding.span.line}")
+        named = [f"{api} ({place})" for api, place in places.items()]
+        more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        return f"A simulated run ends at {', '.join(named[:_MOST_NAMED])}{more}." if named else ""
+
+    @property
+    def _distribution_line(self) -> str:
         writes = self.command == "convert"
         if not self.distributions:
             return _NOTHING_FOUND[self.mode] if writes else "No distributed training was found."
@@ -158,6 +174,10 @@ class Report:
         return [d.kind for d in self.distributions if d.kind in ("horovod", "tf")]
 
 
+_NOT_SIMULATED = "NPU968"
+"""The rule about APIs that TensorFlow 1.15 has and a simulated run has not."""
+_MOST_NAMED = 3
+"""The most APIs that the first line of a report names: more are not read there, and "Left to do" has all."""
 _NOTHING_FOUND = {
     "none": "No distributed training was found; converted for a single device.",
     "horovod": "No Horovod was found for --distributed horovod to convert; --distributed tf makes training distributed.",

@@ -90,6 +90,11 @@ def switched_off(site: Any) -> None:
     examples=(
         Example.same("@tf.function\ndef step(x):\n    return x", note="not converted yet", level="unsupported"),
         Example.same("with tf.GradientTape() as tape:\n    loss = f(x)", note="not converted yet", level="unsupported"),
+        Example.same(
+            "import npu_device as npu\nimport tensorflow as tf\nnpu.open().as_default()\ns = tf.compat.v1.Session()",
+            note="moved already, by the other adapter",
+            level="unsupported",
+        ),
     ),
 )
 def tensorflow_2(site: Any) -> None:
@@ -109,3 +114,21 @@ def tensorflow_2(site: Any) -> None:
 )
 def unused_comment(site: Any) -> None:
     """Reports a comment for this program that has no effect."""
+
+
+@rule(
+    id="NPU905",
+    title="Written for another framework",
+    on="engine",
+    why="A file without findings would look as if it had been moved to the NPU.",
+    source="docs/report.md: nothing is left unsaid",
+    examples=(
+        Example.same("import torch\nx = torch.zeros(3).cuda()", note="PyTorch", level="info"),
+        Example.same("from mindspore import nn", note="MindSpore", level="info"),
+        Example.same("import tensorflow as tf\nimport torch\nx = tf.zeros(torch.zeros(3).shape)", note="uses TensorFlow too"),
+        Example.same("from .torch import load", note="the project's own module"),
+        Example.same("# import torch\nimport math", note="a comment"),
+    ),
+)
+def other_framework(site: Any) -> None:
+    """Says of a file that imports PyTorch, MindSpore, PaddlePaddle or a framework like them, and not TensorFlow, what it is."""

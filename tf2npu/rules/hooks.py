@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 from tf2npu.api_support.uses import ApiUses
 from tf2npu.findings import Edit, Finding
 from tf2npu.scanner.edits import Fix
+from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
@@ -37,6 +38,8 @@ class HookPoint(Generic[F]):
 
 # Before a file is parsed: whether the bytes of a file that a TensorFlow script imports may hold what a rule looks for.
 before_file: HookPoint[Callable[[bytes], bool]] = HookPoint()
+# For a file that is copied without being parsed: what there is to say of it, by its path, its bytes and what the project knows.
+copied_file: HookPoint[Callable[[str, bytes, ProjectFacts], list[Finding]]] = HookPoint()
 # After one rule has looked at one site: the fix of the site as it shall be. The fix is in `site.fix`.
 after_rule: HookPoint[Callable[[Site], Fix]] = HookPoint()
 # After all rules: the findings of a file that stays as it is, or None when the file is converted.

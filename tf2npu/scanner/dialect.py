@@ -8,10 +8,15 @@ from dataclasses import dataclass
 import libcst as cst
 
 from tf2npu.scanner.dialect_names import MAY_BE_2, ONLY_1, SIGNS_2, V1_MODE
+from tf2npu.scanner.import_names import imported_modules
+from tf2npu.scanner.names import is_adapter2, root_of
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 
 _TRAINS = re.compile(r"tensorflow\.(?:distribute\.|keras\.optimizers\.|keras\.(?:Model|Sequential)\(\)\.(?:fit|compile))")
+
+ADAPTER2 = "npu_device"
+"""The package by which scripts for TensorFlow 2 use an NPU."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +37,21 @@ class Dialect:
 def dialect_of(script: Script) -> Dialect:
     """What a script is written for; told by names that only one of the two has."""
     own = _by_own_names(script)
-    importer, imported = (told.get(script.path, "") for told in (script.project.for_tensorflow2, script.project.on_tensorflow2))
+    told = script.project.dialects
+    if own.api == ADAPTER2 and own.kind == "2":
+        return own
+    if script.path in told.of_adapter2:
+        return Dialect("2", ADAPTER2, told_by=told.of_adapter2[script.path], relation="imports this file")
+    importer, imported = (by.get(script.path, "") for by in (told.for_tensorflow2, told.on_tensorflow2))
     if own.kind != "1" or not (importer or imported):
         return own
     return Dialect("2", told_by=importer or imported, relation="imports this file" if importer else "this file imports")
 
 
 def _by_own_names(script: Script) -> Dialect:
+    under_adapter2 = _imports_of_adapter2(script)
+    if under_adapter2 is not None:
+        return under_adapter2
     if not script.uses_tensorflow or not MAY_BE_2.search(script.text):
         return Dialect("1")
     found: Dialect | None = None
@@ -53,6 +66,17 @@ def _by_own_names(script: Script) -> Dialect:
         if found is None and (name in SIGNS_2 or (name == "tensorflow.print" and _is_statement(script, node))):
             found = Dialect("2", name, node)
     return found if found is not None and not has_1 else Dialect("1")
+
+
+def _imports_of_adapter2(script: Script) -> Dialect | None:
+    """What the statements that import the adapter of TensorFlow 2 tell, wherever they stand."""
+    if ADAPTER2 not in script.text:
+        return None
+    modules = [(name, node) for node, _ in script.walked.imports for name in imported_modules(node) if root_of(name) == ADAPTER2]
+    of_2 = [node for name, node in modules if is_adapter2(name)]
+    if of_2:
+        return Dialect("2", ADAPTER2, of_2[0])
+    return Dialect(f"1 on {ADAPTER2}", ADAPTER2, modules[0][1]) if modules else None
 
 
 def is_either(script: Script) -> bool:

@@ -14,13 +14,14 @@ from tf2npu.scanner.console_scripts import Command, commands_in_settings, comman
 from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.entries import TopLevel, has_arguments
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
-from tf2npu.scanner.names import canonical, is_framework, is_horovod, root_of
+from tf2npu.scanner.names import canonical, is_adapter2, is_framework, is_horovod, root_of
 from tf2npu.scanner.nesting_guard import DEEPEST, LONGEST_NAME, is_too_deep, longest_name
+from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.source import SourceError, decode
 from tf2npu.scanner.syntax import chain, children
 
-_RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|tf_slim|\btf\b|\bslim\b")
+_RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|npu_device|tf_slim|\btf\b|\bslim\b")
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
 _KERAS_NET = re.compile(
     r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|callbacks)\b"
@@ -42,7 +43,6 @@ _STRATEGY = re.compile(r"^tensorflow(?:\.contrib|\.compat\.v2)?\.distribute\.(?:
 _TRAINING_CALLS = frozenset(
     {"minimize", "apply_gradients", "train_and_evaluate", "fit", "fit_generator", "create_train_op", "optimize_loss"}
 )
-_OTHER_FRAMEWORKS = frozenset({"torch", "theano", "mxnet", "paddle", "jax", "chainer"})
 _PARAMETER_SERVER = frozenset({"tensorflow.train.replica_device_setter", "tensorflow.train.Server"})
 
 
@@ -88,7 +88,12 @@ class FileFacts:
     @property
     def needs_other_framework(self) -> bool:
         """Whether the file cannot be loaded without a framework beside TensorFlow."""
-        return any(level == 0 and root_of(module) in _OTHER_FRAMEWORKS for level, module in self.loads)
+        return any(level == 0 and root_of(module) in OTHER_FRAMEWORKS for level, module in self.loads)
+
+    @property
+    def has_adapter2(self) -> bool:
+        """Whether the file imports the adapter of TensorFlow 2."""
+        return any(level == 0 and is_adapter2(module) for level, module in self.imports)
 
     @property
     def has_horovod(self) -> bool:
@@ -214,7 +219,7 @@ class _Gatherer:
             ReturnGatherer(self.dotted, self.targets, has_stars).gather(module) if self.aliases or has_stars else {},
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
             *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
-            "1" if self.only_1 else "2" if self.only_2 else "", tuple(_loaded(module)), frozenset(_closed(nodes)),
+            self.dialect(), tuple(_loaded(module)), frozenset(_closed(nodes)),
             frozenset(key.attr for n in nodes if type(n) is ast.Dict for key in n.keys if isinstance(key, ast.Attribute)),
             classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
         )  # fmt: skip
@@ -241,6 +246,12 @@ class _Gatherer:
             self.target(alias.asname or alias.name, node.level, target)
             if node.level == 0:
                 self.alias(alias.asname or alias.name, target, node.lineno)
+
+    def dialect(self) -> str:
+        """What the names of the file tell it is written for; the adapter that it imports tells before they do."""
+        if any(level == 0 and is_adapter2(module) for level, module in self.imports):
+            return "2"
+        return "1" if self.only_1 else "2" if self.only_2 else ""
 
     def alias(self, local: str, target: str, line: int) -> None:
         if is_framework(target):

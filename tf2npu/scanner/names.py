@@ -174,6 +174,15 @@ def is_tensorflow(name: str) -> bool:
     return root_of(name) in {"tensorflow", "tensorflow_core", "tensorflow_estimator", "tf_slim"}
 
 
+def is_adapter2(module: str) -> bool:
+    """Whether a module belongs to the adapter of TensorFlow 2, but for the part that has TensorFlow 1's names.
+
+    Who imports `npu_device` runs under that adapter, also where `npu_device.compat.enable_v1()` follows.
+    """
+    parts = module.split(".")
+    return parts[0] == "npu_device" and parts[1:3] != ["compat", "v1"] and parts[1:] != ["compat"]
+
+
 def is_horovod(module: str) -> bool:
     """Whether a module or member is Horovod's and not what Horovod has for other frameworks."""
     return root_of(module) == "horovod" and _OTHER_HOROVOD.match(module) is None

@@ -11,8 +11,10 @@ from tf2npu.findings import Seen
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.facts import FileFacts
+from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
 from tf2npu.scanner.names import canonical, is_framework, is_horovod, is_tensorflow
+from tf2npu.scanner.project_dialects import ToldDialects, told_dialects
 
 
 @dataclass
@@ -40,8 +42,7 @@ class ProjectFacts:
     borrowers: dict[tuple[str, str], str] = field(
         default_factory=dict
     )  # (file, name of Horovod) -> a file that imports it from there
-    for_tensorflow2: dict[str, str] = field(default_factory=dict)  # file -> the TensorFlow 2 script that imports it
-    on_tensorflow2: dict[str, str] = field(default_factory=dict)  # file -> the TensorFlow 2 script that it imports
+    dialects: ToldDialects = field(default_factory=ToldDialects)  # files that belong to scripts for TensorFlow 2
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
 
     @classmethod
@@ -51,16 +52,16 @@ class ProjectFacts:
         project = cls(files, {f.module_path: p for p, f in files.items() if not is_project_settings(p)})
         edges = {path: project._imported_files(f) for path, f in files.items()}
         tensorflow = {p for p, f in files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in f.imports)}
-        project.reaching = _spread(tensorflow, edges)
-        project.reached = _imported_by(project.reaching, edges)
+        project.reaching = importers_of(tensorflow, edges)
+        project.reached = imported_by(project.reaching, edges)
         nets, runs = {p for p, f in files.items() if f.uses_keras_net}, {p for p, f in files.items() if f.runs_keras}
-        inside = _spread({p for p, f in files.items() if f.has_estimator}, edges) - _spread(runs, edges)
-        project.keras_nets = _spread(nets, edges) - inside  # an Estimator runs the models it is made of itself
-        project.training = _spread({p for p, f in files.items() if f.trains and p in project.reaching}, edges) & project.reaching
-        project.with_horovod = _spread({p for p, f in files.items() if f.has_horovod}, edges)
+        inside = importers_of({p for p, f in files.items() if f.has_estimator}, edges) - importers_of(runs, edges)
+        project.keras_nets = importers_of(nets, edges) - inside  # an Estimator runs the models it is made of itself
+        trains = {p for p, f in files.items() if f.trains and p in project.reaching}
+        project.training = importers_of(trains, edges) & project.reaching
+        project.with_horovod = importers_of({p for p, f in files.items() if f.has_horovod}, edges)
         project.borrowers = project._find_borrowers()
-        project.on_tensorflow2 = project._built_on_tensorflow2(edges)
-        project.for_tensorflow2 = project._used_by_tensorflow2(edges)
+        project.dialects = told_dialects(files, edges)
         functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
         calls = [(p, call) for p, f in files.items() for call in f.calls]
         project.input_uses = spread_roles(functions, calls, project._find_function)
@@ -71,7 +72,7 @@ class ProjectFacts:
         project.entries -= project._of_other_frameworks()
         scripts = {path for path, f in files.items() if f.starts_horovod and path not in imported}
         project.starting = (project.entries | scripts) & project.with_horovod
-        project.started = project.starting | _imported_by(project.starting, edges)
+        project.started = project.starting | imported_by(project.starting, edges)
         project.of_horovod = project._only_with_horovod(edges)
         nothing: dict[str, Any] = {
             "functions": {},
@@ -232,26 +233,6 @@ class ProjectFacts:
         further = self._find_function(path, given)
         return self._final(*further, depth + 1) if further is not None else None
 
-    def _used_by_tensorflow2(self, edges: dict[str, frozenset[str]]) -> dict[str, str]:
-        """Files that do not tell what they are written for, and that scripts for TensorFlow 2 and none for 1 import."""
-        of_1 = {path for path, f in self.files.items() if f.dialect == "1"}
-        settled = of_1 | _imported_by(frozenset(of_1), edges)
-        found: dict[str, str] = {}
-        for path, facts in self.files.items():
-            if facts.dialect == "2" or path in self.on_tensorflow2:
-                for target in _imported_by(frozenset({path}), edges) - settled - self.on_tensorflow2.keys():
-                    if not self.files[target].dialect:
-                        found.setdefault(target, path)
-        return found
-
-    def _built_on_tensorflow2(self, edges: dict[str, frozenset[str]]) -> dict[str, str]:
-        """Files that do not tell what they are written for, import a script for TensorFlow 2, and have no part in one for 1."""
-        of_1 = {path for path, f in self.files.items() if f.dialect == "1"}
-        told = {path for path, f in self.files.items() if f.dialect}
-        others = told | _imported_by(frozenset(of_1), edges) | _spread(of_1, edges)
-        of_2 = [path for path in self.files if path in told - of_1]
-        return {path: source for source in reversed(of_2) for path in _spread({source}, edges) - others}
-
     def _is_entry(self, facts: FileFacts, is_imported: bool) -> bool:
         """Whether a file is run: it has a guard, a command runs it, or nobody imports it and it works when it is loaded."""
         path = facts.path
@@ -264,12 +245,12 @@ class ProjectFacts:
     def _of_other_frameworks(self) -> frozenset[str]:
         """Files that do not import TensorFlow, and load another framework and at most what can do without TensorFlow."""
         loading = {path: self._files_of(path, facts.loads) for path, facts in self.files.items()}
-        others = _spread({path for path, facts in self.files.items() if facts.needs_other_framework}, loading)
+        others = importers_of({path for path, facts in self.files.items() if facts.needs_other_framework}, loading)
         if not others:
             return others
         bound = {path for path, facts in self.files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in facts.loads)}
         own = {path for path in others if any(lv == 0 and is_tensorflow(m) for lv, m in self.files[path].imports)}
-        return others - _spread(bound, loading) - own
+        return others - importers_of(bound, loading) - own
 
     def _works(self, path: str, target: Target) -> bool:
         """Whether something that is called opens a session, or is in a file that trains or starts Horovod."""
@@ -327,9 +308,9 @@ class ProjectFacts:
 
     def _only_with_horovod(self, edges: dict[str, frozenset[str]]) -> frozenset[str]:
         loading = {path: self._files_of(path, facts.loads) for path, facts in self.files.items()}
-        needing = _spread({path for path, facts in self.files.items() if facts.needs_horovod}, loading)
+        needing = importers_of({path for path, facts in self.files.items() if facts.needs_horovod}, loading)
         others = self.entries - needing
-        return needing | (_imported_by(needing, edges) - others - _imported_by(others, edges))
+        return needing | (imported_by(needing, edges) - others - imported_by(others, edges))
 
     def _find_borrowers(self) -> dict[tuple[str, str], str]:
         lenders = {path for path, facts in self.files.items() if facts.has_horovod}
@@ -365,29 +346,3 @@ def _with_shared_names(facts: FileFacts, known: dict[Any, Any]) -> dict[str, Any
         "exports": {known.setdefault(name, name): known.setdefault(target, target) for name, target in facts.exports.items()},
         "definitions": frozenset(known.setdefault(name, name) for name in facts.definitions),
     }
-
-
-def _imported_by(start: frozenset[str], edges: dict[str, frozenset[str]]) -> frozenset[str]:
-    """Files that one of `start` imports, directly or through others."""
-    reached: set[str] = set()
-    todo = list(start)
-    while todo:
-        new = edges[todo.pop()] - reached
-        reached |= new
-        todo.extend(new)
-    return frozenset(reached)
-
-
-def _spread(start: set[str], edges: dict[str, frozenset[str]]) -> frozenset[str]:
-    """Files from which one of `start` is reached along imports."""
-    importers: dict[str, list[str]] = {}
-    for path, targets in edges.items():
-        for target in targets:
-            importers.setdefault(target, []).append(path)
-    reached, todo = set(start), list(start)
-    while todo:
-        for path in importers.get(todo.pop(), ()):
-            if path not in reached:
-                reached.add(path)
-                todo.append(path)
-    return frozenset(reached)

@@ -16,12 +16,12 @@ from tf2npu.scanner.sites import Call, Site
 _ACCELERATOR = re.compile(r"gpu|tpu", re.IGNORECASE)
 _SERVER = re.compile(r"job:|task:|replica:", re.IGNORECASE)
 _UNKNOWN = (
-    "Which device this is cannot be told here; if it can be a GPU, use '/cpu:0' instead. --unsafe-fixes does it; "
+    "Which device this is cannot be told here; if it can be a GPU, '/cpu:0' is clearer. --unsafe-fixes does it; "
     "soft placement lets the graph run either way."
 )
 _BESIDE = (
     "Where {} is a tensor or a variable, this may stay: it lies where the blocks around it say, and those are converted. Where "
-    "{} is a text that can name a GPU, use '/cpu:0' instead; soft placement lets the graph run either way."
+    "{} is a text that can name a GPU, '/cpu:0' is clearer; soft placement lets the graph run either way."
 )
 _SETTER = "tensorflow.train.replica_device_setter"
 
@@ -44,14 +44,14 @@ _SETTER = "tensorflow.train.replica_device_setter"
             "def f(place):\n    with tf.device(device_name_or_function='/cpu:0'):\n        pass",
             config=Config(unsafe_fixes=True),
         ),
-        Example.same("def f(place):\n    with tf.device(place):\n        pass", note="which device?", level="manual"),
-        Example.same("def f(g):\n    with tf.device(g.device):\n        pass", note="beside what?", level="manual"),
+        Example.same("def f(place):\n    with tf.device(place):\n        pass", note="which device?", level="info"),
+        Example.same("def f(g):\n    with tf.device(g.device):\n        pass", note="beside what?", level="info"),
         Example.same(
             "class Net:\n    def build(self):\n        with tf.device(self.device):\n            pass",
             note="its own",
-            level="manual",
+            level="info",
         ),
-        Example.same("with tf.device(tf.app.flags.FLAGS.device):\n    pass", note="told on the command line", level="manual"),
+        Example.same("with tf.device(tf.app.flags.FLAGS.device):\n    pass", note="told on the command line", level="info"),
         Example.same("v = tf.Variable(1.0)\nwith tf.device(v.device):\n    pass", note="beside a variable"),
         Example.same("with tf.device('/cpu:0'):\n    pass", note="already on the host"),
         Example.same("with tf.device(None):\n    pass", note="no placement"),
@@ -71,7 +71,9 @@ def device(call: Call) -> None:
     if text is None:
         return _device_of_something(call, value)
     if _SERVER.search(text):
-        return call.unsupported(f"Placement on the servers of a cluster ({text}) is not supported; see --distributed.")
+        return call.unsupported(
+            f"Placement on the servers of a cluster ({text}) is not supported: take it out, and convert with --distributed tf."
+        )
     if not _ACCELERATOR.search(text):
         return None
     quote = '"' if call.source(value).endswith('"') else "'"
@@ -100,7 +102,7 @@ def _device_of_something(call: Call, value: cst.BaseExpression) -> None:
     if call.script.config.allows_unsafe("NPU701"):
         call.replace(value, "'/cpu:0'")
         return call.fixed(f"The block no longer asks for a device; what {call.source(value)} gave is not known here.")
-    return call.manual(_BESIDE.format(call.source(beside), call.source(value)) if beside is not None else _UNKNOWN)
+    return call.info(_BESIDE.format(call.source(beside), call.source(value)) if beside is not None else _UNKNOWN)
 
 
 def device_text(site: Site, node: Any, scope: Scope, depth: int = 0) -> tuple[str | None, bool]:

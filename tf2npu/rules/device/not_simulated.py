@@ -16,6 +16,7 @@ _WORD = re.compile(r"\w+")
 @rule(
     id="NPU968",
     title="Not in a simulated run",
+    once=True,
     on="module",
     matches=tuple(not_simulated()),
     why="A simulated run is one of TensorFlow 2.15, which dropped some APIs of 1.15: it ends where the script comes to one.",
@@ -23,12 +24,12 @@ _WORD = re.compile(r"\w+")
     examples=(
         Example.same(
             "cell = tf.contrib.rnn.GridLSTMCell(64)",
-            level="info",
+            level="manual",
             write="cell = mine.GridLSTMCell(64)  # a copy of its code, only needed where the script is to run without an NPU",
         ),
-        Example.same("from tensorflow.contrib.factorization import KMeans", level="info"),
-        Example.same("e = tf.estimator.BoostedTreesClassifier(columns, 1, config=npu_run_config_init())", level="info"),
-        Example.same("from tensorflow.python.distribute import all_reduce", level="info"),
+        Example.same("from tensorflow.contrib.factorization import KMeans", level="manual"),
+        Example.same("e = tf.estimator.BoostedTreesClassifier(columns, 1, config=npu_run_config_init())", level="manual"),
+        Example.same("from tensorflow.python.distribute import all_reduce", level="manual"),
         Example.same("cell = tf.contrib.rnn.LSTMCell(64)", note="still there"),
         Example.same(
             "try:\n    from tensorflow.contrib import ffmpeg\nexcept ImportError:\n    ffmpeg = None",
@@ -42,7 +43,7 @@ def not_in_a_simulated_run(site: Site) -> None:
         return
     for name in uses(site, not_simulated_part):
         instead = not_simulated()[name] or "a copy of its code in the project"
-        site.info(
+        site.manual(
             f"A simulated run ends here: TensorFlow 2.15, on which it is done, has no {shown(name)}. An Ascend host with 1.15 "
             f"has it. To run the script without one, use {instead}."
         )

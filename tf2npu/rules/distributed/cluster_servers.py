@@ -109,7 +109,7 @@ def cluster_variables(call: Call) -> None:
     if is_cluster_program(call.script):
         return call.unsupported(_WRITE)
     return call.unsupported(
-        "Variables on parameter servers are not supported this way; for data parallel training see --distributed. "
+        "Variables on parameter servers are not supported this way; convert with --distributed tf for data parallel training. "
         "With ps_tasks=0 it places nothing and may stay."
     )
 

@@ -329,7 +329,7 @@ def report_removed(call: Call, arg: cst.Arg) -> None:
     elif name in _CHANGES_VALUES:
         call.unsupported(f"{text} was removed: the NPU averages gradients as they are. Check that training still converges.")
     else:
-        call.manual(f"{text} was removed: the NPU's collectives have no such setting.")
+        call.manual(f"{text} was removed: the NPU's collectives have no such setting. Check that nothing else relies on it.")
 
 
 def _is_default(call: Call, arg: cst.Arg, parameter: str) -> bool:

@@ -233,7 +233,7 @@ _ADVICE = {
         "npu_distributed_optimizer_wrapper(model.optimizer)."
     ),
     "alltoall": (
-        "With equal parts: n = tf.size(t, tf.int64) // get_npu_rank_size(), c = tf.fill([get_npu_rank_size()], n), "
+        "With equal parts write n = tf.size(t, tf.int64) // get_npu_rank_size(), c = tf.fill([get_npu_rank_size()], n), "
         "d = n * tf.range(get_npu_rank_size(), dtype=tf.int64), and tf.reshape(hccl_ops.all_to_all_v(tf.reshape(t, [-1]), c, d, "
         "c, d), tf.shape(t))."
     ),

@@ -94,7 +94,9 @@ def strategy(call: Call) -> None:
     if not is_on(call):
         return call.manual("Distribution found: convert with --distributed tf to train on several NPUs. The code stays as it is.")
     if call.name in _UNSUPPORTED:
-        return call.unsupported("This strategy is not supported on NPUs; npu_strategy.NPUStrategy() trains data parallel.")
+        return call.unsupported(
+            "This strategy is not supported on NPUs: write npu_strategy.NPUStrategy(), which trains data parallel."
+        )
     call.replace(call.node, f"{call.need('npu_strategy')}.NPUStrategy()")
     if not _trains_keras(call):
         return call.fixed(

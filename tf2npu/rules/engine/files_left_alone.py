@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.rules import hooks
-from tf2npu.scanner.dialect import dialect_of, is_either
+from tf2npu.scanner.dialect import ADAPTER2, Dialect, dialect_of, is_either
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
 
@@ -21,10 +21,12 @@ def findings_of_kept_file(script: Script, fixes: list[Fix]) -> list[Finding] | N
     left_alone = _why_left_alone(script)
     if left_alone is None:
         return None
-    if dialect_of(script).told_by and not any(_is_work(fix) for fix in fixes):
+    dialect = dialect_of(script)
+    if dialect.told_by and not any(_is_work(fix) for fix in fixes):
         return []
-    detected = [f for fix in fixes if fix.rule.startswith("NPU9") and not fix.changes for f in fix.findings]
-    return [left_alone, *(f for f in detected if left_alone.rule == _DIALECT)]
+    if left_alone.rule != _DIALECT or dialect.api == ADAPTER2:
+        return [left_alone]
+    return [left_alone, *(f for fix in fixes if fix.rule.startswith("NPU9") and not fix.changes for f in fix.findings)]
 
 
 def _is_work(fix: Fix) -> bool:
@@ -40,20 +42,43 @@ def _why_left_alone(script: Script) -> Finding | None:
         return Finding("NPU902", Level.SKIPPED, script.span(pragma.start, pragma.end), message)
     dialect = dialect_of(script)
     if dialect.told_by:
-        message = (
-            f"{dialect.told_by}, which {dialect.relation}, is a script for TensorFlow 2. Scripts for the TensorFlow 2 adapter "
-            "(npu_device) are not converted yet; the file stays as it is."
-        )
-        return Finding(_DIALECT, Level.UNSUPPORTED, Span(1, 1, 1, 1), message)
-    if dialect.kind != "2" or dialect.sign is None:
+        return Finding(_DIALECT, Level.UNSUPPORTED, Span(1, 1, 1, 1), _told_by_another(dialect))
+    if dialect.sign is None or (dialect.kind != "2" and dialect.api != ADAPTER2):
         return None
     start, end = script.tree.span(dialect.sign)
-    message = (
+    level = Level.UNSUPPORTED if dialect.kind == "2" else Level.MANUAL
+    return Finding(_DIALECT, level, script.span(start, end), _told_here(dialect), before=script.text[start:end])
+
+
+def _told_by_another(dialect: Dialect) -> str:
+    """What is said of a file of which another one tells that it belongs to TensorFlow 2."""
+    if dialect.api == ADAPTER2:
+        return (
+            f"{dialect.told_by}, which imports this file, uses the TensorFlow 2 adapter (npu_device); the file stays as it is, "
+            "as half of one adapter and half of the other run on neither."
+        )
+    return (
+        f"{dialect.told_by}, which {dialect.relation}, is a script for TensorFlow 2. Scripts for the TensorFlow 2 adapter "
+        "(npu_device) are not converted yet; the file stays as it is."
+    )
+
+
+def _told_here(dialect: Dialect) -> str:
+    """What is said of a file that tells itself that it is written for TensorFlow 2."""
+    if dialect.api == ADAPTER2 and dialect.kind != "2":
+        return (
+            "The file uses the TensorFlow 1 names of the TensorFlow 2 adapter; it stays as it is. To move it, write "
+            "npu_bridge.npu_init where it has npu_device.compat.v1.npu_init, and convert it again."
+        )
+    if dialect.api == ADAPTER2:
+        return (
+            "The file uses the TensorFlow 2 adapter (npu_device) already; it stays as it is. Run it on an NPU host with "
+            "that adapter: it does not run on the simulated device."
+        )
+    return (
         f"{dialect.api.replace('tensorflow.', 'tf.', 1)} tells that this is a script for TensorFlow 2. Scripts for the "
         "TensorFlow 2 adapter (npu_device) are not converted yet; the file stays as it is."
     )
-    span, before = script.span(start, end), script.text[start:end]
-    return Finding(_DIALECT, Level.UNSUPPORTED, span, message, before=before)
 
 
 @hooks.after_edits

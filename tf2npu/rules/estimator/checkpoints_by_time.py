@@ -64,7 +64,7 @@ def checkpoints_by_time(call: Call) -> None:
     value = call.value(steps)
     is_none = value is not None and call.resolve(value) == "None" and enclosing_block(call.script, call.node) is not None
     if is_none or _is_none_on_some_ranks(call, value):
-        call.manual(f"A rank that saves nothing needs {steps}=0: None means TensorFlow's default of every 600 seconds.")
+        call.manual(f"Write {steps}=0 for a rank that saves nothing: None means TensorFlow's default of every 600 seconds.")
 
 
 def _is_none_on_some_ranks(call: Call, value: cst.BaseExpression | None) -> bool:

@@ -109,7 +109,7 @@ def _wrap(call: Call, config: cst.Arg, left: str) -> None:
         return
     call.wrap(config.value, f"{call.need('npu_run_config_init')}(run_config=", ")")
     call.fixed("The config is extended by what puts the Estimator's sessions on the NPU; the class stays.")
-    call.manual(left)
+    call.info(left)
 
 
 def _name_fifth(call: Call) -> None:
@@ -197,8 +197,11 @@ def _remove(call: Call, removed: list[cst.Arg]) -> None:
         call.remove_args(removed)
     for arg in removed:
         name = parameter(call.node, arg)
-        say = call.info if call.resolve(arg.value) == "None" else call.manual
-        say(f"{name}={call.source(arg.value)} was removed: {_reason(call, name)}.")
+        removal = f"{name}={call.source(arg.value)} was removed: {_reason(call, name)}."
+        if call.resolve(arg.value) == "None":
+            call.info(removal)
+        else:
+            call.manual(f"{removal} Check that nothing else relies on it.")
 
 
 def _reason(call: Call, name: str) -> str:

@@ -10,11 +10,12 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.rules.facts.brought_back import BROUGHT_BACK
+from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.python2_constructs import VERSION_TESTS
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Site
-from tf2npu.scanner.tree_walk import dotted_name
 
 # What a file must hold for python2_values to have anything to say.
 PYTHON2_VALUES = re.compile(r"\bdef next\b|\.next\(\)|\b(?:map|filter|zip|range)\(|\.(?:has_key|iter(?:items|values|keys))\(")
@@ -44,7 +45,7 @@ def report_use(site: Site, since: str, replacement: str) -> None:
     """Report a use through a module (`np.int`); a name that was imported by itself is reported at its import."""
     node: Any = site.node.func if isinstance(site.node, cst.Call) else site.node
     if isinstance(node, cst.Attribute) and takes_part(site) and not is_guarded(site):
-        site.manual(f"{site.name} is gone since {since}: write {replacement}.")
+        _report(site, site.name, since, replacement)
 
 
 def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str) -> None:
@@ -55,14 +56,24 @@ def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str
         return
     for name in names:
         when = since if isinstance(since, str) else since[name]
-        site.manual(f"{name} is gone since {when}: write {table[name]}.")
+        _report(site, name, when, table[name])
+
+
+def _report(site: Site, name: str, since: str, replacement: str) -> None:
+    if name in BROUGHT_BACK:
+        site.info(
+            f"{name} is gone since {since}: write {replacement}. It runs as it is with npu_bridge, which has it back, and on a "
+            "host with the libraries of TF 1.15's time."
+        )
+    else:
+        site.manual(f"{name} is gone since {since}: write {replacement}.")
 
 
 def imported_names(site: Site) -> list[str]:
     """Dotted names that an import statement asks for; relative imports are the project's own."""
     known = _names_by_import(site.script)
     if id(site.node) not in known:
-        known[id(site.node)] = _asked_for(site.node)
+        known[id(site.node)] = imported_modules(site.node)
     return known[id(site.node)]
 
 
@@ -70,14 +81,3 @@ def imported_names(site: Site) -> list[str]:
 def _names_by_import(script: Script) -> dict[int, list[str]]:
     """What import statements ask for, by their ids; filled where it is asked for."""
     return {}
-
-
-def _asked_for(node: Any) -> list[str]:
-    if isinstance(node, cst.Import):
-        return [dotted_name(alias.name) for alias in node.names]
-    if node.relative or node.module is None:
-        return []
-    module = dotted_name(node.module)
-    if isinstance(node.names, cst.ImportStar):
-        return [module]
-    return [module, *(f"{module}.{dotted_name(alias.name)}" for alias in node.names)]

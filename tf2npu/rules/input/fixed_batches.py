@@ -39,7 +39,7 @@ _PADDED = (
     "A dimension of padded_shapes that is None or -1 is as long as the longest example of each batch, so shapes change from "
     "batch to batch and the NPU compiles the graph anew: give fixed sizes."
 )
-_STAR = "The arguments come out of *args or **kwargs: for training, drop_remainder must be True."
+_STAR = "The arguments come out of *args or **kwargs: for training, pass drop_remainder=True."
 _UNPROVEN = (
     "If this feeds training, pass drop_remainder=True, so that every batch has the same size. It is not done here, because "
     "it is not proven that no example would be lost that matters; --unsafe-fixes does it."

@@ -42,7 +42,7 @@ _THREADS_AT = {"batch": 2, "maybe_batch": 3, "shuffle_batch": 4, "maybe_shuffle_
             level="manual",
             write="q = tf.data.Dataset.from_tensors(a).repeat().batch(8, drop_remainder=True)",
         ),
-        Example.same("q = tf.train.batch([a], 8)", note="one thread", level="manual"),
+        Example.same("q = tf.train.batch([a], 8)", note="one thread", level="info"),
         Example.same("names = tf.train.string_input_producer(files)", note="no threads to choose", level="manual"),
         Example.same("q = ds.train.batch(8)", note="another object's method"),
         Example.same("coord = tf.train.Coordinator()", note="stops threads of any kind"),
@@ -52,12 +52,23 @@ def queue_input(call: Call) -> None:
     """Reports input made with queue runners."""
     name = call.name.removeprefix("tensorflow.train.")
     if name == _STARTER:
-        return call.manual("It starts the threads of input queues: take it out once the input comes from tf.data.")
+        return call.info(
+            "It starts the threads of input queues, which runs as it is: take it out once the input comes from tf.data."
+        )
     if name not in _THREADS_AT:
-        return call.manual(f"Input queues are not supported on the NPU: write {_INSTEAD[name]}.")
+        return call.manual(
+            "Input queues run on the simulated device, which leaves them to the host, and are not supported on an NPU: write "
+            f"{_INSTEAD[name]}."
+        )
     threads = call.value("num_threads", _THREADS_AT[name])
     if threads is None and call.has_star_args:
-        return call.manual(f"Input queues work on the NPU with num_threads=1 at most; better write {_INSTEAD[name]}.")
+        return call.manual(
+            "Input queues run on the simulated device with any number of threads, and on an NPU with num_threads=1 at most: "
+            f"write that, or better {_INSTEAD[name]}."
+        )
     if threads is None or integer_of(threads, call.scope) == 1:
-        return call.manual(f"This queue works with its one thread, but the NPU is to be fed by tf.data: write {_INSTEAD[name]}.")
-    return call.manual(f"Use num_threads=1, or better tf.data, by which the NPU is to be fed: write {_INSTEAD[name]}.")
+        return call.info(f"This queue runs as it is, with one thread. tf.data feeds the NPU faster: {_INSTEAD[name]}.")
+    return call.manual(
+        "Several threads run on the simulated device, which leaves queues to the host, and are not supported on an NPU: write "
+        f"num_threads=1, or better {_INSTEAD[name]}."
+    )

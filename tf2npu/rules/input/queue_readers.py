@@ -40,4 +40,7 @@ _TABLE = {
 )
 def queue_reader(call: Call) -> None:
     """Reports readers and queues and names what tf.data has in their place."""
-    call.unsupported(f"Readers and queues are not supported on the NPU: use {_TABLE[call.name]}.")
+    call.unsupported(
+        "Readers and queues run on the simulated device, which leaves them to the host, and are not supported on an NPU: use "
+        f"{_TABLE[call.name]}."
+    )

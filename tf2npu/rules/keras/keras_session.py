@@ -153,7 +153,7 @@ def native_keras(site: Site) -> None:
 def model_to_estimator(call: Call) -> None:
     """Wraps the config of a Keras model that becomes an Estimator, and says what the NPU has for it."""
     wrap_run_config(call, WRAPPED[MODEL_TO_ESTIMATOR])
-    call.manual(
-        "On the NPU: keras_to_npu.model_to_npu_estimator(keras_model=model, model_dir=..., config=NPURunConfig()), both from "
-        "npu_bridge.npu_init. Without it this Estimator's sessions run on the NPU by their config, step by step."
+    call.info(
+        "Faster on the NPU: keras_to_npu.model_to_npu_estimator(keras_model=model, model_dir=..., config=NPURunConfig()), both "
+        "from npu_bridge.npu_init. Without it this Estimator's sessions run on the NPU by their config, step by step."
     )

@@ -40,7 +40,7 @@ _BACKEND = "tensorflow.keras.backend.dropout"
         ),
         Example("y = tf.keras.backend.dropout(x, level=0.3)", "y = npu_ops.dropout(x, keep_prob=1 - 0.3)"),
         Example.same("y = tf.nn.dropout(x, keep_prob=.5, noise_shape=[1])", note="noise_shape", level="info"),
-        Example.same("y = tf.nn.dropout(x, **kw)", note="rate or keep_prob may be in kw", level="manual"),
+        Example.same("y = tf.nn.dropout(x, **kw)", note="rate or keep_prob may be in kw", level="info"),
         Example.same("y = tf.nn.dropout(x, dropout_rate)", note="keep_prob or rate?", level="manual"),
         Example.same("y = my.nn.dropout(x, 0.5)", note="not TensorFlow's"),
     ),
@@ -48,7 +48,10 @@ _BACKEND = "tensorflow.keras.backend.dropout"
 def dropout(call: Call) -> None:
     """Calls `npu_ops.dropout` with the probability to keep."""
     if call.has_star_args:
-        return call.manual("The arguments come out of *args or **kwargs; write npu_ops.dropout(x, keep_prob) by hand.")
+        return call.info(
+            "The arguments come out of *args or **kwargs, so it stays as it is; npu_ops.dropout(x, keep_prob) is faster on an "
+            "NPU."
+        )
     noise_shape = call.value("noise_shape", 2)
     if noise_shape is not None and call.resolve(noise_shape) != "None":
         return call.info("Left as it is: noise_shape is not part of the NPU's fast dropout.")
@@ -103,7 +106,7 @@ def _to_keep_prob(call: Call, rate: cst.Arg) -> None:
             "import functools\nfrom npu_bridge.npu_init import npu_ops\nimport tensorflow as tf\n"
             "f = functools.partial(npu_ops.dropout, keep_prob=k)",
         ),
-        Example.same("layer = tf.keras.layers.Lambda(tf.nn.dropout)", note="called elsewhere", level="manual"),
+        Example.same("layer = tf.keras.layers.Lambda(tf.nn.dropout)", note="called elsewhere", level="info"),
     ),
 )
 def dropout_reference(site: Site) -> None:
@@ -114,7 +117,10 @@ def dropout_reference(site: Site) -> None:
         site.replace(site.node, f"{site.need('npu_ops')}.dropout")
         site.fixed("Dropout runs on the NPU; keep_prob is the probability to keep.")
     else:
-        site.manual("tf.nn.dropout is passed on here; where it is called, use npu_ops.dropout(x, keep_prob).")
+        site.info(
+            "tf.nn.dropout is passed on here and stays as it is; where it is called, npu_ops.dropout(x, keep_prob) is faster on "
+            "an NPU."
+        )
 
 
 def _is_bound_to_keep(site: Site) -> bool:

@@ -43,9 +43,9 @@ _HARMLESS = frozenset({"staticmethod", "classmethod"})
         Example.same(
             "def gelu(x):\n    return 0.5 * x * (1.0 + tf.erf(x / tf.sqrt(2.0)))",
             note="the erf form needs --unsafe-fixes",
-            level="manual",
+            level="info",
         ),
-        Example.same("def gelu(x):\n    return tf.nn.relu(x)", note="only called so", level="manual"),
+        Example.same("def gelu(x):\n    return tf.nn.relu(x)", note="only called so", level="info"),
         Example.same("import numpy as np\ndef gelu(x):\n    return x * np.tanh(x)", note="not a TensorFlow computation"),
     ),
 )
@@ -75,7 +75,7 @@ def _unknown(site: Site, node: cst.FunctionDef) -> None:
     if len(node.params.params) > 1:
         site.info(message + "if one of its branches is, call npu_unary_ops.gelu(x) there.")
     else:
-        site.manual(message + "if it is one, let it return npu_unary_ops.gelu(x).")
+        site.info(message + "it stays as it is. If it is one, let it return npu_unary_ops.gelu(x), which is faster.")
 
 
 def _mentions_tensorflow(site: Site, own: Scope) -> bool:
@@ -87,9 +87,9 @@ def _mentions_tensorflow(site: Site, own: Scope) -> bool:
 
 def _apply(site: Site, kind: str, make: Any, argument: str) -> None:
     if kind == "erf" and not site.script.config.allows_unsafe("NPU503"):
-        site.manual(
-            "This is GELU in its erf form; the NPU computes the tanh form, which differs by up to 4.7e-4. "
-            f"If that is acceptable: return npu_unary_ops.gelu({argument}), or run with --unsafe-fixes."
+        site.info(
+            "This is GELU in its erf form and stays as it is; the NPU's own operator is faster and has the tanh form, which "
+            f"differs by up to 4.7e-4. If that is acceptable: return npu_unary_ops.gelu({argument}), or run with --unsafe-fixes."
         )
         return
     make(f"{site.need('npu_unary_ops')}.gelu({argument})")
@@ -213,7 +213,10 @@ def gelu_lambda(site: Site) -> None:
     if kind:
         _apply(site, kind, lambda new: site.replace(node.body, new), argument)
     elif _is_called_gelu(site, node):
-        site.manual("Called gelu, but it is not a GELU formula that is recognised; if it is one, use npu_unary_ops.gelu(x).")
+        site.info(
+            "Called gelu, but it is not a GELU formula that is recognised; it stays as it is. If it is one, use "
+            "npu_unary_ops.gelu(x), which is faster."
+        )
 
 
 def _is_called_gelu(site: Site, node: cst.Lambda) -> bool:

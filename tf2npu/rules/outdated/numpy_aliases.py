@@ -41,8 +41,13 @@ _IMPORT = "import tensorflow as tf\nimport numpy as np\n"
     examples=(
         Example.same(
             f"{_IMPORT}x = np.zeros(3, dtype=np.int)",
-            level="manual",
+            level="info",
             write="import tensorflow as tf\nimport numpy as np\nx = np.zeros(3, dtype=int)",
+        ),
+        Example.same(
+            f"{_IMPORT}kind = np.typeDict['f']",
+            level="manual",
+            write="import tensorflow as tf\nimport numpy as np\nkind = np.dtype('f').type",
         ),
         Example.same(f"{_IMPORT}x = np.zeros(3, dtype=np.int32)", note="still there"),
         Example.same("import numpy as np\nx = np.zeros(3, dtype=np.int)", note="has nothing to do with TensorFlow"),

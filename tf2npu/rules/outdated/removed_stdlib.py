@@ -96,11 +96,11 @@ _TITLE = "Python library parts that are gone"
     examples=(
         Example.same(
             "import time\nimport tensorflow as tf\nt = time.clock()",
-            level="manual",
+            level="info",
             write="import time\nimport tensorflow as tf\nt = time.perf_counter()",
         ),
-        Example.same("from collections import Iterable\nimport tensorflow as tf", level="manual"),
-        Example.same("import imp\nimport tensorflow as tf", level="manual"),
+        Example.same("from collections import Iterable\nimport tensorflow as tf", level="info"),
+        Example.same("import imp\nimport tensorflow as tf", level="info"),
         Example.same("import cPickle as pickle\nimport tensorflow as tf", level="manual"),
         Example.same("from six.moves import cPickle\nimport tensorflow as tf", note="by way of six"),
         Example.same(

@@ -54,10 +54,15 @@ _TITLE = "SciPy functions that are gone"
     examples=(
         Example.same(
             "import scipy.misc\nimport tensorflow as tf\nx = scipy.misc.imread('a.png')",
-            level="manual",
+            level="info",
             write="import imageio\nimport tensorflow as tf\nx = imageio.imread('a.png')",
         ),
-        Example.same("from scipy.misc import imresize\nimport tensorflow as tf\nx = imresize(y, (8, 8))", level="manual"),
+        Example.same("from scipy.misc import imresize\nimport tensorflow as tf\nx = imresize(y, (8, 8))", level="info"),
+        Example.same(
+            "from scipy.misc import face\nimport tensorflow as tf\nx = face()",
+            level="manual",
+            write="from scipy.datasets import face\nimport tensorflow as tf\nx = face()",
+        ),
         Example.same("import scipy.special\nimport tensorflow as tf\nx = scipy.special.logsumexp(y)", note="its place today"),
         Example.same("from my.misc import imresize\nimport tensorflow as tf\nx = imresize(y, (8, 8))", note="the user's own"),
     ),

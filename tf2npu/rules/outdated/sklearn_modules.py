@@ -42,10 +42,15 @@ _TITLE = "scikit-learn modules that are gone"
     examples=(
         Example.same(
             "from sklearn.externals import joblib\nimport tensorflow as tf",
-            level="manual",
+            level="info",
             write="import joblib\nimport tensorflow as tf",
         ),
-        Example.same("from sklearn.cross_validation import train_test_split\nimport tensorflow as tf", level="manual"),
+        Example.same("from sklearn.cross_validation import train_test_split\nimport tensorflow as tf", level="info"),
+        Example.same(
+            "from sklearn.preprocessing import Imputer\nimport tensorflow as tf",
+            level="manual",
+            write="from sklearn.impute import SimpleImputer as Imputer\nimport tensorflow as tf",
+        ),
         Example.same("from sklearn.model_selection import train_test_split\nimport tensorflow as tf", note="its place today"),
         Example.same("import joblib\nimport tensorflow as tf", note="its place today"),
     ),

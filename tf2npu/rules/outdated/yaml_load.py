@@ -17,7 +17,7 @@ from tf2npu.scanner.sites import Call
     examples=(
         Example.same(
             "import tensorflow as tf\nimport yaml\nc = yaml.load(f)",
-            level="manual",
+            level="info",
             write="import tensorflow as tf\nimport yaml\nc = yaml.safe_load(f)",
         ),
         Example.same("import tensorflow as tf\nimport yaml\nc = yaml.load(f, Loader=yaml.FullLoader)", note="has a loader"),
@@ -28,4 +28,7 @@ def yaml_load(call: Call) -> None:
     """Reports yaml.load without a loader."""
     if call.arg("Loader", 1) is None and not call.has_star_args and takes_part(call):
         method = call.name.rpartition(".")[2]
-        call.manual(f"Write yaml.safe_{method}(...), or give Loader=yaml.FullLoader: PyYAML 6 refuses a call without.")
+        call.info(
+            f"Write yaml.safe_{method}(...), or give Loader=yaml.FullLoader: PyYAML 6 refuses a call without. It runs as it is "
+            "with npu_bridge, which takes the full loader, and on a host with the PyYAML of TF 1.15's time."
+        )

@@ -58,7 +58,7 @@ _KEYWORD = {name: "session_config" for name in _POSITION if name.startswith("ten
             "p = tf.contrib.predictor.from_saved_model('d')",
             "p = tf.contrib.predictor.from_saved_model('d', config=npu_config_proto())",
         ),
-        Example.same("s = tf.Session(**kw)", note="the config may be inside kw", level="manual"),
+        Example.same("s = tf.Session(**kw)", note="the config may be inside kw", level="info"),
         Example(
             "s = tf.Session()",
             "npu_config = tf.ConfigProto()\n"
@@ -85,7 +85,7 @@ def session_config(call: Call) -> None:
 
 def _not_seen(call: Call, keyword: str) -> None:
     call.need_npu_init()
-    call.manual(
+    call.info(
         f"The config may come out of *args or **kwargs: pass {keyword}=npu_config_proto(...) by hand. "
         "Importing npu_bridge.npu_init covers this session as well."
     )
@@ -155,7 +155,7 @@ _AND_COVERED = (
         Example.same(
             "class My(tf.Session):\n    def __init__(self, *args):\n        super().__init__(*args)",
             note="the config may be in args",
-            level="manual",
+            level="info",
         ),
         Example.same("class My(Base):\n    def __init__(self, c):\n        super().__init__(config=c)", note="not TensorFlow's"),
     ),
@@ -186,7 +186,7 @@ def session_subclass(call: Call) -> None:
         Example.same(
             "import functools\nimport tensorflow as tf\nmake = functools.partial(tf.Session, graph=g)",
             note="the config may come with the call",
-            level="manual",
+            level="info",
         ),
         Example.same("import functools\nmake = functools.partial(Session, config=c)", note="not TensorFlow's"),
     ),
@@ -214,9 +214,9 @@ def session_partial(call: Call) -> None:
     why="A session class that is passed on, chosen or extended is called somewhere else, with a config that is not seen here.",
     source="npu_bridge.npu_init.npu_config_proto",
     examples=(
-        Example.same("make = tf.Session if plain else tf.InteractiveSession", note="one is chosen", level="manual"),
-        Example.same("class Mine(tf.Session):\n    pass", note="a class of its own", level="manual"),
-        Example.same("def f(make=tf.Session):\n    return make()", note="a default", level="manual"),
+        Example.same("make = tf.Session if plain else tf.InteractiveSession", note="one is chosen", level="info"),
+        Example.same("class Mine(tf.Session):\n    pass", note="a class of its own", level="info"),
+        Example.same("def f(make=tf.Session):\n    return make()", note="a default", level="info"),
         Example.same("ok = isinstance(s, tf.Session)", note="only asked for"),
         Example.same("def train(s: tf.Session):\n    s.run(x)", note="an annotation"),
         Example.same("run = tf.Session.run", note="one of its methods"),
@@ -245,7 +245,7 @@ def _report_class(site: Site) -> None:
     if site.script.config.target.adapter == "2021":
         return site.manual(_PASSED_ON)
     site.need_npu_init()
-    return site.manual(_AND_COVERED)
+    return site.info(_AND_COVERED)
 
 
 def is_npu_config(call: Call, value: object) -> bool:

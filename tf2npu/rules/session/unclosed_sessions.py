@@ -8,6 +8,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.script_kinds import is_unit_test
+from tf2npu.rules.facts.session_closing import close_at_exit, close_with_object
 from tf2npu.rules.facts.session_uses import session_uses
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -27,20 +28,33 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
     why="A session that is left to the interpreter's exit can keep the device busy or end in an error there.",
     source="TensorFlow adapter porting guide: close sessions explicitly",
     examples=(
+        Example(
+            "s = tf.Session(config=npu_config_proto())\nprint(s.run(x))",
+            "s = tf.Session(config=npu_config_proto())\nimport atexit\natexit.register(s.close)\nprint(s.run(x))",
+        ),
+        Example(
+            "class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())\n"
+            "    def close(self):\n        print('done')",
+            "class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())\n"
+            "    def close(self):\n        print('done')\n        self.s.close()",
+        ),
+        Example.same(
+            "for lr in rates:\n    s = tf.Session(config=npu_config_proto())\n    s.run(x)", note="one each turn", level="info"
+        ),
         Example.same(
             "class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())",
-            level="manual",
+            level="info",
             write="class M(object):\n    def __init__(self):\n        self.s = tf.Session(config=npu_config_proto())\n"
             "\n    def close(self):\n        self.s.close()",
         ),
-        Example.same("def f(s):\n    s = s or tf.Session(config=npu_config_proto())\n    return s.run(x)", level="manual"),
+        Example.same("def f(s):\n    s = s or tf.Session(config=npu_config_proto())\n    return s.run(x)", level="info"),
         Example.same(
-            "def make():\n    return tf.Session(config=npu_config_proto())\ns = make()\ns.run(x)", note="by name", level="manual"
+            "def make():\n    return tf.Session(config=npu_config_proto())\ns = make()\ns.run(x)", note="by name", level="info"
         ),
         Example.same(
-            "with tf.Session(config=npu_config_proto()).as_default() as s:\n    s.run(x)", note="not closed by it", level="manual"
+            "with tf.Session(config=npu_config_proto()).as_default() as s:\n    s.run(x)", note="not closed by it", level="info"
         ),
-        Example.same("tf.keras.backend.set_session(tf.Session(config=npu_config_proto()))", level="manual"),
+        Example.same("tf.keras.backend.set_session(tf.Session(config=npu_config_proto()))", level="info"),
         Example.same("s = tf.Session(config=npu_config_proto())\ntry:\n    s.run(x)\nfinally:\n    s.close()", note="closed"),
         Example.same(
             "def make():\n    return tf.Session(config=npu_config_proto())\nwith make() as s:\n    s.run(x)", note="closed"
@@ -56,8 +70,20 @@ _PASSED_THROUGH = (cst.BooleanOperation, cst.IfExp)
 def unclosed_session(call: Call) -> None:
     """Reports a session that is neither used in a with statement nor closed, also one that a function gives."""
     why = "" if is_unit_test(call.script) else why_open(call)
+    assign = call.script.walked.parents.get(id(call.node))
+    if why and isinstance(assign, cst.Assign):
+        return _close(call, assign, why)
     if why:
-        call.manual(why)
+        call.info(why)
+    return None
+
+
+def _close(call: Call, assign: cst.Assign, why: str) -> None:
+    """Have a session closed where it is certain when that may be; else say what to write."""
+    if close_at_exit(call, assign):
+        return call.fixed("The session is closed when the program ends, also by an exception.")
+    method = close_with_object(call, assign)
+    return call.fixed(f"The session is closed by {method}, which the class has.") if method else call.info(why)
 
 
 def why_open(call: Call) -> str:

@@ -26,7 +26,7 @@ _OBJECTS = tuple(f"{name}()" for name in SESSIONS)
     examples=(
         Example.same(
             "def make():\n    s = tf.Session(config=npu_config_proto())\n    return s\nt = make()\nt.run(x)",
-            level="manual",
+            level="info",
             write="def make():\n    s = tf.Session(config=npu_config_proto())\n    return s\nwith make() as t:\n    t.run(x)",
         ),
         Example.same(
@@ -47,7 +47,7 @@ def given_session(site: Site) -> None:
             why = why_open(Call(script, site.fix.rule, node, scope))
             if why:
                 site.fix.site = script.tree.span(node)
-                site.manual(why)
+                site.info(why)
 
 
 def _is_given(script: Script, node: cst.Call, scope: Scope) -> bool:

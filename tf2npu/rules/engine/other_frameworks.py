@@ -1,0 +1,50 @@
+"""Files that are written for another framework: they are copied, and one remark says so."""
+
+from __future__ import annotations
+
+from tf2npu.findings import Edit, Finding, Level, Span
+from tf2npu.rules import hooks
+from tf2npu.scanner.edits import Fix
+from tf2npu.scanner.facts import gather_facts
+from tf2npu.scanner.notebook import Notebook
+from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS, line_of_import, other_framework_of
+from tf2npu.scanner.project_facts import ProjectFacts
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.source import SourceError, decode
+
+_RULE = "NPU905"
+
+
+@hooks.copied_file
+def said_of_copied_file(path: str, data: bytes, project: ProjectFacts) -> list[Finding]:
+    """What is said of a script or notebook that is not parsed, when it imports another framework."""
+    if not any(module.encode() in data for module in OTHER_FRAMEWORKS):
+        return []
+    try:
+        if not path.lower().endswith(".ipynb"):
+            return _said(other_framework_of(project.files[path].imports), decode(data).text) if path in project.files else []
+        notebook = Notebook(data)
+    except (SourceError, RecursionError, MemoryError):  # told elsewhere
+        return []
+    imports = gather_facts("", notebook.code.encode()).imports
+    return [notebook.relocate(finding) for finding in _said(other_framework_of(imports), notebook.code)]
+
+
+@hooks.after_edits
+def said_of_parsed_file(script: Script, edits: list[Edit]) -> list[Fix]:
+    """The same of a file that is parsed, because a script for TensorFlow imports it or it mentions a word of TensorFlow's."""
+    facts = script.project.files.get(script.path)
+    if edits or facts is None or script.uses_tensorflow or not script.config.is_enabled(_RULE):
+        return []
+    return [Fix(_RULE, findings=[finding]) for finding in _said(other_framework_of(facts.imports), script.text)]
+
+
+def _said(module: str, text: str) -> list[Finding]:
+    if not module:
+        return []
+    line = line_of_import(module, text)
+    message = (
+        f"This file is written for {OTHER_FRAMEWORKS[module]} and does not use TensorFlow: it is copied as it is. tf2npu "
+        "converts TensorFlow 1 only."
+    )
+    return [Finding(_RULE, Level.INFO, Span(line, 1, line, 1), message)]

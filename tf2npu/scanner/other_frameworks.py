@@ -1,0 +1,28 @@
+"""Files that are written for another framework than TensorFlow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from tf2npu.scanner.names import is_framework, root_of
+
+OTHER_FRAMEWORKS = {
+    "torch": "PyTorch", "mindspore": "MindSpore", "paddle": "PaddlePaddle", "mxnet": "MXNet", "jax": "JAX", "theano": "Theano",
+    "chainer": "Chainer",
+}  # fmt: skip
+"""Top-level module -> the framework's name."""
+
+
+def other_framework_of(imports: Iterable[tuple[int, str]]) -> str:
+    """Module of the framework that a file imports which imports nothing that the converter knows; or nothing."""
+    roots = [root_of(module) for level, module in imports if level == 0]
+    if any(map(is_framework, roots)):
+        return ""
+    return next((root for root in roots if root in OTHER_FRAMEWORKS), "")
+
+
+def line_of_import(module: str, text: str) -> int:
+    """The line, from 1, of the first statement that imports a module, which the file is known to import."""
+    found = re.search(rf"^[ \t]*(?:import|from)\b[^\n]*\b{module}\b", text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found is not None else 1

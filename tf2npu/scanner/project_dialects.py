@@ -1,0 +1,58 @@
+"""Files of which another file tells that they belong to scripts for TensorFlow 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tf2npu.scanner.facts import FileFacts
+from tf2npu.scanner.import_graph import imported_by, importers_of
+
+
+@dataclass(frozen=True)
+class ToldDialects:
+    """Each dictionary leads from a file to the script that tells what the file is written for."""
+
+    of_adapter2: dict[str, str] = field(default_factory=dict)  # the script imports npu_device, and the file
+    for_tensorflow2: dict[str, str] = field(default_factory=dict)  # the script for TensorFlow 2 imports the file
+    on_tensorflow2: dict[str, str] = field(default_factory=dict)  # the file imports the script for TensorFlow 2
+
+
+def told_dialects(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]]) -> ToldDialects:
+    """What the files of a tree tell of each other."""
+    of_adapter2 = _used_with_adapter2(files, edges)
+    of_1 = {path for path, f in files.items() if f.dialect == "1" and path not in of_adapter2}
+    on_2 = _built_on_tensorflow2(files, edges, of_1)
+    return ToldDialects(of_adapter2, _used_by_tensorflow2(files, edges, of_1, on_2), on_2)
+
+
+def _used_with_adapter2(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]]) -> dict[str, str]:
+    """Files that a script for the adapter of TensorFlow 2 imports, whatever they look like: they run in its process."""
+    found: dict[str, str] = {}
+    for path, facts in files.items():
+        for target in sorted(imported_by({path}, edges)) if facts.has_adapter2 else ():
+            if not files[target].has_adapter2:
+                found.setdefault(target, path)
+    return found
+
+
+def _used_by_tensorflow2(
+    files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]], of_1: set[str], on_2: dict[str, str]
+) -> dict[str, str]:
+    """Files that do not tell what they are written for, and that scripts for TensorFlow 2 and none for 1 import."""
+    settled = of_1 | imported_by(of_1, edges)
+    found: dict[str, str] = {}
+    for path, facts in files.items():
+        if facts.dialect == "2" or path in on_2:
+            for target in imported_by({path}, edges) - settled - on_2.keys():
+                if not files[target].dialect:
+                    found.setdefault(target, path)
+    return found
+
+
+def _built_on_tensorflow2(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]], of_1: set[str]) -> dict[str, str]:
+    """Files that do not tell what they are written for, import a script for TensorFlow 2, and have no part in one for 1."""
+    told = {path for path, f in files.items() if f.dialect}
+    others = told | imported_by(of_1, edges) | importers_of(of_1, edges)
+    of_2 = [path for path in files if path in told - of_1]
+    return {path: source for source in reversed(of_2) for path in importers_of({source}, edges) - others}
