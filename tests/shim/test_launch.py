@@ -202,7 +202,13 @@ def test_a_session_that_stays_on_tensorflow_beside_the_device_is_named(script, t
 
 
 def test_the_launchers_own_options_are_those_of_the_runtime():
-    own = {field.name for field in dataclasses.fields(RuntimeConfig)} - {"precision", "parameters", "splits", "switched_off", "in_float32"}
+    own = {field.name for field in dataclasses.fields(RuntimeConfig)} - {
+        "precision",
+        "parameters",
+        "splits",
+        "switched_off",
+        "in_float32",
+    }
     assert set(LAUNCHERS) == own
 
 
