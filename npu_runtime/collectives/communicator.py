@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -20,6 +22,7 @@ from npu_runtime.collectives.mpi_engine import Mpi
 from npu_runtime.collectives.mpi_messages import finish_sends
 from npu_runtime.collectives.network import connect_to
 from npu_runtime.collectives.shm_transport import Inbox, Outbox, Packed, described
+from npu_runtime.collectives.waiting import sentence
 from npu_runtime.errors import FailedPrecondition
 from npu_runtime.process_end import at_process_end
 
@@ -74,9 +77,20 @@ class Communicator:
 
     def finish(self) -> None:
         """Before this process ends: wait until the other ranks have what it has sent to them."""
+        if self._rank == 0 and self._lines:
+            self._say_who_waited()
         finish_sends(_PATIENCE_SECONDS)
         for line in list(self._lines.values()):
             line.finish()
+
+    def _say_who_waited(self) -> None:
+        """On standard error, once for all ranks; nothing where the coordinator is gone."""
+        with suppress(EOFError, OSError, BrokenMessage, KeyError, TypeError, ValueError):
+            connection = self._dial()
+            connection.send(["waiting"])
+            document = connection.receive()[0][1]
+            if document["last"]:
+                print(f"npu_runtime: {sentence(document, max(map(len, self._lines)))}", file=sys.stderr, flush=True)
 
 
 class _Line:

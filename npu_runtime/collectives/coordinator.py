@@ -18,6 +18,7 @@ from npu_runtime.collectives.engine import EMBEDDED, MPI, MessageEngine
 from npu_runtime.collectives.network import admit_from_network, listen_at
 from npu_runtime.collectives.rendezvous import Rendezvous
 from npu_runtime.collectives.shm_transport import Inbox, Outbox
+from npu_runtime.collectives.waiting import Waiting
 
 DEFAULT_SECONDS = 1800.0
 """Seconds that a call waits for the other ranks.  Source: the default of HCCL_EXEC_TIMEOUT in HCCL's documentation."""
@@ -51,7 +52,7 @@ class Coordinator:
         self._came: set[int] = set()
         self._changed = Condition()
         self._meetings: dict[tuple[int, ...], tuple[str, Rendezvous]] = {}
-        self._messages = MessageEngine()
+        self._messages, self._waiting = MessageEngine(), Waiting()
         self._seconds = min(float(os.environ.get("HCCL_EXEC_TIMEOUT") or DEFAULT_SECONDS), TIMEOUT_MAX)
         self._is_closed = False
         self._unknown: dict[socket.socket, None] = {}
@@ -172,6 +173,9 @@ class Coordinator:
             inbox = Inbox(None if self.place else self._folder)
             header = connection.receive()[0]
             match header:
+                case ["waiting"]:
+                    connection.send(["", self._waiting.document()])
+                    return
                 case ["present", int(rank), int(process)]:
                     self._attend(connection, rank, process)
                     return
@@ -198,7 +202,7 @@ class Coordinator:
         with self._changed:
             if ranks not in self._meetings:
                 messages = self._messages if engine == MPI else None
-                self._meetings[ranks] = engine, Rendezvous(ranks, self._ended, self._changed, messages)
+                self._meetings[ranks] = engine, Rendezvous(ranks, self._ended, self._changed, messages, self._waiting)
             chosen, meeting = self._meetings[ranks]
         if chosen != engine:
             raise BrokenMessage(f"this rank has the engine {engine}, another one {chosen}: give all the same --engine")

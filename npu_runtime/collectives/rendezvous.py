@@ -13,6 +13,7 @@ import numpy as np
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.engine import MessageEngine
 from npu_runtime.collectives.reduce_ops import KEY_EXCHANGE, Arrays, combine
+from npu_runtime.collectives.waiting import Waiting
 from npu_runtime.errors import DeviceError
 
 GRACE_SECONDS = 1.0
@@ -24,12 +25,13 @@ Reply = tuple[str, "np.ndarray | None"]
 
 @dataclass
 class _Turn:
-    """One call of all ranks.  arrived: what each brings, by its world rank.  replies: when it is over.
+    """One call of all ranks.  arrived, came: what each brings and when it did, by its world rank.  replies: when it is over.
 
     Once all have arrived it is no meeting's turn any more, and whoever came last alone works on it.
     """
 
     arrived: dict[int, tuple[Call, Arrays]] = field(default_factory=dict)
+    came: dict[int, float] = field(default_factory=dict)
     replies: Mapping[int, Reply] | None = None
 
 
@@ -84,14 +86,20 @@ class Rendezvous:
     """The calls of one group, in order: the n-th of each rank is one call of all.
 
     ranks: of the group.  ended: why a rank takes no part any more, by world rank; shared with other meetings.
-    changed: the condition that all meetings share.  messages: where the ranks move the tensors themselves.
+    changed: the condition that all meetings share.  messages: where the ranks move the tensors themselves.  waiting: notes
+    for whom ranks wait.
     """
 
     def __init__(
-        self, ranks: tuple[int, ...], ended: Mapping[int, str], changed: Condition, messages: MessageEngine | None = None
+        self,
+        ranks: tuple[int, ...],
+        ended: Mapping[int, str],
+        changed: Condition,
+        messages: MessageEngine | None = None,
+        waiting: Waiting | None = None,
     ) -> None:
         self._ranks, self._ended, self._changed = ranks, ended, changed
-        self._messages = messages
+        self._messages, self._waiting = messages, waiting
         self._turn = _Turn()
         self._posted: dict[int, deque[tuple[np.ndarray, np.ndarray]]] = defaultdict(deque)
         self.moves = Moves(ranks, ended, changed)
@@ -105,10 +113,13 @@ class Rendezvous:
                 return self._receive(call, arrays[0], seconds)
             turn = self._turn
             turn.arrived[rank] = (call, arrays)
+            turn.came[rank] = time.monotonic()
             is_last = len(turn.arrived) == len(self._ranks)
             if not is_last:
                 return self._wait(turn, rank, seconds)
             self._turn = _Turn()
+        if self._waiting is not None and call.op != KEY_EXCHANGE:
+            self._waiting.note(turn.came)
         replies = self._combined(turn)  # meanwhile other groups meet
         with self._changed:
             if self._messages is not None and call.op != KEY_EXCHANGE and not replies[rank][0]:

@@ -270,3 +270,20 @@ def test_a_process_alone_is_told_what_to_do(monkeypatch):
     communicator.cache_clear()
     with pytest.raises(FailedPrecondition, match="--devices N"):
         communicator()
+
+
+def test_who_waits_for_whom_is_noted(tmp_path):
+    made = Coordinator(tmp_path)
+    world = World(made, 3)
+    call = Call("HcomAllReduce", (0, 1, 2), "sum")
+
+    def late(rank: int) -> None:
+        time.sleep(0.3 * (rank == 1))
+        world.ranks[rank].exchange(call, [np.ones(1)])
+
+    for _ in range(2):
+        list(world._pool.map(late, range(3)))
+    document = made._waiting.document()
+    made.close()
+    ((rank, times, seconds),) = document["last"]
+    assert (document["calls"], rank, times) == (2, 1, 2) and 1.1 < seconds < 10, "two ranks, 0.3 s each, twice"
