@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_convert import report_of, tree
+from tf2npu.ranks.launch_request import LaunchRequest
 from tf2npu.rules import all_rules
 
 
@@ -172,9 +173,18 @@ class TestRun:
         assert done.code == 7  # the script's own
         assert asked == [
             (["--devices", "9", "-m", "--help", "--", "--strict"],
-             {"module": None, "script": "train.py", "devices": 2, "soc": "Ascend910B",
+             {"module": None, "script": "train.py", "ranks": LaunchRequest(devices=2), "soc": "Ascend910B",
               "options": {"track_nan": "log", "dump_graph": "x=y"},
               "all_sessions": False, "strict": True, "report": Path("r")})
+        ]  # fmt: skip
+
+    def test_ranks_may_be_anywhere(self, tool, asked):
+        tool(
+            "run", "--hosts", "a, b", "--devices", "2", "--engine", "mpi", "--launcher-exec", "rsh -x", "train.py", "--hosts", "c"
+        )
+        tool("run", "--rank-table", "2p.json", "train.py")
+        assert [options["ranks"] for _, options in asked] == [
+            LaunchRequest(devices=2, hosts=("a", "b"), engine="mpi", launcher_exec="rsh -x"), LaunchRequest(rank_table="2p.json"),
         ]  # fmt: skip
 
     @pytest.mark.parametrize("spelling", [["-m", "pkg.train"], ["-mpkg.train"]])
@@ -182,10 +192,27 @@ class TestRun:
         tool("run", "--all-sessions", *spelling, "--devices", "4", "pos", "--", "-m", "x")
         ((argv, options),) = asked
         assert argv == ["--devices", "4", "pos", "--", "-m", "x"]
-        assert (options["module"], options["script"], options["devices"], options["all_sessions"]) == ("pkg.train", None, 1, True)
+        assert (options["module"], options["script"], options["ranks"], options["all_sessions"]) == (
+            "pkg.train",
+            None,
+            LaunchRequest(),
+            True,
+        )
 
     @pytest.mark.parametrize(
-        "words", [[], ["--devices", "0", "t.py"], ["--option", "novalue", "t.py"], ["--frob", "t.py"], ["-m"], ["--devices"]]
+        "words",
+        [
+            [],
+            ["--devices", "0", "t.py"],
+            ["--option", "novalue", "t.py"],
+            ["--frob", "t.py"],
+            ["-m"],
+            ["--devices"],
+            ["--hosts", "a,", "t.py"],
+            ["--hosts", "-oProxyCommand=x,b", "t.py"],
+            ["--hosts", "a,a", "t.py"],
+            ["--engine", "fast", "t.py"],
+        ],
     )
     def test_wrong_use_is_exit_2(self, tool, asked, words):
         assert tool("run", *words).code == 2
