@@ -21,7 +21,7 @@ WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints graphs suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
+.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-training graphs suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -81,12 +81,16 @@ converter-environments: $(STAMP)
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) -m "not one_python" $(CONVERTER_TESTS)
 
-acceptance: $(STAMP) rank-checkpoints graphs kernels fuzz soak suites precision faults comparing checks converter-everywhere
+acceptance: $(STAMP) rank-checkpoints rank-training graphs kernels fuzz soak suites precision faults comparing checks converter-everywhere
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
 # Two ranks that save in one folder, twenty times: it was a race.
 rank-checkpoints: $(STAMP)
 	TF2NPU_CHECKPOINT_RUNS=20 $(PYTHON) -m pytest tests/shim/test_rank_checkpoints.py
+
+# Eight ranks on both engines, three times each, beside one process with the batch of all (half an hour).
+rank-training: $(STAMP)
+	TF2NPU_RANK_TRAINING=8 $(PYTHON) -m pytest -s -v tests/shim/test_rank_training.py
 
 # Twenty-one training graphs, step by step beside TensorFlow.
 graphs: $(STAMP)
