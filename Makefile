@@ -8,8 +8,8 @@
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
 # make bench   step times of the examples and of ten models of full size, device against TensorFlow; overhead and memory
-# make acceptance CORPORA="--bert DIR ... --sdists"   graphs, kernels, fuzz, soak, suites, precision, faults and the converter on every
-#              Python (an hour and a half), then over public code that is brought; exit 77 where it is absent
+# make acceptance CORPORA="--bert DIR ... --sdists"   ranks, graphs, kernels, fuzz, soak, suites, precision, faults and the converter on every
+#              Python (two hours), then over public code that is brought; exit 77 where it is absent
 # make suites  the tests inside tf_slim's wheel, on the device and on TensorFlow (10 to 25 minutes)
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
 

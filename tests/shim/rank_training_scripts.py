@@ -107,7 +107,7 @@ with strategy.scope():
     def train_step(inputs):
         features, targets = inputs
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=targets, logits=network(features))
-        loss = tf.reduce_sum(losses) / BATCH
+        loss = LOSS_OF_ROWS
         with tf.control_dependencies([optimizer.minimize(loss, step_count)]):
             return tf.identity(loss)
 
@@ -198,18 +198,23 @@ ON_ONE_DEVICE = (
 MOMENTUM = "tf.train.MomentumOptimizer(0.005 * hvd.size(), 0.9)"
 ADAM = "tf.train.AdamOptimizer(0.001 * hvd.size())"
 
+AVERAGE_LOSS = "tf.nn.compute_average_loss(losses)"
 MIRRORED = "tf.distribute.MirroredStrategy()"
 KINDS = {
     "mirrored": (ESTIMATOR, {"STRATEGY": MIRRORED}),
     "multi_worker": (WITH_CONTEXT, {"STRATEGY": "tf.distribute.experimental.MultiWorkerMirroredStrategy()"}),
     "contrib_mirrored": (ESTIMATOR, {"STRATEGY": "tf.contrib.distribute.MirroredStrategy(num_gpus=2)"}),
     "parameter_server": (WITH_CONTEXT, {"STRATEGY": "tf.contrib.distribute.ParameterServerStrategy(num_gpus_per_worker=1)"}),
-    "custom_loop": (STRATEGY_LOOP, {"STRATEGY": MIRRORED}),
+    "custom_loop": (STRATEGY_LOOP, {"STRATEGY": MIRRORED, "LOSS_OF_ROWS": "tf.reduce_sum(losses) / BATCH"}),
+    "average_loss": (STRATEGY_LOOP, {"STRATEGY": MIRRORED, "LOSS_OF_ROWS": AVERAGE_LOSS}),
     "keras": (KERAS, {}),
     "horovod": (HOROVOD, {"OPTIMIZER": MOMENTUM}),
     "horovod_adam": (HOROVOD, {"OPTIMIZER": ADAM}),
 }
 """Kind -> its script, and what stands in it for the words in capitals."""
+
+BY_HAND = {"average_loss": ("Divide by the batch of one rank, as tf.reduce_mean does.", AVERAGE_LOSS, "tf.reduce_mean(losses)")}
+"""Kind -> what a finding says is to be done by hand, the converted text, and what a person writes in its place."""
 
 
 def for_many(kind: str) -> str:
@@ -222,7 +227,7 @@ def for_one(kind: str, ranks: int) -> str:
     """The same script written for one device and the batch of all ranks; a loop without a strategy has no replicas to run."""
     script, words = KINDS[kind]
     alone = {**words, "STRATEGY": "None"}
-    script = filled(LOOP if kind == "custom_loop" else script, alone)
+    script = filled(LOOP if script is STRATEGY_LOOP else script, alone)
     for many, one in ON_ONE_DEVICE:
         script = script.replace(many, one)
     return filled(script, {"BATCH": BATCH * ranks, "RANKS": ranks})
