@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,7 @@ def converted(folder: Path, kind: str) -> Path:
 
 
 def one_process(folder: Path, kind: str) -> list[np.ndarray]:
+    """The weights of TensorFlow alone."""
     script = in_new_folder(folder / "one") / "train.py"
     script.write_text(for_one(kind, RANKS))
     done = checked(fork_server.python([PLAIN_TF1, script], plain_environment(), script.parent))
@@ -67,7 +69,10 @@ def in_new_folder(folder: Path) -> Path:
 
 
 def all_ranks(script: Path, engine: str, folder: Path) -> list[list[np.ndarray]]:
+    """The weights that each rank has in the end."""
+    begun = time.monotonic()
     done = launch("--devices", str(RANKS), "--engine", engine, script, cwd=in_new_folder(folder))
+    print(f"\n{folder.name}: {time.monotonic() - begun:.0f} s")
     assert done.returncode == 0, done.stderr[-3000:]
     weights = variables(done.stdout)
     assert len(weights) == RANKS
