@@ -311,7 +311,7 @@ def missing_shard(call: Call) -> None:
         return
     if is_test_script(call.script):
         return
-    if _is_distributed_by_strategy(call):
+    if call.script.config.distributed == "tf" and _is_distributed_by_strategy(call):
         return call.info(_BY_STRATEGY)
     context = context_of(call)
     if context.kind in ("train", "param"):
