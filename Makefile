@@ -8,8 +8,8 @@
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
 # make bench   step times of the examples and of ten models of full size, device against TensorFlow; overhead and memory
-# make acceptance CORPORA="--bert DIR ... --sdists"   graphs, kernels, fuzz, soak, suites, precision, faults and the converter on every
-#              Python (an hour and a half), then over public code that is brought; exit 77 where it is absent
+# make acceptance CORPORA="--bert DIR ... --sdists"   ranks, graphs, kernels, fuzz, soak, suites, precision, faults and the converter on every
+#              Python (two hours), then over public code that is brought; exit 77 where it is absent
 # make suites  the tests inside tf_slim's wheel, on the device and on TensorFlow (10 to 25 minutes)
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
 
@@ -21,7 +21,7 @@ WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers graphs suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
+.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -81,7 +81,7 @@ converter-environments: $(STAMP)
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) -m "not one_python" $(CONVERTER_TESTS)
 
-acceptance: $(STAMP) rank-checkpoints graphs kernels fuzz soak suites precision faults comparing checks converter-everywhere
+acceptance: $(STAMP) rank-checkpoints rank-training graphs kernels fuzz soak suites precision faults comparing checks converter-everywhere
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
 # Two ranks that save in one folder, twenty times: it was a race.
@@ -91,6 +91,10 @@ rank-checkpoints: $(STAMP)
 # Published launchers of eight ranks, with two and with eight, on synthetic data: ZOO=DIR is a checkout of the vendor's model zoo; 77 without.
 rank-launchers: $(STAMP)
 	$(PYTHON) -m benchmarks.published_launchers $(ZOO)
+
+# Eight ranks on both engines, three times each, beside one process with the batch of all (half an hour).
+rank-training: $(STAMP)
+	TF2NPU_RANK_TRAINING=8 $(PYTHON) -m pytest -s -v tests/shim/test_rank_training.py
 
 # Twenty-one training graphs, step by step beside TensorFlow.
 graphs: $(STAMP)

@@ -15,15 +15,18 @@ from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.sites import Call, Site
 
 _TF = Config(distributed="tf")
+_ASYNCHRONOUS = (
+    "tensorflow.distribute.experimental.ParameterServerStrategy", "tensorflow.contrib.distribute.ParameterServerStrategy",
+)  # fmt: skip
 _REPLACED = (
     "tensorflow.distribute.MirroredStrategy", "tensorflow.distribute.experimental.MultiWorkerMirroredStrategy",
-    "tensorflow.contrib.distribute.MirroredStrategy",
+    "tensorflow.contrib.distribute.MirroredStrategy", "tensorflow.contrib.distribute.CollectiveAllReduceStrategy",
+    *_ASYNCHRONOUS,
 )  # fmt: skip
 _UNSUPPORTED = (
     "tensorflow.distribute.OneDeviceStrategy", "tensorflow.contrib.distribute.OneDeviceStrategy",
-    "tensorflow.distribute.experimental.ParameterServerStrategy", "tensorflow.contrib.distribute.ParameterServerStrategy",
     "tensorflow.distribute.experimental.CentralStorageStrategy", "tensorflow.distribute.experimental.TPUStrategy",
-    "tensorflow.contrib.distribute.CollectiveAllReduceStrategy", "tensorflow.contrib.distribute.TPUStrategy",
+    "tensorflow.contrib.distribute.TPUStrategy",
 )  # fmt: skip
 _TRAIN_OPTIMIZERS = (
     "Adadelta", "Adagrad", "AdagradDA", "Adam", "Ftrl", "GradientDescent", "Momentum", "ProximalAdagrad",
@@ -82,6 +85,13 @@ def is_on(call: Site) -> bool:
             level="manual",
             config=Config(distributed="tf", select=frozenset({"NPU411", "NPU100"})),
         ),
+        Example(
+            "s = tf.distribute.experimental.ParameterServerStrategy()\ne.train(f)",
+            "s = npu_strategy.NPUStrategy()\ne.train(f)",
+            note="workers did not wait for each other",
+            level="manual",
+            config=Config(distributed="tf", select=frozenset({"NPU411", "NPU100"})),
+        ),
         Example.same("s = tf.distribute.MirroredStrategy()", note="without --distributed tf", level="manual"),
         Example.same("s = tf.distribute.OneDeviceStrategy('/gpu:0')", config=_TF, level="unsupported"),
         Example.same("s = my.distribute.MirroredStrategy()", note="the user's own", config=_TF),
@@ -98,6 +108,12 @@ def strategy(call: Call) -> None:
             "This strategy is not supported on NPUs: write npu_strategy.NPUStrategy(), which trains data parallel."
         )
     call.replace(call.node, f"{call.need('npu_strategy')}.NPUStrategy()")
+    if call.name in _ASYNCHRONOUS:
+        call.manual(
+            "Workers of parameter servers move the variables one after the other, each by the gradient of its own batch. Ranks "
+            "average their gradients, so that a step is that of all their batches together: check the learning rate, and divide "
+            "the number of steps by get_rank_size(). Start one process for each NPU, and no parameter servers."
+        )
     if not _trains_keras(call):
         return call.fixed(
             "NPUStrategy: one replica a process; how many there are is told by RANK_SIZE. A batch of the dataset is that of one "

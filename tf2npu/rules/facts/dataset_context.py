@@ -76,7 +76,7 @@ def is_named_for_evaluation(call: Call) -> bool:
     """Whether the names around a batch say that it feeds evaluation or prediction."""
     receiver = call.node.func.value if isinstance(call.node.func, cst.Attribute) else None
     names = {receiver.value} if isinstance(receiver, cst.Name) else set()
-    return any(_NOT_TRAINING.search(name) for name in names | _holders(call))
+    return any(_NOT_TRAINING.search(name) for name in names | holders(call))
 
 
 def _receiver(call: Call) -> Any:
@@ -271,7 +271,7 @@ def _is_shadowed(inner: Scope, outer: Scope, name: str) -> bool:
 
 def _of_variable(call: Call) -> Context:
     """A batch that is made where it is used: look at what happens to the variable that holds it."""
-    names = _holders(call)
+    names = holders(call)
     if not names:
         return Context("unknown")
     function, uses = id(call.scope.function), _uses_by_name(call.script)
@@ -315,7 +315,7 @@ def _names_of_use(script: Script, node: cst.Call, func: cst.Attribute) -> set[st
     return {name for name in map(_first_name, fed) if name}
 
 
-def _holders(call: Call) -> set[str]:
+def holders(call: Call) -> set[str]:
     """Variables that get the batched dataset, directly or by a further chain."""
     walked = call.script.walked
     names: set[str] = set()

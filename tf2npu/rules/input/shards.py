@@ -11,7 +11,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.dataset_context import context_of
+from tf2npu.rules.facts.dataset_context import context_of, holders
 from tf2npu.rules.facts.script_kinds import is_test_script
 from tf2npu.scanner.api_return_types import DATASET
 from tf2npu.scanner.script import Script
@@ -45,6 +45,11 @@ _OF_HOROVOD = (
     "every rank is to read a part of its own, shard by get_rank_size(), get_rank_id()."
 )
 _NO_CONTEXT = "No strategy passes this context on NPUs: without it write .shard(get_rank_size(), get_rank_id())."
+_DISTRIBUTES = "experimental_distribute_dataset"
+_BY_STRATEGY = (
+    "NPUStrategy gives each rank its own part of what experimental_distribute_dataset gets, so it is not sharded here: a shard "
+    "of a shard would leave data out."
+)
 _DOTTED = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*")
 _NO_RANK = (
     "These parts are not those of ranks, so this stays. If every rank is to read a part of its own, shard by "
@@ -290,6 +295,12 @@ def _shards_of(call: Call, condition: cst.If) -> list[Any]:
             config=Config(distributed="tf", select=frozenset({"NPU604"})),
         ),
         Example.same("d = tf.data.TFRecordDataset(files)", note="used for what?", config=_TF, level="manual"),
+        Example.same(
+            "d = tf.data.TFRecordDataset(files).batch(8)\nit = strategy.experimental_distribute_dataset(d)",
+            note="NPUStrategy shards it",
+            config=_TF,
+            level="info",
+        ),
         Example.same("d = tf.data.TFRecordDataset(files)", note="one device"),
         Example.same("d = tf.data.TFRecordDataset(files).shard(get_rank_size(), get_rank_id())", note="done", config=_TF),
     ),
@@ -300,6 +311,8 @@ def missing_shard(call: Call) -> None:
         return
     if is_test_script(call.script):
         return
+    if call.script.config.distributed == "tf" and _is_distributed_by_strategy(call):
+        return call.info(_BY_STRATEGY)
     context = context_of(call)
     if context.kind in ("train", "param"):
         size, index = f"{call.need('get_rank_size')}()", f"{call.need('get_rank_id')}()"
@@ -309,6 +322,19 @@ def missing_shard(call: Call) -> None:
         call.fixed("Every rank trains on its own part of the data.")
     elif context.kind != "eval":
         call.manual("If this feeds training, add .shard(get_rank_size(), get_rank_id()): else every rank reads the same data.")
+
+
+def _is_distributed_by_strategy(call: Call) -> bool:
+    """Whether a dataset, or the variable that holds it, is given to a strategy that gives each rank its part."""
+    names = holders(call)
+    for node, scope in call.script.walked.calls:
+        if not isinstance(node.func, cst.Attribute) or node.func.attr.value != _DISTRIBUTES or not node.args:
+            continue
+        given = node.args[0].value
+        is_held = isinstance(given, cst.Name) and given.value in names and scope.function is call.scope.function
+        if is_held or given in (call.node, *call.script.walked.ancestors(call.node)):
+            return True
+    return False
 
 
 def _is_sharded(call: Call) -> bool:
