@@ -28,7 +28,7 @@ def test_keys_of_a_report_and_of_a_finding():
     message = "the session gets npu_config_proto"
     assert finding == {
         "rule": "NPU101", "level": "fixed", "api": "tensorflow.Session", **place, "message": message,
-        "before": "tf.Session()", "after": "", "doc": "",
+        "before": "tf.Session()", "after": "", "doc": "", "part": "session_config",
     }  # fmt: skip
 
 

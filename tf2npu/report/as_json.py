@@ -161,6 +161,8 @@ def _finding(finding: Finding, is_known: bool) -> dict[str, Any]:
     }
     if finding.cell is not None:
         document["cell"] = finding.cell
+    if finding.part:
+        document["part"] = finding.part
     if is_known:
         document["known"] = True
     return document
@@ -202,7 +204,7 @@ def _read_file(entry: FileEntry) -> FileReport:
 
 def _read_finding(entry: FindingEntry) -> Finding:
     texts = {name: getattr(entry, name) for name in ("message", "api", "before", "after", "doc")}
-    return Finding(entry.rule, entry.level, entry.span, cell=entry.cell, **texts)
+    return Finding(entry.rule, entry.level, entry.span, cell=entry.cell, part=entry.part, **texts)
 
 
 def _read_api(entry: ApiEntry) -> ApiRow:

@@ -39,6 +39,7 @@ class FindingEntry(Range, kw_only=True):
     after: str
     doc: str
     cell: Count | None = None
+    part: str = ""
     known: bool = False
 
 
