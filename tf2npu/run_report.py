@@ -12,6 +12,7 @@ from tf2npu.files.lock import Busy
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.report import as_json, folder
 from tf2npu.report.model import Report
+from tf2npu.report.run_document import checked
 from tf2npu.report.visible import visible
 
 _FILES = {
@@ -64,7 +65,7 @@ def _merge(place: Path, script: str, exit_code: int, hooks: ModuleType) -> None:
     document = hooks.run_document()
     for kind in ("sessions_left_open", "sessions_on_tensorflow"):
         document[kind] = [short(line) for line in document[kind]]
-    report.run = {"script": script, "exit_code": exit_code, **document}
+    report.run = checked({"script": script, "exit_code": exit_code, **document})
     print(f"tf2npu run: the run is in {visible(str(write_again(report, place)))}", file=sys.stderr)
 
 

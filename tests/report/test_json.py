@@ -40,6 +40,7 @@ RUN = {
     }]}],
     "options_without_effect": [{"option": "dump_mode", "effect": "recorded"}], "sessions_left_open": ["train.py:3"],
     "sessions_on_tensorflow": ["freeze.py:7"], "uncounted_nodes": 34, "tuning": ["tuning: GA: 3 operators"],
+    "precision": ["precision: force_fp16: 3 nodes in <float16>"],
 }  # fmt: skip
 
 
@@ -50,9 +51,20 @@ def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
     jsonschema.validate(json.loads(text), SCHEMA)
     assert as_json.load(text).run == RUN
     page = dict(as_html.Pages(report).texts())["index.html"]
-    for shown in ("train.py", "50.00", "34", "text &lt;is&gt; host data", "dump_mode", "train.py:3", "freeze.py:7", 'id="run"'):
+    for shown in (
+        "train.py",
+        "50.00",
+        "34",
+        "text &lt;is&gt; host data",
+        "dump_mode",
+        "train.py:3",
+        "freeze.py:7",
+        'id="run"',
+        "in &lt;float16&gt;",
+    ):
         assert shown in page, shown
     said = as_text.render(report)
+    assert "  precision: force_fp16: 3 nodes in <float16>" in said
     assert "Not counted among these operations: 34 nodes whose shapes only a run tells." in said
     assert "on the host: 2 nodes such as a/b: text <is> host data" in said and "made at train.py:3" in said
     without = replace(report, run={**RUN, "sessions": [], "device": ""}, language="en")

@@ -134,6 +134,7 @@ class Run(Struct):
     sessions_on_tensorflow: list[str] = []
     uncounted_nodes: Count = 0
     tuning: list[str] = []
+    precision: list[str] = []
 
 
 class FirstNode(Struct):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-RunDocument = dict[str, Any]
-"""As report.json holds it under "run"; its form is in the schema."""
+from tf2npu.report.run_document import RunDocument
 
 
 def sentence(run: RunDocument) -> str:
@@ -37,7 +34,7 @@ def lines(run: RunDocument) -> list[str]:
         told.append(f"  on the host: {host['count']} nodes such as {host['example']}: {host['reason']}")
     for option in run["options_without_effect"]:
         told.append(f"  option without effect: {option['option']}: {option['effect']}")
-    told += [f"  {line}" for line in run.get("tuning", ())]
+    told += [f"  {line}" for line in (*run.get("precision", ()), *run.get("tuning", ()))]
     told += [
         f"  session on TensorFlow, as its config names no NpuOptimizer: made at {place or 'an unknown line'}"
         for place in run.get("sessions_on_tensorflow", ())
