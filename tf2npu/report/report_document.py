@@ -118,6 +118,22 @@ class OptionEntry(Struct):
     effect: str
 
 
+class FindingPlace(Struct):
+    rule: str
+    path: str
+    line: Place
+
+
+class FailureEntry(Struct):
+    type: str
+    message: str
+    place: str
+    node: str
+    op: str
+    node_place: str
+    finding: FindingPlace | None
+
+
 class Run(Struct):
     """What `tf2npu run --report` adds."""
 
@@ -135,6 +151,7 @@ class Run(Struct):
     uncounted_nodes: Count = 0
     tuning: list[str] = []
     precision: list[str] = []
+    failure: FailureEntry | None = None
 
 
 class FirstNode(Struct):
