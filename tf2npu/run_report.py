@@ -9,13 +9,14 @@ from types import ModuleType
 
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.files.lock import Busy
+from tf2npu.kept_runs import set_runs
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.report import as_json, folder
 from tf2npu.report.model import Report
-from tf2npu.report.run_document import RunDocument, checked
+from tf2npu.report.run_document import RunDocument, checked, of_this_version
 from tf2npu.report.visible import visible
 from tf2npu.run_failure import Failure, Place, finding_at
-from tf2npu.run_files import loaded, root_of
+from tf2npu.run_files import digests, loaded, root_of
 
 _FILES = {
     "html": "index.html", "sarif": "report.sarif", "text": "report.txt", "gitlab": "gl-code-quality-report.json",
@@ -67,15 +68,17 @@ def _merge(place: Path, script: str, exit_code: int, failure: Failure | None, ho
     document = hooks.run_document()
     for kind in ("sessions_left_open", "sessions_on_tensorflow"):
         document[kind] = [short(line) for line in document[kind]]
+    files, paths = loaded([*sys.modules.values()]), {file.path for file in report.files}
+    root = root_of(files, paths, getattr(sys.modules.get("__main__"), "__file__", None) or "")
     if failure is not None:
-        document["failure"] = _failure(report, failure, script)
-    report.run = checked({"script": script, "exit_code": exit_code, **document})
+        document["failure"] = _failure(report, failure, root)
+    run = checked({"script": script, "exit_code": exit_code, **document, "files": digests(files, paths, root)})
+    set_runs(report, [run, *(of_this_version(other) for other in report.runs if other["script"] != script)], root)
     print(f"tf2npu run: the run is in {visible(str(write_again(report, place)))}", file=sys.stderr)
 
 
-def _failure(report: Report, failure: Failure, script: str) -> RunDocument:
+def _failure(report: Report, failure: Failure, root: str) -> RunDocument:
     """What report.json holds of a failure."""
-    root = root_of(loaded([*sys.modules.values()]), {file.path for file in report.files}, script)
     found = finding_at(report, root, [failure.node_place, failure.place]) if root else None
     return {
         "type": failure.type, "message": failure.message, "place": _line(failure.place), "node": failure.node,

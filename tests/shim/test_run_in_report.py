@@ -103,3 +103,45 @@ def test_a_run_that_ends_well_has_no_failure(project):
     project.write(train=SAYS, model=MODEL)
     project.convert()
     assert "failure" not in project.run("train")["run"]
+
+
+def test_runs_are_kept_by_script_and_over_a_conversion(project):
+    project.write(train=SAYS, other=SAYS.replace("print(", "print('other', "), model=MODEL)
+    project.convert()
+    project.run("other")
+    document = project.run("train")
+    assert set(document["run"]["files"]) == {"train.py", "model.py"}
+    names = [run["script"] for run in (document["run"], *document["earlier_runs"])]
+    assert names == ["out/train.py", "out/other.py"]
+    assert project.convert() == document
+    assert all(f"{name} ended with exit code 0" in text for name in names for text in (project.text, project.page))
+    again = project.run("train")
+    assert [again["run"], *again["earlier_runs"]] == [document["run"], *document["earlier_runs"]]
+
+
+def test_runs_are_stale_once_a_file_that_they_ran_has_changed(project):
+    project.write(train=SAYS, other="import tensorflow as tf\ntf.Session().run(tf.constant(1))\n", model=MODEL)
+    project.convert()
+    project.run("other")
+    project.run("train")
+    project.write(model=MODEL + "# another line\n")
+    document = project.convert()
+    assert document["run"]["changed_files"] == ["model.py"]
+    assert "changed_files" not in document["earlier_runs"][0]
+    for text in (project.text, project.page):
+        assert text.count("Stale: changed since this run: model.py. Run the script again.") == 1
+    assert "changed_files" not in project.run("train")["run"]
+    (project.folder / "out" / "other.py").write_text("# by hand\n")
+    document = project.run("train")
+    assert [run.get("changed_files") for run in (document["run"], *document["earlier_runs"])] == [None, ["other.py"]]
+
+
+def test_runs_of_a_report_that_a_tree_brought_along_are_not_taken(project):
+    project.write(train=SAYS, model=MODEL)
+    project.convert()
+    document = project.run("train")
+    (project.folder / "copied").mkdir()
+    (project.folder / "copied" / "report.json").write_text(json.dumps(document))
+    words = ["convert", "src", "out", "--force", "--report", "copied", "--format", "json"]
+    assert fork_server.tf2npu(words, plain_environment(), project.folder).returncode in (0, 1)
+    assert "run" not in json.loads((project.folder / "copied" / "report.json").read_text())

@@ -19,7 +19,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from tf2npu.findings import Finding, Level, Status, Verdict
-from tf2npu.report import check_section, run_section
+from tf2npu.report import check_section, run_page
 from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.as_text import place
 from tf2npu.report.code_table import code_html, seen, told
@@ -154,31 +154,9 @@ def _index(report: Report, rules: RuleTexts) -> dict[str, Any]:
         "verdicts": [verdict.value for verdict in Verdict],
         "files": [_file_row(file) for file in report.files],
         "rules": [(rule, reasons) for rule, reasons in rules if rule.title],
-        "run": report.run,
-        "run_sentence": texts.text(run_section.sentence(report.run)) if report.run else "",
-        "run_failed": _run_failed(report, texts) if report.run else None,
-        "run_not_counted": texts.text(run_section.not_counted(report.run)) if report.run else "",
+        "runs": list(run_page.runs(report, texts, _site)),
         "check": _check(report.check, texts) if report.check else None,
     }
-
-
-def _run_failed(report: Report, texts: Catalogue) -> dict[str, Any] | None:
-    """What ended the run's script: texts, and a link to the finding that stands there."""
-    said = run_section.failed(report.run or {})
-    found = (report.run or {}).get("failure", {}).get("finding") if said else None
-    if not said:
-        return None
-    site = next(
-        (
-            _site(file, finding, number)
-            for file in report.files
-            if found and file.path == found["path"]
-            for number, finding in enumerate(file.findings, 1)
-            if (finding.rule, finding.span.line) == (found["rule"], found["line"])
-        ),
-        None,
-    )
-    return {"said": [texts.text(line.strip()) for line in said[: len(said) - (site is not None)]], "site": site}
 
 
 def _check(check: check_section.CheckDocument, texts: Catalogue) -> dict[str, Any]:

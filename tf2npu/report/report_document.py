@@ -152,6 +152,8 @@ class Run(Struct):
     tuning: list[str] = []
     precision: list[str] = []
     failure: FailureEntry | None = None
+    files: dict[str, str] = {}
+    changed_files: list[str] = []
 
 
 class FirstNode(Struct):
@@ -183,4 +185,5 @@ class ReportDocument(Struct):
     files: list[FileEntry]
     apis: list[ApiEntry] = []
     run: Run | None = None
+    earlier_runs: list[Run] = []
     check: Check | None = None

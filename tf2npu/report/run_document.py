@@ -24,6 +24,12 @@ def checked(run: RunDocument) -> RunDocument:
     return run
 
 
+def of_this_version(run: RunDocument) -> RunDocument:
+    """A run that was read, without keys of a later version, which our schema does not know."""
+    kept = msgspec.to_builtins(msgspec.convert(run, Run))
+    return {key: kept[key] for key in run if key in kept}
+
+
 def _unknown(given: Any, kept: Any, where: str) -> str:
     """The first key of a document that its types leave out, or ""."""
     if isinstance(given, dict):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from tf2npu.report.run_document import RunDocument
 
+_MOST_FILES = 3
+"""The most files that the line of a stale run names: one is enough to run it again."""
+
 
 def sentence(run: RunDocument) -> str:
     """How the run went, in one sentence."""
@@ -28,6 +31,15 @@ def not_counted(run: RunDocument) -> str:
     return f"Not counted among these operations: {_counted(count, 'node')} whose shapes only a run tells." if count else ""
 
 
+def stale(run: RunDocument) -> str:
+    """That files have changed since the run; "" where none has."""
+    files = run.get("changed_files", [])
+    if not files:
+        return ""
+    more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+    return f"Stale: changed since this run: {', '.join(files[:_MOST_FILES])}{more}. Run the script again."
+
+
 def failed(run: RunDocument) -> list[str]:
     """What ended the script, where an exception did: what it says, where it came from, and the finding that stands there."""
     failure = run.get("failure")
@@ -45,7 +57,7 @@ def failed(run: RunDocument) -> list[str]:
 
 def lines(run: RunDocument) -> list[str]:
     """The sentence, then a line for each reason, option and session that is worth a look."""
-    told = [sentence(run), *failed(run), *filter(None, [not_counted(run)])]
+    told = [*filter(None, [stale(run)]), sentence(run), *failed(run), *filter(None, [not_counted(run)])]
     for host in run["host_nodes"]:
         nodes = _counted(host["count"], "node")
         told.append(f"  on the host: {nodes} such as {host['example']}: {host['reason']}")
