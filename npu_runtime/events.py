@@ -118,7 +118,6 @@ class RunLog:
         programs = [program for session in ran for program in session.programs if program.n_runs]
         on_device = sum(program.device_flops * program.n_runs for program in programs)
         total = on_device + sum(program.host_flops * program.n_runs for program in programs)
-        reasons = {name: why for program in programs for name, why in program.host_nodes.items()}
         return {
             "device": self.device,
             "steps": sum(program.n_runs for program in programs),
@@ -127,7 +126,9 @@ class RunLog:
             "recompilations": sum(max(0, program.n_compilations - 1) for program in programs),
             "precision": self._precision_lines(ran),
             "tuning": self.tuning(),
-            "host_nodes": [{"reason": why, "count": count, "example": example} for example, why, count in _by_frequency(reasons)],
+            "host_nodes": [
+                {"reason": why, "count": count, "example": example} for example, why, count in _by_frequency(self._host_reasons())
+            ],
             "sessions": [{"name": s.name, "runs": [_program_document(p) for p in s.programs if p.n_runs]} for s in ran],
         }
 
@@ -154,7 +155,12 @@ class RunLog:
         lines += [f"  {line}" for line in self._precision_lines(ran)]
         lines += [f"  NaN first comes from {line}" for program in programs for line in program.nan_origins]
         lines += [f"  {line}" for line in (*self._reshaped_lines(), *self.tuning())]
-        return lines + _reason_lines({name: why for program in programs for name, why in program.host_nodes.items()})
+        return lines + _reason_lines(self._host_reasons())
+
+    def _host_reasons(self) -> dict[str, str]:
+        """Why each node ran on the host; also nodes of a program whose first run failed, maybe there."""
+        programs = [program for session in self.sessions for program in session.programs]
+        return {name: why for program in programs for name, why in program.host_nodes.items()}
 
     def _precision_lines(self, sessions: list[SessionRecord]) -> list[str]:
         """What numbers were rounded to, by mode; what the chip itself would do; results that were too large."""

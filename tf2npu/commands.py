@@ -19,6 +19,7 @@ from tf2npu.files.bounded_read import MOST_REPORT_BYTES, MOST_SOURCE_BYTES, read
 from tf2npu.files.directory import Directory
 from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult, Seen
+from tf2npu.kept_runs import keep_runs
 from tf2npu.project.conversion import Conversion, convert_project, resolve_distributed
 from tf2npu.project.progress import Bar
 from tf2npu.project.request import Request, UsageProblem
@@ -53,6 +54,8 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     if diff:
         _show_diffs(done.results)
     report = _report(done, "convert" if writes else "scan", known, src, language)
+    if report_folder is not None:
+        keep_runs(report, report_folder, out or src)
     stream = sys.stderr if diff else sys.stdout
     try:
         _tell(report, report_folder, formats, stream=stream, rerun=(src, out), jobs=request.jobs, force=force)
@@ -84,6 +87,7 @@ def scan(src: Path, **options) -> int:
     known = Baseline.asked(options)
     done = _converted(request)
     report = _report(done, "scan", known, src, language)
+    keep_runs(report, report_folder, src)
     _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None), jobs=request.jobs, force=force)
     return _finished(done, exit_code(report))
 

@@ -203,7 +203,7 @@ class _Sites:
 
 def _with_after(script: Script, fix: Fix, sites: _Sites) -> list[Finding]:
     """The findings of a fix; of what is changed with the text of its site after this fix and those inside its site."""
-    findings = [_with_doc(script.config, finding) for finding in fix.findings]
+    findings = [dataclasses.replace(_with_doc(script.config, finding), part=fix.part) for finding in fix.findings]
     if not any(finding.level is Level.FIXED for finding in fix.findings):
         return findings
     start, end = fix.site

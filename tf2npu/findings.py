@@ -68,7 +68,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One message about one place. `before`/`after` are the source text of the site; `doc` is a rule page anchor."""
+    """One message about one place.
+
+    before, after: source text of the site.  doc: anchor of a rule's page.  part: name of the part of the rule that made it,
+    as parts of one rule have reasons of their own; empty where a rule has one part, or none.
+    """
 
     rule: str
     level: Level
@@ -79,6 +83,7 @@ class Finding:
     after: str = ""
     doc: str = ""
     cell: int | None = None  # 0-based cell index in a notebook
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from tf2npu import run_report
 from tf2npu.ranks import launch_request, launcher_script
 from tf2npu.ranks.launch_request import ALONE, LaunchRequest
 from tf2npu.report.visible import visible_lines
+from tf2npu.run_failure import Failure, failure_of
 from tf2npu.session_options import OPTIONS_VARIABLE, launcher_options
 
 USAGE = 2
@@ -76,13 +77,13 @@ def run_script(
     sys.argv[:] = [name, *argv]
     if module is not None:
         sys.path[0] = os.getcwd()
-        code = _exit_code(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
+        code, failure = _ended(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
     else:
-        code = _exit_code(lambda: _run_file(name))
+        code, failure = _ended(lambda: _run_file(name))
     if strict and code == 0:
-        code = _exit_code(_refuse_without_device)
+        code, failure = _ended(_refuse_without_device)
     if report is not None:
-        run_report.merge(report, name, code)
+        run_report.merge(report, name, code, failure)
     return code
 
 
@@ -173,20 +174,20 @@ def _is_zip(path: str) -> bool:
     return zipfile.is_zipfile(path)
 
 
-def _exit_code(run: Callable[[], object]) -> int:
+def _ended(run: Callable[[], object]) -> tuple[int, Failure | None]:
     """Run and answer as the interpreter does: exit codes, texts given to sys.exit, tracebacks of the user's frames."""
     try:
         run()
     except SystemExit as stop:
         if stop.code is None or isinstance(stop.code, int):
-            return stop.code or 0
+            return stop.code or 0, None
         print(stop.code, file=sys.stderr)
-        return 1
+        return 1, failure_of(stop)
     except BaseException as error:
         error.__traceback__ = _users_part(error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
-        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
-    return 0
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1, failure_of(error)
+    return 0, None
 
 
 def _refuse_without_device() -> None:

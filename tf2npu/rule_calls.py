@@ -10,6 +10,7 @@ from tf2npu.api_support.uses import ApiUses
 from tf2npu.config import Config
 from tf2npu.findings import Finding, Level
 from tf2npu.rules import Rule, hooks, rule_parts
+from tf2npu.rules.base import registered
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
@@ -70,6 +71,7 @@ class RuleCalls:
         for hook in hooks.after_rule:
             site.fix = hook(site)
         fix = site.fix
+        fix.part = rule.name if len(registered()[rule.id]) > 1 else ""
         if not fix.changes and not fix.findings and not fix.must_go:
             return
         span = self.script.span(*fix.site)

@@ -9,10 +9,14 @@ from types import ModuleType
 
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.files.lock import Busy
+from tf2npu.kept_runs import set_runs
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.report import as_json, folder
 from tf2npu.report.model import Report
+from tf2npu.report.run_document import RunDocument, checked, of_this_version
 from tf2npu.report.visible import visible
+from tf2npu.run_failure import Failure, Place, finding_at
+from tf2npu.run_files import digests, loaded, root_of
 
 _FILES = {
     "html": "index.html", "sarif": "report.sarif", "text": "report.txt", "gitlab": "gl-code-quality-report.json",
@@ -47,25 +51,44 @@ def short(line: str) -> str:
     return os.path.basename(line) if relative.startswith(os.pardir) else relative
 
 
-def merge(place: Path, script: str, exit_code: int) -> None:
-    """Put what this process ran into every format of the report in a folder, in the place of an earlier run."""
+def merge(place: Path, script: str, exit_code: int, failure: Failure | None = None) -> None:
+    """Put what this process ran into every format of the report in a folder, in the place of an earlier run of the script."""
     hooks = sys.modules.get("npu_bridge._session_hooks")
     if hooks is None:
         return
     try:
-        _merge(place, script, exit_code, hooks)
+        _merge(place, script, exit_code, failure, hooks)
     except (OSError, Busy, as_json.NotAReport) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         print(f"tf2npu run: the run cannot be put into the report in {place}: {reason}", file=sys.stderr)
 
 
-def _merge(place: Path, script: str, exit_code: int, hooks: ModuleType) -> None:
+def _merge(place: Path, script: str, exit_code: int, failure: Failure | None, hooks: ModuleType) -> None:
     report = load(place)
     document = hooks.run_document()
     for kind in ("sessions_left_open", "sessions_on_tensorflow"):
         document[kind] = [short(line) for line in document[kind]]
-    report.run = {"script": script, "exit_code": exit_code, **document}
+    files, paths = loaded([*sys.modules.values()]), {file.path for file in report.files}
+    root = root_of(files, paths, getattr(sys.modules.get("__main__"), "__file__", None) or "")
+    if failure is not None:
+        document["failure"] = _failure(report, failure, root)
+    run = checked({"script": script, "exit_code": exit_code, **document, "files": digests(files, paths, root)})
+    set_runs(report, [run, *(of_this_version(other) for other in report.runs if other["script"] != script)], root)
     print(f"tf2npu run: the run is in {visible(str(write_again(report, place)))}", file=sys.stderr)
+
+
+def _failure(report: Report, failure: Failure, root: str) -> RunDocument:
+    """What report.json holds of a failure."""
+    found = finding_at(report, root, [failure.node_place, failure.place]) if root else None
+    return {
+        "type": failure.type, "message": failure.message, "place": _line(failure.place), "node": failure.node,
+        "op": failure.op, "node_place": _line(failure.node_place),
+        "finding": {"rule": found[1].rule, "path": found[0].path, "line": found[1].span.line} if found is not None else None,
+    }  # fmt: skip
+
+
+def _line(place: Place | None) -> str:
+    return short(f"{place[0]}:{place[1]}") if place is not None else ""
 
 
 def write_again(report: Report, place: Path) -> Path:

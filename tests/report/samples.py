@@ -8,6 +8,7 @@ from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Stat
 from tf2npu.report.build import build
 from tf2npu.report.model import ApiRow, Change, Distribution, FileReport, Lines, Report
 
+SESSION = "session_config"  # the part of NPU101 about calls
 BIDI = "\u202egnp.\u202c"
 HOSTILE_NAMES = (
     "<script>document.title='owned'</script>.py",
@@ -41,7 +42,9 @@ def result(path: str = "train.py", text: str = SOURCE) -> FileResult:
     after = text[:place] + edits[0].new + text[place : session + 11] + edits[1].new + text[session + 11 :]
     findings = [
         _finding(text, "import tensorflow", "NPU701", Level.FIXED, "npu_bridge is imported first"),
-        _finding(text, "tf.Session()", "NPU101", Level.FIXED, "the session gets npu_config_proto", "tensorflow.Session"),
+        _finding(
+            text, "tf.Session()", "NPU101", Level.FIXED, "the session gets npu_config_proto", "tensorflow.Session", part=SESSION
+        ),
         _finding(text, "tf.py_func", "NPU901", Level.UNSUPPORTED, "py_func runs on the host", "tensorflow.py_func"),
         _finding(text, "password", "NPU902", Level.MANUAL, f"look at {BIDI} <b>this</b>", "tensorflow.x", "write(this)"),
         _finding(text, "import os", "NPU903", Level.INFO, "good to know"),
@@ -69,10 +72,12 @@ def sample(names: tuple[str, ...] = HOSTILE_NAMES) -> Report:
     return build(results, distributions=found, left_out=["venv/ (virtual environment)"])
 
 
-def _finding(text: str, what: str, rule: str, level: Level, message: str, api: str = "", after: str = "") -> Finding:
+def _finding(
+    text: str, what: str, rule: str, level: Level, message: str, api: str = "", after: str = "", part: str = ""
+) -> Finding:
     lines, start = Lines(text), text.index(what)
     span = Span(*lines.position(start), *lines.position(start + len(what)))
-    return Finding(rule, level, span, message, api, what, after)
+    return Finding(rule, level, span, message, api, what, after, part=part)
 
 
 # Any character at all, lone surrogates and controls included, with the ones that break renderers more often than by chance.
@@ -81,7 +86,7 @@ counts = st.integers(1, 60)
 paths = texts.map(lambda text: text.replace("\0", "").lstrip("/") or "file").filter(lambda path: ".." not in path.split("/"))
 spans = st.tuples(st.tuples(counts, counts), st.tuples(counts, counts)).map(lambda ends: Span(*min(ends), *max(ends)))
 findings = st.builds(
-    Finding, texts, st.sampled_from(Level), spans, texts, texts, texts, texts, texts, st.none() | st.integers(0, 5)
+    Finding, texts, st.sampled_from(Level), spans, texts, texts, texts, texts, texts, st.none() | st.integers(0, 5), texts
 )
 sources = st.text(st.sampled_from("ab #'\"\\(\n\r\x0c\t\u2028é\u202e"), max_size=80)
 

@@ -24,6 +24,7 @@ VALUES = [
 def document() -> dict:
     report = samples.sample(samples.NAMES_BELOW_SRC)
     report.run = RUN
+    report.earlier_runs = [{**RUN, "script": "eval.py", "files": {"eval.py": "0"}, "changed_files": ["eval.py"]}]
     report.check = CHECK
     document = json.loads(as_json.render(report))
     notebook = copy.deepcopy(document["files"][0])

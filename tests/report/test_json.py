@@ -28,7 +28,7 @@ def test_keys_of_a_report_and_of_a_finding():
     message = "the session gets npu_config_proto"
     assert finding == {
         "rule": "NPU101", "level": "fixed", "api": "tensorflow.Session", **place, "message": message,
-        "before": "tf.Session()", "after": "", "doc": "",
+        "before": "tf.Session()", "after": "", "doc": "", "part": "session_config",
     }  # fmt: skip
 
 
@@ -40,6 +40,11 @@ RUN = {
     }]}],
     "options_without_effect": [{"option": "dump_mode", "effect": "recorded"}], "sessions_left_open": ["train.py:3"],
     "sessions_on_tensorflow": ["freeze.py:7"], "uncounted_nodes": 34, "tuning": ["tuning: GA: 3 operators"],
+    "precision": ["precision: force_fp16: 3 nodes in <float16>"],
+    "failure": {
+        "type": "ValueError", "message": "no <row>", "place": "train.py:36", "node": "a/b", "op": "PyFunc",
+        "node_place": "train.py:36", "finding": {"rule": "NPU901", "path": "train.py", "line": 36},
+    },
 }  # fmt: skip
 
 
@@ -50,9 +55,22 @@ def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
     jsonschema.validate(json.loads(text), SCHEMA)
     assert as_json.load(text).run == RUN
     page = dict(as_html.Pages(report).texts())["index.html"]
-    for shown in ("train.py", "50.00", "34", "text &lt;is&gt; host data", "dump_mode", "train.py:3", "freeze.py:7", 'id="run"'):
+    for shown in (
+        "train.py",
+        "50.00",
+        "34",
+        "text &lt;is&gt; host data",
+        "dump_mode",
+        "train.py:3",
+        "freeze.py:7",
+        'id="run"',
+        "in &lt;float16&gt;",
+        "no &lt;row&gt;",
+    ):
         assert shown in page, shown
     said = as_text.render(report)
+    assert "It failed with ValueError: no <row>\n  at train.py:36\n  in the node a/b (PyFunc), made at train.py:36\n" in said
+    assert "  precision: force_fp16: 3 nodes in <float16>" in said
     assert "Not counted among these operations: 34 nodes whose shapes only a run tells." in said
     assert "on the host: 2 nodes such as a/b: text <is> host data" in said and "made at train.py:3" in said
     without = replace(report, run={**RUN, "sessions": [], "device": ""}, language="en")

@@ -8,11 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from npu_runtime.config import RuntimeConfig
 from tests import fork_server
 from tests.shim.conftest import plain_environment
+from tf2npu.report.as_json import SCHEMA_FILE
 from tf2npu.session_options import LAUNCHERS
 
 TF2NPU = Path(sys.executable).with_name("tf2npu")
@@ -261,7 +263,9 @@ def test_a_run_goes_into_the_report(script, tmp_path):
         assert done.returncode == 3 and "the run is in" in done.stderr, done.stderr
     assert "options without effect here: hcom_parallel" in done.stderr and "still open at the end, made at" in done.stderr
     after = json.loads((tmp_path / "report" / "report.json").read_text())
+    jsonschema.validate(after, json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
     run = after.pop("run")
+    assert run["precision"][0].startswith("precision: the types of the graph, as TensorFlow computes")
     assert after == before
     assert (run["script"], run["exit_code"], run["steps"], run["recompilations"]) == ("run.py", 3, 3, 1)
     assert run["device_share"] == 1.0 and run["host_nodes"][0]["reason"] == "text is host data"

@@ -15,7 +15,7 @@ from tf2npu.findings import Finding, Level, Status
 from tf2npu.report.as_text import place
 from tf2npu.report.baseline import fingerprints
 from tf2npu.report.model import FileReport, Report
-from tf2npu.report.rule_facts import RuleFacts, rules_of
+from tf2npu.report.rule_facts import RuleTexts
 from tf2npu.report.visible import ODD, visible
 
 _GITHUB = {"failed": "error", "unsupported": "error", "manual": "warning", "fixed": "notice"}
@@ -24,7 +24,7 @@ _GITLAB = {"failed": "critical", "unsupported": "critical", "manual": "major", "
 
 def github(report: Report) -> str:
     """A workflow command a line for what a person must do, and for what is or would be fixed."""
-    rules = rules_of(report)
+    rules = RuleTexts(report)
     return "".join(_command(report, file, number, label, rules) for file, number, label in _shown(report))
 
 
@@ -73,9 +73,9 @@ def _label(file: FileReport, number: int) -> str:
     return finding.level.value if finding.level.value in _GITHUB else ""
 
 
-def _command(report: Report, file: FileReport, number: int, label: str, rules: dict[str, RuleFacts]) -> str:
+def _command(report: Report, file: FileReport, number: int, label: str, rules: RuleTexts) -> str:
     finding = file.findings[number]
-    title = f"{finding.rule} {rules[finding.rule].title}".strip()
+    title = f"{finding.rule} {rules.of(finding).title}".strip()
     fields = {"file": report.prefix + file.path, **_region(finding), "title": title}
     told = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in fields.items())
     return f"::{_GITHUB[label]} {told}::{_escaped(_message(finding))}\n"

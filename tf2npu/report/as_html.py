@@ -19,14 +19,14 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from tf2npu.findings import Finding, Level, Status, Verdict
-from tf2npu.report import check_section, run_section
+from tf2npu.report import check_section, run_page
 from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.as_text import place
 from tf2npu.report.code_table import code_html, seen, told
 from tf2npu.report.content_policy import page_policy
 from tf2npu.report.language import Catalogue, catalogue, template_in
 from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Lines, Report
-from tf2npu.report.rule_facts import RuleFacts, rules_of
+from tf2npu.report.rule_facts import RuleFacts, RuleTexts
 from tf2npu.report.visible import visible
 from tf2npu.rules.engine.repeated_findings import other_places
 
@@ -93,7 +93,7 @@ class Pages:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._files = [file for file in report.files if file.has_page]
-        self._rules = rules_of(report)
+        self._rules = RuleTexts(report)
         self._environment = _environment(report)
         self._page = self._environment.get_template("page.html")
 
@@ -141,7 +141,7 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
+def _index(report: Report, rules: RuleTexts) -> dict[str, Any]:
     texts = catalogue(report.language)
     return {
         "headline": told(texts.text(report.headline)),
@@ -153,10 +153,8 @@ def _index(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
         "apis": _apis(report),
         "verdicts": [verdict.value for verdict in Verdict],
         "files": [_file_row(file) for file in report.files],
-        "rules": [rule for rule in rules.values() if rule.title],
-        "run": report.run,
-        "run_sentence": texts.text(run_section.sentence(report.run)) if report.run else "",
-        "run_not_counted": texts.text(run_section.not_counted(report.run)) if report.run else "",
+        "rules": [(rule, reasons) for rule, reasons in rules if rule.title],
+        "runs": list(run_page.runs(report, texts, _site)),
         "check": _check(report.check, texts) if report.check else None,
     }
 
@@ -187,17 +185,18 @@ def _verdict(report: Report) -> str:
     return "; ".join([*failed, *work, *known]) + "."
 
 
-def _groups(report: Report, rules: dict[str, RuleFacts]) -> list[Group]:
+def _groups(report: Report, rules: RuleTexts) -> list[Group]:
     """The work that is left by reason: failed files, then unsupported, then manual; the largest group first."""
     order = ("failed", *(level.value for level in WORK_LEVELS))
-    groups: dict[tuple[str, str], Group] = {}
+    groups: dict[tuple[str, RuleFacts], Group] = {}
     for file in report.files:
         for number, finding in enumerate(file.findings, 1):
             label = "" if number - 1 in file.known else _label_of_work(file, finding)
             if label:
-                group = groups.setdefault((label, finding.rule), Group(label, rules[finding.rule]))
+                facts = rules.of(finding)
+                group = groups.setdefault((label, facts), Group(label, facts))
                 group.sites.append(_site(file, finding, number))
-    return sorted(groups.values(), key=lambda g: (order.index(g.label), -len(g.sites), g.facts.id))
+    return sorted(groups.values(), key=lambda g: (order.index(g.label), -len(g.sites), g.facts.id, g.facts.why))
 
 
 def _label_of_work(file: FileReport, finding: Finding) -> str:
@@ -277,7 +276,7 @@ def _file_row(file: FileReport) -> dict[str, Any]:
     return {"place": file.path, "href": href, "status": file.status.value, "levels": _levels_of(file), "said": said}
 
 
-def _page(file: FileReport, rules: dict[str, RuleFacts], texts: Catalogue) -> dict[str, Any]:
+def _page(file: FileReport, rules: RuleTexts, texts: Catalogue) -> dict[str, Any]:
     notes = [_note(file, finding, number, rules, texts) for number, finding in enumerate(file.findings, 1)]
     _tell_once(notes)
     by_line: dict[int, Markup] = {}
@@ -307,9 +306,9 @@ def _row(file: FileReport, cell: int | None, line: int) -> int:
     return line if cell is None or cell >= len(file.cell_lines) else file.cell_lines[cell] + line
 
 
-def _note(file: FileReport, finding: Finding, number: int, rules: dict[str, RuleFacts], texts: Catalogue) -> dict[str, Any]:
+def _note(file: FileReport, finding: Finding, number: int, rules: RuleTexts, texts: Catalogue) -> dict[str, Any]:
     line = f"line {finding.span.line}" if finding.cell is None else f"cell {finding.cell}, line {finding.span.line}"
-    facts = rules[finding.rule]
+    facts = rules.of(finding)
     known = texts.text(", known from the baseline") if number - 1 in file.known else ""
     message, elsewhere = other_places(finding.message)
     return {

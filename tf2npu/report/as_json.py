@@ -37,6 +37,7 @@ def pieces(report: Report) -> Iterator[str]:
         "tool": {"name": "tf2npu", "version": report.tool_version},
         "summary": _summary(report),
         **({"run": report.run} if report.run is not None else {}),
+        **({"earlier_runs": report.earlier_runs} if report.earlier_runs else {}),
         **({"check": report.check} if report.check is not None else {}),
     }
     yield json.dumps(document, indent=1).removesuffix("\n}")
@@ -63,7 +64,7 @@ def load(data: str | bytes) -> Report:
     typed = _typed(document)
     for number, file in enumerate(typed.files):
         _check_file(f"$.files[{number}]", file)
-    return _report(typed, document.get("run"), document.get("check"))
+    return _report(typed, document)
 
 
 def _parsed(data: str | bytes) -> dict[str, Any]:
@@ -161,6 +162,8 @@ def _finding(finding: Finding, is_known: bool) -> dict[str, Any]:
     }
     if finding.cell is not None:
         document["cell"] = finding.cell
+    if finding.part:
+        document["part"] = finding.part
     if is_known:
         document["known"] = True
     return document
@@ -172,7 +175,7 @@ def _place(span: Span) -> dict[str, int]:
     }  # fmt: skip
 
 
-def _report(document: ReportDocument, run: dict[str, Any] | None, check: dict[str, Any] | None) -> Report:
+def _report(document: ReportDocument, raw: dict[str, Any]) -> Report:
     summary = document.summary
     return Report(
         files=[_read_file(file) for file in document.files],
@@ -183,8 +186,9 @@ def _report(document: ReportDocument, run: dict[str, Any] | None, check: dict[st
         tool_version=document.tool.version,
         n_stale=summary.baseline.stale,
         apis=tuple(_read_api(row) for row in document.apis),
-        run=run,
-        check=check,
+        run=raw.get("run"),
+        earlier_runs=raw.get("earlier_runs", []),
+        check=raw.get("check"),
     )
 
 
@@ -202,7 +206,7 @@ def _read_file(entry: FileEntry) -> FileReport:
 
 def _read_finding(entry: FindingEntry) -> Finding:
     texts = {name: getattr(entry, name) for name in ("message", "api", "before", "after", "doc")}
-    return Finding(entry.rule, entry.level, entry.span, cell=entry.cell, **texts)
+    return Finding(entry.rule, entry.level, entry.span, cell=entry.cell, part=entry.part, **texts)
 
 
 def _read_api(entry: ApiEntry) -> ApiRow:

@@ -17,7 +17,7 @@ from tf2npu.report.as_json import lines
 from tf2npu.report.baseline import fingerprints
 from tf2npu.report.model import Change, FileReport, Report
 from tf2npu.report.overlap_index import OverlapIndex
-from tf2npu.report.rule_facts import RuleFacts, rules_of
+from tf2npu.report.rule_facts import RuleFacts, RuleTexts
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Level.UNSUPPORTED: "error", Level.MANUAL: "warning"}
@@ -30,8 +30,8 @@ def render(report: Report) -> str:
 
 def pieces(report: Report) -> Iterator[str]:
     """The same text piece by piece, a line for each result."""
-    rules = rules_of(report)
-    index = {rule_id: number for number, rule_id in enumerate(rules)}
+    rules = RuleTexts(report)
+    index = {rule.id: number for number, (rule, _) in enumerate(rules)}
     run = {
         "tool": {"driver": _driver(report, rules)},
         "columnKind": "unicodeCodePoints",
@@ -40,32 +40,32 @@ def pieces(report: Report) -> Iterator[str]:
         "invocations": [{"executionSuccessful": not report.statuses()["failed"]}],
     }
     yield json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1).removesuffix("\n  }\n ]\n}")
-    yield from lines("results", (result for file in report.files for result in _results(file, index)))
+    yield from lines("results", (result for file in report.files for result in _results(file, index, rules)))
     yield "\n  }\n ]\n}\n"
 
 
-def _driver(report: Report, rules: dict[str, RuleFacts]) -> dict[str, Any]:
-    return {"name": "tf2npu", "semanticVersion": report.tool_version, "rules": [_rule(rule) for rule in rules.values()]}
+def _driver(report: Report, rules: RuleTexts) -> dict[str, Any]:
+    return {"name": "tf2npu", "semanticVersion": report.tool_version, "rules": [_rule(*rule) for rule in rules]}
 
 
-def _rule(rule: RuleFacts) -> dict[str, Any]:
+def _rule(rule: RuleFacts, reasons: list[str]) -> dict[str, Any]:
     document: dict[str, Any] = {"id": rule.id}
     if rule.title:
         document["shortDescription"] = {"text": rule.title}
-    if rule.why:
-        document["fullDescription"] = {"text": rule.why}
-        document["help"] = {"text": rule.why}
+    if reasons:
+        document["fullDescription"] = {"text": " ".join(reasons)}
+        document["help"] = {"text": "\n\n".join(reasons)}
     return document
 
 
-def _results(file: FileReport, index: dict[str, int]) -> Iterator[dict[str, Any]]:
+def _results(file: FileReport, index: dict[str, int], rules: RuleTexts) -> Iterator[dict[str, Any]]:
     unexplained = _unexplained(file)
     changes: dict[str, list[Change]] = {}
     for change in file.changes:
         changes.setdefault(change.rule, []).append(change)
     by_rule = {rule: OverlapIndex([(change.span, change) for change in own]) for rule, own in changes.items()}
     for number, (finding, fingerprint) in enumerate(zip(file.findings, fingerprints(file), strict=True)):
-        document = _result(file, finding, index)
+        document = _result(file, finding, index, rules.of(finding).why)
         if finding.level is Level.FIXED and finding.cell is None and finding.rule in by_rule:
             own = by_rule[finding.rule].overlapping(finding.span)
             if own:  # with those that no finding explains
@@ -76,14 +76,14 @@ def _results(file: FileReport, index: dict[str, int]) -> Iterator[dict[str, Any]
         yield document
 
 
-def _result(file: FileReport, finding: Finding, index: dict[str, int]) -> dict[str, Any]:
+def _result(file: FileReport, finding: Finding, index: dict[str, int], why: str) -> dict[str, Any]:
     return {
         "ruleId": finding.rule,
         "ruleIndex": index[finding.rule],
         "level": _LEVELS.get(finding.level, "note"),
         "message": {"text": finding.message or finding.rule},
         "locations": [_finding_location(file, finding)],
-        "properties": {"tf2npu/level": finding.level.value, "tf2npu/api": finding.api},
+        "properties": {"tf2npu/level": finding.level.value, "tf2npu/api": finding.api, "tf2npu/why": why},
     }
 
 

@@ -52,9 +52,9 @@ def full(report: Report) -> Iterator[Line]:
     known = [line for file in report.files for line in finding_lines(report, file, _known(file), "known")]
     if known:
         yield from (Line(""), Line("Known (in the baseline):", "bold"), *known)
-    if report.run is not None:
+    for run in report.runs:
         yield from (Line(""), Line("Run on the simulated device:", "bold"))
-        yield from (Line(visible(text)) for text in run_lines(report.run))
+        yield from (Line(visible(text)) for text in run_lines(run))
     if report.check is not None:
         yield from (Line(""), Line("Check of the accuracy:", "bold"))
         yield from (Line(visible(text)) for text in check_lines(report.check))

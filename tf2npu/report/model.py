@@ -92,6 +92,7 @@ class Report:
     left_out: folders that were neither converted nor copied, with the reason; n_stale: entries of the baseline that fit no
     finding any more; prefix: path of SRC in the repository, for formats of code hosts only;
     apis: every TensorFlow and Horovod API that the project refers to.  run: what `tf2npu run --report` adds, as data.
+    earlier_runs: the last run of each other script.
     check: what `tf2npu check --report` adds.
     """
 
@@ -106,7 +107,13 @@ class Report:
     language: str = "en"
     apis: tuple[ApiRow, ...] = ()
     run: dict[str, Any] | None = None
+    earlier_runs: list[dict[str, Any]] = field(default_factory=list)
     check: dict[str, Any] | None = None
+
+    @property
+    def runs(self) -> list[dict[str, Any]]:
+        """All runs, the last one first."""
+        return [*([self.run] if self.run is not None else []), *self.earlier_runs]
 
     @property
     def n_known(self) -> int:

@@ -39,6 +39,7 @@ class FindingEntry(Range, kw_only=True):
     after: str
     doc: str
     cell: Count | None = None
+    part: str = ""
     known: bool = False
 
 
@@ -117,6 +118,22 @@ class OptionEntry(Struct):
     effect: str
 
 
+class FindingPlace(Struct):
+    rule: str
+    path: str
+    line: Place
+
+
+class FailureEntry(Struct):
+    type: str
+    message: str
+    place: str
+    node: str
+    op: str
+    node_place: str
+    finding: FindingPlace | None
+
+
 class Run(Struct):
     """What `tf2npu run --report` adds."""
 
@@ -133,6 +150,10 @@ class Run(Struct):
     sessions_on_tensorflow: list[str] = []
     uncounted_nodes: Count = 0
     tuning: list[str] = []
+    precision: list[str] = []
+    failure: FailureEntry | None = None
+    files: dict[str, str] = {}
+    changed_files: list[str] = []
 
 
 class FirstNode(Struct):
@@ -164,4 +185,5 @@ class ReportDocument(Struct):
     files: list[FileEntry]
     apis: list[ApiEntry] = []
     run: Run | None = None
+    earlier_runs: list[Run] = []
     check: Check | None = None

@@ -2,31 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tf2npu.file_findings import FILE_FINDINGS
+from tf2npu.findings import Finding
 from tf2npu.report.language import catalogue
 from tf2npu.report.model import Report
-from tf2npu.rules import all_rules
+from tf2npu.rules import rule_parts
 
 
 @dataclass(frozen=True)
 class RuleFacts:
+    """Of one part of a rule: parts share the title and have reasons of their own."""
+
     id: str
     title: str = ""
     why: str = ""
 
 
-def describe(ids: Iterable[str]) -> dict[str, RuleFacts]:
-    """Facts by rule id, sorted; a rule that this version does not know has an id only."""
-    known = {rule.id: RuleFacts(rule.id, rule.title, rule.why) for rule in all_rules()}
-    known |= {note.id: RuleFacts(note.id, note.title, note.why) for note in FILE_FINDINGS}
-    return {rule_id: known.get(rule_id, RuleFacts(rule_id)) for rule_id in sorted(set(ids))}
+class RuleTexts:
+    """Facts on each rule that a report mentions, in the report's language."""
+
+    def __init__(self, report: Report) -> None:
+        texts = catalogue(report.language)
+        self._by_part: dict[tuple[str, str], RuleFacts] = {}
+        for key in sorted({(finding.rule, finding.part) for _, finding in report.findings()}):
+            facts = _facts(*key)
+            self._by_part[key] = RuleFacts(facts.id, texts.text(facts.title), texts.text(facts.why))
+
+    def __iter__(self) -> Iterator[tuple[RuleFacts, list[str]]]:
+        """Each rule once, by id, with the reasons of those of its parts that found something."""
+        reasons: dict[str, tuple[RuleFacts, list[str]]] = {}
+        for facts in self._by_part.values():
+            whys = reasons.setdefault(facts.id, (facts, []))[1]
+            if facts.why and facts.why not in whys:
+                whys.append(facts.why)
+        return iter(reasons.values())
+
+    def of(self, finding: Finding) -> RuleFacts:
+        """Facts on the part that made a finding; no reason where a report does not say which of several it was."""
+        return self._by_part[finding.rule, finding.part]
 
 
-def rules_of(report: Report) -> dict[str, RuleFacts]:
-    """Facts on each rule that the report mentions, in the report's language."""
-    texts = catalogue(report.language)
-    facts = describe(finding.rule for _, finding in report.findings())
-    return {rule_id: RuleFacts(rule_id, texts.text(rule.title), texts.text(rule.why)) for rule_id, rule in facts.items()}
+def _facts(rule_id: str, part: str) -> RuleFacts:
+    """Facts on a part; of a rule that this version does not know the id only."""
+    known = _known()
+    if not (own := known.get(rule_id)):
+        return RuleFacts(rule_id)
+    found = next((facts for name, facts in own if name == part), None)
+    reasons = {facts.why for _, facts in own}
+    return found or RuleFacts(rule_id, own[0][1].title, reasons.pop() if len(reasons) == 1 else "")
+
+
+@lru_cache(maxsize=1)
+def _known() -> dict[str, list[tuple[str, RuleFacts]]]:
+    """The parts of each rule, by id, with their names."""
+    known: dict[str, list[tuple[str, RuleFacts]]] = {}
+    for part in rule_parts():
+        known.setdefault(part.id, []).append((part.name, RuleFacts(part.id, part.title, part.why)))
+    return known | {note.id: [("", RuleFacts(note.id, note.title, note.why))] for note in FILE_FINDINGS}

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tf2npu.file_findings import FILE_FINDINGS
-from tf2npu.report.language import catalogue, warn_of_english
+from tf2npu.report.language import Catalogue, catalogue, warn_of_english
 from tf2npu.report.visible import visible
-from tf2npu.rules import Example, Rule, all_rules
+from tf2npu.rules import Example, Rule, all_rules, rule_parts
 from tf2npu.rules.plugins import PLUGIN_IDS
 
 FORMATS = ("text", "json", "md")
@@ -27,15 +27,18 @@ def entries(prefix: str = "", language: str = "en") -> list[dict[str, Any]]:
         for entry in found:
             if entry["id"].startswith(PLUGIN_IDS) and not all(texts.has(entry[name]) for name in _SENTENCES):
                 warn_of_english(entry["id"], language)
-    return [{**entry, **{name: texts.text(entry[name]) for name in _SENTENCES}} for entry in found]
+    return [_translated(entry, texts) for entry in found]
+
+
+def _translated(entry: dict[str, Any], texts: Catalogue) -> dict[str, Any]:
+    parts = [{**part, "what": texts.text(part["what"]), "why": texts.text(part["why"])} for part in entry["parts"]]
+    return {**entry, **{name: texts.text(entry[name]) for name in _SENTENCES}, "parts": parts}
 
 
 def _entries(prefix: str) -> list[dict[str, Any]]:
     found = [_of_rule(rule) for rule in all_rules()]
-    found += [
-        {"id": n.id, "title": n.title, "what": "", "why": n.why, "matches": [_WHOLE_FILE], "source": "", "examples": []}
-        for n in FILE_FINDINGS
-    ]
+    nothing: dict[str, Any] = {"matches": [_WHOLE_FILE], "source": "", "examples": [], "parts": []}
+    found += [{"id": n.id, "title": n.title, "what": "", "why": n.why, **nothing} for n in FILE_FINDINGS]
     return sorted((entry for entry in found if entry["id"].startswith(prefix)), key=lambda entry: entry["id"])
 
 
@@ -59,6 +62,7 @@ def _of_rule(rule: Rule) -> dict[str, Any]:
         "matches": list(rule.matches),
         "source": rule.source,
         "examples": [_of_example(example) for example in rule.examples],
+        "parts": [{"name": p.name, "what": p.what, "why": p.why} for p in rule_parts() if p.id == rule.id],
     }
 
 
@@ -69,12 +73,20 @@ def _of_example(example: Example) -> dict[str, str]:
 
 def _explained(entry: dict[str, Any]) -> str:
     lines = [f"{entry['id']}  {entry['title']}", ""]
-    lines += [text for text in (entry["what"], entry["why"]) if text]
+    lines += [text for told in _what_and_why(entry) for text in told if text]
     lines += ["", _matches(entry, "{}")] if entry["matches"] else []
     lines += [f"Source: {entry['source']}"] if entry["source"] else []
     for example in entry["examples"]:
         lines += ["", *_example_lines(example)]
     return "\n".join(lines) + "\n"
+
+
+def _what_and_why(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    """What a rule does and why: once for each reason that a part of it has, with all that is done for this reason."""
+    done: dict[str, dict[str, None]] = {}
+    for part in entry["parts"] or [entry]:
+        done.setdefault(part["why"], {})[part["what"]] = None
+    return [(" ".join(filter(None, whats)), why) for why, whats in done.items()]
 
 
 def _matches(entry: dict[str, Any], form: str) -> str:
@@ -96,7 +108,9 @@ def _example_lines(example: dict[str, str]) -> list[str]:
 
 
 def _markdown(entry: dict[str, Any]) -> str:
-    lines = [f"## {entry['id']}", "", f"**{entry['title']}**", "", " ".join(filter(None, (entry["what"], entry["why"]))), ""]
+    lines = [f"## {entry['id']}", "", f"**{entry['title']}**", ""]
+    for told in _what_and_why(entry):
+        lines += [" ".join(filter(None, told)), ""]
     lines += [_matches(entry, "`{}`"), ""] if entry["matches"] else []
     lines += [f"Source: {entry['source']}", ""] if entry["source"] else []
     for example in entry["examples"]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from tf2npu.report.run_document import RunDocument
 
-RunDocument = dict[str, Any]
-"""As report.json holds it under "run"; its form is in the schema."""
+_MOST_FILES = 3
+"""The most files that the line of a stale run names: one is enough to run it again."""
 
 
 def sentence(run: RunDocument) -> str:
@@ -13,31 +13,57 @@ def sentence(run: RunDocument) -> str:
     n_sessions = len(run["sessions"])
     if not n_sessions:
         return f"{run['script']} ended with exit code {run['exit_code']}; no session ran on the device."
-    sessions = f"{n_sessions} session{'' if n_sessions == 1 else 's'}"
-    again = run["recompilations"]
+    runs, sessions = _counted(run["steps"], "run"), _counted(n_sessions, "session")
+    again = _counted(run["recompilations"], "recompilation")
     return (
-        f"{run['script']} ended with exit code {run['exit_code']} after {run['steps']} runs in {sessions} on {run['device']}; "
-        f"{100 * run['device_share']:.2f} % of the floating-point operations were done there, "
-        f"with {again} recompilation{'' if again == 1 else 's'} for new shapes."
+        f"{run['script']} ended with exit code {run['exit_code']} after {runs} in {sessions} on {run['device']}; "
+        f"{100 * run['device_share']:.2f} % of the floating-point operations were done there, with {again} for new shapes."
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def not_counted(run: RunDocument) -> str:
     """What the share leaves out; "" where it leaves out nothing."""
     count = run.get("uncounted_nodes", 0)
-    if not count:
+    return f"Not counted among these operations: {_counted(count, 'node')} whose shapes only a run tells." if count else ""
+
+
+def stale(run: RunDocument) -> str:
+    """That files have changed since the run; "" where none has."""
+    files = run.get("changed_files", [])
+    if not files:
         return ""
-    return f"Not counted among these operations: {count} node{'' if count == 1 else 's'} whose shapes only a run tells."
+    more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+    return f"Stale: changed since this run: {', '.join(files[:_MOST_FILES])}{more}. Run the script again."
+
+
+def failed(run: RunDocument) -> list[str]:
+    """What ended the script, where an exception did: what it says, where it came from, and the finding that stands there."""
+    failure = run.get("failure")
+    if failure is None:
+        return []
+    told = [f"It failed with {failure['type']}: {failure['message']}"]
+    told += [f"  at {failure['place']}"] if failure["place"] else []
+    if failure["node"]:
+        made = f", made at {failure['node_place']}" if failure["node_place"] else ""
+        told.append(f"  in the node {failure['node']} ({failure['op']}){made}")
+    if found := failure["finding"]:
+        told.append(f"  where this report has a finding: {found['rule']} at {found['path']}:{found['line']}")
+    return told
 
 
 def lines(run: RunDocument) -> list[str]:
     """The sentence, then a line for each reason, option and session that is worth a look."""
-    told = [sentence(run), *filter(None, [not_counted(run)])]
+    told = [*filter(None, [stale(run)]), sentence(run), *failed(run), *filter(None, [not_counted(run)])]
     for host in run["host_nodes"]:
-        told.append(f"  on the host: {host['count']} nodes such as {host['example']}: {host['reason']}")
+        nodes = _counted(host["count"], "node")
+        told.append(f"  on the host: {nodes} such as {host['example']}: {host['reason']}")
     for option in run["options_without_effect"]:
         told.append(f"  option without effect: {option['option']}: {option['effect']}")
-    told += [f"  {line}" for line in run.get("tuning", ())]
+    told += [f"  {line}" for line in (*run.get("precision", ()), *run.get("tuning", ()))]
     told += [
         f"  session on TensorFlow, as its config names no NpuOptimizer: made at {place or 'an unknown line'}"
         for place in run.get("sessions_on_tensorflow", ())

@@ -55,6 +55,11 @@ class Rule:
     once: bool = False
 
     @property
+    def name(self) -> str:
+        """What this part is called among those of its rule."""
+        return self.check.__name__
+
+    @property
     def before(self) -> str:
         """The first example that changes, or that a person has to change, as written."""
         return self._shown.before if self._shown is not None else ""

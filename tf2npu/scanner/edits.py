@@ -36,7 +36,7 @@ class Change:
 
 @dataclass
 class Fix:
-    """What one rule does at one site: all of its changes are made, or none."""
+    """What one rule does at one site: all of its changes are made, or none.  part: of the rule, as in findings."""
 
     rule: str
     changes: list[Change] = field(default_factory=list)
@@ -45,6 +45,7 @@ class Fix:
     symbols: list[tuple[str, object]] = field(default_factory=list)  # npu_bridge names used, with the scope of use
     # Ranges that other fixes replace by text without this name; a fix without changes may watch them, too.
     must_go: list[tuple[int, int, str]] = field(default_factory=list)
+    part: str = ""
     otherwise: Callable[[list[tuple[int, int]]], list[Finding]] = lambda left: []  # what to say of those that stay, if any does
 
 

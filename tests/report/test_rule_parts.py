@@ -1,0 +1,83 @@
+"""A finding is explained by the part of its rule that made it, and not by the part that is declared first."""
+
+import json
+
+import pytest
+
+from tests.report.test_sarif import VALIDATOR
+from tf2npu import Config, convert_source
+from tf2npu.report import as_html, as_json, as_sarif, rule_list
+from tf2npu.report.build import build
+from tf2npu.report.localized import localized
+from tf2npu.rules import all_rules, rule_parts
+
+BATCH = "import tensorflow as tf\nd = tf.data.Dataset.range(10).batch(3)\n"
+SMALLER_LAST_BATCH = "The NPU compiles a graph for fixed shapes; a smaller last batch means a second compilation or an error."
+BUCKETS = "The NPU compiles the graph anew for each shape: a bucket needs one length and one number of examples."
+HAS_SEVERAL_REASONS = sorted({p.id for p in rule_parts() for other in rule_parts() if p.id == other.id and p.why != other.why})
+
+
+@pytest.fixture(scope="module")
+def report():
+    return build([convert_source(BATCH, "train.py")])
+
+
+def test_the_pages_tell_the_reason_of_the_part(report):
+    pages = dict(as_html.Pages(report).texts())
+    assert len(pages) == 2
+    for text in pages.values():
+        assert SMALLER_LAST_BATCH in text
+        assert BUCKETS not in text
+
+
+def test_chinese_pages_do_so_too(report):
+    pages = dict(as_html.Pages(localized(report, "zh")).texts())
+    assert all("drop_remainder" in text and SMALLER_LAST_BATCH not in text for text in pages.values())
+    assert all("桶" not in text for text in pages.values())
+
+
+def test_sarif_tells_it_of_the_rule_and_of_the_result(report):
+    log = json.loads(as_sarif.render(report))
+    VALIDATOR.validate(log)
+    rule = next(rule for rule in log["runs"][0]["tool"]["driver"]["rules"] if rule["id"] == "NPU601")
+    assert rule["fullDescription"]["text"] == rule["help"]["text"] == SMALLER_LAST_BATCH
+    result = next(result for result in log["runs"][0]["results"] if result["ruleId"] == "NPU601")
+    assert result["properties"]["tf2npu/why"] == SMALLER_LAST_BATCH
+
+
+def test_report_json_keeps_the_part(report):
+    again = as_json.load(as_json.render(report))
+    assert [finding for _, finding in again.findings()] == [finding for _, finding in report.findings()]
+    assert {finding.part for _, finding in again.findings() if finding.rule == "NPU601"} == {"drop_remainder"}
+
+
+def test_the_list_of_rules_tells_every_reason():
+    for rule_id in HAS_SEVERAL_REASONS:
+        parts = [part for part in rule_parts() if part.id == rule_id]
+        for form in ("text", "md"):
+            text = rule_list.render(rule_list.entries(rule_id), form, in_full=True)
+            assert all(part.why in text and part.what in text for part in parts), (rule_id, form)
+        entry = json.loads(rule_list.render(rule_list.entries(rule_id), "json", in_full=True))[0]
+        assert {(part["what"], part["why"]) for part in entry["parts"]} == {(part.what, part.why) for part in parts}
+
+
+def test_parts_of_a_rule_are_told_apart_by_their_names():
+    assert len(HAS_SEVERAL_REASONS) >= 13
+    reasons: dict[tuple[str, str], set[str]] = {}
+    for part in rule_parts():
+        reasons.setdefault((part.id, part.name), set()).add(part.why)
+    assert [key for key, whys in reasons.items() if len(whys) > 1] == []
+
+
+def test_each_finding_of_such_a_rule_names_its_part():
+    names = {rule_id: {part.name for part in rule_parts() if part.id == rule_id} for rule_id in HAS_SEVERAL_REASONS}
+    n_found = 0
+    for rule in all_rules():
+        for example in rule.examples:
+            source = example.before if "import" in example.before else f"import tensorflow as tf\n{example.before}"
+            for mode in ("none", "tf", "horovod"):
+                for finding in convert_source(source, config=Config(distributed=mode)).findings:
+                    if finding.rule in names:
+                        n_found += 1
+                        assert finding.part in names[finding.rule], (finding, source)
+    assert n_found > 200

@@ -1,0 +1,42 @@
+"""Runs that a conversion keeps: those of the report that was there, marked where files have changed since."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
+from tf2npu.report import as_json, record
+from tf2npu.report.model import Report
+from tf2npu.report.run_document import RunDocument, of_this_version
+from tf2npu.run_files import changed
+
+_FILE = "report.json"
+
+
+def keep_runs(report: Report, folder: Path, root: Path) -> None:
+    """Give a report the runs that the one in a folder holds, when it is ours.
+
+    root: the folder, or the single file, that the runs have run: what a conversion has written, or SRC.
+    """
+    if _FILE not in record.load(folder).names:
+        return  # a tree may bring along any file of this name
+    try:
+        earlier = as_json.load(read_at_most(folder / _FILE, MOST_REPORT_BYTES))
+    except (OSError, as_json.NotAReport):
+        return
+    paths = {file.path for file in report.files}
+    runs = [of_this_version(run) for run in earlier.runs]
+    of_this_project = [run for run in runs if not run.get("files") or paths & set(run["files"])]
+    set_runs(report, of_this_project, str(root if root.is_dir() else root.parent))
+
+
+def set_runs(report: Report, runs: list[RunDocument], root: str) -> None:
+    """Give a report its runs, the last one first, each with the files that are no longer as it ran them."""
+    marked = [_marked(run, root) for run in runs]
+    report.run, report.earlier_runs = (marked[0], marked[1:]) if marked else (None, [])
+
+
+def _marked(run: RunDocument, root: str) -> RunDocument:
+    unmarked = {key: value for key, value in run.items() if key != "changed_files"}
+    files = changed(run.get("files", {}), root) if root else []
+    return {**unmarked, "changed_files": files} if files else unmarked

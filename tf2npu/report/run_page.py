@@ -1,0 +1,40 @@
+"""Runs as the index page shows them: texts in the reader's language, and a link to the finding at which a run failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tf2npu.findings import Finding
+from tf2npu.report import run_section
+from tf2npu.report.language import Catalogue
+from tf2npu.report.model import FileReport, Report
+from tf2npu.report.run_document import RunDocument
+
+
+def runs(report: Report, texts: Catalogue, site_of: Callable[[FileReport, Finding, int], Any]) -> Iterator[dict[str, Any]]:
+    """Each run, the last one first.  site_of: the link to a finding, by its file and its number there from 1."""
+    for run in report.runs:
+        found = _finding(report, run)
+        site = site_of(*found) if found is not None else None
+        said = run_section.failed(run)
+        yield {
+            "of": run,
+            "sentence": texts.text(run_section.sentence(run)),
+            "stale": texts.text(run_section.stale(run)),
+            "failed": [texts.text(line) for line in said[: len(said) - (site is not None)]],
+            "site": site,
+            "not_counted": texts.text(run_section.not_counted(run)),
+        }
+
+
+def _finding(report: Report, run: RunDocument) -> tuple[FileReport, Finding, int] | None:
+    """The finding at which a run failed, where the report still has it."""
+    named = (run.get("failure") or {}).get("finding")
+    if named is None:
+        return None
+    for file in report.files:
+        for number, finding in enumerate(file.findings, 1):
+            if (file.path, finding.rule, finding.span.line) == (named["path"], named["rule"], named["line"]):
+                return file, finding, number
+    return None

@@ -1,0 +1,109 @@
+"""How a script failed, for the report: the exception, the user's line, the node, and the finding that stands there."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tf2npu.findings import Finding, Level
+from tf2npu.report.aligned import compare
+from tf2npu.report.model import FileReport, Report
+
+_MOST_CHARACTERS = 1000
+"""Characters of an exception's text that a report keeps: the rest is on stderr."""
+_HEAD_OF_STACK = "Graph execution error:"
+"""First line of an error into which TensorFlow has put the stack of its node; the exception before it has what was said."""
+_WORST_FIRST = (Level.UNSUPPORTED, Level.MANUAL, Level.INFO, Level.FIXED, Level.SKIPPED)
+Place = tuple[str, int]
+"""File, as its code names it, and line from 1."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What ended a script.
+
+    place: innermost line of the user's; None where there is none.  node, op: of the graph, "" where the error names none.
+    node_place: the user's line that made the node.
+    """
+
+    type: str
+    message: str
+    place: Place | None = None
+    node: str = ""
+    op: str = ""
+    node_place: Place | None = None
+
+
+def failure_of(error: BaseException) -> Failure:
+    """What there is to tell of an exception; it is not kept, as its frames hold sessions open."""
+    errors = _with_causes(error)
+    made = next((op for each in errors if (op := _operation(each)) is not None), None)
+    frames = ((frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__))
+    return Failure(
+        type(error).__name__,
+        _message(errors),
+        _innermost(frames),
+        made.name if made is not None else "",
+        made.type if made is not None else "",
+        _innermost((frame.filename, frame.lineno) for frame in made.traceback) if made is not None else None,
+    )
+
+
+def finding_at(report: Report, root: str, places: Iterable[Place | None]) -> tuple[FileReport, Finding] | None:
+    """The finding on the first of these places that has one: there the worst, and of several the narrowest.
+
+    root: folder of the converted files, whose lines the places count; the findings count those of the original.
+    """
+    files = {os.path.join(root, file.path): file for file in report.files}
+    for file_name, line in filter(None, places):
+        file = files.get(os.path.realpath(file_name))
+        number = _line_before(file, line) if file is not None else 0
+        around = [f for f in file.findings if f.span.line <= number <= f.span.end_line] if file is not None else []
+        if file is not None and around:
+            return file, min(around, key=lambda f: (_WORST_FIRST.index(f.level), f.span.end_line - f.span.line))
+    return None
+
+
+def _line_before(file: FileReport, line: int) -> int:
+    """The line of the original that became a line of the converted file; for one that was put in, the line above."""
+    if file.source is None or not file.changes:
+        return line
+    rows = compare(file.source, file.changes).rows
+    last = next((number for number, row in enumerate(rows) if row.after == line), -1)
+    return next((row.before for row in reversed(rows[: last + 1]) if row.before is not None), 0)
+
+
+def _with_causes(error: BaseException) -> list[BaseException]:
+    """An exception and those that led to it, each once, the nearest first."""
+    found = [error]
+    for each in found:
+        found += [one for one in (each.__context__, each.__cause__) if one is not None and one not in found]
+    return found
+
+
+def _operation(error: BaseException) -> Any:
+    """The operation that one of TensorFlow's errors names."""
+    op = getattr(error, "op", None)
+    return op if hasattr(op, "node_def") and hasattr(op, "traceback") else None
+
+
+def _message(errors: list[BaseException]) -> str:
+    """What the first exception says, without the stack that TensorFlow puts around it, which names folders of this computer."""
+    texts = [str(getattr(error, "message", "") or error) for error in errors]
+    lines = [next(filter(None, map(str.strip, text.splitlines())), "") for text in texts]
+    return next((line for line in lines if line != _HEAD_OF_STACK), "")[:_MOST_CHARACTERS]
+
+
+def _innermost(frames: Iterable[tuple[str, int | None]]) -> Place | None:
+    """The last frame, from the outermost on, that is neither ours nor a library's."""
+    users = [(name, line) for name, line in frames if line and _is_users(name)]
+    return users[-1] if users else None
+
+
+def _is_users(file: str) -> bool:
+    libraries = importlib.import_module("npu_runtime.library_frames")  # a run has imported it; the converter needs none of it
+    return not (file.startswith("<") or "site-packages" in file or libraries.is_library(file))
