@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.collectives.collective_call import Call
-from npu_runtime.collectives.mpi_library import started, unlink_shared_memory, why_no_room
+from npu_runtime.collectives.mpi_library import Environment, started, unlink_shared_memory, why_no_room, why_not
 from npu_runtime.collectives.mpi_messages import Messages, move
+from npu_runtime.collectives.process_management import Exchange, ProcessManager
 from npu_runtime.collectives.reduce_ops import KEY_EXCHANGE
 from npu_runtime.errors import FailedPrecondition
 
@@ -42,34 +43,44 @@ class Mpi:
         self._size, self._server = size, server
         self._library: Library | None = None
         self._error: FailedPrecondition | None = None
+        self._environment: Environment | None = None
         self._thread: Thread | None = None
 
     def start(self, job: str, rank: int, exchange_keys: ExchangeKeys) -> None:
-        """Begin; it ends when all ranks have begun, and the script goes on meanwhile."""
+        """Begin; it ends when all ranks have begun, and the script goes on meanwhile.
 
-        def run() -> None:
-            try:
-                problem = why_no_room(self._size)
-                own = {str(rank): self._server, **({_NO_ROOM: f"rank {rank}: {problem}"} if problem else {})}
-                everywhere = _exchanged(own, self._size, exchange_keys)
-                servers = [everywhere[str(number)] for number in range(self._size)]
-                exchange = partial(_exchanged, size=self._size, exchange_keys=exchange_keys)
-                if _NO_ROOM in everywhere:
-                    raise FailedPrecondition(everywhere[_NO_ROOM])
-                module = started(job, rank, servers, exchange)
-                _exchanged({}, self._size, exchange_keys)
-                unlink_shared_memory()  # all have it now
-                self._library = Library(module)
-            except FailedPrecondition as error:
-                self._error = error
-
-        self._thread = Thread(target=run, name="start of MPI", daemon=True)
+        job: as ProcessManager has it.
+        """
+        problem = why_not()
+        if problem:
+            self._error = FailedPrecondition(problem)
+            return
+        exchange = partial(_exchanged, size=self._size, exchange_keys=exchange_keys)
+        manager = ProcessManager(job, rank, self._size, exchange)
+        self._environment = Environment(manager, self._server)
+        self._thread = Thread(target=self._run, args=(manager, rank, exchange), name="start of MPI", daemon=True)
         self._thread.start()
+
+    def _run(self, manager: ProcessManager, rank: int, exchange: Exchange) -> None:
+        try:
+            problem = why_no_room(self._size)
+            everywhere = exchange({str(rank): self._server, **({_NO_ROOM: f"rank {rank}: {problem}"} if problem else {})})
+            if _NO_ROOM in everywhere:
+                raise FailedPrecondition(everywhere[_NO_ROOM])
+            manager.place([everywhere[str(number)] for number in range(self._size)])
+            module = started(manager)
+            exchange({})
+            unlink_shared_memory()  # all have it now
+            self._library = Library(module)
+        except FailedPrecondition as error:
+            self._error = error
 
     def library(self) -> Library:
         """Wait for it.  Raises: FailedPrecondition."""
-        assert self._thread is not None
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
+        if self._environment is not None:
+            self._environment.restore()
         if self._error is not None or self._library is None:
             raise self._error or FailedPrecondition("MPI has not started")
         return self._library

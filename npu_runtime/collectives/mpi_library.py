@@ -8,11 +8,10 @@ import importlib.util
 import os
 import socket
 import struct
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from npu_runtime.collectives.process_management import Exchange, ProcessManager
+from npu_runtime.collectives.process_management import ProcessManager
 from npu_runtime.errors import FailedPrecondition
 
 INSTALL = 'pip install "tf2npu[mpi]"'
@@ -66,18 +65,29 @@ def why_no_room(n_ranks: int) -> str | None:
     )
 
 
-def started(job: str, rank: int, servers: list[str], exchange: Exchange) -> Any:
+class Environment:
+    """Variables that MPI reads while it starts: set by the thread that the script runs in, as all variables are."""
+
+    def __init__(self, manager: ProcessManager, server: str) -> None:
+        wanted = {**_SETTINGS, "FI_TCP_IFACE": _interface(server), **os.environ, **manager.environment}
+        self._before = {name: os.environ.get(name) for name in wanted if os.environ.get(name) != wanted[name]}
+        os.environ.update({name: wanted[name] for name in self._before})
+
+    def restore(self) -> None:
+        """Processes that this one starts have no part in its MPI.  What the script has set meanwhile stays."""
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        self._before = {}
+
+
+def started(manager: ProcessManager) -> Any:
     """The module mpi4py.MPI, ready for messages to all ranks.
 
-    servers: the address of each rank's machine.  job, exchange: as ProcessManager has them.
-    Raises: FailedPrecondition where it is not installed, is another MPI, or the other ranks cannot be reached.
+    Raises: FailedPrecondition where it is another MPI, or the other ranks cannot be reached.
     """
-    problem = why_not()
-    if problem:
-        raise FailedPrecondition(problem)
-    manager = ProcessManager(job, rank, servers, exchange)
-    before = dict(os.environ)
-    os.environ.update({**_SETTINGS, "FI_TCP_IFACE": _interface(servers[rank]), **os.environ, **manager.environment})
     try:
         rc = importlib.import_module("mpi4py").rc
         rc.initialize, rc.finalize = False, False  # a rank that ends says so to the coordinator, and waits for nobody
@@ -89,9 +99,7 @@ def started(job: str, rank: int, servers: list[str], exchange: Exchange) -> Any:
     except FailedPrecondition:
         raise
     except Exception as error:  # of the loader, of mpi4py, or of MPI, whose class is not known before it is there
-        raise manager.error or FailedPrecondition(f"MPI cannot be started: {error}") from None
-    finally:
-        _restore(before)
+        raise manager.error or FailedPrecondition(f"MPI cannot be started: {error}; {INSTALL} brings one that can") from None
     return mpi
 
 
@@ -113,13 +121,6 @@ def unlink_shared_memory() -> None:
         for name in {line.split(maxsplit=5)[5].rstrip() for line in maps if _SHARED_MEMORY in line}:
             with suppress(OSError):
                 os.unlink(name)
-
-
-def _restore(before: Mapping[str, str]) -> None:
-    """Processes that this one starts have no part in it."""
-    for name in set(os.environ) - set(before):
-        del os.environ[name]
-    os.environ.update(before)
 
 
 def _interface(address: str) -> str:

@@ -24,14 +24,14 @@ Exchange = Callable[[Mapping[str, str]], Mapping[str, str]]
 class ProcessManager:
     """Answers one MPI library, which reads and writes at a socket in the same process.
 
-    job: a name that no other job has, as MPI names its files in memory after it.  servers: the machine of each rank.
+    job: a name that no other job has, as MPI names its files in memory after it.  size: ranks of the job.
     exchange: called at each barrier.
     """
 
-    def __init__(self, job: str, rank: int, servers: list[str], exchange: Exchange) -> None:
+    def __init__(self, job: str, rank: int, size: int, exchange: Exchange) -> None:
         self._name = f"kvs_{job}"
-        self._rank, self._size, self._exchange = rank, len(servers), exchange
-        self._values: dict[str, str] = {"PMI_process_mapping": process_mapping(servers)}
+        self._rank, self._size, self._exchange = rank, size, exchange
+        self._values: dict[str, str] = {}
         self._new: dict[str, str] = {}
         self._ours, self._theirs = socket.socketpair()
         self.error: FailedPrecondition | None = None
@@ -41,6 +41,10 @@ class ProcessManager:
     def environment(self) -> dict[str, str]:
         """What MPI finds the manager by."""
         return {"PMI_FD": str(self._theirs.fileno()), "PMI_RANK": str(self._rank), "PMI_SIZE": str(self._size)}
+
+    def place(self, servers: list[str]) -> None:
+        """Say which machine each rank is on, before MPI starts."""
+        self._values["PMI_process_mapping"] = process_mapping(servers)
 
     def _serve(self) -> None:
         """Where the others cannot be reached the socket is closed, and MPI gives up."""

@@ -100,10 +100,12 @@ def disturb() -> None:
 
 
 def main() -> None:
+    os.environ["SET_MEANWHILE"] = "by the script"
     if WHAT == "all":
         for seed in range(int(sys.argv[5])):
             collectives(np.random.default_rng(seed))
             exchanges(np.random.default_rng(seed))
+        assert os.environ["SET_MEANWHILE"] == "by the script" and not [name for name in os.environ if name.startswith("PMI_")]
         return
     x = np.ones(3_000_000, np.float32)
     rank.exchange(SUM, [x])

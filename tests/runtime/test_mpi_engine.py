@@ -126,7 +126,7 @@ def test_machines_of_ranks_as_mpi_reads_them(servers, written):
 
 def test_the_manager_answers_the_wire_protocol():
     """Source: the messages of PMI-1 in MPICH's documentation."""
-    manager = ProcessManager("job", 1, ["a", "b"], lambda keys: {**keys, "card0": "tcp 1.2.3.4"})
+    manager = ProcessManager("job", 1, 2, lambda keys: {**keys, "card0": "tcp 1.2.3.4"})
     with manager._theirs.makefile("rw") as line:
         for said, answer in [
             ("cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"),
