@@ -26,6 +26,7 @@ from tf2npu.report.code_table import code_html, seen, told
 from tf2npu.report.content_policy import page_policy
 from tf2npu.report.language import Catalogue, catalogue, template_in
 from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Lines, Report
+from tf2npu.report.note_line import note_line
 from tf2npu.report.places import SHOWN, counted_findings, n_places
 from tf2npu.report.rule_facts import RuleFacts, RuleTexts
 from tf2npu.report.visible import visible
@@ -300,7 +301,7 @@ def _page(file: FileReport, rules: RuleTexts, texts: Catalogue) -> dict[str, Any
     by_line: dict[int, Markup] = {}
     n_lines = max(1, len(Lines(file.source or "")))
     for note, finding in zip(notes, file.findings, strict=True):
-        line = min(_row(file, finding.cell, finding.span.line), n_lines)
+        line = min(_row(file, finding.cell, note_line(file, finding)), n_lines)
         by_line[line] = by_line.get(line, Markup("")) + _note_html(note, len(notes), texts)
     listed = [note for note in notes if not note["first"]]
     return {"file": file, "levels": _levels_of(file), "notes": listed, "code": code_html(file, by_line, texts)}
