@@ -23,7 +23,7 @@ def note_line(file: FileReport, finding: Finding) -> int:
     if call is None:
         return finding.span.line
     changed = [
-        change.span.end_line for change in file.changes if change.rule == finding.rule and _is_inside(change.span, finding)
+        change.span.end_line for change in file.changes if change.rule == finding.rule and _is_inside(change.span, finding.span)
     ]
     ends = _ends_of_arguments(call, finding.span.line)
     if changed and finding.cell is None:
