@@ -103,7 +103,7 @@ def test_the_index_filters_and_sorts(chromium, report_folder, tmp_path):
     """
     answers = probe(chromium, report_folder / "index.html", code, tmp_path)
     total = 5 + len(samples.HOSTILE_NAMES)
-    assert (answers["all"], answers["found"], answers["said"]) == (total, 1, f"1 of {total} shown")
+    assert (answers["all"], answers["found"], answers["said"]) == (total, 1, f"1 of {total} files shown")
     assert answers["groups"] == 1
     assert answers["up"] == ["tensorflow.Session", "ascending"]
     assert answers["down"] == ["tensorflow.x", "descending"]
@@ -156,7 +156,7 @@ def test_places_that_share_a_row_are_counted(chromium, tmp_path):
     data = b"x = 1\n" * 8
     folder.write(build([FileResult("m.py", Status.UNCHANGED, findings, [], data, data)]), tmp_path, ["html"])
     code = "answers.said = document.querySelector('[data-for=\"todo-list\"] [role=status]').textContent;"
-    assert probe(chromium, tmp_path / "index.html", code, tmp_path / "1") == {"said": "7 of 7 shown"}
+    assert probe(chromium, tmp_path / "index.html", code, tmp_path / "1") == {"said": "7 of 7 findings shown"}
 
 
 def on_paper(page: Path) -> Path:

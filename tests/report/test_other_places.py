@@ -28,7 +28,7 @@ def test_the_other_places_are_links(path: str, source: str, shown: list[str]) ->
     pages = dict(as_html.Pages(build([convert_source(source, path)])).texts())
     page = pages[as_html.page_name(path)]
     assert "1 place" not in pages["index.html"].replace("11 place", "")
-    assert "NPU960 &middot; 3 places" in pages["index.html"]
+    assert "NPU960 &middot; 1 finding at 3 places" in pages["index.html"]
     for text in pages.values():
         links = re.findall(r'<a href="[^"#]*#(L\d+)">([^<]*)</a>', text)
         assert [line for _, line in links][: len(shown)] == shown

@@ -26,6 +26,8 @@ from tf2npu.report.code_table import code_html, seen, told
 from tf2npu.report.content_policy import page_policy
 from tf2npu.report.language import Catalogue, catalogue, template_in
 from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Lines, Report
+from tf2npu.report.note_line import note_line
+from tf2npu.report.places import SHOWN, counted_findings, n_places
 from tf2npu.report.rule_facts import RuleFacts, RuleTexts
 from tf2npu.report.visible import visible
 from tf2npu.rules.engine.repeated_findings import other_places
@@ -47,6 +49,7 @@ class Site:
     message: str = ""
     line: str = ""
     others: tuple[Site, ...] = ()  # places of which the message says that it is the same there
+    n_places: int = 1  # with those that the message does not name
 
 
 @dataclass
@@ -55,6 +58,8 @@ class Row:
 
     first: Site
     more: list[Site] = field(default_factory=list)
+    n_findings: int = 1
+    n_places: int = 1
 
 
 @dataclass
@@ -73,14 +78,19 @@ class Group:
             of_one.setdefault((site.href.partition("#")[0], site.api, site.message), []).append(site)
         rows = [[sites] if _are_many(sites) and sites[0].href else [[site] for site in sites] for sites in of_one.values()]
         return [
-            Row(sites[0], [*sites[1:], *(other for site in sites for other in site.others)])
+            Row(
+                sites[0],
+                [*sites[1:], *(other for site in sites for other in site.others)],
+                len(sites),
+                sum(site.n_places for site in sites),
+            )
             for shared in rows
             for sites in shared
         ]
 
     @property
     def n_places(self) -> int:
-        return sum(1 + len(site.others) for site in self.sites)
+        return sum(site.n_places for site in self.sites)
 
     @property
     def is_open(self) -> bool:
@@ -131,7 +141,9 @@ def _environment(report: Report) -> Environment:
     texts = catalogue(report.language)
     style, script = _asset("report.css"), _asset("report.js")
     environment.globals |= {
-        "report": report, "counted": texts.counted, "policy": page_policy(style, script), "style": Markup(style),
+        "report": report, "counted": texts.counted, "findings_at": lambda n, places: texts.text(counted_findings(n, places)),
+        "said": {name: texts.text(text) for name, text in SHOWN.items()},
+        "policy": page_policy(style, script), "style": Markup(style),
         "script": Markup(script),
     }  # fmt: skip
     return environment
@@ -173,14 +185,15 @@ def _check(check: check_section.CheckDocument, texts: Catalogue) -> dict[str, An
 
 
 def _verdict(report: Report) -> str:
-    left = [sum(1 for f in file.new_findings() if f.level in WORK_LEVELS) for file in report.files]
+    left = [[f for n, f in enumerate(file.findings) if n not in file.known and _label_of_work(file, f)] for file in report.files]
     n_failed = sum(1 for file in report.files if file.has_failed)
     known = [f"{_counted(report.n_known, 'finding')} known from the baseline"] if report.n_known else []
     if not any(left) and not n_failed:
         nothing = "Nothing is left to do in what was understood" if numbers(report)["unknown"] else "Nothing is left to do"
         return "; ".join([nothing, *known]) + "."
-    n_files = sum(1 for number in left if number)
-    work = [f"{_counted(sum(left), 'finding')} in {_counted(n_files, 'file')} for a person to look at"] if n_files else []
+    n_files, found = sum(1 for of_file in left if of_file), [finding for of_file in left for finding in of_file]
+    counted = counted_findings(len(found), n_places(found))
+    work = [f"{counted} in {_counted(n_files, 'file')} for a person to look at"] if n_files else []
     failed = [f"{_counted(n_failed, 'file')} failed"] if n_failed else []
     return "; ".join([*failed, *work, *known]) + "."
 
@@ -212,7 +225,13 @@ def _site(file: FileReport, finding: Finding, number: int) -> Site:
     others = tuple(Site("", f"{page}#L{_row(file, *where)}", line=_line(*where)) for where in elsewhere if page)
     href = f"{page}#f{number}" if page else ""
     return Site(
-        place(file.path, finding), href, finding.api, message if others else finding.message, str(finding.span.line), others
+        place(file.path, finding),
+        href,
+        finding.api,
+        message if others else finding.message,
+        str(finding.span.line),
+        others,
+        n_places([finding]),
     )
 
 
@@ -282,7 +301,7 @@ def _page(file: FileReport, rules: RuleTexts, texts: Catalogue) -> dict[str, Any
     by_line: dict[int, Markup] = {}
     n_lines = max(1, len(Lines(file.source or "")))
     for note, finding in zip(notes, file.findings, strict=True):
-        line = min(_row(file, finding.cell, finding.span.line), n_lines)
+        line = min(_row(file, finding.cell, note_line(file, finding)), n_lines)
         by_line[line] = by_line.get(line, Markup("")) + _note_html(note, len(notes), texts)
     listed = [note for note in notes if not note["first"]]
     return {"file": file, "levels": _levels_of(file), "notes": listed, "code": code_html(file, by_line, texts)}
@@ -297,6 +316,7 @@ def _tell_once(notes: list[dict[str, Any]]) -> None:
     for alike in same.values():
         if _are_many(alike):
             alike[0]["more"] += alike[1:]
+            alike[0]["n_findings"], alike[0]["n_places"] = len(alike), sum(note["n_places"] for note in alike)
             for note in alike[1:]:
                 note["first"] = alike[0]
 
@@ -319,6 +339,8 @@ def _note(file: FileReport, finding: Finding, number: int, rules: RuleTexts, tex
         "line": finding.span.line,
         "more": [{"id": f"L{_row(file, *where)}", "line": _line(*where)} for where in elsewhere],
         "first": None,
+        "n_findings": 1,
+        "n_places": n_places([finding]),
         "level": finding.level.value,
         "rule": finding.rule,
         "title": facts.title,

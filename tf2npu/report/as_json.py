@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
-from tf2npu.findings import Finding, Span
+from tf2npu.findings import Finding, Level, Span
 from tf2npu.report.apis import numbers
 from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, Report
+from tf2npu.report.places import n_places
 from tf2npu.report.report_document import ApiEntry, FileEntry, FindingEntry, Range, ReportDocument
 
 SCHEMA_FILE = Path(__file__).parent / "report.schema.json"
@@ -115,6 +116,7 @@ def _summary(report: Report) -> dict[str, Any]:
         "command": report.command,
         "files": report.statuses(),
         "findings": report.levels(),
+        "places": {level.value: n_places(f for _, f in report.findings() if f.level is level) for level in Level},
         "distributed": {
             "mode": report.mode,
             "found": [{"kind": d.kind, "places": list(d.places)} for d in report.distributions],

@@ -11,6 +11,7 @@ from tf2npu.report.apis import sentence
 from tf2npu.report.check_section import lines as check_lines
 from tf2npu.report.language import catalogue
 from tf2npu.report.model import WORK_LEVELS, FileReport, Report
+from tf2npu.report.places import counted_findings, n_places
 from tf2npu.report.run_section import lines as run_lines
 from tf2npu.report.visible import visible
 
@@ -68,7 +69,7 @@ def brief(report: Report, *, most: int = 20) -> Iterator[Line]:
     left = list(work_left(report))
     yield from left[:most]
     if len(left) > most:
-        yield Line(f"... and {len(left) - most} more: see the report", "bold")
+        yield Line(f"... and {counted(len(left) - most, 'finding')} more: see the report", "bold")
     yield from totals(report)
 
 
@@ -116,8 +117,8 @@ def _place_in_file(finding: Finding) -> str:
 def totals(report: Report) -> Iterator[Line]:
     """Three lines with numbers, and one for what was left out."""
     yield Line(f"{counted(len(report.files), 'file')}: {_numbers(report, report.statuses())}")
-    levels = report.levels()
-    yield Line(f"{counted(sum(levels.values()), 'finding')}: {_numbers(report, levels)}")
+    levels, found = report.levels(), [finding for _, finding in report.findings()]
+    yield Line(f"{counted_findings(len(found), n_places(found))}: {_numbers(report, levels)}")
     yield Line(sentence(report))
     if report.n_known or report.n_stale:
         stale = f"; {report.n_stale} of its entries fit nothing any more: --write-baseline drops them" if report.n_stale else ""

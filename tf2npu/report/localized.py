@@ -9,6 +9,7 @@ from dataclasses import replace
 from tf2npu.report.as_text import Line
 from tf2npu.report.language import catalogue, warn_of_english
 from tf2npu.report.model import Report
+from tf2npu.report.places import in_language
 from tf2npu.rules.plugins import PLUGIN_IDS
 
 _FINDING_LINE = re.compile(r".*:\d+:\d+: \w+ \w+ ")
@@ -23,7 +24,7 @@ def localized(report: Report, language: str) -> Report:
     for rule_id in sorted({rule_id for rule_id, message in told if not texts.has(message)}):
         warn_of_english(rule_id, language)
     files = [
-        replace(file, findings=[replace(finding, message=texts.text(finding.message)) for finding in file.findings])
+        replace(file, findings=[replace(finding, message=in_language(finding.message, language)) for finding in file.findings])
         for file in report.files
     ]
     return replace(report, files=files, language=language)

@@ -10,22 +10,24 @@
     const choice = tools.querySelector("select");
     const said = tools.querySelector("[role=status]");
     const rows = [...target.querySelectorAll("[data-row]")];
-    const places = (row) => Number(row.dataset.places || 1);
-    const all = rows.reduce((sum, row) => sum + places(row), 0);
+    // Findings and their places are two numbers: one finding may speak of several places.
+    const sum = (some, what) => some.reduce((number, row) => number + Number(row.dataset[what] || 1), 0);
+    const all = [sum(rows, "findings"), sum(rows, "places")];
     const apply = () => {
       const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
       const level = choice ? choice.value : "";
-      let shown = 0;
       for (const row of rows) {
         const text = row.textContent.toLowerCase();
         row.hidden = !words.every((w) => text.includes(w)) || (level && !row.dataset.row.split(" ").includes(level));
-        shown += row.hidden ? 0 : places(row);
       }
       for (const group of target.querySelectorAll("details.group")) {
         group.hidden = !group.querySelector("[data-row]:not([hidden])");
         if (words.length) group.open = true;
       }
-      said.textContent = `${shown} of ${all} shown`;
+      const seen = rows.filter((row) => !row.hidden);
+      const numbers = [sum(seen, "findings"), all[0], sum(seen, "places"), all[1]];
+      const text = all[0] === all[1] ? tools.dataset.said : tools.dataset.saidPlaces;
+      said.textContent = text.replace(/#/g, () => numbers.shift());
     };
     field.addEventListener("input", apply);
     if (choice) choice.addEventListener("change", apply);

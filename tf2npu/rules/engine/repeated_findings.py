@@ -10,8 +10,9 @@ from tf2npu.findings import Finding, Level
 from tf2npu.rules import hooks
 from tf2npu.rules.base import registered
 
-_TAIL = " This is one of {} such places in the file; the others: {}."
-_TOLD = re.compile(_TAIL.removesuffix(".").format(r"\d+", r"(?P<others>(?:cell \d+:)?\d+(?:, (?:cell \d+:)?\d+)*)") + r"\.$")
+TAIL = " This is one of {} such places in the file; the others: {}."
+"""How a message goes on that is told at the first of several places: their number, and where the others are."""
+_TOLD = re.compile(TAIL.removesuffix(".").format(r"\d+", r"(?P<others>(?:cell \d+:)?\d+(?:, (?:cell \d+:)?\d+)*)") + r"\.$")
 _MOST = 20
 """The most places that a message names: more are not read."""
 
@@ -43,7 +44,7 @@ def _also_at(first: Finding, others: list[Finding]) -> str:
     """How a message goes on after what it says of the first place."""
     places = list(dict.fromkeys(place for f in others if (place := _place(f)) != _place(first)))
     named = ", ".join(places[:_MOST]) + (", ..." if len(places) > _MOST else "")
-    return _TAIL.format(len(places) + 1, named) if places else ""
+    return TAIL.format(len(places) + 1, named) if places else ""
 
 
 def other_places(message: str) -> tuple[str, list[tuple[int | None, int]]]:
