@@ -121,6 +121,7 @@ def test_a_process_that_is_alone(asked, changed):
         ({"RANK_ID": "2"}, "RANK_ID='2': write a whole number from 0 to 1"),
         ({"RANK_ID": "-1"}, "RANK_ID='-1'"),
         ({"RANK_SIZE": "two"}, "RANK_SIZE='two': write a whole number from 0 to 32768"),
+        ({"TF2NPU_COLLECTIVE_ENGINE": "nccl"}, "TF2NPU_COLLECTIVE_ENGINE='nccl': write embedded or mpi, or unset it"),
         ({"HCCL_CONNECT_TIMEOUT": "soon"}, "HCCL_CONNECT_TIMEOUT='soon': write a number of seconds"),
         ({"RANK_TABLE_FILE": "/absent.json"}, "RANK_TABLE_FILE=/absent.json: it cannot be read: No such file"),
     ],
@@ -169,3 +170,28 @@ def test_wrong_tables_are_told_by_file_and_field(asked, table, said):
 def test_a_table_and_a_chief_exclude_each_other(asked):
     with pytest.raises(ValueError, match="RANK_TABLE_FILE and CM_CHIEF_IP are both set"):
         asked(servers(2), CM_CHIEF_IP="10.0.0.1", CM_CHIEF_PORT="6000")
+
+
+def test_the_embedded_engine_is_for_one_machine(asked):
+    here = servers(1, 1)
+    for number, server in enumerate(here["server_list"]):
+        server["host_ip"] = f"127.0.0.{number + 1}"
+    several = {"TF2NPU_JOB_KEY": "k" * 16}
+    assert asked(here, **several).servers.of_ranks == ("127.0.0.1", "127.0.0.2"), "host_ip stands before server_id"
+    with pytest.raises(ValueError, match="TF2NPU_COLLECTIVE_ENGINE=embedded is for one machine, and these ranks are on several"):
+        asked(here, TF2NPU_COLLECTIVE_ENGINE="embedded", **several)
+
+
+def test_a_chief_and_a_key_mean_several_machines(asked):
+    chief = {"CM_CHIEF_IP": "127.0.0.1", "CM_CHIEF_PORT": "6000", "CM_WORKER_IP": "127.0.0.2"}
+    assert asked(**chief).servers is None, "without a key it is this machine"
+    found = asked(TF2NPU_JOB_KEY="k" * 16, **chief).servers
+    assert (found.chief, found.port, found.of_ranks[1]) == ("127.0.0.1", 6000, "127.0.0.2")
+    assert "k" * 16 not in repr(found)
+    for changed, said in [
+        ({"CM_CHIEF_PORT": ""}, "CM_CHIEF_PORT is not: set it to a free port there"),
+        ({"CM_WORKER_IP": "198.51.100.9"}, "CM_WORKER_IP='198.51.100.9' is no address of this machine"),
+        ({"CM_CHIEF_PORT": "99"}, "CM_CHIEF_PORT='99': write a whole number from 1024 to 65520"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            asked(TF2NPU_JOB_KEY="k" * 16, **{**chief, **changed})

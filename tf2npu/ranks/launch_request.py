@@ -15,14 +15,12 @@ from typing import Any
 
 from tf2npu.ranks import job
 from tf2npu.ranks.hosts import run_hosts, stop_with_input, table_of
-from tf2npu.ranks.rank_environment import MOST_RANKS
+from tf2npu.ranks.rank_environment import ENGINE_VARIABLE, MOST_RANKS, engine_problem
 from tf2npu.ranks.rank_table import VARIABLE
 from tf2npu.ranks.rank_table_file import read_rank_table, servers_of
 from tf2npu.ranks.servers import KEY_VARIABLE, is_here
 from tf2npu.ranks.shared_folder import shared_folder
 
-ENGINES = ("embedded", "mpi")
-ENGINE_VARIABLE = "TF2NPU_COLLECTIVE_ENGINE"  # read by npu_runtime.collectives
 FROM_INPUT = "-"
 """The rank table that --hosts hands over on standard input, with the key and the variables of the job."""
 _MPIEXEC = ("PMI_RANK", "PMI_SIZE")
@@ -34,7 +32,8 @@ class LaunchRequest:
     """What the options of `tf2npu run` say of ranks.
 
     devices: on this machine, or on each host.  hosts: their addresses.  rank_table: path of one, or FROM_INPUT.
-    engine: one of ENGINES, None for the usual one.  launcher_exec: the command that starts another on a host.
+    engine: "embedded" or "mpi", None for what the environment says, or the usual one.  launcher_exec: the command that starts
+    another on a host.
     """
 
     devices: int = 1
@@ -63,7 +62,9 @@ def problem_of(request: LaunchRequest) -> str | None:
         return "--engine embedded is for one machine: leave it out, or --hosts"
     if len(request.hosts) * request.devices > MOST_RANKS:
         return f"{len(request.hosts)} hosts of {request.devices} devices are more than {MOST_RANKS} ranks"
-    needs_mpi = request.engine == "mpi" or len(request.hosts) > 1
+    needs_mpi = (request.engine or os.environ.get(ENGINE_VARIABLE)) == "mpi" or len(request.hosts) > 1
+    if request.engine is None and engine_problem(os.environ):
+        return engine_problem(os.environ)
     return (needs_mpi and _why_no_mpi()) or (None if request.is_for_one else job.why_not())
 
 

@@ -18,6 +18,8 @@ MOST_RANKS = 32768
 """Ranks of a job at most.  Source: the range of CM_WORKER_SIZE in HCCL's documentation."""
 CONNECT_SECONDS = 120.0
 """Seconds in which all ranks of a job have to come.  Source: the default of HCCL_CONNECT_TIMEOUT in HCCL's documentation."""
+ENGINES = ("embedded", "mpi")
+ENGINE_VARIABLE = "TF2NPU_COLLECTIVE_ENGINE"  # read by npu_runtime.collectives
 _PORT = "HCCL_IF_BASE_PORT"
 _CHIEF = ("CM_CHIEF_IP", "CM_CHIEF_PORT")
 _DEVICE = ("ASCEND_DEVICE_ID", "DEVICE_ID")
@@ -58,6 +60,9 @@ def rank_environment(environment: Mapping[str, str]) -> RankEnvironment | None:
     if rank is None:
         rank = _number(environment, variable, 0, size - 1)
     servers = _of_table(environment, Path(table), rank, size) if table else _of_chief(environment, rank, size)
+    problem = engine_problem(environment, servers)
+    if problem:
+        raise ValueError(problem)
     seconds = _seconds(environment)
     if servers is not None and table:
         place = "|".join(servers.of_ranks)  # a path may be another one on each machine
@@ -66,6 +71,16 @@ def rank_environment(environment: Mapping[str, str]) -> RankEnvironment | None:
     key = "\0".join((environment.get("JOB_ID", ""), place, str(size)))
     job = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:32]
     return RankEnvironment(rank, size, job, seconds, servers)
+
+
+def engine_problem(environment: Mapping[str, str], servers: Servers | None = None) -> str | None:
+    """What is wrong with the engine that the environment names."""
+    engine = environment.get(ENGINE_VARIABLE) or None
+    if engine not in (None, *ENGINES):
+        return f"{ENGINE_VARIABLE}={engine!r:.60}: write {' or '.join(ENGINES)}, or unset it"
+    if servers is not None and engine == "embedded":
+        return f"{ENGINE_VARIABLE}=embedded is for one machine, and these ranks are on several: unset it"
+    return None
 
 
 def _of_table(environment: Mapping[str, str], path: Path, rank: int, size: int) -> Servers | None:
