@@ -48,6 +48,7 @@ class Communicator:
         self._dial: Dial = lambda: connect(Path(folder), bytes.fromhex(key))
         if coordinator:
             self._dial = lambda: connect_to(coordinator, bytes.fromhex(key))
+        self._process = os.getpid()
         self._lines: dict[tuple[int, ...], _Line] = {}
         self._locks: dict[tuple[int, ...], Lock] = defaultdict(Lock)
         if mpi is not None:
@@ -76,12 +77,19 @@ class Communicator:
             raise FailedPrecondition(f"the other ranks cannot be reached: {gone or 'hung up'}") from None
 
     def finish(self) -> None:
-        """Before this process ends: wait until the other ranks have what it has sent to them."""
+        """Before this process ends: wait until the other ranks have what it has sent to them.
+
+        A process that this one has forked has no part in it, nor has a line on which a thread still waits.
+        """
+        if os.getpid() != self._process:
+            return
         if self._rank == 0 and self._lines:
             self._say_who_waited()
         finish_sends(_PATIENCE_SECONDS)
-        for line in list(self._lines.values()):
-            line.finish()
+        for ranks, line in list(self._lines.items()):
+            if self._locks[ranks].acquire(blocking=False):
+                line.finish()
+                self._locks[ranks].release()
 
     def _say_who_waited(self) -> None:
         """On standard error, once for all ranks; nothing where the coordinator is gone."""
@@ -89,8 +97,9 @@ class Communicator:
             connection = self._dial()
             connection.send(["waiting"])
             document = connection.receive()[0][1]
-            if document["last"]:
-                print(f"npu_runtime: {sentence(document, max(map(len, self._lines)))}", file=sys.stderr, flush=True)
+            n_ranks = max(map(len, self._lines))
+            if document["last"] and n_ranks > 1:
+                print(f"npu_runtime: {sentence(document, n_ranks)}", file=sys.stderr, flush=True)
 
 
 class _Line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -287,3 +288,18 @@ def test_who_waits_for_whom_is_noted(tmp_path):
     made.close()
     ((rank, times, seconds),) = document["last"]
     assert (document["calls"], rank, times) == (2, 1, 2) and 1.1 < seconds < 10, "two ranks, 0.3 s each, twice"
+
+
+def test_a_forked_process_says_nothing_at_its_end(coordinator, capfd):
+    """It has the lines of its parent, whose next call would get the wrong answer."""
+    world = World(coordinator, 2)
+    call = Call("HcomAllReduce", (0, 1), "sum")
+    world.call(call, np.ones(2), np.ones(2))
+    child = os.fork()
+    if child == 0:
+        world.ranks[0].finish()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert capfd.readouterr().err == ""
+    world.ranks[0].finish()
+    assert "2 ranks have met" in capfd.readouterr().err
