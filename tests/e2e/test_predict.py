@@ -88,7 +88,7 @@ class TestPredict:
         assert request.pop("out").endswith("prediction.json")
         assert request == {
             "socs": ["Ascend910A", "Ascend910B1"], "steps": 5, "batch": [32, 64], "precision": "allow_mix_precision",
-            "iterations_per_loop": 10, "shapes_only": True,
+            "iterations_per_loop": 10, "shapes_only": True, "devices": [],
         }  # fmt: skip
 
     def test_a_plain_script_is_converted_and_its_own_lines_are_named(self, tool, plain, made, monkeypatch, tmp_path):

@@ -66,8 +66,8 @@ def test_strangers_get_no_answer(running, words):
     with stranger(running) as link:
         assert len(link.recv(64, socket.MSG_WAITALL if not words else 0)) == 32, "the challenge, which says nothing of the key"
         link.sendall(words)
-        link.shutdown(socket.SHUT_WR)
-        with contextlib.suppress(ConnectionResetError):
+        with contextlib.suppress(OSError):  # it may have hung up already
+            link.shutdown(socket.SHUT_WR)
             assert link.recv(1) == b""
     assert works(running)
 

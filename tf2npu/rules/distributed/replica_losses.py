@@ -58,6 +58,6 @@ def replica_loss(call: Call) -> None:
         )
     else:
         call.manual(
-            "Gradients are averaged over the ranks after this division: global_batch_size has to be the number of rows that one "
-            "rank reads in a step."
+            "Gradients are averaged over the ranks after this division: pass the number of rows that one rank reads in a step as "
+            "global_batch_size."
         )
