@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Protocol
 from tf2npu.files.bounded_read import MB, read_at_most
 from tf2npu.files.directory import Directory
 from tf2npu.ranks.process import AS_COMMAND
+from tf2npu.ranks.process_control import exit_code_of
 
 CHECK_VARIABLE = "TF2NPU_CHECK"  # read by npu_bridge._check
 RECORD, FACTS, AGAIN = "record.json", "original.json", "again.json"
@@ -62,7 +63,7 @@ class CheckedScript:
         except subprocess.TimeoutExpired:
             self.is_late = True
             code = self.stop()
-        return code if code >= 0 else 128 - code
+        return exit_code_of(code)
 
     def stop(self) -> int:
         """End the process now."""

@@ -17,6 +17,7 @@ from tf2npu.config import ConfigError
 from tf2npu.prediction_request import chips_named
 from tf2npu.project.request import UsageProblem
 from tf2npu.ranks.process import AS_COMMAND
+from tf2npu.ranks.process_control import exit_code_of
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.visible import visible
 from tf2npu.temporary_conversion import TemporaryConversion, convert_for_run, is_migrated
@@ -79,5 +80,4 @@ def run_script(
     environment = {**os.environ, **variables}
     if converted and environment.get("PYTHONPATH"):
         environment["PYTHONPATH"] = converted.search_path(environment["PYTHONPATH"])
-    code = subprocess.run(command, env=environment, stdout=_STDERR, check=False).returncode
-    return code if code >= 0 else 128 - code
+    return exit_code_of(subprocess.run(command, env=environment, stdout=_STDERR, check=False).returncode)

@@ -148,18 +148,23 @@ def admit(link: socket.socket, key: bytes) -> bool:
     """Let a connection in that shows the key in time.  Raises: OSError."""
     if _is_other_user(link):
         return False
-    deadline, shown = time.monotonic() + HELLO_SECONDS, b""
-    while len(shown) < KEY_BYTES:
-        link.settimeout(max(0.001, deadline - time.monotonic()))
-        received = link.recv(KEY_BYTES - len(shown))
-        shown += received
-        if not received or time.monotonic() > deadline:
-            return False
-    if not hmac.compare_digest(shown, key):
+    if not hmac.compare_digest(exactly(link, KEY_BYTES, HELLO_SECONDS), key):
         return False
     link.settimeout(None)
     link.sendall(_WELCOME)
     return True
+
+
+def exactly(link: socket.socket, n_bytes: int, seconds: float) -> bytes:
+    """So many bytes of a greeting.  Raises: OSError where the other side hangs up before, or takes longer."""
+    deadline, come = time.monotonic() + seconds, b""
+    while len(come) < n_bytes:
+        link.settimeout(max(0.001, deadline - time.monotonic()))
+        received = link.recv(n_bytes - len(come))
+        if not received:
+            raise ConnectionAbortedError("hung up: its key, or its job, is another one")
+        come += received
+    return come
 
 
 @contextmanager

@@ -9,9 +9,8 @@ from __future__ import annotations
 import hmac
 import secrets
 import socket
-import time
 
-from npu_runtime.collectives.connection import HELLO_SECONDS, Connection
+from npu_runtime.collectives.connection import HELLO_SECONDS, Connection, exactly
 
 _NONCE_BYTES = 32
 _DIGEST = "sha256"
@@ -37,10 +36,10 @@ def connect_to(address: str, key: bytes) -> Connection:
     host, _, port = address.rpartition(":")
     link = socket.create_connection((host, int(port)), timeout=HELLO_SECONDS)
     try:
-        theirs = _exactly(link, _NONCE_BYTES)
+        theirs = exactly(link, _NONCE_BYTES, HELLO_SECONDS)
         ours = secrets.token_bytes(_NONCE_BYTES)
         link.sendall(ours + _digest(key, b"rank", theirs, ours))
-        if not hmac.compare_digest(_exactly(link, _DIGEST_BYTES), _digest(key, b"coordinator", theirs, ours)):
+        if not hmac.compare_digest(exactly(link, _DIGEST_BYTES, HELLO_SECONDS), _digest(key, b"coordinator", theirs, ours)):
             raise PermissionError(f"{address}: who listens there has another key")
         _watch(link)
     except BaseException:
@@ -54,7 +53,7 @@ def admit_from_network(link: socket.socket, key: bytes) -> bool:
     ours = secrets.token_bytes(_NONCE_BYTES)
     link.settimeout(HELLO_SECONDS)
     link.sendall(ours)
-    answer = _exactly(link, _NONCE_BYTES + _DIGEST_BYTES)
+    answer = exactly(link, _NONCE_BYTES + _DIGEST_BYTES, HELLO_SECONDS)
     theirs, digest = answer[:_NONCE_BYTES], answer[_NONCE_BYTES:]
     if not hmac.compare_digest(digest, _digest(key, b"rank", ours, theirs)):
         return False
@@ -65,18 +64,6 @@ def admit_from_network(link: socket.socket, key: bytes) -> bool:
 
 def _digest(key: bytes, who: bytes, *nonces: bytes) -> bytes:
     return hmac.digest(key, who + b"".join(nonces), _DIGEST)
-
-
-def _exactly(link: socket.socket, n_bytes: int) -> bytes:
-    """Raises: OSError, also where the other side hangs up or is slow."""
-    deadline, come = time.monotonic() + HELLO_SECONDS, b""
-    while len(come) < n_bytes:
-        link.settimeout(max(0.001, deadline - time.monotonic()))
-        received = link.recv(n_bytes - len(come))
-        if not received:
-            raise ConnectionAbortedError("hung up: its key, or its job, is another one")
-        come += received
-    return come
 
 
 def _watch(link: socket.socket) -> None:

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tf2npu.ranks import hosts, launch_request
+from tf2npu.ranks import hosts, launch_request, rank_table
 from tf2npu.ranks.launch_request import LaunchRequest, prepare, problem_of
 from tf2npu.ranks.rank_table_file import servers_of
 from tf2npu.ranks.servers import is_here
@@ -55,7 +55,7 @@ def test_ranks_of_mpiexec_are_ranks(monkeypatch):
 
 
 def test_the_table_of_hosts_is_one_that_we_read(tmp_path):
-    assert servers_of(hosts.table_of(["a", "b"], 2), 4, "--hosts") == ("a", "a", "b", "b")
+    assert servers_of(rank_table.table_of(["a", "b"], 2), 4, "--hosts") == ("a", "a", "b", "b")
 
 
 def test_the_key_is_on_no_command_line(monkeypatch, tmp_path):
@@ -63,7 +63,7 @@ def test_the_key_is_on_no_command_line(monkeypatch, tmp_path):
     started = []
     monkeypatch.setattr(hosts, "Host", lambda number, name, command, handed: started.append((name, list(command), handed)))
     monkeypatch.setattr(hosts.job, "run_processes", lambda kind, start: list(start(None)) and 0)
-    table = hosts.table_of(["127.0.0.1", "far"], 1)
+    table = rank_table.table_of(["127.0.0.1", "far"], 1)
     hosts.run_hosts(["127.0.0.1", "far"], table, "the key of it", "ssh -x", ["train.py", "a b; rm *"], tmp_path)
     (here, own, handed), (far, command, _) = started
     assert (here, far, command[:3]) == ("127.0.0.1", "far", ["ssh", "-x", "far"])
@@ -74,7 +74,7 @@ def test_the_key_is_on_no_command_line(monkeypatch, tmp_path):
 
 def test_a_table_of_other_machines_is_told(tmp_path):
     path = tmp_path / "t.json"
-    path.write_text(json.dumps(hosts.table_of(["198.51.100.1", "198.51.100.2"], 1)))
+    path.write_text(json.dumps(rank_table.table_of(["198.51.100.1", "198.51.100.2"], 1)))
     with pytest.raises(ValueError, match=r"none of its servers, 198.51.100.1, 198.51.100.2, is an address of this machine"):
         launch_request.run(LaunchRequest(rank_table=str(path)), ["train.py"], None)
 

@@ -20,18 +20,6 @@ _PASSED_ON = ("TF2NPU_", "HCCL_", "ASCEND_", "TF_")
 _COMMAND = "import sys; sys.path[0] = sys.prefix; from tf2npu.cli import main; main()"
 
 
-def table_of(hosts: Sequence[str], n_devices: int) -> dict[str, Any]:
-    """A rank table of layout 1.0, whose ranks are numbered host by host.  Source: HCCL's documentation."""
-    servers = []
-    for number, host in enumerate(hosts):
-        devices = [
-            {"device_id": str(i), "device_ip": f"192.168.{100 + number}.{100 + i}", "rank_id": str(number * n_devices + i)}
-            for i in range(n_devices)
-        ]
-        servers.append({"server_id": host, "device": devices})
-    return {"version": "1.0", "status": "completed", "server_count": str(len(hosts)), "server_list": servers}
-
-
 def run_hosts(
     hosts: Sequence[str], table: Mapping[str, Any], key: str, launcher_exec: str, words: Sequence[str], report: Path | None
 ) -> int:

@@ -8,12 +8,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from tf2npu.ranks.process import Process, Rank
+from tf2npu.ranks.process_control import signals_to
 from tf2npu.ranks.rank_output import Output
 from tf2npu.ranks.rank_table import rank_table
 from tf2npu.ranks.shared_folder import shared_folder
@@ -121,7 +122,7 @@ class _Job:
 
     def start(self, started: Iterable[Process], stack: ExitStack) -> None:
         """started: makes them.  stack: ends what is left of them.  Raises: OSError where a process cannot be made."""
-        stack.enter_context(_forwarding(self))
+        stack.enter_context(signals_to(self.hand_on))
         stack.callback(self.kill)
         for process in started:
             self._processes.append(process)
@@ -186,18 +187,6 @@ class _Job:
         """Whatever is left when this process goes on or fails."""
         for process in self._processes:
             process.kill()
-
-
-@contextmanager
-def _forwarding(job: _Job) -> Iterator[None]:
-    """Hand on what asks this process to end; what it was told to ignore, as by nohup, it ignores."""
-    wanted = [number for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, lambda number, _: job.hand_on(number)) for number in wanted}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 __all__ = ["run_processes", "run_ranks", "run_ranks_of_server", "why_not"]

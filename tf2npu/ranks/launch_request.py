@@ -14,9 +14,9 @@ from threading import Thread
 from typing import Any
 
 from tf2npu.ranks import job
-from tf2npu.ranks.hosts import run_hosts, stop_with_input, table_of
+from tf2npu.ranks.hosts import run_hosts, stop_with_input
 from tf2npu.ranks.rank_environment import ENGINE_VARIABLE, MOST_RANKS, engine_problem
-from tf2npu.ranks.rank_table import VARIABLE
+from tf2npu.ranks.rank_table import VARIABLE, table_of, write_table
 from tf2npu.ranks.rank_table_file import read_rank_table, servers_of
 from tf2npu.ranks.servers import KEY_VARIABLE, is_here
 from tf2npu.ranks.shared_folder import shared_folder
@@ -63,9 +63,11 @@ def problem_of(request: LaunchRequest) -> str | None:
     if len(request.hosts) * request.devices > MOST_RANKS:
         return f"{len(request.hosts)} hosts of {request.devices} devices are more than {MOST_RANKS} ranks"
     needs_mpi = (request.engine or os.environ.get(ENGINE_VARIABLE)) == "mpi" or len(request.hosts) > 1
-    if request.engine is None and engine_problem(os.environ):
-        return engine_problem(os.environ)
-    return (needs_mpi and _why_no_mpi()) or (None if request.is_for_one else job.why_not())
+    return (
+        (engine_problem(os.environ) if request.engine is None else None)
+        or (_why_no_mpi() if needs_mpi else None)
+        or (None if request.is_for_one else job.why_not())
+    )
 
 
 def _why_no_mpi() -> str | None:
@@ -123,8 +125,7 @@ def _run_from_input(words: Sequence[str], report: Path | None) -> int:
         raise ValueError("--rank-table - is what --hosts calls itself with: name a file") from None
     Thread(target=stop_with_input, daemon=True).start()
     with shared_folder() as folder:
-        path = folder / "table.json"
-        importlib.import_module("tf2npu.ranks.rank_table").write_table(folder, path.name, handed["table"])
+        path = write_table(folder, "table.json", handed["table"])
         return _run_here(servers, words, {**given, VARIABLE: str(path)}, report, "--hosts")
 
 

@@ -9,14 +9,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import replacing
 from tf2npu.files.temporary import temporary_folder
 from tf2npu.ranks import interpreter
+from tf2npu.ranks.process_control import exit_code_of, signals_to
 from tf2npu.report.visible import visible
 
 SUFFIX = ".sh"
@@ -44,12 +45,11 @@ def run_launcher(script: Path, words: Sequence[str]) -> int:
         process = subprocess.Popen(["bash", str(script), *words], env={**os.environ, "PATH": path}, pass_fds=(said,))
         os.close(said)
         started = _Started(heard)
-        with _handing_on(process, started):
+        with signals_to(lambda _: _end(process, started)):
             started.wait_with(process)
     for number, code in started.failed.items():
         print(f"tf2npu run: {started.name(number)} has ended with exit code {code}", file=sys.stderr)
-    code = process.returncode if process.returncode >= 0 else 128 - process.returncode
-    return code or next(iter(started.failed.values()), 0)
+    return exit_code_of(process.returncode) or next(iter(started.failed.values()), 0)
 
 
 class _Started:
@@ -127,20 +127,9 @@ def _write_interpreters(folder: Path, said: int) -> None:
                 stream.write(text.encode("utf-8", "surrogateescape"))
 
 
-@contextmanager
-def _handing_on(process: subprocess.Popen[bytes], started: _Started) -> Iterator[None]:
-    """What asks this process to end asks the script and its ranks too: bash starts these so that Ctrl-C passes them by."""
-
-    def hand_on(number: int, _: object) -> None:
-        for one in started.running:
-            with suppress(ProcessLookupError):
-                os.kill(one, signal.SIGTERM)
-        process.send_signal(signal.SIGTERM)
-
-    wanted = [number for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, hand_on) for number in wanted}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _end(process: subprocess.Popen[bytes], started: _Started) -> None:
+    """Ask the script and its ranks to end: bash starts these so that Ctrl-C passes them by."""
+    for one in started.running:
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGTERM)
+    process.send_signal(signal.SIGTERM)

@@ -68,42 +68,58 @@ def _beside_the_chief(given: RankEnvironment, servers: Servers, folder: Director
 
 def _from_afar(given: RankEnvironment, servers: Servers, key: bytes) -> tuple[str, str]:
     """Look at the ports in turn until the coordinator is there.  Raises: CannotMeet."""
-    network: Any = importlib.import_module("npu_runtime.collectives.network")
-    begun, is_told, why = time.monotonic(), False, ""
+    begun, is_told, waiting = time.monotonic(), False, _waiting(given, servers, "nobody was asked")
     while time.monotonic() - begun < given.seconds:
-        for port in range(servers.port, servers.port + network.N_PORTS):
-            place = f"{servers.chief}:{port}"
-            try:
-                run = attend(network.connect_to(place, key), given)
-            except ConnectionRefusedError:
-                why = why or "nobody listens there"
-                continue
-            except (OSError, EOFError) as error:
-                why = str(error.strerror or error) if isinstance(error, OSError) else "hung up"
-                if isinstance(error, socket.gaierror):
-                    raise CannotMeet(f"{servers.chief}, where rank 0 is, is no address: {why}") from None
-                continue
-            if run:
-                return place, run
+        place, run, why = _at_one_of_the_ports(given, servers, key)
+        if run:
+            return place, run
+        waiting = _waiting(given, servers, why)
         if not is_told and time.monotonic() - begun > NOTICE_SECONDS:
             is_told = True
-            print(f"npu_bridge: {_waiting(given, servers, network.N_PORTS, why)}", file=sys.stderr, flush=True)
+            print(f"npu_bridge: {waiting}", file=sys.stderr, flush=True)
         time.sleep(RETRY_SECONDS)
-    raise CannotMeet(f"{_waiting(given, servers, network.N_PORTS, why)}; {given.seconds:g} s are over (HCCL_CONNECT_TIMEOUT)")
+    raise CannotMeet(f"{waiting}; {given.seconds:g} s are over (HCCL_CONNECT_TIMEOUT)")
 
 
-def _waiting(given: RankEnvironment, servers: Servers, n_ports: int, why: str) -> str:
-    ports = f"ports {servers.port} to {servers.port + n_ports - 1}"
+def _at_one_of_the_ports(given: RankEnvironment, servers: Servers, key: bytes) -> tuple[str, str, str]:
+    """Where the coordinator is, and the run; else why it is not there, by the last port at which somebody listens."""
+    why = "nobody listens there"
+    for port in _ports(servers):
+        place = f"{servers.chief}:{port}"
+        try:
+            run = attend(_network().connect_to(place, key), given)
+        except ConnectionRefusedError:
+            continue
+        except socket.gaierror as error:
+            raise CannotMeet(f"{servers.chief}, where rank 0 is, is no address: {error.strerror}") from None
+        except (OSError, EOFError) as error:
+            why = str(getattr(error, "strerror", "") or error or "hung up")
+            continue
+        if run:
+            return place, run, ""
+    return "", "", why
+
+
+def _network() -> Any:
+    """The module of npu_runtime, which is not imported before ranks are on several machines."""
+    return importlib.import_module("npu_runtime.collectives.network")
+
+
+def _ports(servers: Servers) -> range:
+    return range(servers.port, servers.port + _network().N_PORTS)
+
+
+def _waiting(given: RankEnvironment, servers: Servers, why: str) -> str:
+    ports = _ports(servers)
     return (
-        f"rank {given.rank} of {given.size} waits for rank 0 at {servers.chief}, {ports} ({why}): start rank 0 there, "
-        f"with the same JOB_ID, rank table and {KEY_VARIABLE}, and let these ports through"
+        f"rank {given.rank} of {given.size} waits for rank 0 at {servers.chief}, ports {ports[0]} to {ports[-1]} ({why}): "
+        f"start rank 0 there, with the same JOB_ID, rank table and {KEY_VARIABLE}, and let these ports through"
     )
 
 
 def _attended(place: str, key: bytes, given: RankEnvironment) -> str:
     """The name of the run, empty where nobody is there any more.  Raises: CannotMeet."""
-    network = importlib.import_module("npu_runtime.collectives.network")
     try:
-        return attend(network.connect_to(place, key), given)
+        return attend(_network().connect_to(place, key), given)
     except (OSError, EOFError, ValueError):
         return ""

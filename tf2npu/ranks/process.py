@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TextIO
 
 from tf2npu.ranks.cores import share_cores
+from tf2npu.ranks.process_control import exit_code_of
 from tf2npu.ranks.rank_output import Output
 
 AS_COMMAND = """
@@ -34,7 +35,7 @@ class Process:
     def exit_code(self) -> int | None:
         """As a shell has it, None while the process runs."""
         code = self.process.poll()
-        return code if code is None or code >= 0 else 128 - code
+        return code if code is None else exit_code_of(code)
 
     def stop(self, kind: int) -> None:
         """Send a signal, if the process is there to get it."""

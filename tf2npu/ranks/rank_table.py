@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +14,27 @@ VARIABLE = "RANK_TABLE_FILE"
 
 
 def rank_table(folder: Path, n_ranks: int) -> dict[str, str]:
-    """Write a rank table and name it for the ranks, unless the user has named theirs: that one is the scripts' alone to read.
-
-    Source: layout 1.0 of the rank table in HCCL's documentation.
-    """
+    """Write a rank table and name it for the ranks, unless the user has named theirs: that one is the scripts' alone to read."""
     if os.environ.get(VARIABLE):
         return {}
-    devices = [{"device_id": str(i), "device_ip": f"192.168.100.{100 + i}", "rank_id": str(i)} for i in range(n_ranks)]
-    table = {
-        "version": "1.0", "status": "completed", "server_count": "1",
-        "server_list": [{"server_id": "127.0.0.1", "device": devices}],
-    }  # fmt: skip
-    name = f"{n_ranks}p.json"
-    write_table(folder, name, table)
-    return {VARIABLE: str(folder / name)}
+    return {VARIABLE: str(write_table(folder, f"{n_ranks}p.json", table_of(["127.0.0.1"], n_ranks)))}
 
 
-def write_table(folder: Path, name: str, table: Mapping[str, Any]) -> None:
-    """Write a table into a folder of ours.  Raises: OSError."""
+def table_of(hosts: Sequence[str], n_devices: int) -> dict[str, Any]:
+    """A rank table of layout 1.0, whose ranks are numbered host by host.  Source: HCCL's documentation."""
+    servers = []
+    for number, host in enumerate(hosts):
+        devices = [
+            {"device_id": str(i), "device_ip": f"192.168.{100 + number}.{100 + i}", "rank_id": str(number * n_devices + i)}
+            for i in range(n_devices)
+        ]
+        servers.append({"server_id": host, "device": devices})
+    return {"version": "1.0", "status": "completed", "server_count": str(len(hosts)), "server_list": servers}
+
+
+def write_table(folder: Path, name: str, table: Mapping[str, Any]) -> Path:
+    """Write a table into a folder of ours; returns its path.  Raises: OSError."""
     with Directory.given(folder) as place, place.new_file(name, 0o600) as file:
         os.fchmod(file.fileno(), 0o600)  # whatever the umask has taken
         file.write(json.dumps(table, indent=1).encode("ascii"))
+    return folder / name

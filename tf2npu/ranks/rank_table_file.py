@@ -27,15 +27,13 @@ def read_rank_table(path: Path, size: int | None, name: str = "RANK_TABLE_FILE")
     return servers_of(_read(path, shown), size, shown)
 
 
-def servers_of(table: Any, size: int | None, shown: str) -> tuple[str, ...]:
+def servers_of(table: dict[str, Any], size: int | None, shown: str) -> tuple[str, ...]:
     """The same of a table that has been read.  shown: what messages call it.  Raises: ValueError."""
-    if not isinstance(table, dict):
-        raise ValueError(f"{shown}: it is no JSON object")
     if table.get("status") != _COMPLETED:
         raise ValueError(f'{shown}: "status" is {table.get("status")!r:.40}: a table in use has "{_COMPLETED}"')
     if "super_pod_list" in table:
         raise ValueError(f'{shown}: "super_pod_list": super-pods are not simulated; write a table of layout 1.0')
-    servers = [server for server, _ in _devices(table, shown)]
+    servers = [_address(server) for server, _ in _devices(table, shown)]
     count = str(table.get("server_count", ""))
     if count and "server_list" in table and count != str(len(table["server_list"])):
         raise ValueError(f'{shown}: "server_count" is {count:.20}, and "server_list" has {len(table["server_list"])}')
@@ -55,18 +53,16 @@ def place_in_pod(path: Path, pod: str, device: int) -> int | None:
     table = _read(path, shown)
     if "group_list" not in table:
         return None
-    place = 0
     pods = []
-    for group in _objects(table, "group_list", shown):
-        for instance in _objects(group, "instance_list", shown):
-            pods.append(str(instance.get("pod_name")))
-            for one in _objects(instance, "devices", shown):
-                if pods[-1] == pod and str(one.get("device_id")) == str(device):
-                    return place
-                place += 1
+    for place, (instance, one) in enumerate(_devices(table, shown)):
+        pods.append(str(instance.get("pod_name")))
+        if pods[-1] == pod and str(one.get("device_id")) == str(device):
+            return place
     if pod in pods:
         raise ValueError(f'{shown}: "pod_name" {pod!r:.60} has no "device_id" {device}')
-    raise ValueError(f'RANK_ID={pod!r:.60}: {shown} has no such "pod_name"; write a number, or one of {", ".join(pods)!r:.200}')
+    raise ValueError(
+        f'RANK_ID={pod!r:.60}: {shown} has no such "pod_name"; write a number, or one of {", ".join(dict.fromkeys(pods))!r:.200}'
+    )
 
 
 def _read(path: Path, shown: str) -> dict[str, Any]:
@@ -85,17 +81,17 @@ def _read(path: Path, shown: str) -> dict[str, Any]:
     return table
 
 
-def _devices(table: dict[str, Any], shown: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each device with its server."""
+def _devices(table: dict[str, Any], shown: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each device with its server, or with the instance that it belongs to."""
     if "server_list" in table:
         for server in _objects(table, "server_list", shown):
             for device in _objects(server, "device", shown):
-                yield _address(server), device
+                yield server, device
         return
     for group in _objects(table, "group_list", shown):
         for instance in _objects(group, "instance_list", shown):
             for device in _objects(instance, "devices", shown):
-                yield _address(instance), device
+                yield instance, device
 
 
 def _address(server: dict[str, Any]) -> str:
