@@ -15,7 +15,7 @@ import click
 
 from tf2npu.baseline_option import Baseline
 from tf2npu.config import Config, ConfigError, load_config
-from tf2npu.files.bounded_read import MOST_REPORT_BYTES, MOST_SOURCE_BYTES, read_at_most, size_in_words
+from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
 from tf2npu.files.directory import Directory
 from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult, Seen
@@ -95,7 +95,7 @@ def scan(src: Path, **options) -> int:
 def render_again(file: Path, formats: list[str], target: Path | None, prefix: str, language: str) -> int:
     """`tf2npu report`; returns the exit code."""
     try:
-        report = as_json.load(read_at_most(file, MOST_REPORT_BYTES))
+        report = as_json.read(file)
     except OSError as error:
         raise RefusedRequest(f"{file}: cannot be read: {error.strerror or error}") from None
     except as_json.NotAReport as error:

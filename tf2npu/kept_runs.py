@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.report import as_json, record
 from tf2npu.report.model import Report
 from tf2npu.report.run_document import RunDocument, of_this_version
@@ -21,7 +20,7 @@ def keep_runs(report: Report, folder: Path, root: Path) -> None:
     if _FILE not in record.load(folder).names:
         return  # a tree may bring along any file of this name
     try:
-        earlier = as_json.load(read_at_most(folder / _FILE, MOST_REPORT_BYTES))
+        earlier = as_json.read(folder / _FILE)
     except (OSError, as_json.NotAReport):
         return
     paths = {file.path for file in report.files}

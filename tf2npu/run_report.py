@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.files.lock import Busy
 from tf2npu.kept_runs import set_runs
 from tf2npu.project.walk import REPORT_FOLDER
@@ -42,7 +41,7 @@ def why_not(place: Path) -> str:
 
 def load(place: Path) -> Report:
     """The report in a folder.  Raises: OSError; NotAReport."""
-    return as_json.load(read_at_most(place / "report.json", MOST_REPORT_BYTES))
+    return as_json.read(place / "report.json")
 
 
 def short(line: str) -> str:

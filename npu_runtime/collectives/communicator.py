@@ -19,18 +19,15 @@ from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, COORDINATO
 from npu_runtime.collectives.connection import BrokenMessage, Connection, connect
 from npu_runtime.collectives.engine import EMBEDDED, MPI
 from npu_runtime.collectives.mpi_engine import Mpi
-from npu_runtime.collectives.mpi_messages import finish_sends
+from npu_runtime.collectives.mpi_messages import LOOK_SECONDS, Look, finish_sends
 from npu_runtime.collectives.network import connect_to
 from npu_runtime.collectives.shm_transport import Inbox, Outbox, Packed, described
 from npu_runtime.collectives.waiting import sentence
 from npu_runtime.errors import FailedPrecondition
 from npu_runtime.process_end import at_process_end
 
-LOOK_SECONDS = 0.1
-"""Seconds after which a waiting rank looks at what its process was asked meanwhile."""
 _PATIENCE_SECONDS = 2.0
 """Seconds for the coordinator to say why messages between ranks fail: it knows of a rank that has ended within 0.2 s."""
-Look = Callable[[], None]
 Dial = Callable[[], Connection]
 """Makes a connection to the coordinator."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.mpi_library import Environment, started, unlink_shared_memory, why_no_room, why_not
-from npu_runtime.collectives.mpi_messages import Messages, move
+from npu_runtime.collectives.mpi_messages import Look, Messages, move
 from npu_runtime.collectives.process_management import Exchange, ProcessManager
 from npu_runtime.collectives.reduce_ops import KEY_EXCHANGE
 from npu_runtime.errors import FailedPrecondition
@@ -31,7 +31,7 @@ class Library:
         self._module = module
         self.error: type[Exception] = module.Exception
 
-    def move(self, call: Call, arrays: Sequence[np.ndarray], rank: int, tag: int, look: Callable[[], None]) -> np.ndarray:
+    def move(self, call: Call, arrays: Sequence[np.ndarray], rank: int, tag: int, look: Look) -> np.ndarray:
         """What the rank gets of a call.  look: as Messages has it."""
         return move(Messages(self._module, call, rank, tag, look), call, arrays)
 

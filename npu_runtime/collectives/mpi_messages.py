@@ -23,8 +23,8 @@ _BUSY_LOOKS = 20
 """Looks after which a wait begins to pause: most small messages have come by then."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 2e-5, 1e-4
 """Seconds. With a longest pause of 1 ms 25 MB take ten times as long, as each look moves one fragment of a message."""
-_LOOK_SECONDS = 0.1
-"""Seconds between two looks at what this process was asked meanwhile."""
+LOOK_SECONDS = 0.1
+"""Seconds after which a waiting rank looks at what its process was asked meanwhile."""
 Look = Callable[[], None]
 
 
@@ -59,7 +59,7 @@ class Messages:
                 continue
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-            if time.monotonic() - looked > _LOOK_SECONDS:
+            if time.monotonic() - looked > LOOK_SECONDS:
                 looked = time.monotonic()
                 self._look_or_abandon()
         self._requests.clear()

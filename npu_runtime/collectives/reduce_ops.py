@@ -21,6 +21,9 @@ KEY_EXCHANGE = "KeyExchange"
 Arrays = Sequence[np.ndarray]
 """What one rank brings: one array, or several for an exchange of parts."""
 
+OTHER_CALLS = "the ranks call different operations at the same time"
+"""What the error for other operations says, by which a kernel knows it."""
+
 _REDUCTIONS: Mapping[str, Callable[..., np.ndarray]] = {
     "sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum,
 }  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.engine import MessageEngine
-from npu_runtime.collectives.reduce_ops import KEY_EXCHANGE, Arrays, combine
+from npu_runtime.collectives.reduce_ops import KEY_EXCHANGE, OTHER_CALLS, Arrays, combine
 from npu_runtime.collectives.waiting import Waiting
 from npu_runtime.errors import DeviceError
 
@@ -152,7 +152,7 @@ class Rendezvous:
         calls = [turn.arrived[rank][0] for rank in self._ranks]
         if len(set(calls)) > 1:
             said = "; ".join(f"rank {rank} {call}" for rank, call in zip(self._ranks, calls, strict=True))
-            return dict.fromkeys(self._ranks, (f"the ranks call different operations at the same time: {said}", None))
+            return dict.fromkeys(self._ranks, (f"{OTHER_CALLS}: {said}", None))
         try:
             settle = combine if self._messages is None or calls[0].op == KEY_EXCHANGE else self._messages.settle
             results = settle(calls[0], [turn.arrived[rank][1] for rank in self._ranks])

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.findings import Finding, Level, Span
 from tf2npu.report.apis import numbers
 from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, Report
@@ -53,6 +54,11 @@ def lines(name: str, documents: Iterable[dict[str, Any]]) -> Iterator[str]:
     for number, document in enumerate(documents):
         yield f"{',' if number else ''}\n  {json.dumps(document)}"
     yield "\n ]"
+
+
+def read(file: Path) -> Report:
+    """The report that a file holds.  Raises: OSError; NotAReport."""
+    return load(read_at_most(file, MOST_REPORT_BYTES))
 
 
 def load(data: str | bytes) -> Report:

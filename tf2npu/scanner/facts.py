@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -93,7 +93,7 @@ class FileFacts:
     @property
     def has_adapter2(self) -> bool:
         """Whether the file imports the adapter of TensorFlow 2."""
-        return any(level == 0 and is_adapter2(module) for level, module in self.imports)
+        return _has_adapter2(self.imports)
 
     @property
     def has_horovod(self) -> bool:
@@ -249,7 +249,7 @@ class _Gatherer:
 
     def dialect(self) -> str:
         """What the names of the file tell it is written for; the adapter that it imports tells before they do."""
-        if any(level == 0 and is_adapter2(module) for level, module in self.imports):
+        if _has_adapter2(self.imports):
             return "2"
         return "1" if self.only_1 else "2" if self.only_2 else ""
 
@@ -333,6 +333,11 @@ class _Gatherer:
         """Qualified name of a chain whose root is a known import."""
         root, parts = chain(node)
         return canonical(".".join([self.aliases[root], *parts])) if root in self.aliases else None
+
+
+def _has_adapter2(imports: Iterable[tuple[int, str]]) -> bool:
+    """Whether one of these imports, with their levels, is of the adapter of TensorFlow 2."""
+    return any(level == 0 and is_adapter2(module) for level, module in imports)
 
 
 def _loaded(module: ast.Module) -> Iterator[Target]:

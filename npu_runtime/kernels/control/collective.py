@@ -9,7 +9,7 @@ import numpy as np
 
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.communicator import communicator
-from npu_runtime.collectives.reduce_ops import DIFFER
+from npu_runtime.collectives.reduce_ops import DIFFER, OTHER_CALLS
 from npu_runtime.errors import FailedPrecondition
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.interrupts import current as current_interrupts
@@ -69,7 +69,7 @@ def all_reduce(
     try:
         together = _exchange_pieces(call, np.concatenate([x.reshape(-1) for x in tensors]))
     except FailedPrecondition as error:
-        if DIFFER not in error.message and "different operations" not in error.message:
+        if DIFFER not in error.message and OTHER_CALLS not in error.message:
             raise
         shapes = ", ".join(str(list(x.shape)) for x in tensors[:_SHOWN_SHAPES])
         shown = f"{shapes} and {len(tensors) - _SHOWN_SHAPES} more" if len(tensors) > _SHOWN_SHAPES else shapes
