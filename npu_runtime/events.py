@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
+
+MOST_SCALARS = 16
+"""The most fetched numbers of a program that are kept: a training step fetches a loss or two, and the first ones count."""
 
 
 @dataclass(eq=False)
@@ -22,7 +26,8 @@ class ProgramRecord:
     n_uncounted: nodes whose operations are in none of these, as only a run tells their shapes.
     device_types: device nodes by the float type that they run in, where a precision mode chose it.
     streams: nodes by engine, and how many subgraphs, streams and events there are.  nan_origins: nodes that made the first
-    NaN out of numbers, where that is tracked.
+    NaN out of numbers, where that is tracked.  scalars: the first and the last value of each floating-point number that was
+    fetched.  first_end, last_end: when the first and the last step were over, by `time.perf_counter`.
     """
 
     fetches: tuple[str, ...]
@@ -41,12 +46,29 @@ class ProgramRecord:
     n_shapes: int = 0
     n_compilations: int = 0
     n_dropped: int = 0
+    scalars: dict[str, tuple[float, float]] = field(default_factory=dict)
+    first_end: float = 0.0
+    last_end: float = 0.0
     _lock: Any = field(default_factory=Lock, repr=False)
 
-    def count_run(self) -> None:
-        """One step more; threads may share a program."""
+    def count_run(self, values: Sequence[Any] = ()) -> None:
+        """One step more; threads may share a program.  values: what was fetched, in the order of `fetches`."""
         with self._lock:
             self.n_runs += 1
+            self.last_end = time.perf_counter()
+            self.first_end = self.first_end or self.last_end
+            for name, value in zip(self.fetches, values, strict=False):
+                if getattr(value, "ndim", 1) == 0 and value.dtype.kind == "f":
+                    self._keep_scalar(name, float(value))
+
+    def _keep_scalar(self, name: str, value: float) -> None:
+        if name in self.scalars or len(self.scalars) < MOST_SCALARS:
+            self.scalars[name] = self.scalars.get(name, (value, value))[0], value
+
+    @property
+    def step_seconds(self) -> float:
+        """Wall time of a step with what the script does beside it, without the first one, which compiles; 0 for one step."""
+        return (self.last_end - self.first_end) / (self.n_runs - 1) if self.n_runs > 1 else 0.0
 
     @property
     def device_share(self) -> float:
@@ -130,6 +152,19 @@ class RunLog:
                 {"reason": why, "count": count, "example": example} for example, why, count in _by_frequency(self._host_reasons())
             ],
             "sessions": [{"name": s.name, "runs": [_program_document(p) for p in s.programs if p.n_runs]} for s in ran],
+        }
+
+    def training(self) -> dict[str, Any]:
+        """The program that ran most often: its steps, the seconds of one, and [name, first, last] of its numbers.
+
+        The numbers are texts, since JSON has no NaN.
+        """
+        programs = [program for session in self.sessions for program in session.programs]
+        most = max(programs, key=lambda program: program.n_runs, default=ProgramRecord(()))
+        return {
+            "steps": most.n_runs,
+            "step_seconds": most.step_seconds,
+            "scalars": [[name, f"{first:.7g}", f"{last:.7g}"] for name, (first, last) in most.scalars.items()],
         }
 
     def digest(self) -> list[str]:

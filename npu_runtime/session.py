@@ -154,7 +154,7 @@ class DeviceSession:
         finally:
             save_choices()
             self._in_flight.end(plan.variables)
-        plan.record.count_run()
+        plan.record.count_run(result)
         if runner.program.loops and not runner.program.is_open:
             plan.record.device_flops = runner.program.measured_flops()
         watchers = (*self._watchers, *block_watchers())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -21,6 +22,7 @@ from npu_runtime.collectives.engine import EMBEDDED, MPI
 from npu_runtime.collectives.mpi_engine import Mpi
 from npu_runtime.collectives.mpi_messages import LOOK_SECONDS, Look, finish_sends
 from npu_runtime.collectives.network import connect_to
+from npu_runtime.collectives.rank_totals import Told, own_totals
 from npu_runtime.collectives.shm_transport import Inbox, Outbox, Packed, described
 from npu_runtime.collectives.waiting import sentence
 from npu_runtime.errors import FailedPrecondition
@@ -28,6 +30,8 @@ from npu_runtime.process_end import at_process_end
 
 _PATIENCE_SECONDS = 2.0
 """Seconds for the coordinator to say why messages between ranks fail: it knows of a rank that has ended within 0.2 s."""
+_NO_ANSWER = (EOFError, OSError, BrokenMessage, KeyError, IndexError, TypeError, ValueError)
+"""What asking the coordinator raises where it is gone or says something else."""
 Dial = Callable[[], Connection]
 """Makes a connection to the coordinator."""
 
@@ -46,6 +50,7 @@ class Communicator:
         if coordinator:
             self._dial = lambda: connect_to(coordinator, bytes.fromhex(key))
         self._process = os.getpid()
+        self._seconds_in_calls = 0.0
         self._lines: dict[tuple[int, ...], _Line] = {}
         self._locks: dict[tuple[int, ...], Lock] = defaultdict(Lock)
         if mpi is not None:
@@ -58,6 +63,7 @@ class Communicator:
         Raises: FailedPrecondition when the ranks do not fit together, one has ended, or the coordinator is gone.
         """
         library = self._mpi.library() if self._mpi is not None else None
+        begun = time.perf_counter()
         with self._locks[call.ranks]:
             try:
                 if call.ranks not in self._lines:
@@ -65,6 +71,8 @@ class Communicator:
                 return self._lines[call.ranks].ask(call, arrays, look)
             except (EOFError, OSError, BrokenMessage) as gone:
                 raise FailedPrecondition(f"{call}: the other ranks cannot be reached any more: {gone or 'hung up'}") from None
+            finally:
+                self._seconds_in_calls += time.perf_counter() - begun
 
     def _exchange_keys(self, call: Call, keys: np.ndarray) -> np.ndarray:
         """A call that the coordinator makes itself, whatever the engine."""
@@ -80,6 +88,8 @@ class Communicator:
         """
         if os.getpid() != self._process:
             return
+        if self._lines:
+            self._tell_totals()
         if self._rank == 0 and self._lines:
             self._say_who_waited()
         finish_sends(_PATIENCE_SECONDS)
@@ -90,13 +100,33 @@ class Communicator:
 
     def _say_who_waited(self) -> None:
         """On standard error, once for all ranks; nothing where the coordinator is gone."""
-        with suppress(EOFError, OSError, BrokenMessage, KeyError, TypeError, ValueError):
-            connection = self._dial()
-            connection.send(["waiting"])
-            document = connection.receive()[0][1]
+        with suppress(*_NO_ANSWER):
+            document = self._ask_about_job("waiting")
             n_ranks = max(map(len, self._lines))
             if document["last"] and n_ranks > 1:
                 print(f"npu_runtime: {sentence(document, n_ranks)}", file=sys.stderr, flush=True)
+
+    def _ask_about_job(self, *question: Any) -> Any:
+        """Raises: one of _NO_ANSWER."""
+        connection = self._dial()
+        connection.send(list(question))
+        return connection.receive()[0][1]
+
+    def _tell_totals(self) -> None:
+        with suppress(*_NO_ANSWER):
+            self._ask_about_job("totals", self._rank, own_totals(self._seconds_in_calls))
+
+    def ranks_of_job(self) -> tuple[Told, dict[str, Any]]:
+        """What all ranks have told that they did, waited for a few seconds, and which of them the others waited for.
+
+        Both are empty where this rank has called nothing, or the coordinator is gone.
+        """
+        if self._lines:
+            with suppress(*_NO_ANSWER):
+                self._tell_totals()
+                size = max(map(len, self._lines))
+                return self._ask_about_job("ranks", size), self._ask_about_job("waiting")
+        return [], {}
 
 
 class _Line:

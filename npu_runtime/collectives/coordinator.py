@@ -16,6 +16,7 @@ from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, Call
 from npu_runtime.collectives.connection import KEY_BYTES, SOCKET, BrokenMessage, Connection, admit, listen
 from npu_runtime.collectives.engine import EMBEDDED, MPI, MessageEngine
 from npu_runtime.collectives.network import admit_from_network, listen_at
+from npu_runtime.collectives.rank_totals import KeptTotals
 from npu_runtime.collectives.rendezvous import Rendezvous
 from npu_runtime.collectives.shm_transport import Inbox, Outbox
 from npu_runtime.collectives.waiting import Waiting
@@ -53,6 +54,7 @@ class Coordinator:
         self._changed = Condition()
         self._meetings: dict[tuple[int, ...], tuple[str, Rendezvous]] = {}
         self._messages, self._waiting = MessageEngine(), Waiting()
+        self._totals = KeptTotals(self._changed, self._ended)
         self._seconds = min(float(os.environ.get("HCCL_EXEC_TIMEOUT") or DEFAULT_SECONDS), TIMEOUT_MAX)
         self._is_closed = False
         self._unknown: dict[socket.socket, None] = {}
@@ -175,6 +177,13 @@ class Coordinator:
             match header:
                 case ["waiting"]:
                     connection.send(["", self._waiting.document()])
+                    return
+                case ["totals", int(rank), dict() as document]:
+                    self._totals.keep(rank, document)
+                    connection.send(["", []])
+                    return
+                case ["ranks", int(size)]:
+                    connection.send(["", self._totals.of_all(size, _LINGER_SECONDS)])
                     return
                 case ["present", int(rank), int(process)]:
                     self._attend(connection, rank, process)

@@ -41,6 +41,10 @@ RUN = {
     "options_without_effect": [{"option": "dump_mode", "effect": "recorded"}], "sessions_left_open": ["train.py:3"],
     "sessions_on_tensorflow": ["freeze.py:7"], "uncounted_nodes": 34, "tuning": ["tuning: GA: 3 operators"],
     "precision": ["precision: force_fp16: 3 nodes in <float16>"],
+    "ranks": [{
+        "rank": 0, "steps": 12, "step_seconds": 0.25, "collective_seconds": 1.5, "times_last": 7, "seconds_awaited": 0.75,
+        "scalars": [{"name": "<loss>:0", "first": "2.5", "last": "nan"}],
+    }],
     "failure": {
         "type": "ValueError", "message": "no <row>", "place": "train.py:36", "node": "a/b", "op": "PyFunc",
         "node_place": "train.py:36", "finding": {"rule": "NPU901", "path": "train.py", "line": 36},
@@ -66,6 +70,7 @@ def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
         'id="run"',
         "in &lt;float16&gt;",
         "no &lt;row&gt;",
+        "&lt;loss&gt;:0: 2.5 → nan",
     ):
         assert shown in page, shown
     said = as_text.render(report)
@@ -73,6 +78,7 @@ def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
     assert "  precision: force_fp16: 3 nodes in <float16>" in said
     assert "Not counted among these operations: 34 nodes whose shapes only a run tells." in said
     assert "on the host: 2 nodes such as a/b: text <is> host data" in said and "made at train.py:3" in said
+    assert "  rank 0: 12 steps of 0.25 s, 1.5 s in collective operations, awaited by the others for 0.75 s (last 7 times)" in said
     without = replace(report, run={**RUN, "sessions": [], "device": ""}, language="en")
     assert "train.py ended with exit code 0; no session ran on the device." in as_text.render(without)
     assert 'id="run"' not in dict(as_html.Pages(samples.sample()).texts())["index.html"]

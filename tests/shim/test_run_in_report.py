@@ -145,3 +145,30 @@ def test_runs_of_a_report_that_a_tree_brought_along_are_not_taken(project):
     words = ["convert", "src", "out", "--force", "--report", "copied", "--format", "json"]
     assert fork_server.tf2npu(words, plain_environment(), project.folder).returncode in (0, 1)
     assert "run" not in json.loads((project.folder / "copied" / "report.json").read_text())
+
+
+SUMS = """import os
+import numpy as np
+import tensorflow as tf
+from hccl.manage.api import get_rank_id
+from npu_bridge.hccl import hccl_ops
+x = tf.placeholder(tf.float32, [2])
+loss = tf.reduce_sum(hccl_ops.allreduce(x, "sum"), name="loss") + 0.0
+with tf.Session() as sess:
+    for step in range(4):
+        print(sess.run(loss, {x: [step, get_rank_id()]}))
+"""
+
+
+def test_the_ranks_of_a_run_stand_beside_each_other(tmp_path):
+    project = Project(tmp_path)
+    project.write(train=SUMS)
+    project.convert()
+    done = launch("--devices", "3", "--all-sessions", "--report", "out/tf2npu-report", "out/train.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    ranks = project.read()["run"]["ranks"]
+    assert [(one["rank"], one["steps"]) for one in ranks] == [(0, 4), (1, 4), (2, 4)]
+    assert all([(n["first"], n["last"]) for n in one["scalars"]] == [("3", "12")] for one in ranks)  # 0 + 1 + 2 and 3 steps
+    assert sum(one["times_last"] for one in ranks) == 4
+    assert all(0 < one["step_seconds"] < one["collective_seconds"] + 60 for one in ranks)
+    assert "  rank 2: 4 steps of " in project.text

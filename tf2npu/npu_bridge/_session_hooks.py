@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from hccl import _groups as hccl_groups
 from hccl.split.api import splits
-from npu_bridge import _check, _debug_dump, _options
+from npu_bridge import _check, _debug_dump, _options, _rank_report
 from npu_bridge._call_site import users_line
 from npu_bridge._callable_feeds import arrays_of, check_names
 from npu_bridge._host_differences import accept
@@ -64,6 +64,7 @@ def install() -> None:
         return
     atexit.register(_print_log)
     prepare()
+    _rank_report.install()
     for name, replacement in _REPLACEMENTS.items():
         _original[name] = getattr(tf_session.BaseSession, name)
         setattr(tf_session.BaseSession, name, replacement)
@@ -123,11 +124,12 @@ def _without_effect() -> list[str]:
 
 
 def run_document() -> dict[str, Any]:
-    """What this process ran, for the report: the run log, options without effect, sessions that nobody closed."""
+    """What this process ran, for the report: the run log, options without effect, sessions left open, the other ranks."""
     ignored = [{"option": name, "effect": effect} for name, effect in sorted(_options.ignored.items())]
     places = sorted(getattr(session, _CREATED, "") for session in _open_sessions)
     left = {"sessions_left_open": places, "sessions_on_tensorflow": sorted(_stayed)}
-    return {**run_log().document(), "options_without_effect": ignored, **left}
+    ranks = _rank_report.ranks()
+    return {**run_log().document(), "options_without_effect": ignored, **left, **({"ranks": ranks} if ranks else {})}
 
 
 def _still_open() -> list[str]:

@@ -134,6 +134,22 @@ class FailureEntry(Struct):
     finding: FindingPlace | None
 
 
+class Scalar(Struct):
+    name: str
+    first: str
+    last: str
+
+
+class RankEntry(Struct):
+    rank: Count
+    steps: Count
+    step_seconds: float
+    collective_seconds: float
+    times_last: Count
+    seconds_awaited: float
+    scalars: list[Scalar]
+
+
 class Run(Struct):
     """What `tf2npu run --report` adds."""
 
@@ -151,6 +167,7 @@ class Run(Struct):
     uncounted_nodes: Count = 0
     tuning: list[str] = []
     precision: list[str] = []
+    ranks: list[RankEntry] = []
     failure: FailureEntry | None = None
     files: dict[str, str] = {}
     changed_files: list[str] = []

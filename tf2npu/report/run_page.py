@@ -24,6 +24,7 @@ def runs(report: Report, texts: Catalogue, site_of: Callable[[FileReport, Findin
             "stale": texts.text(run_section.stale(run)),
             "failed": [texts.text(line) for line in said[: len(said) - (site is not None)]],
             "site": site,
+            "ranks": run_section.of_ranks(run),
             "not_counted": texts.text(run_section.not_counted(run)),
         }
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tf2npu.report.run_document import RunDocument
 
 _MOST_FILES = 3
 """The most files that the line of a stale run names: one is enough to run it again."""
+_MOST_SCALARS = 3
+"""Fetched numbers that are shown of a rank: the loss stands among the first."""
 
 
 def sentence(run: RunDocument) -> str:
@@ -55,12 +59,33 @@ def failed(run: RunDocument) -> list[str]:
     return told
 
 
+def of_ranks(run: RunDocument) -> list[dict[str, Any]]:
+    """A row for each rank, in texts: its steps, the time of one, what it fetched, and how long the others waited for it."""
+    return [
+        {
+            "rank": f"{one['rank']}",
+            "steps": f"{one['steps']}",
+            "step": f"{one['step_seconds']:.3g} s",
+            "collectives": f"{one['collective_seconds']:.3g} s",
+            "scalars": [f"{scalar['name']}: {scalar['first']} → {scalar['last']}" for scalar in one["scalars"][:_MOST_SCALARS]],
+            "awaited": f"{one['seconds_awaited']:.3g} s",
+            "last": f"{one['times_last']}",
+        }
+        for one in run.get("ranks", ())
+    ]
+
+
 def lines(run: RunDocument) -> list[str]:
     """The sentence, then a line for each reason, option and session that is worth a look."""
     told = [*filter(None, [stale(run)]), sentence(run), *failed(run), *filter(None, [not_counted(run)])]
     for host in run["host_nodes"]:
         nodes = _counted(host["count"], "node")
         told.append(f"  on the host: {nodes} such as {host['example']}: {host['reason']}")
+    for rank in of_ranks(run):
+        told.append(
+            f"  rank {rank['rank']}: {rank['steps']} steps of {rank['step']}, {rank['collectives']} in collective operations, "
+            f"awaited by the others for {rank['awaited']} (last {rank['last']} times); {', '.join(rank['scalars'])}"
+        )
     for option in run["options_without_effect"]:
         told.append(f"  option without effect: {option['option']}: {option['effect']}")
     told += [f"  {line}" for line in (*run.get("precision", ()), *run.get("tuning", ()))]
