@@ -48,6 +48,8 @@ def loop(tmp_path):
             "TF_CPP_MIN_LOG_LEVEL": "3",
             **variables,
         }
+        if "CM_WORKER_SIZE" in variables:
+            del shared["RANK_SIZE"]  # both are an error
         made = [
             subprocess.Popen(
                 [sys.executable, path, *words], env={**shared, "RANK_ID": str(rank)}, cwd=tmp_path, text=True,
@@ -71,6 +73,17 @@ def test_they_train_as_one_process_on_the_whole_batch(loop, plain):  # noqa: F81
     for ours, others, theirs in zip(first, second, plain(SPARSE), strict=True):
         np.testing.assert_array_equal(ours, others)
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+CHIEF = {"CM_CHIEF_IP": "127.0.0.1", "CM_CHIEF_PORT": "29688", "CM_CHIEF_DEVICE": "0", "CM_WORKER_SIZE": "2"}
+
+
+def test_ranks_that_know_their_chief_train_like_those_with_a_size(loop):
+    source = SPARSE + SEVERAL.replace("OPTIMIZER", OPTIMIZERS["averaged"], 1)
+    by_size, by_chief = loop(source, (0, 1), 2), loop(source, (0, 1), 2, **CHIEF)
+    assert [code for code, _, _ in by_chief] == [0, 0], by_chief[0][2][-2000:]
+    for (_, ours, _), (_, theirs, _) in zip(by_chief, by_size, strict=True):
+        assert variables(ours) and all(map(np.array_equal, variables(ours)[0], variables(theirs)[0]))
 
 
 def test_the_same_job_runs_again_at_once_and_nothing_is_left(loop, tmp_path):

@@ -41,5 +41,6 @@ def _meet() -> None:
         os.environ.update(join(given))
     except CannotMeet as error:
         sys.exit(f"npu_bridge: {error}")
+    os.environ.pop("CM_WORKER_SIZE", None)  # says the same as RANK_SIZE, and both are an error
     os.environ.update(RANK_ID=str(given.rank), RANK_SIZE=str(given.size))  # it may be the name of a pod, or be absent
     share_cores(os.getpid(), given.rank, given.size)
