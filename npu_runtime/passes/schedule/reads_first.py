@@ -8,12 +8,17 @@ run shows of a step (a second network on the same weights, a moving average, a c
 variable that is read late is read late: a batch norm's second set of statistics finds what the first has left. What stands in a
 branch has waited for the predicate; behind a Merge a read is as late as its longer branch and a write as soon as its shorter one.
 Where a conditional makes that uncertain the order of creation stays.
+
+A counter comes before what reads it without an order, as on TensorFlow 1.15: the thread that has read it adds and assigns at
+once, while the nodes that take a learning rate from it wake other threads. BERT, ALBERT and ELECTRA assign `global_step + 1`
+beside the update (docs/internals/graph_compiler.md has what was measured).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
+from npu_runtime.analysis.counters import counting
 from npu_runtime.analysis.variable_accesses import VariableAccesses, takes_in
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import MERGES, PASSING, SWITCHES, HostCall, Item, Key
@@ -26,12 +31,13 @@ FORWARDED = PASSING - SWITCHES - MERGES
 def reads_first(graph: Graph, order: Sequence[Item]) -> list[Item]:
     """The same steps, those between two host calls in another order where that lets a read come before a write."""
     touches = VariableAccesses(graph, order)
-    stretches: list[Stretch] = [Stretch()]
+    counters = counting(graph)
+    stretches: list[Stretch] = [Stretch(counters)]
     ordered: list[Item] = []
     for position, item in enumerate(order):
         if isinstance(item, HostCall):
             ordered += [*stretches[-1].ordered(), item]
-            stretches.append(Stretch())
+            stretches.append(Stretch(counters))
         else:
             reads, writes = touches.reads[position], touches.writes[position]
             looks = {key for key in reads - writes if takes_in(item, key)} if item.op not in PASSING else ()
@@ -40,9 +46,13 @@ def reads_first(graph: Graph, order: Sequence[Item]) -> list[Item]:
 
 
 class Stretch:
-    """Nodes that follow each other, in an order that respects every edge."""
+    """Nodes that follow each other, in an order that respects every edge.
 
-    def __init__(self) -> None:
+    soon: names of nodes that come as soon as they can, and of writers that need not wait for reads.
+    """
+
+    def __init__(self, soon: Container[str] = ()) -> None:
+        self._soon = soon
         self.nodes: list[Node] = []
         self.looks: dict[str, frozenset[Key]] = {}
         """By name, the variables whose content a node takes in."""
@@ -68,6 +78,7 @@ class Stretch:
 
     def ordered(self) -> list[Node]:
         """Writers that came too early go behind, with all that waits for them; which may make others come too early."""
+        self.nodes = topological(sorted(self.nodes, key=lambda node: node.name not in self._soon))
         nodes, delayed = self.nodes, set[str]()
         after = followers(self.nodes) if self._hasty(nodes) else {}
         while found := self._too_early(nodes, after) - delayed:
@@ -79,7 +90,10 @@ class Stretch:
     def _hasty(self, nodes: Sequence[Node]) -> list[tuple[int, Key]]:
         """Positions of writers behind which somebody looks at what they write, and what that is."""
         last = {key: i for i, node in enumerate(nodes) for key in self.looks.get(node.name, ())}
-        return [(i, key) for i, node in enumerate(nodes) for key in self.writes.get(node.name, ()) if last.get(key, -1) > i]
+        return [(i, key) for i, node in enumerate(nodes) for key in self._waiting(node.name) if last.get(key, -1) > i]
+
+    def _waiting(self, name: str) -> Iterable[Key]:
+        return () if name in self._soon else self.writes.get(name, ())
 
     def _too_early(self, nodes: Sequence[Node], after: Mapping[str, Iterable[str]]) -> set[str]:
         """Writers before a look that could be sooner, and the later writers of the same, whose order stays."""
