@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from tf2npu.findings import Seen
+from tf2npu.scanner.config_flow import HANDS_ON, ConfigFlow, gather_config_flow
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
 from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.entries import TopLevel, has_arguments
@@ -79,6 +80,7 @@ class FileFacts:
     is_python: bool = False  # Python's own parser takes it
     classes: frozenset[str] = frozenset()  # of `definitions`, those that are classes
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
+    config_flow: ConfigFlow | None = None  # how configs of Estimators go through the file
 
     @property
     def needs_horovod(self) -> bool:
@@ -146,21 +148,31 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
     except RecursionError:
         return _line_facts(path, text, is_too_deep(text))
     facts.is_python, facts.is_too_deep = True, len(levels) > DEEPEST
+    facts.config_flow = _flow(module, bool(facts.stars), text)
     return facts
+
+
+def _flow(module: ast.Module, has_stars: bool, text: str) -> ConfigFlow | None:
+    try:
+        return gather_config_flow(module, has_stars, text)
+    except RecursionError:
+        return None
 
 
 def _notebook_facts(path: str, data: bytes) -> FileFacts:
     """What kinds of distribution a notebook uses, and in which cells; nothing imports it, and the rest is for itself only."""
     from tf2npu.scanner.notebook import Notebook  # it parses cells with libcst, which facts of scripts need not load
 
-    if not mentions_relevant_module(data):
+    if not mentions_relevant_module(data) and not HANDS_ON.search(data):
         return FileFacts(path)
     try:
         notebook = Notebook(data)
     except (SourceError, RecursionError, MemoryError):  # told when it is converted
         return FileFacts(path)
-    found = [(kind, seen, *notebook.place(seen.line)) for kind, seen in gather_facts("", notebook.code.encode()).distribution]
-    return FileFacts(path, distribution=tuple((kind, Seen(f"{path}:cell {n}", line, seen.api)) for kind, seen, n, line in found))
+    code = gather_facts("", notebook.code.encode())
+    found = [(kind, seen, *notebook.place(seen.line)) for kind, seen in code.distribution]
+    places = tuple((kind, Seen(f"{path}:cell {n}", line, seen.api)) for kind, seen, n, line in found)
+    return FileFacts(path, distribution=places, config_flow=code.config_flow)
 
 
 def _line_facts(path: str, text: str, is_deep: bool) -> FileFacts:
