@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from tf2npu.scanner.estimator_names import (
     CONFIG_POSITION,
@@ -28,23 +28,22 @@ from tf2npu.scanner.estimator_names import (
     REMOVED,
     RUN_CONFIG,
     RUN_CONFIG_PARAMETERS,
-    TPU_ESTIMATOR,
     WRAPPED,
 )
 from tf2npu.scanner.flow_scopes import FlowScope, Function, ScopeReader, decorators
-from tf2npu.scanner.input_roles import LIBRARIES
+from tf2npu.scanner.input_roles import LIBRARIES, Target
 from tf2npu.scanner.names import canonical, is_framework, root_of
+from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.syntax import chain, walk
 
 Place = tuple[int, int]
 """Line from 1, and column from 0 in bytes of UTF-8, of the first name of the callee."""
 UNKNOWN = "?"
 NOTHING = "none"
-HANDS_ON = re.compile(rb"estimator|run_?config", re.IGNORECASE)
-"""What a notebook without TensorFlow says that may give a config to the project's own functions."""
-MAY_MATTER = re.compile(r"estimator|run_?config|config|cfg|classifier|regressor", re.IGNORECASE)
-"""What a file says that makes a config, hands one on or gives one to an Estimator."""
-_SINKS = {ESTIMATOR: CONFIG_POSITION, TPU_ESTIMATOR: CONFIG_POSITION, **WRAPPED}
+_WORDS = ("estimator", "runconfig", "run_config")
+_HANDED_ON = re.compile(r"[(,=]\s*(?:config|cfg)\s*[,)]|\breturn (?:config|cfg)\b|\.\w*(?:config|cfg)\s*=[^=]")
+_SINKS = {ESTIMATOR: CONFIG_POSITION, **WRAPPED}  # a TPUEstimator takes configs of its own only
+_FOREIGN = LIBRARIES | OTHER_FRAMEWORKS.keys()
 _KNOWN_DECORATORS = frozenset({"staticmethod", "classmethod", "property"})
 _COPIES = frozenset({"copy.copy", "copy.deepcopy"})
 _WITH_KEYS = ("var:", "attr:", "import:", "result:", "call:", "method:", "dict:")
@@ -93,33 +92,51 @@ class ConfigFlow:
     attributes: frozenset[str] = frozenset()  # names of attributes that are read and not called
 
 
-def gather_config_flow(module: ast.Module, has_stars: bool, text: str) -> ConfigFlow | None:
-    """The flow of a file; None where nothing in it has to do with configs.
+def may_hand_on(text: str) -> bool:
+    """Whether a text makes a config, gives one to an Estimator, or hands on what is called config or cfg."""
+    lower = text.lower()
+    return any(word in lower for word in _WORDS) or _HANDED_ON.search(text) is not None
+
+
+def gather_config_flow(module: ast.Module, has_stars: bool, text: str) -> ConfigFlow:
+    """The flow of a file that may hand a config on.
 
     In a file with comments that keep code as it is no config can become another one.
     """
-    reader = ScopeReader(module)
-    return _Flow(reader, has_stars, "tf2npu:" in text, MAY_MATTER.search(text) is not None).gather()
+    return _Flow(ScopeReader(module), has_stars, "tf2npu:" in text).gather()
+
+
+def without_flow(nodes: list[ast.AST], targets: Mapping[str, Target], has_stars: bool) -> ConfigFlow | None:
+    """What a file that hands no config on calls or uses of other files, in ways that are not followed.
+
+    targets: names that it imports and where they come from.
+    """
+    followed = {name: target for name, target in targets.items() if target[0] > 0 or root_of(target[1]) not in _FOREIGN}
+    used: set[str] = set()
+    for node in nodes if followed or has_stars else ():
+        if type(node) is ast.Name or type(node) is ast.Attribute:
+            root, parts = chain(node)
+            if root in followed:
+                level, dotted = followed[root]
+                used.add(f"import:{level}:{'.'.join([dotted, *parts])}")
+            elif has_stars and root and root not in targets and not parts:
+                used.add(f"import:-1:{root}")
+    return ConfigFlow(used=frozenset(used)) if used else None
 
 
 class _Flow:
-    def __init__(self, reader: ScopeReader, has_stars: bool, is_kept: bool, may_matter: bool) -> None:
+    def __init__(self, reader: ScopeReader, has_stars: bool, is_kept: bool) -> None:
         self.reader = reader
         self.has_stars = has_stars
         self.is_kept = is_kept
-        self.may_matter = may_matter
         self.edges: dict[tuple[str, str], None] = {}  # in the order in which they were found
         self.spread = {
             keyword.value.id for call, _ in reader.calls for keyword in call.keywords
             if keyword.arg is None and isinstance(keyword.value, ast.Name)
         }  # fmt: skip
 
-    def gather(self) -> ConfigFlow | None:
+    def gather(self) -> ConfigFlow:
         used = frozenset(self._used())
-        if not self.may_matter:
-            touched = used | {target for call, scope in self.reader.calls if (target := self._target(call.func, scope))}
-            found = frozenset(target for target in touched if target.startswith("import:"))
-            return ConfigFlow(used=found) if found else None
         functions = dict(self._functions())
         classes = {s.path: tuple(self._bases(s)) for s in self.reader.scopes if s.kind == "class"}
         self._variables()
@@ -129,7 +146,7 @@ class _Flow:
         estimators = tuple(self._estimators())
         self._open_dictionaries()
         read = frozenset(n.attr for n, _ in self.reader.loads if isinstance(n, ast.Attribute) and id(n) not in self.reader.taken)
-        return ConfigFlow(tuple(self.edges), calls, functions, classes, estimators, used, read)
+        return _pruned(ConfigFlow(tuple(self.edges), calls, functions, classes, estimators, used, read))
 
     def _edge(self, target: str, source: str) -> None:
         self.edges[target, source] = None
@@ -172,14 +189,15 @@ class _Flow:
         if owner.kind == "class":
             return f"attr:{owner.path}:{node.id}"
         restarts = [r for r in owner.restarts.get(node.id, []) if r.end_line < node.lineno] if owner is scope else []
-        return f"var:{owner.path}:{node.id}" + (f"@{restarts[-1].line}" if restarts else "")
+        is_given = any(first <= node.lineno <= last for first, last in scope.given.get(node.id, ()))
+        return ("some:" if is_given else "") + f"var:{owner.path}:{node.id}" + (f"@{restarts[-1].line}" if restarts else "")
 
     def _imported(self, owner: FlowScope, name: str, parts: tuple[str, ...] = ()) -> str:
         """The node of something imported; of a framework's names those that give nothing to follow are unknown."""
         if len(owner.imports[name]) != 1:
             return UNKNOWN
         level, dotted = next(iter(owner.imports[name]))
-        is_foreign = level == 0 and (is_framework(dotted) or root_of(dotted) in LIBRARIES)
+        is_foreign = level == 0 and (is_framework(dotted) or root_of(dotted) in _FOREIGN)
         return UNKNOWN if is_foreign else f"import:{level}:{'.'.join([dotted, *parts])}"
 
     def _framework(self, node: ast.expr, scope: FlowScope) -> str:
@@ -336,7 +354,7 @@ class _Flow:
             self._give(node if node.startswith("attr:") else f"attr:*:{target.attr}", value, scope)
         for stored, value, scope in self.reader.key_stores:
             for base in self._sources(stored.value, scope):
-                base, key = base.partition("@")[0], _key(stored.slice)
+                base, key = base.removeprefix("some:").partition("@")[0], _key(stored.slice)
                 self._give(_of_key(base, key) if key else f"{base}[*]", value if key else None, scope)
 
     def _returns(self) -> None:
@@ -377,8 +395,10 @@ class _Flow:
 
     def _used(self) -> Iterator[str]:
         """Functions and classes that are passed on, chosen or kept, so that they are called out of sight."""
+        callable_kinds = {"function", "class", "import"}
+        roots = {name for scope in self.reader.scopes for name, kinds in scope.kinds.items() if callable_kinds & set(kinds)}
         for node, scope in self.reader.loads:
-            if id(node) not in self.reader.taken or not self.may_matter:
+            if id(node) not in self.reader.taken and (self.has_stars or chain(node)[0] in roots):
                 target = self._target(node, scope)
                 if target.startswith(("function:", "class:", "import:")):
                     yield target
@@ -389,9 +409,34 @@ class _Flow:
         keyed |= {target for target, source in self.edges if source.startswith("dict:")}
         for node, scope in self.reader.loads:
             if isinstance(node, ast.Name) and id(node) not in self.reader.taken:
-                name = self._name(node, scope).partition("@")[0]
+                name = self._name(node, scope).removeprefix("some:").partition("@")[0]
                 if name in keyed:
                     self._edge(f"{name}[*]", UNKNOWN)
+
+
+def _pruned(flow: ConfigFlow) -> ConfigFlow:
+    """The same flow without variables and results of which nothing is known: what no edge leads to is unknown anyway."""
+    parameters = {f"var:{path}:{name}" for path, function in flow.functions.items() for name in function.parameters}
+    sources: dict[str, set[str]] = {}
+    for target, source in flow.edges:
+        sources.setdefault(_base(target), set()).add(_base(source))
+    blank = {node for node in sources if node.startswith(("var:", "result:")) and node not in parameters} | {UNKNOWN, NOTHING}
+    n_before = 0
+    while len(blank) != n_before:
+        n_before = len(blank)
+        blank = {node for node in blank if sources.get(node, set()) <= blank}
+
+    def known(source: str) -> str:
+        return UNKNOWN if source != NOTHING and _base(source) in blank else source
+
+    edges = dict.fromkeys((target, known(source)) for target, source in flow.edges if _base(target) not in blank)
+    calls = [replace(c, arguments=tuple((name, known(node)) for name, node in c.arguments)) for c in flow.calls]
+    return replace(flow, edges=tuple(edges), calls=tuple(dict.fromkeys(calls)))
+
+
+def _base(node: str) -> str:
+    """A node without its key, its line and the marks before it."""
+    return node.rpartition("some:")[2].partition("[")[0].partition("@")[0]
 
 
 def _key(node: ast.expr | None) -> str:
@@ -409,7 +454,8 @@ def _of_key(source: str, key: str) -> str:
 def _result_of(target: str) -> str:
     """The node of what a call gives."""
     kind, _, name = target.partition(":")
-    return {"function": f"result:{name}", "import": f"call:{name}", "self": f"method:{name}"}.get(kind, UNKNOWN)
+    kinds = {"function": "result", "import": "call", "self": "method", "base": "method"}
+    return f"{kinds[kind]}:{name}" if kind in kinds else UNKNOWN
 
 
 def _is_plain_copy(node: ast.Call) -> bool:

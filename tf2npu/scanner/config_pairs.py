@@ -135,7 +135,7 @@ class _Graph:
             (path, node), with_none = state
             if len(seen) > _MOST:
                 return {(path, UNKNOWN)}
-            if node.startswith("some:"):
+            if node.startswith("some:"):  # it may stand there twice
                 todo.append(((path, node[5:]), False))
             elif node.startswith("made:") or node == UNKNOWN:
                 found.add((path, UNKNOWN if path in self.staying else node))
@@ -361,7 +361,8 @@ def _parts(node: str) -> tuple[str, str]:
 def _with_key(at: At, key: str) -> At:
     """The value of a key of what a node holds."""
     path, node = at
-    node = node.removeprefix("some:")
+    while node.startswith("some:"):
+        node = node[5:]
     if node == UNKNOWN or node.startswith("made:") or "[" in node:
         return path, UNKNOWN
     return path, node + key

@@ -54,6 +54,7 @@ class FlowScope:
     globals: set[str] = field(default_factory=set)
     assigned: dict[str, list[Assigned]] = field(default_factory=dict)
     restarts: dict[str, list[Restart]] = field(default_factory=dict)
+    given: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # first and last lines where a name is not None
 
     def owner(self, name: str) -> FlowScope | None:
         """The scope in which a name that is used here is bound."""
@@ -105,16 +106,31 @@ class ScopeReader:
     def _restart(self, statement: ast.stmt, scope: FlowScope) -> None:
         """Note a statement of the block of a function or module that gives a name a value whichever way the block is run."""
         name, is_default = "", False
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
-            name = statement.targets[0].id
-            value = statement.value
+        if isinstance(statement, ast.Assign):
+            name, value = _assigned_name(statement), statement.value
             is_or = isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or)
             is_default = is_or and any(isinstance(v, ast.Name) and v.id == name for v in value.values[:-1])  # type: ignore[attr-defined]
         elif isinstance(statement, ast.If):
-            name, is_default = _missing_name(statement), True
-        if name and scope.kind != "class" and name not in scope.globals:
+            both = _names_of(statement.body) & _names_of(statement.orelse)
+            missing = _missing_name(statement.test)
+            is_default = missing in _names_of(statement.body) and missing not in both
+            for name in [missing] if is_default else sorted(both):
+                self._note_restart(name, is_default, statement, scope)
+            return
+        if name:
+            self._note_restart(name, is_default, statement, scope)
+
+    def _note_restart(self, name: str, is_default: bool, statement: ast.stmt, scope: FlowScope) -> None:
+        if scope.kind != "class" and name not in scope.globals:
             end = statement.end_lineno or statement.lineno
             scope.restarts.setdefault(name, []).append(Restart(statement.lineno, end, is_default))
+
+    def _if(self, node: ast.If, scope: FlowScope) -> None:
+        """In the arm that a test for None does not lead to, a name that is not bound again in there is not None."""
+        name = _missing_name(node.test)
+        if name and node.orelse:
+            scope.given.setdefault(name, []).append((node.orelse[0].lineno, node.orelse[-1].end_lineno or 0))
+        self._below(node, scope)
 
     def _visit(self, node: ast.AST, scope: FlowScope) -> None:
         handler = _HANDLERS.get(type(node), ScopeReader._below)
@@ -283,7 +299,7 @@ _HANDLERS: dict[type, Callable[[ScopeReader, Any, FlowScope], None]] = {
     for kind in (
         ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign,
         ast.NamedExpr, ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Return, ast.Yield, ast.YieldFrom, ast.Await,
-        ast.Global, ast.Nonlocal, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
+        ast.Global, ast.Nonlocal, ast.If, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
     )
 }  # fmt: skip
 
@@ -293,15 +309,23 @@ def decorators(node: Function) -> list[str]:
     return [one.id if isinstance(one, ast.Name) else "" for one in node.decorator_list]
 
 
-def _missing_name(statement: ast.If) -> str:
-    """The name that `if x is None:` or `if not x:` gives a value, or ""."""
-    test, name = statement.test, None
+def _assigned_name(statement: ast.stmt) -> str:
+    """The one name that a statement gives a value, or ""."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
+
+
+def _names_of(block: list[ast.stmt]) -> set[str]:
+    """Names that a block gives values, whichever way it is run."""
+    return {name for statement in block if (name := _assigned_name(statement))}
+
+
+def _missing_name(test: ast.expr) -> str:
+    """The name that `x is None` or `not x` finds missing, or ""."""
+    name = None
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Is):
         is_none = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
         name = test.left if is_none else None
     elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         name = test.operand
-    if not isinstance(name, ast.Name) or statement.orelse:
-        return ""
-    given = [one.targets[0] for one in statement.body if isinstance(one, ast.Assign) and len(one.targets) == 1]
-    return name.id if any(isinstance(one, ast.Name) and one.id == name.id for one in given) else ""
+    return name.id if isinstance(name, ast.Name) else ""

@@ -38,17 +38,16 @@ def estimator_plan(script: Script) -> EstimatorPlan:
         if name in WRAPPED:
             config = Call(script, "NPU203", node, scope, name).arg("config", WRAPPED[name])
             plan.wrapped.update(id(o) for o, _ in (_origins(script, config.value, scope, 0) if config else None) or [])
-    shared = frozenset(plan.wrapped)
     for node, scope, name in calls:
         if name == ESTIMATOR and not script.is_switched_off("NPU201", node):
-            _judge(script, plan, node, scope, shared)
+            _judge(script, plan, node, scope)
         elif name == RUN_CONFIG and _is_paired(script, node):
             plan.configs.add(id(node))
     return plan
 
 
-def _judge(script: Script, plan: EstimatorPlan, node: cst.Call, scope: Scope, shared: frozenset[int]) -> None:
-    """Enter an Estimator into the plan.  shared: configs that an Estimator gets as well whose class stays."""
+def _judge(script: Script, plan: EstimatorPlan, node: cst.Call, scope: Scope) -> None:
+    """Enter an Estimator into the plan."""
     call = Call(script, "NPU201", node, scope, ESTIMATOR)
     config = call.arg("config", CONFIG_POSITION) or call.spread_arg("config")
     if call.has_unknown_args:
@@ -59,8 +58,7 @@ def _judge(script: Script, plan: EstimatorPlan, node: cst.Call, scope: Scope, sh
         plan.verdict[id(node)] = "resolved"
     else:
         origins = _origins(script, config.value, scope, 0) or []
-        is_shared = any(id(origin) in shared for origin, _ in origins)
-        plan.verdict[id(node)] = "kept" if is_shared else _verdict(script, origins)
+        plan.verdict[id(node)] = _verdict(script, origins)
         made = plan.configs if plan.verdict[id(node)] == "resolved" else plan.wrapped
         made.update(id(origin) for origin, _ in origins)
 
