@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tf2npu.scanner.config_flow import NOTHING, UNKNOWN, ConfigFlow, FlowCall, FlowFunction, Place
+from tf2npu.scanner.import_graph import connected
 from tf2npu.scanner.input_roles import Target
 
 _MOST = 2000
@@ -29,24 +30,32 @@ class ModuleFinder:
 
 
 def paired_calls(
-    flows: Mapping[str, ConfigFlow], staying: frozenset[str], opened: frozenset[str], finder: ModuleFinder
+    flows: Mapping[str, ConfigFlow],
+    imports: Mapping[str, frozenset[str]],
+    staying: frozenset[str],
+    opened: frozenset[str],
+    finder: ModuleFinder,
 ) -> dict[str, frozenset[Place]]:
     """Places of the RunConfigs and Estimators of each file that become NPURunConfigs and NPUEstimators together.
 
+    imports: for each file the files that it imports; those that none leads to from each other share no object.
     staying: files that are not converted.  opened: files that others import which are not understood.
     """
-    if not any(flow.estimators for flow in flows.values()):
-        return {}
-    graph = _Graph(flows, staying, opened, finder)
+    found: dict[str, frozenset[Place]] = {}
+    for paths in connected(imports) if any(flow.estimators for flow in flows.values()) else ():
+        part = {path: flows[path] for path in paths if path in flows}
+        if any(flow.estimators for flow in part.values()):
+            found |= _paired(part, staying, _Graph(part, staying, opened, finder))
+    return found
+
+
+def _paired(flows: Mapping[str, ConfigFlow], staying: frozenset[str], graph: _Graph) -> dict[str, frozenset[Place]]:
     found = [
         (path, place, graph.origins((path, node)), can_change and path not in staying)
         for path, flow in flows.items()
         for place, node, can_change in flow.estimators
     ]
-    kept: set[At] = set()
-    for _, _, origins, can_change in found:
-        if not can_change:
-            kept |= origins
+    kept = {origin for _, _, origins, can_change in found if not can_change for origin in origins}
     pairs: dict[str, set[Place]] = {}
     for path, place, origins, can_change in found:
         is_known = bool(origins) and all(node.startswith("made:") for _, node in origins)
@@ -71,7 +80,7 @@ class _Graph:
         self.of_attribute: dict[str, list[At]] = {}  # what is stored in attributes of objects that are not known
         self.subclasses: dict[At, list[At]] = {}
         self.callers: dict[At, list[tuple[str, FlowCall, int]]] = {}  # function -> calls, with the number of arguments before
-        self.methods: dict[str, list[At]] = {}
+        self.method_calls: dict[str, list[tuple[str, FlowCall]]] = {}  # calls of methods of objects whose class is not told
         self.open_functions: set[At] = set()
         self.variables = {(path, node) for path, flow in flows.items() for node, _ in flow.edges if node.startswith("var::")}
         self.read_attributes = {name for flow in flows.values() for name in flow.attributes}
@@ -90,9 +99,6 @@ class _Graph:
             for base in self._bases((path, name)):
                 if base is not None:
                     self.subclasses.setdefault(base, []).append((path, name))
-        for function, fact in flow.functions.items():
-            if fact.kind != "function":
-                self.methods.setdefault(function.rpartition(".")[2], []).append((path, function))
 
     def _add_edges(self, path: str, flow: ConfigFlow) -> None:
         for target, source in flow.edges:
@@ -106,6 +112,8 @@ class _Graph:
 
     def _add_calls(self, path: str, flow: ConfigFlow) -> None:
         for call in flow.calls:
+            if call.target.startswith(("self:", "method:")):
+                self.method_calls.setdefault(call.target.rpartition(":")[2], []).append((path, call))
             for function, before in self._called(path, call.target):
                 self.callers.setdefault(function, []).append((path, call, before))
 
@@ -197,7 +205,10 @@ class _Graph:
 
     def _of_parameter(self, at: At, function: FlowFunction, name: str) -> list[At]:
         """What the callers of a function give for a parameter."""
-        calls = self.callers.get(at, [])
+        calls = list(self.callers.get(at, []))
+        if function.kind != "function":
+            of_name = self.method_calls.get(at[1].rpartition(".")[2], [])
+            calls += [(path, call, self._n_bound(at)) for path, call in of_name]
         if not calls or self._is_open(at, function):
             return [(at[0], UNKNOWN)]
         found: list[At] = []
@@ -303,8 +314,6 @@ class _Graph:
             owner, _, method = name.partition(":")
             for base in self._bases((path, owner)):
                 yield from ((at, 1) for at in self._inherited(base, method)) if base is not None else ()
-        elif kind in ("self", "method"):
-            yield from ((at, self._n_bound(at)) for at in self.methods.get(name.rpartition(":")[2], []))
 
     def _n_bound(self, at: At, by_class: bool = False) -> int:
         """The number of parameters that a call of a method does not give: `self`, but for a call by the class, or `cls`."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from tf2npu.findings import Seen
-from tf2npu.scanner.config_flow import ConfigFlow, gather_config_flow, may_hand_on, without_flow
+from tf2npu.scanner.config_flow import ConfigFlow
+from tf2npu.scanner.config_flow_reader import gather_config_flow, may_hand_on, without_flow
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
 from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.entries import TopLevel, has_arguments

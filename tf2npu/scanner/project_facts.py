@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from tf2npu.findings import Seen
-from tf2npu.scanner.config_flow import Place
+from tf2npu.scanner.config_flow import ConfigFlow, Place
 from tf2npu.scanner.config_pairs import ModuleFinder, paired_calls
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.entries import RUNNING
@@ -343,7 +343,14 @@ class ProjectFacts:
         unread = [path for path, f in self.files.items() if not f.is_python and path not in flows]
         opened = frozenset(target for path in unread for target in edges[path])
         finder = ModuleFinder(self.find_module, lambda path: self.files[path].exports, lambda path: self.files[path].stars)
-        return paired_calls(flows, frozenset(staying), opened, finder)
+        notebooks = {path: self._followed_files(path, flow) for path, flow in flows.items() if not self.files[path].imports}
+        return paired_calls(flows, edges | notebooks, frozenset(staying), opened, finder)
+
+    def _followed_files(self, path: str, flow: ConfigFlow) -> frozenset[str]:
+        """The files that the config flow of a notebook, whose imports are not gathered, leads to."""
+        names = [name.split(":") for name in {*flow.used, *(call.target for call in flow.calls)} if name.startswith("import:")]
+        parts = [(int(level), dotted.split(".")) for _, level, dotted in names if int(level) >= 0]
+        return self._files_of(path, [(level, ".".join(part[:n])) for level, part in parts for n in range(1, len(part) + 1)])
 
     def _imported_files(self, facts: FileFacts) -> frozenset[str]:
         return self._files_of(facts.path, facts.imports)
