@@ -65,6 +65,7 @@ class ConfigFlow:
     estimators: tuple[tuple[Place, str, bool], ...] = ()
     used: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()  # names of attributes that are read and not called
+    is_whole: bool = True  # False: nested too deeply to be followed
 
 
 def pruned(flow: ConfigFlow) -> ConfigFlow:

@@ -42,7 +42,10 @@ def gather_config_flow(module: ast.Module, has_stars: bool, text: str) -> Config
 
     In a file with comments that keep code as it is no config can become another one.
     """
-    return _Flow(ScopeReader(module), has_stars, "tf2npu:" in text).gather()
+    try:
+        return _Flow(ScopeReader(module), has_stars, "tf2npu:" in text).gather()
+    except RecursionError:
+        return ConfigFlow(is_whole=False)
 
 
 def without_flow(nodes: list[ast.AST], targets: Mapping[str, Target], has_stars: bool) -> ConfigFlow | None:

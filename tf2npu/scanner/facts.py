@@ -151,15 +151,8 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
         return _line_facts(path, text, is_too_deep(text))
     facts.is_python, facts.is_too_deep = True, len(levels) > DEEPEST
     if hands_on:
-        facts.config_flow = _flow(module, bool(facts.stars), text)
+        facts.config_flow = gather_config_flow(module, bool(facts.stars), text)
     return facts
-
-
-def _flow(module: ast.Module, has_stars: bool, text: str) -> ConfigFlow | None:
-    try:
-        return gather_config_flow(module, has_stars, text)
-    except RecursionError:
-        return None
 
 
 def _notebook_facts(path: str, data: bytes) -> FileFacts:

@@ -108,8 +108,8 @@ class ScopeReader:
         name, is_default = "", False
         if isinstance(statement, ast.Assign):
             name, value = _assigned_name(statement), statement.value
-            is_or = isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or)
-            is_default = is_or and any(isinstance(v, ast.Name) and v.id == name for v in value.values[:-1])  # type: ignore[attr-defined]
+            first = value.values[:-1] if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or) else []
+            is_default = any(isinstance(one, ast.Name) and one.id == name for one in first)
         elif isinstance(statement, ast.If):
             both = _names_of(statement.body) & _names_of(statement.orelse)
             missing = _missing_name(statement.test)
@@ -212,7 +212,7 @@ class ScopeReader:
         self._visit(node.value, scope)
         self._store(node.target, node.value, scope, node)
 
-    def _store(self, target: ast.expr, value: ast.expr | None, scope: FlowScope, place: ast.stmt | ast.expr) -> None:
+    def _store(self, target: ast.AST, value: ast.expr | None, scope: FlowScope, place: ast.stmt | ast.expr) -> None:
         if isinstance(target, ast.Name):
             self._bind(target.id, "value", scope)
             owner = scope.owner(target.id) or scope
@@ -227,7 +227,7 @@ class ScopeReader:
             self._below(target, scope)
         else:  # the parts of a tuple or list
             for part in children(target):
-                self._store(part, None, scope, place)  # type: ignore[arg-type]
+                self._store(part, None, scope, place)
 
     def _name(self, node: ast.Name, scope: FlowScope) -> None:
         if isinstance(node.ctx, ast.Load):

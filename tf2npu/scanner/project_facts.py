@@ -340,7 +340,7 @@ class ProjectFacts:
         told = self.dialects
         staying = {*told.of_adapter2, *told.for_tensorflow2, *told.on_tensorflow2}
         staying |= {path for path, f in self.files.items() if f.dialect == "2" or f.is_too_deep}
-        unread = [path for path, f in self.files.items() if not f.is_python and path not in flows]
+        unread = [path for path, f in self.files.items() if not (flows[path].is_whole if path in flows else f.is_python)]
         opened = frozenset(target for path in unread for target in edges[path])
         finder = ModuleFinder(self.find_module, lambda path: self.files[path].exports, lambda path: self.files[path].stars)
         notebooks = {path: self._followed_files(path, flow) for path, flow in flows.items() if not self.files[path].imports}
