@@ -319,6 +319,57 @@ import tensorflow as tf
 import steps
 steps.prepare(tf.estimator.RunConfig('d'), 5)
 """,
+    "a static method is called by its class": """
+=== runner.py
+import tensorflow as tf
+class Runner(object):
+    @staticmethod
+    def _get_run_config(mode, model_dir):
+        config = tf.estimator.RunConfig(model_dir=model_dir, train_distribute=None)
+        if mode == 'train':
+            config = config.replace(save_checkpoints_steps=1000)
+        return config
+    def _get_estimator(self, mode):
+        run_config = Runner._get_run_config(mode=mode, model_dir=self.d)
+        return tf.estimator.Estimator(model_fn=self._model, config=run_config)
+""",
+    "the other arm copies the config that was given": """
+=== lib/estimators.py
+import copy
+import tensorflow as tf
+def create(model, run_config=None, model_dir=None):
+    if run_config is None:
+        run_config = tf.estimator.RunConfig()
+    else:
+        run_config = copy.deepcopy(run_config)
+    return tf.estimator.Estimator(model, model_dir, run_config)
+=== train.py
+import tensorflow as tf
+from lib import estimators
+estimators.create(model, tf.estimator.RunConfig(keep_checkpoint_max=1), 'd')
+=== evaluate.py
+from lib import estimators
+estimators.create(model, model_dir='d')
+""",
+    "a class method of another file, and a base that is given the config": """
+=== base.py
+import tensorflow as tf
+class Base(object):
+    def __init__(self, config):
+        self.config = config
+    def estimator(self):
+        return tf.estimator.Estimator(self.fn, config=self.config)
+=== train.py
+import tensorflow as tf
+from base import Base
+class Settings(object):
+    @classmethod
+    def config(cls, d):
+        return tf.estimator.RunConfig(d)
+class Trainer(Base):
+    def __init__(self, d):
+        super(Trainer, self).__init__(Settings.config(d))
+""",
     "names are given by `global`": """
 === train.py
 import tensorflow as tf
@@ -536,6 +587,56 @@ else:
 import tensorflow as tf
 from conf import get_config
 e = tf.estimator.Estimator(fn, config=get_config())
+""",
+    "a subclass that is not seen to be made gives the base something unknown": """
+=== base.py
+import tensorflow as tf
+class Base(object):
+    def __init__(self, config):
+        self.config = config
+    def estimator(self):
+        return tf.estimator.Estimator(self.fn, config=self.config)
+=== train.py
+import tensorflow as tf
+from base import Base
+class Trainer(Base):
+    def __init__(self):
+        super().__init__(tf.estimator.RunConfig('d'))
+class Server(Base):
+    def __init__(self, saved):
+        Base.__init__(self, saved.config)
+""",
+    "a method of the same name is called with something unknown": """
+=== model.py
+import tensorflow as tf
+class Model(object):
+    def build(self, config):
+        return tf.estimator.Estimator(self.fn, config=config)
+=== train.py
+import tensorflow as tf
+from model import Model
+def run(m):
+    Model().build(tf.estimator.RunConfig('d'))
+    m.build(load())
+""",
+    "the class is handed to something that may call it": """
+=== model.py
+import tensorflow as tf
+class Model(object):
+    def __init__(self, config):
+        self.e = tf.estimator.Estimator(fn, config=config)
+=== train.py
+import tensorflow as tf
+from model import Model
+Model(tf.estimator.RunConfig('d'))
+register(Model)
+""",
+    "the dictionary is changed by a call": """
+=== train.py
+import tensorflow as tf
+settings = {'config': tf.estimator.RunConfig('d')}
+fill(settings)
+e = tf.estimator.Estimator(fn, config=settings['config'])
 """,
     "a loop gives the config": """
 === train.py
