@@ -638,6 +638,20 @@ settings = {'config': tf.estimator.RunConfig('d')}
 fill(settings)
 e = tf.estimator.Estimator(fn, config=settings['config'])
 """,
+    "two star imports may bring the function": """
+=== conf.py
+import tensorflow as tf
+def get_config():
+    return tf.estimator.RunConfig()
+=== other.py
+def get_config():
+    return 5
+=== train.py
+import tensorflow as tf
+from conf import *
+from other import *
+e = tf.estimator.Estimator(fn, config=get_config())
+""",
     "a loop gives the config": """
 === train.py
 import tensorflow as tf

@@ -15,7 +15,7 @@ from tf2npu.scanner.estimator_names import (
     RUN_CONFIG_PARAMETERS,
     WRAPPED,
 )
-from tf2npu.scanner.flow_scopes import FlowScope, Function, ScopeReader, decorators
+from tf2npu.scanner.flow_scopes import FlowScope, Function, ScopeReader, always_leaves, decorators
 from tf2npu.scanner.input_roles import LIBRARIES, Target
 from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
@@ -26,6 +26,8 @@ _HANDED_ON = re.compile(r"[(,=]\s*(?:config|cfg)\s*[,)]|\breturn (?:config|cfg)\
 _SINKS = {ESTIMATOR: CONFIG_POSITION, **WRAPPED}  # a TPUEstimator takes configs of its own only
 _FOREIGN = LIBRARIES | OTHER_FRAMEWORKS.keys()
 _KNOWN_DECORATORS = frozenset({"staticmethod", "classmethod", "property"})
+_COPIED_WRAPPER = "npu_run_config_init"
+"""A function that scripts of the first releases carry a copy of: its config has the entry of the NPU already."""
 _COPIES = frozenset({"copy.copy", "copy.deepcopy"})
 _WITH_KEYS = ("var:", "attr:", "import:", "result:", "call:", "method:", "dict:")
 _PLAIN = (ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.keyword)
@@ -175,6 +177,8 @@ class _Flow:
         name = self._framework(node.func, scope)
         if name == RUN_CONFIG:
             return [f"made:{node.lineno}:{node.col_offset}" if self._can_become_npu(node, scope) else UNKNOWN]
+        if isinstance(node.func, ast.Name) and node.func.id == _COPIED_WRAPPER:
+            return [UNKNOWN]
         if name in _COPIES and node.args:
             return self._sources(node.args[0], scope)
         if isinstance(node.func, ast.Name) and node.func.id == "dict" and scope.owner("dict") is None and not node.args:
@@ -309,7 +313,7 @@ class _Flow:
                 self._give(f"result:{scope.path}", node.value, scope)
         for scope in self.reader.scopes:
             if isinstance(scope.node, Function):
-                if not _always_leaves(scope.node.body):
+                if not always_leaves(scope.node.body):
                     self._edge(f"result:{scope.path}", NOTHING)
                 if decorators(scope.node) == ["property"] and scope.parent is not None:
                     self._edge(f"attr:{scope.parent.path}:{scope.node.name}", f"result:{scope.path}")
@@ -383,17 +387,3 @@ def _is_plain_copy(node: ast.Call) -> bool:
 def _starts_alone(node: ast.Call) -> bool:
     """Whether a callee is a name or a chain of attributes without parentheses, so that both parsers say the same of its place."""
     return chain(node.func)[0] != "" and (node.lineno, node.col_offset) == (node.func.lineno, node.func.col_offset)
-
-
-def _always_leaves(body: list[ast.stmt]) -> bool:
-    """Whether a block never comes to its end."""
-    last = body[-1]
-    if isinstance(last, (ast.Return, ast.Raise)):
-        return True
-    if isinstance(last, ast.If):
-        return bool(last.orelse) and _always_leaves(last.body) and _always_leaves(last.orelse)
-    if isinstance(last, (ast.With, ast.AsyncWith)):
-        return _always_leaves(last.body)
-    if isinstance(last, ast.Try):
-        return _always_leaves(last.orelse or last.body) and all(_always_leaves(handler.body) for handler in last.handlers)
-    return False

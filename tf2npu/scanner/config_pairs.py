@@ -21,12 +21,13 @@ At = tuple[str, str]
 class ModuleFinder:
     """How names lead from file to file.  module: (file, level, module) -> file.  exports: names that a file imports.
 
-    stars: modules that it star-imports.
+    stars: modules that it star-imports.  definitions: other names that it gives values.
     """
 
     module: Callable[[str, int, str], str | None]
     exports: Callable[[str], Mapping[str, Target]]
     stars: Callable[[str], Iterable[Target]]
+    definitions: Callable[[str], frozenset[str]]
 
 
 def paired_calls(
@@ -82,6 +83,7 @@ class _Graph:
         self.callers: dict[At, list[tuple[str, FlowCall, int]]] = {}  # function -> calls, with the number of arguments before
         self.method_calls: dict[str, list[tuple[str, FlowCall]]] = {}  # calls of methods of objects whose class is not told
         self.open_functions: set[At] = set()
+        self.meanings: dict[At, list[At]] = {}  # of names that are imported
         self.variables = {(path, node) for path, flow in flows.items() for node, _ in flow.edges if node.startswith("var::")}
         self.read_attributes = {name for flow in flows.values() for name in flow.attributes}
         for path, flow in flows.items():
@@ -322,12 +324,16 @@ class _Graph:
 
     def _imported(self, path: str, node: str, depth: int = 0) -> list[At]:
         """What a name that is imported means in the project: `function:`, `class:`, `var:` or `attr:` nodes, at most one."""
+        if (path, node) not in self.meanings:
+            self.meanings[path, node] = []  # until it is known: names may be imported in a circle
+            self.meanings[path, node] = self._found(path, node, depth) if depth <= _DEEPEST else []
+        return self.meanings[path, node]
+
+    def _found(self, path: str, node: str, depth: int) -> list[At]:
         level, _, dotted = node.removeprefix("import:").partition(":")
-        if depth > _DEEPEST:
-            return []
-        if level == "-1":
-            return self._by_star(path, dotted.split("."), depth)
         parts = dotted.split(".")
+        if level == "-1":
+            return self._by_star(path, parts, depth)
         for cut in range(len(parts) - 1, -1, -1):
             file = self.finder.module(path, int(level), ".".join(parts[:cut])) if cut or int(level) else None
             if file is not None:
@@ -340,7 +346,8 @@ class _Graph:
         exported = self.finder.exports(file).get(rest[0])
         is_variable = (file, f"var::{rest[0]}") in self.variables
         kinds = [whole in flow.functions, whole in flow.classes, is_variable, exported is not None]
-        if sum(kinds) > 1 or f"{whole}#2" in flow.functions or f"{whole}#2" in flow.classes:
+        is_unread = not any(kinds[:3]) and rest[0] in self.finder.definitions(file)
+        if sum(kinds) + is_unread > 1 or f"{whole}#2" in flow.functions or f"{whole}#2" in flow.classes:
             return []
         if whole in flow.functions:
             return [(file, f"function:{whole}")]
@@ -356,9 +363,15 @@ class _Graph:
         return self._by_star(file, rest, depth)
 
     def _by_star(self, file: str, rest: list[str], depth: int) -> list[At]:
-        stars = [f"import:{level}:{'.'.join([module, *rest] if module else rest)}" for level, module in self.finder.stars(file)]
-        found = [place for star in stars for place in self._imported(file, star, depth + 1)]
-        return found if len(found) == 1 and not rest[0].startswith("_") else []
+        """What a name means by the star imports of a file, where only one of them has it."""
+        found: list[At] = []
+        for level, module in self.finder.stars(file) if not rest[0].startswith("_") else ():
+            source = self.finder.module(file, level, module)
+            meant = self._imported(file, f"import:{level}:{'.'.join([module, *rest] if module else rest)}", depth + 1)
+            if source is not None and not meant and rest[0] in self.finder.definitions(source):
+                return []
+            found += meant
+        return found if len(found) == 1 else []
 
 
 def _parts(node: str) -> tuple[str, str]:

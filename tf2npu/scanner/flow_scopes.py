@@ -329,3 +329,17 @@ def _missing_name(test: ast.expr) -> str:
     elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         name = test.operand
     return name.id if isinstance(name, ast.Name) else ""
+
+
+def always_leaves(body: list[ast.stmt]) -> bool:
+    """Whether a block never comes to its end."""
+    last = body[-1]
+    if isinstance(last, (ast.Return, ast.Raise)):
+        return True
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and always_leaves(last.body) and always_leaves(last.orelse)
+    if isinstance(last, (ast.With, ast.AsyncWith)):
+        return always_leaves(last.body)
+    if isinstance(last, ast.Try):
+        return always_leaves(last.orelse or last.body) and all(always_leaves(handler.body) for handler in last.handlers)
+    return False

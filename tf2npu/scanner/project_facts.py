@@ -342,7 +342,12 @@ class ProjectFacts:
         staying |= {path for path, f in self.files.items() if f.dialect == "2" or f.is_too_deep}
         unread = [path for path, f in self.files.items() if not (flows[path].is_whole if path in flows else f.is_python)]
         opened = frozenset(target for path in unread for target in edges[path])
-        finder = ModuleFinder(self.find_module, lambda path: self.files[path].exports, lambda path: self.files[path].stars)
+        finder = ModuleFinder(
+            self.find_module,
+            lambda path: self.files[path].exports,
+            lambda path: self.files[path].stars,
+            lambda path: self.files[path].definitions,
+        )
         notebooks = {path: self._followed_files(path, flow) for path, flow in flows.items() if not self.files[path].imports}
         return paired_calls(flows, edges | notebooks, frozenset(staying), opened, finder)
 
