@@ -27,7 +27,7 @@ def files_of(text: str) -> dict[str, bytes]:
 def _bytes_of(path: str, source: str) -> bytes:
     if not path.endswith(".ipynb"):
         return source.encode()
-    cell = {"cell_type": "code", "source": [source], "outputs": [], "metadata": {}, "execution_count": None}
+    cell: dict[str, object] = {"cell_type": "code", "source": [source], "outputs": [], "metadata": {}, "execution_count": None}
     return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 2}).encode()
 
 
