@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from tf2npu.findings import Seen
+from tf2npu.scanner.config_flow import ConfigFlow
+from tf2npu.scanner.config_flow_reader import gather_config_flow, may_hand_on, without_flow
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
 from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.entries import TopLevel, has_arguments
@@ -79,6 +81,7 @@ class FileFacts:
     is_python: bool = False  # Python's own parser takes it
     classes: frozenset[str] = frozenset()  # of `definitions`, those that are classes
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
+    config_flow: ConfigFlow | None = None  # how configs of Estimators go through the file
 
     @property
     def needs_horovod(self) -> bool:
@@ -142,10 +145,13 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
         return _line_facts(path, text, is_deep and is_too_deep(text))
     levels = _levels(module)
     try:
-        facts = _Gatherer(path).gather(module, [node for level in levels for node in level])
+        hands_on = may_hand_on(text)
+        facts = _Gatherer(path, hands_on).gather(module, [node for level in levels for node in level])
     except RecursionError:
         return _line_facts(path, text, is_too_deep(text))
     facts.is_python, facts.is_too_deep = True, len(levels) > DEEPEST
+    if hands_on:
+        facts.config_flow = gather_config_flow(module, bool(facts.stars), text)
     return facts
 
 
@@ -153,14 +159,16 @@ def _notebook_facts(path: str, data: bytes) -> FileFacts:
     """What kinds of distribution a notebook uses, and in which cells; nothing imports it, and the rest is for itself only."""
     from tf2npu.scanner.notebook import Notebook  # it parses cells with libcst, which facts of scripts need not load
 
-    if not mentions_relevant_module(data):
+    if not mentions_relevant_module(data) and b"estimator" not in data:
         return FileFacts(path)
     try:
         notebook = Notebook(data)
     except (SourceError, RecursionError, MemoryError):  # told when it is converted
         return FileFacts(path)
-    found = [(kind, seen, *notebook.place(seen.line)) for kind, seen in gather_facts("", notebook.code.encode()).distribution]
-    return FileFacts(path, distribution=tuple((kind, Seen(f"{path}:cell {n}", line, seen.api)) for kind, seen, n, line in found))
+    code = gather_facts("", notebook.code.encode())
+    found = [(kind, seen, *notebook.place(seen.line)) for kind, seen in code.distribution]
+    places = tuple((kind, Seen(f"{path}:cell {n}", line, seen.api)) for kind, seen, n, line in found)
+    return FileFacts(path, distribution=places, config_flow=code.config_flow)
 
 
 def _line_facts(path: str, text: str, is_deep: bool) -> FileFacts:
@@ -182,8 +190,9 @@ def _levels(module: ast.Module) -> list[list[ast.AST]]:
 
 
 class _Gatherer:
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, hands_configs_on: bool) -> None:
         self.path = path
+        self.hands_configs_on = hands_configs_on
         self.imports: list[tuple[int, str]] = []
         self.stars: list[tuple[int, str]] = []
         self.exports: dict[str, tuple[int, str]] = {}
@@ -222,6 +231,7 @@ class _Gatherer:
             self.dialect(), tuple(_loaded(module)), frozenset(_closed(nodes)),
             frozenset(key.attr for n in nodes if type(n) is ast.Dict for key in n.keys if isinstance(key, ast.Attribute)),
             classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
+            config_flow=None if self.hands_configs_on else without_flow(nodes, self.targets, has_stars),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:

@@ -29,3 +29,24 @@ def importers_of(start: Iterable[str], edges: Mapping[str, frozenset[str]]) -> f
                 reached.add(path)
                 todo.append(path)
     return frozenset(reached)
+
+
+def connected(edges: Mapping[str, frozenset[str]]) -> list[list[str]]:
+    """Groups of files that imports lead to from each other, whatever their direction; sorted."""
+    neighbours: dict[str, set[str]] = {path: set(targets) for path, targets in edges.items()}
+    for path, targets in edges.items():
+        for target in targets:
+            neighbours.setdefault(target, set()).add(path)
+    groups: list[list[str]] = []
+    seen: set[str] = set()
+    for start in sorted(neighbours):
+        group, todo = [], [start]
+        while todo:
+            path = todo.pop()
+            if path not in seen:
+                seen.add(path)
+                group.append(path)
+                todo.extend(neighbours[path])
+        if group:
+            groups.append(sorted(group))
+    return groups

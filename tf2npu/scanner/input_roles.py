@@ -29,7 +29,7 @@ _MAX_USES = 40
 _INTEGER_BITS = 64
 """Bits of the integers that facts are stored with."""
 BUILTINS = frozenset(dir(builtins))
-_LIBRARIES = frozenset({
+LIBRARIES = frozenset({
     "absl", "argparse", "collections", "copy", "cv2", "datetime", "functools", "glob", "itertools", "json", "logging", "math",
     "matplotlib", "numpy", "os", "pandas", "pickle", "PIL", "random", "re", "scipy", "shutil", "six", "sklearn", "subprocess",
     "sys", "threading", "time", "tqdm",
@@ -182,7 +182,7 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 def _is_of_a_library(target: Target) -> bool:
     """Most calls of a training script go to a handful of packages, which pass no role on."""
     level, dotted = target
-    return level == 0 and dotted.partition(".")[0] in _LIBRARIES
+    return level == 0 and dotted.partition(".")[0] in LIBRARIES
 
 
 def _fed(node: ast.Call, name: str) -> list[tuple[str, ast.expr]]:

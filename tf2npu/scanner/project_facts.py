@@ -8,6 +8,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from tf2npu.findings import Seen
+from tf2npu.scanner.config_flow import ConfigFlow, Place
+from tf2npu.scanner.config_pairs import ModuleFinder, paired_calls
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.facts import FileFacts
@@ -44,6 +46,7 @@ class ProjectFacts:
     )  # (file, name of Horovod) -> a file that imports it from there
     dialects: ToldDialects = field(default_factory=ToldDialects)  # files that belong to scripts for TensorFlow 2
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
+    config_pairs: dict[str, frozenset[Place]] = field(default_factory=dict)  # file -> RunConfigs and Estimators that meet
 
     @classmethod
     def merge(cls, facts: Iterable[FileFacts]) -> ProjectFacts:
@@ -74,12 +77,14 @@ class ProjectFacts:
         project.starting = (project.entries | scripts) & project.with_horovod
         project.started = project.starting | imported_by(project.starting, edges)
         project.of_horovod = project._only_with_horovod(edges)
+        project.config_pairs = project._config_pairs(edges)
         nothing: dict[str, Any] = {
             "functions": {},
             "calls": (),
             "returns": {},
             "run_targets": (),
             "loads": (),
+            "config_flow": None,
         }  # nine tenths of the memory
         known: dict[Any, Any] = {}
         project.files = {path: replace(f, **nothing, **_with_shared_names(f, known)) for path, f in files.items()}
@@ -329,6 +334,28 @@ class ProjectFacts:
     def _is_horovod(self, path: str, name: str) -> bool:
         level, dotted = self.files[path].exports.get(name, (0, ""))
         return level == 0 and is_horovod(dotted)
+
+    def _config_pairs(self, edges: dict[str, frozenset[str]]) -> dict[str, frozenset[Place]]:
+        flows = {path: f.config_flow for path, f in self.files.items() if f.config_flow is not None}
+        told = self.dialects
+        staying = {*told.of_adapter2, *told.for_tensorflow2, *told.on_tensorflow2}
+        staying |= {path for path, f in self.files.items() if f.dialect == "2" or f.is_too_deep}
+        unread = [path for path, f in self.files.items() if not (flows[path].is_whole if path in flows else f.is_python)]
+        opened = frozenset(target for path in unread for target in edges[path])
+        finder = ModuleFinder(
+            self.find_module,
+            lambda path: self.files[path].exports,
+            lambda path: self.files[path].stars,
+            lambda path: self.files[path].definitions,
+        )
+        notebooks = {path: self._followed_files(path, flow) for path, flow in flows.items() if not self.files[path].imports}
+        return paired_calls(flows, edges | notebooks, frozenset(staying), opened, finder)
+
+    def _followed_files(self, path: str, flow: ConfigFlow) -> frozenset[str]:
+        """The files that the config flow of a notebook, whose imports are not gathered, leads to."""
+        names = [name.split(":") for name in {*flow.used, *(call.target for call in flow.calls)} if name.startswith("import:")]
+        parts = [(int(level), dotted.split(".")) for _, level, dotted in names if int(level) >= 0]
+        return self._files_of(path, [(level, ".".join(part[:n])) for level, part in parts for n in range(1, len(part) + 1)])
 
     def _imported_files(self, facts: FileFacts) -> frozenset[str]:
         return self._files_of(facts.path, facts.imports)

@@ -9,62 +9,19 @@ import libcst as cst
 
 from tf2npu.rules.facts.reaching_definition import last_given
 from tf2npu.rules.facts.relied_on_code import needed_elsewhere
+from tf2npu.scanner.estimator_names import CONFIG_POSITION, ESTIMATOR, REMOVED, RUN_CONFIG, RUN_CONFIG_PARAMETERS, WRAPPED
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call, parameter_of
-
-ESTIMATOR = "tensorflow.estimator.Estimator"
-TPU_ESTIMATOR = "tensorflow.estimator.tpu.TPUEstimator"
-RUN_CONFIG = "tensorflow.estimator.RunConfig"
-CONFIG_POSITION = 2
-"""The position of `config` among the arguments of tf.estimator.Estimator, counted from 0."""
-RUN_CONFIG_PARAMETERS = (
-    "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs",
-    "session_config", "keep_checkpoint_max", "keep_checkpoint_every_n_hours", "log_step_count_steps", "train_distribute",
-    "device_fn", "protocol", "eval_distribute", "experimental_distribute", "experimental_max_worker_delay_secs",
-    "session_creation_timeout_secs",
-)  # fmt: skip
-# Parameters of RunConfig that NPURunConfig does not have, and why nothing is lost without them.
-REMOVED = {
-    "train_distribute": "distribution over NPUs is asked for with --distributed tf",
-    "eval_distribute": "distribution over NPUs is asked for with --distributed tf",
-    "experimental_distribute": "distribution over NPUs is asked for with --distributed tf",
-    "device_fn": "the NPU places the graph itself",
-    "protocol": "servers of a cluster are not used",
-    "experimental_max_worker_delay_secs": "there are no workers that start one after another",
-    "session_creation_timeout_secs": "there is no session to wait for",
-}
-_CANNED = {
-    "BaselineClassifier": 5, "BaselineEstimator": 3, "BaselineRegressor": 4, "BoostedTreesClassifier": 13,
-    "BoostedTreesEstimator": 12, "BoostedTreesRegressor": 12, "DNNClassifier": 10, "DNNEstimator": 8, "DNNRegressor": 9,
-    "DNNLinearCombinedClassifier": 12, "DNNLinearCombinedEstimator": 10, "DNNLinearCombinedRegressor": 11,
-    "LinearClassifier": 6, "LinearEstimator": 4, "LinearRegressor": 5,
-}  # fmt: skip
-_OF_CONTRIB = {
-    "estimator.DNNClassifierWithLayerAnnotations": 10, "estimator.DNNRegressorWithLayerAnnotations": 9,
-    "estimator.RNNClassifier": 12, "estimator.RNNEstimator": 10, "factorization.KMeansClustering": 9,
-    "timeseries.ARRegressor": 12, "timeseries.StructuralEnsembleRegressor": 11, "timeseries.TimeSeriesRegressor": 4,
-}  # fmt: skip
-_OF_V2 = {
-    "BaselineClassifier": 5, "BaselineEstimator": 3, "BaselineRegressor": 4, "DNNClassifier": 9, "DNNEstimator": 7,
-    "DNNLinearCombinedClassifier": 11, "DNNLinearCombinedEstimator": 9, "DNNLinearCombinedRegressor": 10, "DNNRegressor": 8,
-    "LinearClassifier": 6, "LinearEstimator": 4, "LinearRegressor": 5,
-}  # fmt: skip
-# Canned Estimators, and the position of `config` in TensorFlow 1.15.
-CANNED = {f"tensorflow.estimator.{name}": position for name, position in _CANNED.items()}
-CANNED |= {f"tensorflow.compat.v2.estimator.{name}": position for name, position in _OF_V2.items()}
-CANNED |= {f"tensorflow.contrib.{name}": position for name, position in _OF_CONTRIB.items()}
-MODEL_TO_ESTIMATOR = "tensorflow.keras.estimator.model_to_estimator"
-WRAPPED = {**CANNED, MODEL_TO_ESTIMATOR: 4}  # what takes a RunConfig and stays, and the position of `config`
 
 
 @dataclass
 class EstimatorPlan:
     """Verdict for every Estimator call (by node identity), and the RunConfig calls to convert with them.
 
-    verdict: "none" no config given, "resolved" every config it can get is a RunConfig made in this file, "kept" one of those
-    cannot become an NPURunConfig, "unresolved".
+    verdict: "none" no config given, "resolved" every config it can get is a RunConfig that becomes an NPURunConfig with it, made
+    in this file or in others, "kept" one of those stays, "unresolved".
     """
 
     verdict: dict[int, str] = field(default_factory=dict)
@@ -76,25 +33,44 @@ class EstimatorPlan:
 def estimator_plan(script: Script) -> EstimatorPlan:
     """The plan of a file."""
     plan = EstimatorPlan()
-    for node, scope in script.walked.calls:
-        name = script.name_of(node.func, scope) or ""
+    calls = [(node, scope, script.name_of(node.func, scope) or "") for node, scope in script.walked.calls]
+    for node, scope, name in calls:
         if name in WRAPPED:
             config = Call(script, "NPU203", node, scope, name).arg("config", WRAPPED[name])
             plan.wrapped.update(id(o) for o, _ in (_origins(script, config.value, scope, 0) if config else None) or [])
-        if name != ESTIMATOR or script.is_switched_off("NPU201", node):
-            continue
-        call = Call(script, "NPU201", node, scope, ESTIMATOR)
-        config = call.arg("config", CONFIG_POSITION) or call.spread_arg("config")
-        if call.has_unknown_args:
-            plan.verdict[id(node)] = "star"
-        elif config is None or script.name_of(config.value, scope) == "None":
-            plan.verdict[id(node)] = "none"
-        else:
-            origins = _origins(script, config.value, scope, 0)
-            plan.verdict[id(node)] = _verdict(script, origins or [])
-            made = plan.configs if plan.verdict[id(node)] == "resolved" else plan.wrapped
-            made.update(id(o) for o, _ in origins or [])
+    for node, scope, name in calls:
+        if name == ESTIMATOR and not script.is_switched_off("NPU201", node):
+            _judge(script, plan, node, scope)
+        elif name == RUN_CONFIG and _is_paired(script, node):
+            plan.configs.add(id(node))
     return plan
+
+
+def _judge(script: Script, plan: EstimatorPlan, node: cst.Call, scope: Scope) -> None:
+    """Enter an Estimator into the plan."""
+    call = Call(script, "NPU201", node, scope, ESTIMATOR)
+    config = call.arg("config", CONFIG_POSITION) or call.spread_arg("config")
+    if call.has_unknown_args:
+        plan.verdict[id(node)] = "star"
+    elif config is None or script.name_of(config.value, scope) == "None":
+        plan.verdict[id(node)] = "none"
+    elif _is_paired(script, node):
+        plan.verdict[id(node)] = "resolved"
+    else:
+        origins = _origins(script, config.value, scope, 0) or []
+        plan.verdict[id(node)] = _verdict(script, origins)
+        made = plan.configs if plan.verdict[id(node)] == "resolved" else plan.wrapped
+        made.update(id(origin) for origin, _ in origins)
+
+
+def _is_paired(script: Script, node: cst.Call) -> bool:
+    """Whether a RunConfig or an Estimator becomes the NPU's together with those of other files that it meets."""
+    places = script.project.config_pairs.get(script.path)
+    if not places or not (script.config.is_enabled("NPU201") and script.config.is_enabled("NPU202")):
+        return False
+    start = script.tree.span(node.func)[0]
+    before = script.text[script.lines.line_start(start) : start]
+    return (script.lines.position(start)[0], len(before.encode("utf-8", "surrogatepass"))) in places
 
 
 def _verdict(script: Script, origins: list[tuple[cst.Call, Scope]]) -> str:
