@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import operator
 import re
-from collections.abc import Callable
+import unittest
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -16,7 +18,9 @@ from tf2npu.api_support.table import signatures, table
 
 MOST_USED = (CALLS / "most_used.txt").read_text(encoding="utf-8").split()
 OF_PARAMETERS = "parameters of tf."
-PARTS = sorted(path.stem for path in CALLS.glob("*.txt") if path.stem != "most_used")
+WITH_PROBABILITY = "distributions"
+PARTS = sorted(path.stem for path in CALLS.glob("*.txt") if path.stem not in ("most_used", WITH_PROBABILITY))
+DISTRIBUTIONS = "tensorflow.contrib.distributions."
 
 
 @cache
@@ -24,8 +28,24 @@ def calls() -> Any:
     return evaluation()
 
 
+@pytest.fixture
+def probability():
+    """Needs the optional package, which the extra `test` brings."""
+    if importlib.util.find_spec("tensorflow_probability") is None:
+        raise unittest.SkipTest("needs tensorflow-probability")
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_calls_give_what_tensorflow_1_15_gave(part):
+    check(part)
+
+
+def test_distributions_say_what_those_of_tensorflow_1_15_said(probability):
+    check(WITH_PROBABILITY)
+
+
+def check(part: str) -> None:
+    """Compare each call of a part with its recording, and what differs with what is listed."""
     from npu_bridge.npu_init import npu_config_proto
 
     wanted, listed = recorded(), listed_differences()
@@ -85,11 +105,51 @@ def rows() -> dict[str, str]:
 
 
 def test_parameters_and_defaults_begin_with_those_of_1_15():
+    different = declared_otherwise(MOST_USED)
+    listed = {one.removeprefix(OF_PARAMETERS) for one in listed_differences() if one.startswith(OF_PARAMETERS)}
+    assert {name: found for name, found in different.items() if name not in listed} == {}
+    assert set(different) == listed
+
+
+# Names of tf.contrib.distributions that nobody carries on; asking for one says what to do.
+GONE = {
+    "ConditionalDistribution", "ConditionalTransformedDistribution", "VectorDiffeomixture", "VectorSinhArcsinhDiag",
+    "assign_log_moving_mean_exp", "assign_moving_mean_variance", "bijectors.ConditionalBijector",
+    "estimator_head_distribution_regression", "moving_mean_variance", "quadrature_scheme_softmaxnormal_gauss_hermite",
+    "quadrature_scheme_softmaxnormal_quantiles",
+}  # fmt: skip
+# tensorflow_probability has defaults of its own that mean the same: an object for "not given", another spelling of a function.
+OTHER_DEFAULTS = {"Kumaraswamy", "bijectors.Bijector", "bijectors.Inline"}
+
+
+def test_distributions_take_what_those_of_1_15_took(probability):
+    import tensorflow.contrib.distributions
+
+    names = {
+        name.removeprefix(DISTRIBUTIONS) for name in rows() if re.fullmatch(DISTRIBUTIONS + r"(bijectors\.)?[A-Za-z_]\w*", name)
+    }
+    names -= {name for name in names if name.isupper() or name in ("bijectors", "python")}
+    found = {name for name in names if _is_there(tensorflow.contrib.distributions, name)}
+    assert names - found == GONE and len(found) > 100
+    different = declared_otherwise([f"contrib.distributions.{name}" for name in found])
+    assert {name.removeprefix("contrib.distributions.") for name in different} == OTHER_DEFAULTS, different
+
+
+def _is_there(module: Any, name: str) -> bool:
+    try:
+        operator.attrgetter(name)(module)
+    except AttributeError:
+        return False
+    return True
+
+
+def declared_otherwise(names: Iterable[str]) -> dict[str, tuple[list[str], list[str]]]:
+    """Parameters of 1.15 and here, of the names of TensorFlow where these do not begin with those."""
     import tensorflow as tf
 
     different = {}
-    for name in MOST_USED:
-        wanted = signatures()[rows()[f"tensorflow.{name}"]]
+    for name in names:
+        wanted = signatures().get(rows()[f"tensorflow.{name}"], "()")
         value = operator.attrgetter(name)(tf)
         if _OPAQUE.fullmatch(wanted.strip("()")) or hasattr(value, "DESCRIPTOR"):
             continue
@@ -97,9 +157,7 @@ def test_parameters_and_defaults_begin_with_those_of_1_15():
         ours = [_ADDRESS.sub("", one) for one in declared(value)]
         if ours[: len(before)] != before and not _are_equal(ours, before):
             different[name] = (before, ours)
-    listed = {one.removeprefix(OF_PARAMETERS) for one in listed_differences() if one.startswith(OF_PARAMETERS)}
-    assert {name: found for name, found in different.items() if name not in listed} == {}
-    assert set(different) == listed
+    return different
 
 
 def _are_equal(ours: list[str], wanted: list[str]) -> bool:
