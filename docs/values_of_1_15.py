@@ -11,7 +11,7 @@ TESTS = Path(__file__).parents[1] / "tests" / "shim"
 CALLS = TESTS.parent / "fixtures" / "shim" / "calls"
 _NAME = re.compile(r"\btf\.([A-Za-z_][\w.]*)")
 _AREA = re.compile(r"(?:contrib\.)?[a-z_]+(?=\.[A-Za-z_])")
-AREAS = ("", "image", "losses", "metrics", "nn", "layers", "contrib.layers", "train", "math")
+AREAS = ("", "image", "losses", "metrics", "nn", "layers", "contrib.layers", "contrib.distributions", "train", "math")
 HEAD = """# Values of TensorFlow 1.15
 
 {n_calls:,} calls of the most used functions, with the types, ranks and defaults on which their behaviour depends, were run by

@@ -50,8 +50,8 @@ def difference(wanted: dict[str, Any], found: dict[str, Any]) -> str | None:
         return "1.15 refuses it" if "error" in wanted else "refused here"
     if wanted["structure"] != found["structure"] or wanted["variables"] != found["variables"]:
         return "another structure"
-    kinds = {_of_leaves(*pair) for pair in zip(wanted["values"], found["values"], strict=True)} - {None}
-    return min(kinds) if kinds else None  # type: ignore[type-var]
+    kinds = [_of_leaves(*pair) for pair in zip(wanted["values"], found["values"], strict=True)]
+    return min((kind for kind in kinds if kind is not None), default=None)
 
 
 def _of_leaves(wanted: list[Any], found: list[Any]) -> str | None:

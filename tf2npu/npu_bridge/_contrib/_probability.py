@@ -19,13 +19,16 @@ Arguments = dict[str, Any]
 class Probabilities:
     """``logits`` and ``probs`` of a distribution that was given the other one, which TF 1.15 computed."""
 
+    logits_parameter: Callable[[], Any]
+    probs_parameter: Callable[[], Any]
+
     @property
     def logits(self) -> Any:
-        return self.logits_parameter()  # type: ignore[attr-defined]
+        return self.logits_parameter()
 
     @property
     def probs(self) -> Any:
-        return self.probs_parameter()  # type: ignore[attr-defined]
+        return self.probs_parameter()
 
 
 def older(base: type, *mixins: type, class_name: str = "") -> Callable[[Callable[..., Arguments]], Any]:

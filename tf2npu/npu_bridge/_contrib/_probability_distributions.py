@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -192,13 +193,16 @@ def ExpRelaxedOneHotCategorical(
 class _Rates:
     """As Probabilities, of ``rate`` and ``log_rate``."""
 
+    rate_parameter: Callable[[], Any]
+    log_rate_parameter: Callable[[], Any]
+
     @property
     def rate(self) -> Any:
-        return self.rate_parameter()  # type: ignore[attr-defined]
+        return self.rate_parameter()
 
     @property
     def log_rate(self) -> Any:
-        return self.log_rate_parameter()  # type: ignore[attr-defined]
+        return self.log_rate_parameter()
 
 
 @older(tfd.Poisson, _Rates)
@@ -215,9 +219,11 @@ def Poisson(
 class _OfRate:
     """The name that TF 1.15 had for the second parameter."""
 
+    scale: Any
+
     @property
     def rate(self) -> Any:
-        return self.scale  # type: ignore[attr-defined]
+        return self.scale
 
 
 @older(tfd.InverseGamma, _OfRate)

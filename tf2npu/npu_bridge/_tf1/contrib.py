@@ -130,7 +130,7 @@ def explain(path: str) -> str:
 
 def _module_there(name: str) -> bool:
     try:
-        return name in sys.modules or find_spec(name) is not None
+        return sys.modules.get(name) is not None or find_spec(name) is not None
     except ImportError:
         return False
 
