@@ -72,6 +72,11 @@ def _current(distribution: Any, name: str, value: Any) -> Any:
     return getattr(distribution, name) if is_given else value
 
 
+def without(arguments: Arguments, name: str) -> Arguments:
+    """Arguments but for one that tensorflow_probability does not have."""
+    return {one: value for one, value in arguments.items() if one != name}
+
+
 def diagonal(scale_diag: Any, scale_identity_multiplier: Any, loc: Any) -> Any:
     """The diagonal of a scale: [..., k]; loc tells k where there is nothing but a multiplier.  None for ones."""
     if scale_identity_multiplier is None:

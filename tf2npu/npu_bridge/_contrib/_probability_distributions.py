@@ -7,7 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 import tensorflow_probability as tfp
-from npu_bridge._contrib._probability import Arguments, Probabilities, diagonal, of_probability, older, tfd
+from npu_bridge._contrib import _probability_vectors as vectors
+from npu_bridge._contrib._probability import Arguments, Probabilities, of_probability, older, tfd, without
 from tensorflow_probability.python.distributions import (
     batch_reshape,
     independent,
@@ -24,9 +25,17 @@ Deterministic = tfd.Deterministic
 HalfNormal = tfd.HalfNormal
 Kumaraswamy = tfd.Kumaraswamy
 Logistic = tfd.Logistic
-MultivariateNormalFullCovariance = tfd.MultivariateNormalFullCovariance
+MultivariateNormalDiag = vectors.MultivariateNormalDiag
+MultivariateNormalDiagPlusLowRank = vectors.MultivariateNormalDiagPlusLowRank
+MultivariateNormalDiagWithSoftplusScale = vectors.MultivariateNormalDiagWithSoftplusScale
+MultivariateNormalFullCovariance = vectors.MultivariateNormalFullCovariance
+MultivariateNormalTriL = vectors.MultivariateNormalTriL
+VectorDeterministic = vectors.VectorDeterministic
+VectorExponentialDiag = vectors.VectorExponentialDiag
+VectorLaplaceDiag = vectors.VectorLaplaceDiag
+WishartCholesky = vectors.WishartCholesky
+WishartFull = vectors.WishartFull
 PoissonLogNormalQuadratureCompound = tfd.PoissonLogNormalQuadratureCompound
-VectorDeterministic = tfd.VectorDeterministic
 auto_correlation = tfp.stats.auto_correlation
 quadrature_scheme_lognormal_gauss_hermite = tfd.quadrature_scheme_lognormal_gauss_hermite
 quadrature_scheme_lognormal_quantiles = tfd.quadrature_scheme_lognormal_quantiles
@@ -49,16 +58,6 @@ class SeedStream(tfp.util.SeedStream):
         super().__init__(seed, salt)
 
 
-def without(arguments: Arguments, name: str) -> Arguments:
-    """Arguments but for one that tensorflow_probability does not have."""
-    return {one: value for one, value in arguments.items() if one != name}
-
-
-def _with_diagonal(arguments: Arguments) -> Arguments:
-    found = diagonal(arguments["scale_diag"], arguments["scale_identity_multiplier"], arguments["loc"])
-    return {**without(arguments, "scale_identity_multiplier"), "scale_diag": found}
-
-
 def _of_parts(arguments: Arguments) -> Arguments:
     """With distributions of tensorflow_probability in the place of those of ``tf.distributions``."""
     return {name: _part(value) for name, value in arguments.items()}
@@ -79,30 +78,6 @@ def _transformed(
         inner = tfd.Sample(inner, event_shape)
     bijector = tfp.bijectors.Identity() if bijector is None else bijector
     return {"distribution": inner, "bijector": bijector, "validate_args": validate_args, "name": name}
-
-
-def _scale(loc: Any, scale_diag: Any, scale_identity_multiplier: Any) -> Any:
-    found = diagonal(scale_diag, scale_identity_multiplier, loc)
-    return tf.ones_like(loc) if found is None else tf.convert_to_tensor(found)
-
-
-class _AffineVector(transformed_distribution._TransformedDistribution):
-    """Independent numbers of a scalar distribution, each scaled and moved."""
-
-    def __init__(self, standard: Any, loc: Any, scale: Any, name: str) -> None:
-        scaled = tfp.bijectors.Scale(scale)
-        bijector = scaled if loc is None else tfp.bijectors.Shift(tf.convert_to_tensor(loc))(scaled)
-        super().__init__(tfd.Independent(standard, 1), bijector, name=name)
-        self.loc, self.scale = loc, tf.linalg.LinearOperatorDiag(scale)
-
-
-def _wishart(
-    df: Any, scale: Any, cholesky_input_output_matrices: bool, validate_args: bool, allow_nan_stats: bool, name: str
-) -> Arguments:
-    return {
-        "df": df, "scale_tril": scale, "input_output_cholesky": cholesky_input_output_matrices, "validate_args": validate_args,
-        "allow_nan_stats": allow_nan_stats, "name": name,
-    }  # fmt: skip
 
 
 @older(tfd.Binomial, Probabilities)
@@ -272,54 +247,6 @@ def SinhArcsinh(
     return {**locals(), "distribution": of_probability(distribution)}
 
 
-@older(tfd.MultivariateNormalDiag)
-def MultivariateNormalDiag(
-    loc: Any = None,
-    scale_diag: Any = None,
-    scale_identity_multiplier: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "MultivariateNormalDiag",
-) -> Arguments:
-    return _with_diagonal(locals())
-
-
-@older(tfd.MultivariateNormalDiag)
-def MultivariateNormalDiagWithSoftplusScale(
-    loc: Any,
-    scale_diag: Any,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "MultivariateNormalDiagWithSoftplusScale",
-) -> Arguments:
-    return {**locals(), "scale_diag": tf.nn.softplus(scale_diag)}
-
-
-@older(tfd.MultivariateNormalDiagPlusLowRank)
-def MultivariateNormalDiagPlusLowRank(
-    loc: Any = None,
-    scale_diag: Any = None,
-    scale_identity_multiplier: Any = None,
-    scale_perturb_factor: Any = None,
-    scale_perturb_diag: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "MultivariateNormalDiagPlusLowRank",
-) -> Arguments:
-    return _with_diagonal(locals())
-
-
-@older(tfd.MultivariateNormalTriL)
-def MultivariateNormalTriL(
-    loc: Any = None,
-    scale_tril: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "MultivariateNormalTriL",
-) -> Arguments:
-    return locals()
-
-
 @older(batch_reshape._BatchReshape)
 def BatchReshape(
     distribution: Any,
@@ -385,53 +312,3 @@ def TransformedDistribution(
     name: str | None = None,
 ) -> Arguments:
     return _transformed(**locals())
-
-
-@older(_AffineVector)
-def VectorExponentialDiag(
-    loc: Any = None,
-    scale_diag: Any = None,
-    scale_identity_multiplier: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "VectorExponentialDiag",
-) -> Arguments:
-    scale = _scale(loc, scale_diag, scale_identity_multiplier)
-    return {"standard": tfd.Exponential(tf.ones_like(scale)), "loc": loc, "scale": scale, "name": name}
-
-
-@older(_AffineVector)
-def VectorLaplaceDiag(
-    loc: Any = None,
-    scale_diag: Any = None,
-    scale_identity_multiplier: Any = None,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "VectorLaplaceDiag",
-) -> Arguments:
-    scale = _scale(loc, scale_diag, scale_identity_multiplier)
-    return {"standard": tfd.Laplace(tf.zeros_like(scale), 1.0), "loc": loc, "scale": scale, "name": name}
-
-
-@older(tfd.WishartTriL)
-def WishartCholesky(
-    df: Any,
-    scale: Any,
-    cholesky_input_output_matrices: bool = False,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "WishartCholesky",
-) -> Arguments:
-    return _wishart(**locals())
-
-
-@older(tfd.WishartTriL)
-def WishartFull(
-    df: Any,
-    scale: Any,
-    cholesky_input_output_matrices: bool = False,
-    validate_args: bool = False,
-    allow_nan_stats: bool = True,
-    name: str = "WishartFull",
-) -> Arguments:
-    return _wishart(**{**locals(), "scale": scale if cholesky_input_output_matrices else tf.linalg.cholesky(scale)})
