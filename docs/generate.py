@@ -13,6 +13,7 @@ from tf2npu.session_options import table
 
 FOLDER = Path(__file__).parent / "generated"
 COVERAGE = Path(__file__).with_name("op_coverage.py")
+VALUES = Path(__file__).with_name("values_of_1_15.py")
 SHIM = Path(__file__).parents[1] / "tf2npu" / "npu_bridge"
 
 
@@ -25,6 +26,7 @@ def pages() -> dict[str, str]:
         "op_coverage.md": run_path(str(COVERAGE))["coverage_page"](),
         "shim.md": symbols_page(),
         "session_options.md": options_page(),
+        "values_of_1_15.md": run_path(str(VALUES))["values_page"](),
     }
 
 

@@ -2,7 +2,8 @@
 
 They are found by asking: every name of the API table is looked up in a process with npu_bridge. A name is there when any of its
 spellings is; of what hangs on a module or class that is not there, only that is written. Names that will not work on the NPU
-either are left out, since the converter says so of each. What TensorFlow's own modules, those below `tensorflow.python`, define
+either are left out, since the converter says so of each. What comes with an optional package counts as not there, whether or not
+this process has it. What TensorFlow's own modules, those below `tensorflow.python`, define
 is looked up in the same way under its own path, from a list recorded of the genuine package (tools/private_inventory.py).
 """
 
@@ -26,6 +27,7 @@ PRIVATE = HERE / "api_table" / "tensorflow_1_15_private.tsv"
 NEWER = HERE / "api_table" / "tensorflow_2_15_only.txt"
 COLUMNS = ("name", "instead")
 _NOTHING = object()
+_DISTRIBUTIONS = "contrib.distributions."
 _FROM_FUTURE = {"absolute_import", "division", "print_function"}  # what `from __future__` leaves in a module
 
 
@@ -95,10 +97,20 @@ def _is_there(name: str) -> bool:
 def _found(name: str) -> Any:
     """The module or attribute of this name, or _NOTHING."""
     owner, _, last = name.rpartition(".")
+    if _is_optional(name):
+        return _NOTHING
     try:
         return import_module(name)
     except ImportError:
         return getattr(_found(owner), last, _NOTHING) if owner else _NOTHING
+
+
+def _is_optional(name: str) -> bool:
+    """Whether a name is one of tf.contrib.distributions that comes with tensorflow_probability."""
+    below = name.partition(".")[2]  # whatever TensorFlow's own package is called
+    path = below.removeprefix(_DISTRIBUTIONS)
+    comes_with = import_module("npu_bridge._tf1.contrib").OF_PROBABILITY
+    return path != below and (path.partition(".")[0] in comes_with or path.startswith("python.ops."))
 
 
 if __name__ == "__main__":

@@ -204,8 +204,8 @@ def test_percentiles_are_numpys(plain_session, axis, interpolation, method):
     assert distributions.Normal is tf.distributions.Normal
     with pytest.raises(ValueError, match="Argument 'interpolation' must be in"):
         distributions.percentile(x, 50, interpolation="linear")
-    with pytest.raises(AttributeError, match=r"MultivariateNormalTriL is not available.*use tensorflow_probability"):
-        _ = distributions.MultivariateNormalTriL
+    with pytest.raises(AttributeError, match=r"VectorDiffeomixture is not available"):
+        _ = distributions.VectorDiffeomixture
 
 
 def test_slim_lets_the_scopes_through(graph):
@@ -244,3 +244,28 @@ def test_contrib_eager_differentiates_and_runs_tests_in_both_modes(fresh):
     assert printed[0] == "[False, True]"
     assert printed[1] == "[6.0]"
     assert printed[2].startswith("tf.contrib.eager.Network is not available") and "tf.keras" in printed[2]
+
+
+WITHOUT_THE_PACKAGE = """
+import sys
+sys.modules["tensorflow_probability"] = None
+import npu_bridge
+import tensorflow as tf
+try:
+    tf.contrib.distributions.MultivariateNormalDiag
+except AttributeError as error:
+    print(error)
+try:
+    from tensorflow.contrib.distributions import bijectors
+except ImportError as error:
+    print(error)
+print(hasattr(tf.contrib.distributions, "Mixture"), tf.contrib.distributions.Normal is tf.distributions.Normal)
+"""
+
+
+def test_without_probability_the_error_names_the_package(fresh):
+    printed = fresh(WITHOUT_THE_PACKAGE).stdout.splitlines()
+    assert printed[0].startswith("tf.contrib.distributions.MultivariateNormalDiag is not available")
+    assert printed[1].startswith("tf.contrib.distributions.bijectors is not available")
+    assert all('pip install "tf2npu[probability]"' in line for line in printed[:2])
+    assert printed[2:] == ["False True"]

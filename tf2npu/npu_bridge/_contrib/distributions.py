@@ -1,4 +1,7 @@
-"""``tf.contrib.distributions``: those of ``tf.distributions``, and percentiles; the others are in tensorflow_probability."""
+"""``tf.contrib.distributions``: those that TensorFlow 2.15 has itself, and percentiles.
+
+The others are in ``_probability_distributions``, which needs tensorflow_probability and is loaded when one of them is asked for.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,53 @@ from tensorflow.distributions import (
     Uniform,
     kl_divergence,
 )
+from tensorflow.python.ops.distributions.beta import BetaWithSoftplusConcentration
+from tensorflow.python.ops.distributions.exponential import ExponentialWithSoftplusRate
+from tensorflow.python.ops.distributions.gamma import GammaWithSoftplusConcentrationRate
+from tensorflow.python.ops.distributions.laplace import LaplaceWithSoftplusScale
+from tensorflow.python.ops.distributions.normal import NormalWithSoftplusScale
+from tensorflow.python.ops.distributions.student_t import StudentTWithAbsDfSoftplusScale
+from tensorflow.python.ops.distributions.util import (
+    fill_triangular,
+    fill_triangular_inverse,
+    matrix_diag_transform,
+    reduce_weighted_logsumexp,
+    softplus_inverse,
+    tridiag,
+)
 
 __all__ = [
-    "FULLY_REPARAMETERIZED", "NOT_REPARAMETERIZED", "Bernoulli", "Beta", "Categorical", "Dirichlet", "DirichletMultinomial",
-    "Distribution", "Exponential", "Gamma", "Laplace", "Multinomial", "Normal", "RegisterKL", "ReparameterizationType",
-    "StudentT", "Uniform", "kl_divergence", "percentile",
+    "FULLY_REPARAMETERIZED",
+    "NOT_REPARAMETERIZED",
+    "Bernoulli",
+    "Beta",
+    "BetaWithSoftplusConcentration",
+    "Categorical",
+    "Dirichlet",
+    "DirichletMultinomial",
+    "Distribution",
+    "Exponential",
+    "ExponentialWithSoftplusRate",
+    "Gamma",
+    "GammaWithSoftplusConcentrationRate",
+    "Laplace",
+    "LaplaceWithSoftplusScale",
+    "Multinomial",
+    "Normal",
+    "NormalWithSoftplusScale",
+    "RegisterKL",
+    "ReparameterizationType",
+    "StudentT",
+    "StudentTWithAbsDfSoftplusScale",
+    "Uniform",
+    "fill_triangular",
+    "fill_triangular_inverse",
+    "kl_divergence",
+    "matrix_diag_transform",
+    "percentile",
+    "reduce_weighted_logsumexp",
+    "softplus_inverse",
+    "tridiag",
 ]  # fmt: skip
 _ROUNDINGS = {"lower": tf.floor, "higher": tf.math.ceil, "nearest": tf.round}
 

@@ -29,10 +29,12 @@ def install() -> None:
         behavior,
         contrib,
         finder,
+        image_functions,
         keras_leftovers,
         keras_private,
         keras_spellings,
         library_view,
+        older_meanings,
         operation_class,
         private_aliases,
         standalone_keras,
@@ -51,6 +53,8 @@ def install() -> None:
     tensor_class.unify(journal)
     variable_class.complete(journal)
     operation_class.complete(journal)
+    older_meanings.restore(journal)
+    image_functions.restore(journal)
     twins.swap(journal)
     standalone_keras.serve(journal)
     for name in ("__version__", "VERSION"):

@@ -77,7 +77,24 @@ MOVED = (
     ("tensorboard.plugins.projector", "tensorboard.plugins.projector"),
     ("offline_train.python", "npu_bridge.estimator"),  # what npu_bridge was called in its first release
     ("hccl.python.ops", "npu_bridge.hccl"),
+    ("distributions.python.ops.bijectors", f"{OURS}._bijectors"),
+    ("distributions.bijectors", f"{OURS}._bijectors"),
 )
+PROBABILITY = "tensorflow_probability"
+"""The optional package that carries on most of ``tf.contrib.distributions``."""
+OF_PROBABILITY = frozenset({
+    "Autoregressive", "BatchReshape", "Binomial", "Cauchy", "Chi2", "Chi2WithAbsDf", "Deterministic",
+    "ExpRelaxedOneHotCategorical", "Geometric", "HalfNormal", "Independent", "InverseGamma",
+    "InverseGammaWithSoftplusConcentrationRate", "Kumaraswamy", "Logistic", "Mixture", "MixtureSameFamily",
+    "MultivariateNormalDiag", "MultivariateNormalDiagPlusLowRank", "MultivariateNormalDiagWithSoftplusScale",
+    "MultivariateNormalFullCovariance", "MultivariateNormalTriL", "NegativeBinomial", "OneHotCategorical", "Poisson",
+    "PoissonLogNormalQuadratureCompound", "QuantizedDistribution", "RelaxedBernoulli", "RelaxedOneHotCategorical",
+    "SeedStream", "SinhArcsinh", "TransformedDistribution", "VectorDeterministic", "VectorExponentialDiag",
+    "VectorLaplaceDiag", "WishartCholesky", "WishartFull", "auto_correlation", "bijectors",
+    "normal_conjugates_known_scale_posterior", "normal_conjugates_known_scale_predictive",
+    "quadrature_scheme_lognormal_gauss_hermite", "quadrature_scheme_lognormal_quantiles",
+})  # fmt: skip
+"""Names of ``tf.contrib.distributions`` that come with it."""
 
 
 class ContribModule(ModuleType):
@@ -99,6 +116,8 @@ class ContribModule(ModuleType):
         path = f"{self.__name__[len(ROOT) + 1 :]}.{name}".lstrip(".")
         if is_module(path):
             return import_module(f"{ROOT}.{path}")
+        if path.startswith("distributions.") and name in OF_PROBABILITY and _module_there(PROBABILITY):
+            return getattr(import_module(f"{OURS}._probability_distributions"), name)
         raise AttributeError(explain(path))
 
 
@@ -111,7 +130,7 @@ def explain(path: str) -> str:
 
 def _module_there(name: str) -> bool:
     try:
-        return name in sys.modules or find_spec(name) is not None
+        return sys.modules.get(name) is not None or find_spec(name) is not None
     except ImportError:
         return False
 
@@ -125,10 +144,18 @@ def _moved_to(path: str) -> str | None:
     return None
 
 
+def _is_of_probability(path: str) -> bool:
+    """Whether a path is that of a module of distributions, or of bijectors, that comes with tensorflow_probability."""
+    top, _, last = path.rpartition(".")
+    return path == "distributions.bijectors" or (top.startswith("distributions.python.ops") and last.islower())
+
+
 def is_module(path: str) -> bool:
     """Whether ``tensorflow.contrib.<path>`` can be imported."""
     if path in PRIVATE_MODULES or any(old.startswith(path + ".") for old, _ in MOVED):
         return True
+    if _is_of_probability(path):
+        return _module_there(PROBABILITY)
     return path in CARRIED_ON or _moved_to(path) is not None or (not path.startswith("_") and _module_there(f"{OURS}.{path}"))
 
 

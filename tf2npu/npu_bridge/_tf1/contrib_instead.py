@@ -5,13 +5,25 @@ from __future__ import annotations
 _COMPILED = "ops of the script's own: these came as compiled code, so that a copy of the Python code does not help"
 _TREES = "gradient boosting of another library (scikit-learn, XGBoost): its operations came as compiled code"
 _COLUMN = "tf.feature_column."
+_PROBABILITY = 'the package tensorflow-probability, with which this works as it is: pip install "tf2npu[probability]"'
 _INSTEAD = {
     "autograph": "tf.autograph",
     "boosted_trees": _TREES,
     "cloud": "tf.data with files on a local disk",
     "deprecated": "tf.summary",
     "distribute.CollectiveAllReduceStrategy": "tf.distribute.experimental.MultiWorkerMirroredStrategy",
-    "distributions": "tensorflow_probability.distributions",
+    "distributions": _PROBABILITY,
+    "distributions.ConditionalDistribution": "",
+    "distributions.ConditionalTransformedDistribution": "",
+    "distributions.VectorDiffeomixture": "",
+    "distributions.VectorSinhArcsinhDiag": "",
+    "distributions.assign_log_moving_mean_exp": "tf.train.ExponentialMovingAverage",
+    "distributions.assign_moving_mean_variance": "tf.train.ExponentialMovingAverage",
+    "distributions.bijectors.ConditionalBijector": "",
+    "distributions.estimator_head_distribution_regression": "tf.estimator.RegressionHead",
+    "distributions.moving_mean_variance": "tf.train.ExponentialMovingAverage",
+    "distributions.quadrature_scheme_softmaxnormal_gauss_hermite": "",
+    "distributions.quadrature_scheme_softmaxnormal_quantiles": "",
     "eager": "tf.keras for networks and metrics, tf.data for iterators, tf.train.Checkpoint for savers",
     "estimator.BoostedTreesClassifier": _TREES,
     "estimator.BoostedTreesEstimator": _TREES,

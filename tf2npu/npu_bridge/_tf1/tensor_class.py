@@ -25,12 +25,12 @@ def unify(journal: Journal) -> None:
     """Give the name ``Tensor`` to the class of graph tensors, until the script switches to eager execution."""
     journal.set(vars(ops), "Tensor", ops.SymbolicTensor)
     enable = _with_eager_tensors(ops.enable_eager_execution)
-    for names in _public():
+    for names in public_names():
         journal.set(names, "Tensor", ops.SymbolicTensor)
         journal.set(names, "enable_eager_execution", enable)
 
 
-def _public() -> list[dict[str, Any]]:
+def public_names() -> list[dict[str, Any]]:
     """What holds TF1's names: a module and, as some of them have one, TensorFlow's deprecation wrapper around it."""
     modules = [import_module(path) for path in V1_PATHS]
     return [names for module in modules for names in (vars(module), twins.names_of(module))]
@@ -42,7 +42,7 @@ def _with_eager_tensors(enable: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(enable)
     def enable_eager_execution(*arguments: Any, **options: Any) -> None:
         enable(*arguments, **options)
-        for names in (*_public(), vars(sys.modules["tensorflow"]), vars(ops)):
+        for names in (*public_names(), vars(sys.modules["tensorflow"]), vars(ops)):
             names["Tensor"] = Tensor
 
     return enable_eager_execution

@@ -11,6 +11,8 @@ from tf2npu.rules.facts.file_uses import uses
 from tf2npu.scanner.sites import Site
 
 _WORD = re.compile(r"\w+")
+_PROBABILITY = "tensorflow-probability"
+"""The package that brings most of tf.contrib.distributions, as the table names it (npu_bridge/_tf1/contrib_instead.py)."""
 
 
 @rule(
@@ -30,6 +32,7 @@ _WORD = re.compile(r"\w+")
         Example.same("from tensorflow.contrib.factorization import KMeans", level="manual"),
         Example.same("e = tf.estimator.BoostedTreesClassifier(columns, 1, config=npu_run_config_init())", level="manual"),
         Example.same("from tensorflow.python.distribute import all_reduce", level="manual"),
+        Example.same("policy = tf.contrib.distributions.MultivariateNormalDiag(mean, deviation)", level="manual"),
         Example.same("cell = tf.contrib.rnn.LSTMCell(64)", note="still there"),
         Example.same(
             "try:\n    from tensorflow.contrib import ffmpeg\nexcept ImportError:\n    ffmpeg = None",
@@ -43,6 +46,13 @@ def not_in_a_simulated_run(site: Site) -> None:
         return
     for name in uses(site, not_simulated_part):
         instead = not_simulated()[name] or "a copy of its code in the project"
+        if _PROBABILITY in instead:
+            site.manual(
+                f"A simulated run ends here without one more package: {shown(name)} comes with tensorflow-probability. "
+                'Install it with `pip install "tf2npu[probability]"`; the script then runs as it is. '
+                "An Ascend host with 1.15 has it."
+            )
+            continue
         site.manual(
             f"A simulated run ends here: TensorFlow 2.15, on which it is done, has no {shown(name)}. An Ascend host with 1.15 "
             f"has it. To run the script without one, use {instead}."
