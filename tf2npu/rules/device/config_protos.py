@@ -142,7 +142,7 @@ def jit_scope(call: Call) -> None:
         return None
     else:
         call.replace(value, "False")
-    return call.fixed("The scope no longer hands its ops to XLA.")
+    return call.fixed("The scope no longer hands its ops to XLA: compile_ops=False.")
 
 
 @rule(

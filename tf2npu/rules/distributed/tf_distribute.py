@@ -332,7 +332,7 @@ def _append(call: Call, arg: cst.Arg | None, keyword: str, helper: str) -> None:
         call.wrap(arg.value, f"{call.need(helper)}({keyword}_list=list(", "))")
     else:  # the helper drops what is not a list
         call.wrap(arg.value, f"{call.need(helper)}({keyword}_list=list(", " or ()))")
-    call.fixed("The initial variables of rank 0 are broadcast to all ranks.")
+    call.fixed(f"The initial variables of rank 0 are broadcast to all ranks, by one of the {keyword}.")
 
 
 @rule(

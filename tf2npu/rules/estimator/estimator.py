@@ -11,6 +11,7 @@ from tf2npu.scanner.estimator_names import CANNED, CONFIG_POSITION, ESTIMATOR, R
 from tf2npu.scanner.sites import Call
 
 _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_start_from")
+_OF_TPU = {"use_tpu": 4, "eval_on_tpu": 9, "export_to_tpu": 10}  # parameters of TPUEstimator, and their positions
 
 
 @rule(
@@ -264,15 +265,18 @@ def tpu_estimator(call: Call) -> None:
     if call.has_star_args:
         return call.manual("Pass use_tpu=False, eval_on_tpu=False, export_to_tpu=False and a wrapped config by hand.")
     first = number_of_self(call)
-    wrap_run_config(call, first + CONFIG_POSITION)
-    for name, position in (("use_tpu", 4), ("eval_on_tpu", 9), ("export_to_tpu", 10)):
-        value = call.value(name, first + position)
+    values = {name: call.value(name, first + position) for name, position in _OF_TPU.items()}
+    switched = [name for name, value in values.items() if value is None or call.resolve(value) != "False"]
+    settings = ", ".join(f"{name}=False" for name in switched)
+    wrap_run_config(call, first + CONFIG_POSITION, f"; it looks for no TPU: {settings}" if switched else "")
+    for name in switched:
+        value = values[name]
         if value is None:
             call.add_keyword(f"{name}=False")
-        elif call.resolve(value) != "False":
+        else:
             call.replace(value, "False")
     if call.fix.changes and not call.fix.findings:
-        call.fixed("The Estimator no longer looks for a TPU.")
+        call.fixed(f"The Estimator no longer looks for a TPU: {settings}.")
     return None
 
 

@@ -7,8 +7,8 @@ import libcst as cst
 from tf2npu.scanner.sites import Call
 
 
-def wrap_run_config(call: Call, position: int | None) -> None:
-    """Give an Estimator `config=npu_run_config_init(run_config=...)`."""
+def wrap_run_config(call: Call, position: int | None, also: str = "") -> None:
+    """Give an Estimator `config=npu_run_config_init(run_config=...)`.  also: what else the finding says is edited."""
     if call.has_unknown_args:
         return call.manual("The config may come out of *args or **kwargs: wrap it with npu_run_config_init by hand.")
     config = call.arg("config", position) or call.spread_arg("config")
@@ -20,7 +20,7 @@ def wrap_run_config(call: Call, position: int | None) -> None:
         call.replace(config.value, f"{call.need('npu_run_config_init')}()")
     else:
         call.wrap(config.value, f"{call.need('npu_run_config_init')}(run_config=", ")")
-    return call.fixed("The config is extended by what puts the Estimator's sessions on the NPU.")
+    return call.fixed(f"The config is extended by what puts the Estimator's sessions on the NPU{also}.")
 
 
 def number_of_self(call: Call) -> int:

@@ -151,12 +151,15 @@ def _is_right(call: Call, given: cst.Arg | None, context: Context) -> bool:
 
 def _said(context: Context) -> str:
     if context.kind == "endless":
-        return "The dataset repeats for ever, so no example is lost; the batch size is now known to the NPU."
+        return "The dataset repeats for ever, so drop_remainder=True loses no example; the batch size is now known to the NPU."
     if context.kind == "param":
-        return f"Training batches ({context.parameter} is true) all have one size; evaluation still sees every example."
+        return (
+            f"Training batches ({context.parameter} is true) all have one size by drop_remainder; evaluation still sees every "
+            "example."
+        )
     if context.kind == "unknown":
         return "Taken for training data, as --unsafe-fixes asks for: the last, smaller batch of the data is left out."
-    return "Training batches all have one size; the last, smaller batch of the data is left out."
+    return "Training batches all have one size; drop_remainder=True leaves out the last, smaller batch of the data."
 
 
 @rule(

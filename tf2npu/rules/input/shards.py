@@ -150,7 +150,7 @@ def _by_rank(call: Call, count: cst.BaseExpression, index: cst.BaseExpression) -
         return _add_else(call, condition) if all(_asks_for_context(call, condition, [count, index])) else call.manual(_NO_CONTEXT)
     call.replace(count, f"{call.need('get_rank_size')}()")
     call.replace(index, f"{call.need('get_rank_id')}()")
-    return call.fixed("Every rank reads its own part of the data.")
+    return call.fixed("Every rank reads its own part of the data: num_shards is get_rank_size(), index is get_rank_id().")
 
 
 def _is_predicted_by_parts(call: Call, index: cst.BaseExpression) -> bool:
