@@ -46,7 +46,9 @@ _SETTER = "tensorflow.train.replica_device_setter"
             config=Config(unsafe_fixes=True),
         ),
         Example(
-            "with tf.device('/gpu:' + str(GPU_INDEX)):\n    pass", "with tf.device('/cpu:0'):\n    pass", note="one, told elsewhere"
+            "with tf.device('/gpu:' + str(GPU_INDEX)):\n    pass",
+            "with tf.device('/cpu:0'):\n    pass",
+            note="one, told elsewhere",
         ),
         Example(
             "for i in range(4):\n    with tf.device('/gpu:%d' % i):\n        pass",
