@@ -109,8 +109,8 @@ def drop_remainder(call: Call) -> None:
     fed = fed_element(call.script)
     if fed:
         return call.info(
-            f"{fed} gets what this gives and is fed as well, so it stays as it is: drop_remainder=True would fix the number of its "
-            "rows. Pass it if all that is fed has them, or feed a placeholder and leave the iterator to training."
+            f"{fed} gets what this gives and is fed as well, so it stays as it is: with drop_remainder=True only this number of "
+            "rows could be fed. Pass it if all that is fed has them, or feed a placeholder and leave the iterator to training."
         )
     if given is None:
         call.add_keyword(f"drop_remainder={wanted}")
