@@ -1,16 +1,22 @@
-"""`FLAGS._parse_flags()`, by which TensorFlow's flags of before 1.5 read the command line."""
+"""Flags as TensorFlow had them before 1.5, when they became absl's."""
 
 from __future__ import annotations
+
+import re
 
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.scanner.sites import Call
 
 _TITLE = "Name or call of an earlier TensorFlow"
 _WHY = "The flags are absl's since TensorFlow 1.5, which have no such method: the program ends there."
 _SOURCE = "tensorflow/python/platform/flags.py of TensorFlow 1.4 and 1.15"
+
+_COUNTS = re.compile(r"(?:size|dim|layers|units|heads|hops)$|^num_", re.IGNORECASE)
+"""Names of flags that give whole numbers."""
 
 
 @rule(
@@ -50,3 +56,30 @@ def parsed_flags(call: Call) -> None:
         call.insert(line_start, f"{script.text[line_start:start]}import sys{script.newline_at(start)}")
     call.replace_range(script.tree.span(call.node.func.value)[1], end, "(sys.argv)")
     return call.fixed("Flags have no _parse_flags since TensorFlow 1.5: FLAGS(sys.argv) reads the command line.")
+
+
+@rule(
+    id="NPU969",
+    title=_TITLE,
+    matches=("tensorflow.app.flags.DEFINE_float", "tensorflow.flags.DEFINE_float"),
+    why="Before TensorFlow 1.5 the default of a flag stayed what was written; absl makes 20.0 of 20, and no list is cut by that.",
+    source=_SOURCE,
+    examples=(
+        Example.same(
+            "tf.app.flags.DEFINE_float('batch_size', 20, 'rows')",
+            level="manual",
+            write="tf.app.flags.DEFINE_integer('batch_size', 20, 'rows')",
+        ),
+        Example.same("tf.app.flags.DEFINE_float('batch_size', 20.0, 'rows')", note="written as what it is"),
+        Example.same("tf.app.flags.DEFINE_float('max_norm', 5, 'limit')", note="counts nothing"),
+    ),
+)
+def counting_float(call: Call) -> None:
+    """Reports flags that count something and are defined as floating-point numbers with a whole default."""
+    name, default = call.value("name", 0), call.value("default_value", 1)
+    text = text_of(name, call.scope) if name is not None else None
+    if text is not None and isinstance(default, cst.Integer) and _COUNTS.search(text):
+        call.manual(
+            f"Since TensorFlow 1.5 this flag is {default.value}.0, which is no index or size: write DEFINE_integer if it counts "
+            "something."
+        )
