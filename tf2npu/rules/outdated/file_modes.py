@@ -76,15 +76,14 @@ def file_mode(site: Site) -> None:
             continue
         site.fix.site = script.tree.span(call)
         written = f"{mode}b" if kind == "bytes" else str(mode).replace("b", "")
-        said = f"{name} takes a file of {kind} since Python 3.0: "
         if opening is not None and _is_for(kind, user, position, opening):
             if id(opening.node) not in mended:
                 mended.add(id(opening.node))
                 opening.fix = site.fix
                 _open_with(opening, written)
-            site.fixed(f"{said}it is opened with mode '{written}'.")
+            site.fixed(f"{name} takes a file of {kind} since Python 3.0: it is opened with mode '{written}'.")
         else:
-            site.manual(f"{said}open it with mode '{written}'.")
+            site.manual(f"{name} takes a file of {kind} since Python 3.0: open it with mode '{written}'.")
 
 
 def _is_for(kind: str, user: Call, position: int, opening: Call) -> bool:

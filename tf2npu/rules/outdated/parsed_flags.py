@@ -53,7 +53,7 @@ def parsed_flags(call: Call) -> None:
     bindings = call.scope.lookup("sys")
     if not bindings or any(b.kind != "import" or b.target != "sys" for b in bindings):
         line_start = script.lines.line_start(start)
-        call.insert(line_start, f"{script.text[line_start:start]}import sys{script.newline_at(start)}")
+        call.insert(line_start, "".join((script.text[line_start:start], "import sys", script.newline_at(start))))
     call.replace_range(script.tree.span(call.node.func.value)[1], end, "(sys.argv)")
     return call.fixed("Flags have no _parse_flags since TensorFlow 1.5: FLAGS(sys.argv) reads the command line.")
 

@@ -140,8 +140,10 @@ def _methods(script: Script) -> Iterator[_Found]:
             known = script.name_of(receiver, scope) or ""
             if not re.search(rf"\bdef {method}\b", script.text) and not is_framework(known) and not known.startswith(_OWN):
                 mend = (call, partial(_rename, call=call, new=method[4:])) if _is_gone_through(script, call, scope) else None
-                verb = "written is" if mend else "write"
-                yield call, f"dict.{method} is gone since Python 3.0: {verb} {_DICT_METHODS[method]}.", mend
+                if mend is not None:
+                    yield call, f"dict.{method} is gone since Python 3.0: {_DICT_METHODS[method]} is written.", mend
+                else:
+                    yield call, f"dict.{method} is gone since Python 3.0: write {_DICT_METHODS[method]}.", None
 
 
 def _is_gone_through(script: Script, call: cst.Call, scope: Scope) -> bool:
