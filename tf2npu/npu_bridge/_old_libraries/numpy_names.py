@@ -29,7 +29,6 @@ def add(journal: Journal) -> None:
         for name, kind in _PYTHON_TYPES.items()
     }
     names["asscalar"] = ("a.item()", lambda: asscalar)
-    names["rank"] = ("np.ndim", lambda: np.ndim)
     names["NINF"] = ("-np.inf", lambda: -np.inf)
     for old, new in _RENAMED.items():
         if new is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 _NUMPY = (
     "int", "float", "bool", "object", "str", "long", "unicode", "complex", "float_", "complex_", "unicode_", "string_",
     "Inf", "infty", "PINF", "NINF", "NaN", "product", "cumproduct", "sometrue", "alltrue", "asfarray", "cast",
-    "find_common_type", "in1d", "trapz", "row_stack", "msort", "mat", "asscalar", "safe_eval", "rank",
+    "find_common_type", "in1d", "trapz", "row_stack", "msort", "mat", "asscalar", "safe_eval",
 )  # fmt: skip
 _SCIPY = (
     "misc.imread", "misc.imsave", "misc.imresize", "misc.imrotate", "misc.toimage", "misc.fromimage", "misc.bytescale",
