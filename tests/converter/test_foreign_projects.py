@@ -332,7 +332,7 @@ def test_a_batch_that_something_is_fed_for_keeps_any_size(taken: str) -> None:
     source = _TRAINED.format(taken)
     assert "batch(32)" in converted({"a.py": source})["a.py"]
     (left,) = findings({"a.py": source}, "a.py", "NPU601")
-    assert left.level == "manual" and "is fed as well" in left.message
+    assert left.level == "info" and "is fed as well" in left.message
 
 
 def test_a_batch_is_whole_where_another_name_or_scope_is_fed() -> None:
@@ -458,7 +458,7 @@ _FED_MODEL = (
 @pytest.mark.parametrize(
     ("feed", "level"),
     [
-        ("feed_dict={net.x: rows}", "manual"),
+        ("feed_dict={net.x: rows}", "info"),
         ("feed_dict=rows", "fixed"),
         ("feed_dict={net.rate: 0.1}", "fixed"),
         ("feed_dict=dict(zip([net.x], rows))", "fixed"),  # not followed
@@ -471,3 +471,52 @@ def test_a_batch_that_another_file_feeds_in_its_place_stays_open(feed: str, leve
         "train.py": f"import tensorflow as tf\nfrom model import Model\nnet = Model()\ntf.Session().run(net.y, {feed})\n",
     }
     assert [f.level.value for f in findings(files, "model.py", "NPU601")] == [level]
+
+
+def test_the_branch_that_can_be_imported_counts() -> None:
+    """Files that also serve inside Google try the paths of its own tree first."""
+    source = (
+        "try:\n    import google3\n    from google3.third_party.tensorflow.python.framework import ops\n"
+        "except ImportError:\n    from tensorflow.python.framework import ops\n"
+        "with ops.device('/gpu:0'):\n    pass\n"
+    )
+    assert "ops.device('/cpu:0')" in converted({"a.py": source})["a.py"]
+    assert findings({"a.py": source}, "a.py", "NPU953") == []
+
+
+@pytest.mark.parametrize(
+    ("device", "is_several"),
+    [
+        ("'/gpu:' + str(FLAGS.gpu)", False),
+        ("'/gpu:%d' % self.gpu", False),
+        ("'/gpu:%d' % GPU", False),
+        ("'/gpu:%d' % i", True),
+        ("f'/gpu:{index}'", True),
+    ],
+)
+def test_one_device_that_settings_tell_is_no_tower(device: str, is_several: bool) -> None:
+    source = (
+        "import tensorflow as tf\nFLAGS = tf.app.flags.FLAGS\nGPU = int(FLAGS.gpu)\nclass Net:\n    def build(self, index):\n"
+        f"        for i in range(4):\n            with tf.device({device}):\n                tf.ones(1)\n"
+    )
+    assert "tf.device('/cpu:0')" in converted({"a.py": source})["a.py"]
+    told = findings({"a.py": source}, "a.py", "NPU701")
+    assert ["manual" in (f.level, f.level.value) for f in told] == ([False, True] if is_several else [False])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tf.concat(1, [tf.mul(a, b), c], name='d')", "tf.concat(axis=1, values=[tf.multiply(a, b), c], name='d')"),
+        ("tf.concat(axis_of(a), [a, b])", "tf.concat(axis=axis_of(a), values=[a, b])"),
+        ("tf.concat(parts, [1])", "tf.concat(parts, [1])"),
+        ("tf.split(split_dim=0, num_split=2, value=a)", "tf.split(axis=0, num_or_size_splits=2, value=a)"),
+        ("tf.select(c, t=a, e=b)", "tf.where(c, x=a, y=b)"),
+        ("list(map(tf.neg, a))", "list(map(tf.negative, a))"),
+        ("tf.train.SummaryWriter('d', s.graph)", "tf.summary.FileWriter('d', s.graph)"),
+        ("tf.unpack(a, 3, 'name')", "tf.unpack(a, 3, 'name')"),
+        ("tf.nn.softmax_cross_entropy_with_logits(a, b)", "tf.nn.softmax_cross_entropy_with_logits(logits=a, labels=b)"),
+    ],
+)
+def test_a_call_of_before_1_0_is_brought_to_1_15(before: str, after: str) -> None:
+    assert converted({"a.py": f"import tensorflow as tf\ny = {before}\n"})["a.py"] == f"import tensorflow as tf\ny = {after}\n"

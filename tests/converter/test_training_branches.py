@@ -62,12 +62,12 @@ def test_what_is_true_in_training_only_tells_its_branch(frame: str, test: str) -
 )
 def test_what_holds_outside_of_training_keeps_its_batch_and_is_told(frame: str, test: str) -> None:
     text, levels = batches(frame.format(test=test, then=BATCH, other="ds = ds.skip(1)"))
-    assert BATCH in text and levels == [Level.MANUAL]
+    assert BATCH in text and levels == [Level.INFO]
 
 
 def test_the_other_branch_of_training_is_evaluation() -> None:
     text, levels = batches(BY_MODE.format(test=IS_TRAIN, then="ds = ds.repeat()", other=BATCH))
-    assert BATCH in text and levels == [Level.MANUAL]
+    assert BATCH in text and levels == [Level.INFO]
     text, levels = batches(BY_FLAG.format(test="not mode or n > 3", then="ds = ds.skip(1)", other=BATCH))
     assert FULL in text and levels == [Level.FIXED]
 

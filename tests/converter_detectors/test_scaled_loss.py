@@ -95,8 +95,9 @@ def test_a_division_without_the_scaling_is_reported_where_it_stands() -> None:
     ],
 )
 def test_mixed_precision_by_the_environment_is_reported(code: str) -> None:
+    """It does nothing on the NPU: the script runs in the graph's own types."""
     (finding,) = found(code, "NPU507")
-    assert finding.level.value == "unsupported" and "precision_mode" in finding.message
+    assert finding.level.value == "info" and "precision_mode" in finding.message
 
 
 @pytest.mark.parametrize(

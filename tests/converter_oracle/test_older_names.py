@@ -12,7 +12,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from tf2npu.api_support.table import signatures
-from tf2npu.rules.outdated.older_tensorflow import LOSSES, OLD_NAMES
+from tf2npu.rules.outdated.older_tensorflow import LOSSES, OLD_NAMES, PARAMETERS
 
 INVENTORY = Path(__file__).parents[2] / "tools" / "api_table" / "tensorflow_1_15.tsv"
 PUBLIC = set(re.findall(r"tensorflow[\w.]*", INVENTORY.read_text(encoding="utf-8")))  # with other spellings
@@ -53,3 +53,13 @@ def test_a_call_in_the_old_way_is_refused(call: Callable[[Any], Any]) -> None:
 def test_a_loss_of_1_15_has_a_guard_in_the_place_of_its_first_argument(name: str) -> None:
     """TensorFlow raises ValueError where it is given; 2.15 has none and would take the one for the other."""
     assert signatures()[name].startswith("(_sentinel=None, ")
+
+
+@pytest.mark.parametrize("name", sorted(PARAMETERS))
+def test_what_is_renamed_takes_the_arguments_that_are_kept(name: str) -> None:
+    """The first parameters of 1.15 are those that the table gives the arguments to, in this order."""
+    instead = OLD_NAMES[f"tensorflow.{name}"].replace("tf.", "tensorflow.", 1)
+    signature = signatures().get(instead, "")
+    given = [name for name in re.findall(r"(\w+)(?:=[^,)]+)?[,)]", signature) if name != "self"]
+    wanted = [parameter.rpartition(":")[2] for parameter in PARAMETERS[name]]
+    assert not signature or given[: len(wanted)] == wanted

@@ -12,7 +12,9 @@ from tf2npu.report.localized import localized
 from tf2npu.rules import all_rules, rule_parts
 
 BATCH = "import tensorflow as tf\nd = tf.data.Dataset.range(10).batch(3)\n"
-SMALLER_LAST_BATCH = "The NPU compiles a graph for fixed shapes; a smaller last batch means a second compilation or an error."
+SMALLER_LAST_BATCH = (
+    "The NPU compiles a graph for fixed shapes, once more for a smaller last batch, and anew for each shape that varies."
+)
 BUCKETS = "The NPU compiles the graph anew for each shape: a bucket needs one length and one number of examples."
 HAS_SEVERAL_REASONS = sorted({p.id for p in rule_parts() for other in rule_parts() if p.id == other.id and p.why != other.why})
 

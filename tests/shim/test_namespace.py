@@ -135,6 +135,8 @@ def test_private_spellings_of_layers_and_cells():
     assert normalization.BatchNormalization is tf.layers.BatchNormalization and pooling.MaxPooling2D is tf.layers.MaxPooling2D
     assert rnn_cell.LSTMCell is rnn_cell_impl.LSTMCell is tf.nn.rnn_cell.LSTMCell
     assert rnn_cell_impl.RNNCell is tf.nn.rnn_cell.RNNCell
+    for name in ("DropoutWrapper", "ResidualWrapper", "DeviceWrapper", "MultiRNNCell"):
+        assert getattr(rnn_cell, name) is getattr(rnn_cell_impl, name) is getattr(tf.nn.rnn_cell, name)
 
 
 def test_names_that_moved_inside_tensorflow():

@@ -120,6 +120,17 @@ def test_a_module_is_changed_when_it_is_imported(tmp_path, monkeypatch):
     del sys.modules["late_module"]
 
 
+def test_older_places_of_pictures(lines):
+    import scipy.misc
+    import scipy.ndimage
+
+    assert scipy.ndimage.imread is scipy.misc.imread
+    if importlib_has("PIL"):
+        import PIL.Image
+
+        assert PIL.Image.ANTIALIAS == PIL.Image.LANCZOS and PIL.Image.CUBIC == PIL.Image.BICUBIC
+
+
 def test_pictures_of_scipy_misc(lines):
     import scipy.misc
 

@@ -125,10 +125,16 @@ def unused_comment(site: Any) -> None:
     examples=(
         Example.same("import torch\nx = torch.zeros(3).cuda()", note="PyTorch", level="info"),
         Example.same("from mindspore import nn", note="MindSpore", level="info"),
+        Example.same(
+            "import sugartensor as tf\ntf.sg_train()",
+            note="another package's sessions",
+            level="manual",
+            write="import npu_bridge.npu_init\nimport sugartensor as tf\ntf.sg_train()",
+        ),
         Example.same("import tensorflow as tf\nimport torch\nx = tf.zeros(torch.zeros(3).shape)", note="uses TensorFlow too"),
         Example.same("from .torch import load", note="the project's own module"),
         Example.same("# import torch\nimport math", note="a comment"),
     ),
 )
 def other_framework(site: Any) -> None:
-    """Says of a file that imports PyTorch, MindSpore, PaddlePaddle or a framework like them, and not TensorFlow, what it is."""
+    """Says what a file is that imports PyTorch, a framework like it, or a package over TensorFlow, and not TensorFlow."""

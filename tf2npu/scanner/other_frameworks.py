@@ -9,9 +9,15 @@ from tf2npu.scanner.names import is_framework, root_of
 
 OTHER_FRAMEWORKS = {
     "torch": "PyTorch", "mindspore": "MindSpore", "paddle": "PaddlePaddle", "mxnet": "MXNet", "jax": "JAX", "theano": "Theano",
-    "chainer": "Chainer",
+    "chainer": "Chainer", "tensorlayerx": "TensorLayerX",
 }  # fmt: skip
 """Top-level module -> the framework's name."""
+
+BUILT_ON_TENSORFLOW = {
+    "sugartensor": "SugarTensor", "tflearn": "TFLearn", "tensorlayer": "TensorLayer", "prettytensor": "Pretty Tensor",
+    "tensorpack": "Tensorpack", "tensorforce": "Tensorforce", "stable_baselines": "Stable Baselines", "deepctr": "DeepCTR",
+}  # fmt: skip
+"""Top-level module of a package that builds TensorFlow 1 graphs and opens sessions by itself -> its name."""
 
 
 def other_framework_of(imports: Iterable[tuple[int, str]]) -> str:
@@ -19,7 +25,7 @@ def other_framework_of(imports: Iterable[tuple[int, str]]) -> str:
     roots = [root_of(module) for level, module in imports if level == 0]
     if any(map(is_framework, roots)):
         return ""
-    return next((root for root in roots if root in OTHER_FRAMEWORKS), "")
+    return next((root for root in roots if root in OTHER_FRAMEWORKS or root in BUILT_ON_TENSORFLOW), "")
 
 
 def line_of_import(module: str, text: str) -> int:

@@ -36,7 +36,7 @@ def install() -> None:
     absl_flags.add(journal)
     whole_floats.add(journal)
     libraries.find_old_paths(journal)
-    changes = {"yaml": yaml_loading.add, "pandas": tables.add, "scipy.misc": pictures.add, **libraries.CHANGES}
+    changes = {"yaml": yaml_loading.add, "pandas": tables.add, **pictures.CHANGES, **libraries.CHANGES}
     AfterImport(changes).watch(journal)
     _active = journal
 

@@ -1,4 +1,4 @@
-"""Names and modules of scipy, scikit-learn and TensorBoard that moved since 2019."""
+"""Names and modules of Pillow, scipy, scikit-learn and TensorBoard that moved since 2019."""
 
 from __future__ import annotations
 
@@ -99,6 +99,11 @@ def _as_package(journal: Journal, module: ModuleType) -> None:
 
 
 CHANGES = {
+    "PIL.Image": _renamed({
+        "ANTIALIAS": ("PIL.Image", "LANCZOS"),
+        "CUBIC": ("PIL.Image", "BICUBIC"),
+        "LINEAR": ("PIL.Image", "BILINEAR"),
+    }),
     "scipy": _renamed({"interp": ("numpy", "interp")}),
     "scipy.integrate": _renamed({
         "simps": ("scipy.integrate", "simpson"),

@@ -109,3 +109,12 @@ def imresize(arr: Any, size: Any, interp: str = "bilinear", mode: str | None = N
 def imrotate(arr: Any, angle: float, interp: str = "bilinear") -> np.ndarray:
     """A picture turned counterclockwise by ``angle`` degrees."""
     return fromimage(toimage(arr).rotate(angle, resample=_INTERPOLATIONS[interp]))
+
+
+def _add_reading(journal: Journal, ndimage: ModuleType) -> None:
+    """Bring ``scipy.ndimage.imread`` back, which read as ``scipy.misc.imread`` did."""
+    offer(journal, ndimage, {"imread": ("imageio or Pillow", lambda: imread)} if "imread" not in vars(ndimage) else {})
+
+
+CHANGES = {"scipy.misc": add, "scipy.ndimage": _add_reading}
+"""Changes to run after an import, by module."""

@@ -61,6 +61,8 @@ def counterparts(path: str) -> list[dict[str, Any]]:
             moved = new + path[len(old) :]
             break
     found = [_load(f"{KERAS_V1}.{path}".rstrip(".")), _load(f"keras.src.{moved}".rstrip("."))]
+    if moved.endswith("legacy_cells"):
+        found.append(_load("keras.src.layers.rnn.legacy_cell_wrappers"))  # Keras keeps wrappers of cells in a file of their own
     if path.startswith("layers.") and not path.startswith("layers.legacy_rnn"):
         found.insert(1, _load(f"{KERAS_V1}.layers"))
     return [names_of(module) for module in found if module is not None]

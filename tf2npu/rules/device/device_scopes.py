@@ -10,8 +10,9 @@ import libcst as cst
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.names import is_framework
-from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.scopes import Binding, Scope
 from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.tree_walk import dotted_name
 
 _ACCELERATOR = re.compile(r"gpu|tpu", re.IGNORECASE)
 _SERVER = re.compile(r"job:|task:|replica:", re.IGNORECASE)
@@ -43,6 +44,16 @@ _SETTER = "tensorflow.train.replica_device_setter"
             "def f(place):\n    with tf.device(device_name_or_function=place):\n        pass",
             "def f(place):\n    with tf.device(device_name_or_function='/cpu:0'):\n        pass",
             config=Config(unsafe_fixes=True),
+        ),
+        Example(
+            "with tf.device('/gpu:' + str(GPU_INDEX)):\n    pass",
+            "with tf.device('/cpu:0'):\n    pass",
+            note="one, told elsewhere",
+        ),
+        Example(
+            "for i in range(4):\n    with tf.device('/gpu:%d' % i):\n        pass",
+            "for i in range(4):\n    with tf.device('/cpu:0'):\n        pass",
+            level="manual",
         ),
         Example.same("def f(place):\n    with tf.device(place):\n        pass", note="which device?", level="info"),
         Example.same("def f(g):\n    with tf.device(g.device):\n        pass", note="beside what?", level="info"),
@@ -79,12 +90,30 @@ def device(call: Call) -> None:
     quote = '"' if call.source(value).endswith('"') else "'"
     call.replace(value, f"{quote}/cpu:0{quote}")
     call.fixed("The block no longer asks for an accelerator; the NPU takes the graph whatever block it was built in.")
-    if is_computed:
+    if is_computed and _may_be_several(call, value):
         call.manual(
             "The device was computed, as for several towers of one model: one process drives one NPU. "
             "Build the model once and use --distributed tf or horovod for several devices."
         )
     return None
+
+
+def _may_be_several(call: Call, value: cst.BaseExpression) -> bool:
+    """Whether a device is computed from what changes: the variable of a loop, or what a function is given."""
+    start, end = call.script.tree.span(value)
+    for node, scope in call.script.walked.references:
+        name = dotted_name(node).partition(".")[0]
+        if start <= call.script.tree.span(node)[0] < end and name not in ("self", "cls"):
+            bindings = scope.lookup(name)
+            if any(b.kind not in ("value", "import") or _is_in_loop(call, b) for b in bindings):
+                return True
+    return False
+
+
+def _is_in_loop(call: Call, binding: Binding) -> bool:
+    node = binding.node
+    ancestors = call.script.walked.ancestors(node) if binding.kind == "value" and node is not None else ()
+    return any(isinstance(ancestor, (cst.For, cst.While)) for ancestor in ancestors)
 
 
 def _device_of_something(call: Call, value: cst.BaseExpression) -> None:
@@ -132,22 +161,18 @@ def device_text(site: Site, node: Any, scope: Scope, depth: int = 0) -> tuple[st
     why="It places ops like tf.device does, but through a graph object.",
     source="tf.Graph.device of TensorFlow 1.15",
     examples=(
+        Example("with tf.Graph().device('/gpu:0'):\n    pass", "with tf.Graph().device('/cpu:0'):\n    pass"),
         Example.same(
-            "with tf.Graph().device('/gpu:0'):\n    pass",
-            note="left to a person",
-            level="manual",
-            write="with tf.Graph().device('/cpu:0'):\n    pass",
+            "def f(place):\n    with tf.Graph().device(place):\n        pass",
+            level="info",
+            write="def f(place):\n    with tf.Graph().device('/cpu:0'):\n        pass",
         ),
         Example.same("with tf.Graph().device('/cpu:0'):\n    pass", note="already on the host"),
     ),
 )
 def graph_device(call: Call) -> None:
-    """Reports `Graph.device` on something else than the host."""
-    value = call.value("device_name_or_function", 0)
-    text = device_text(call, value, call.scope)[0] if value is not None else None
-    if text is not None and not _ACCELERATOR.search(text):
-        return
-    call.manual("Graph.device asks for an accelerator, or for a device that cannot be told here; use '/cpu:0' or drop the block.")
+    """Turns a block of a graph on an accelerator into a neutral one."""
+    device(call)
 
 
 @rule(

@@ -7,7 +7,7 @@ from tf2npu.rules import hooks
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.facts import gather_facts
 from tf2npu.scanner.notebook import Notebook
-from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS, line_of_import, other_framework_of
+from tf2npu.scanner.other_frameworks import BUILT_ON_TENSORFLOW, OTHER_FRAMEWORKS, line_of_import, other_framework_of
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.source import SourceError, decode
@@ -18,7 +18,7 @@ _RULE = "NPU905"
 @hooks.copied_file
 def said_of_copied_file(path: str, data: bytes, project: ProjectFacts) -> list[Finding]:
     """What is said of a script or notebook that is not parsed, when it imports another framework."""
-    if not any(module.encode() in data for module in OTHER_FRAMEWORKS):
+    if not any(module.encode() in data for module in (*OTHER_FRAMEWORKS, *BUILT_ON_TENSORFLOW)):
         return []
     try:
         if not path.lower().endswith(".ipynb"):
@@ -43,6 +43,12 @@ def _said(module: str, text: str) -> list[Finding]:
     if not module:
         return []
     line = line_of_import(module, text)
+    if module in BUILT_ON_TENSORFLOW:
+        message = (
+            f"This file uses TensorFlow through {BUILT_ON_TENSORFLOW[module]} alone, whose code is not converted: in the script "
+            "that is run, write `import npu_bridge.npu_init` above everything else, so that its sessions are on the NPU."
+        )
+        return [Finding(_RULE, Level.MANUAL, Span(line, 1, line, 1), message)]
     message = (
         f"This file is written for {OTHER_FRAMEWORKS[module]} and does not use TensorFlow: it is copied as it is. tf2npu "
         "converts TensorFlow 1 only."

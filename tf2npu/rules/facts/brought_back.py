@@ -13,6 +13,7 @@ _NUMPY = (
 _SCIPY = (
     "misc.imread", "misc.imsave", "misc.imresize", "misc.imrotate", "misc.toimage", "misc.fromimage", "misc.bytescale",
     "misc.logsumexp", "misc.comb", "misc.factorial", "interp", "integrate.trapz", "integrate.cumtrapz", "integrate.simps",
+    "ndimage.imread",
 )  # fmt: skip
 _SKLEARN = (
     "externals.joblib", "cross_validation", "grid_search", "utils.linear_assignment_", "datasets.samples_generator",
@@ -28,7 +29,10 @@ _PYTHON = (
     "xml.etree.cElementTree", "imp", "distutils", "asyncore", "pipes",
 )  # fmt: skip
 
+_PILLOW = ("ANTIALIAS", "CUBIC", "LINEAR")
+
 BROUGHT_BACK = frozenset({
+    *(f"PIL.Image.{name}" for name in _PILLOW),
     *(f"numpy.{name}" for name in _NUMPY),
     *(f"scipy.{name}" for name in _SCIPY),
     *(f"sklearn.{name}" for name in _SKLEARN),

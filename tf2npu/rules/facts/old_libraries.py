@@ -37,8 +37,15 @@ def is_guarded(site: Site) -> bool:
             return True
         if isinstance(ancestor, cst.If) and any(word in site.source(ancestor.test) for word in _VERSION_TESTS):
             return below is not ancestor.test
+        if isinstance(ancestor, cst.BooleanOperation) and below is ancestor.right and _tests_version(site, ancestor):
+            return True
         below = ancestor
     return False
+
+
+def _tests_version(site: Site, condition: cst.BooleanOperation) -> bool:
+    """Whether the second half of a condition is asked only under a test of versions: `six.PY2 and isinstance(x, unicode)`."""
+    return any(word in site.source(condition.left) for word in _VERSION_TESTS)
 
 
 def report_use(site: Site, since: str, replacement: str) -> None:

@@ -24,7 +24,7 @@ _POSITION = {
     "tensorflow.data.experimental.map_and_batch": 3,
 }
 _VARIABLES = ("tensorflow.Variable()", "tensorflow.get_variable()")
-_WHY = "The NPU compiles a graph for fixed shapes; a smaller last batch means a second compilation or an error."
+_WHY = "The NPU compiles a graph for fixed shapes, once more for a smaller last batch, and anew for each shape that varies."
 _SOURCE = "TensorFlow adapter porting guide: drop_remainder; tf.data.Dataset.batch of TensorFlow 1.15"
 _EVALUATION = (
     "This batch feeds evaluation or prediction: dropping the last, smaller batch would lose examples. "
@@ -78,20 +78,20 @@ _UNPROVEN = (
             "drop_remainder=(mode == tf.estimator.ModeKeys.TRAIN))\n"
             "e.train(lambda: input_fn(tf.estimator.ModeKeys.TRAIN))\ne.evaluate(lambda: input_fn(tf.estimator.ModeKeys.EVAL))",
         ),
-        Example.same("ds = tf.data.TFRecordDataset('f').batch(8)", note="used for what?", level="manual"),
+        Example.same("ds = tf.data.TFRecordDataset('f').batch(8)", note="used for what?", level="info"),
         Example.same(
             "x = tf.data.Dataset.range(9).repeat().batch(4).make_one_shot_iterator().get_next()\ns.run(y, {x: test})",
             note="whatever is fed may have another size",
-            level="manual",
+            level="info",
         ),
         Example.same("ds = tf.data.TFRecordDataset('f').batch(8, True)", note="done already"),
-        Example.same("ds = tf.data.TFRecordDataset('f').batch(**kw)", note="may be in kw", level="manual"),
+        Example.same("ds = tf.data.TFRecordDataset('f').batch(**kw)", note="may be in kw", level="info"),
     ),
 )
 def drop_remainder(call: Call) -> None:
     """Drops the last, smaller batch of training data."""
     if call.has_star_args:
-        return call.manual(_STAR)
+        return call.info(_STAR)
     if call.name.endswith(".padded_batch") and _may_vary(call):
         call.manual(_PADDED)
     given = call.arg("drop_remainder", _POSITION[call.name])
@@ -100,17 +100,17 @@ def drop_remainder(call: Call) -> None:
     if value == "True" or (value != "False" and _is_right(call, given, context)):
         return None
     if value != "False":
-        return call.manual("When this is False the last batch is smaller, and the NPU compiles the graph a second time.")
+        return call.info("When this is False the last batch is smaller, and the NPU compiles the graph a second time.")
     if is_batched_again(call):
-        return call.manual(_INNER)
+        return call.info(_INNER)
     wanted = _wanted(call, context)
     if not wanted:
-        return call.manual(_EVALUATION if context.kind == "eval" else _UNPROVEN)
+        return call.info(_EVALUATION if context.kind == "eval" else _UNPROVEN)
     fed = fed_element(call.script)
     if fed:
-        return call.manual(
-            f"{fed} gets what this gives and is fed as well: with drop_remainder=True it would refuse any other number of rows. "
-            "Pass it if all that is fed has this size, or feed a placeholder and leave the iterator to training."
+        return call.info(
+            f"{fed} gets what this gives and is fed as well, so it stays as it is: with drop_remainder=True only this number of "
+            "rows could be fed. Pass it if all that is fed has them, or feed a placeholder and leave the iterator to training."
         )
     if given is None:
         call.add_keyword(f"drop_remainder={wanted}")
@@ -171,8 +171,8 @@ def _said(context: Context) -> str:
     source=_SOURCE,
     examples=(
         Example.same("def f(d):\n    return d.batch(32)", note="what d is, is not known here", level="info"),
-        Example.same("def f(pred_ds):\n    return pred_ds.batch(8)", note="predictions must not be lost", level="manual"),
-        Example.same("def f(d, kw):\n    return d.batch(**kw)", note="drop_remainder may be in kw", level="manual"),
+        Example.same("def f(pred_ds):\n    return pred_ds.batch(8)", note="predictions must not be lost", level="info"),
+        Example.same("def f(d, kw):\n    return d.batch(**kw)", note="drop_remainder may be in kw", level="info"),
         Example.same("class Loader(object):\n    def batch(self, n):\n        return n\nb = Loader().batch(32)"),
     ),
 )
@@ -185,9 +185,9 @@ def unknown_batch(call: Call) -> None:
         return call.unsupported("A variable must not be part of the input pipeline: use a constant or a placeholder.")
     message = "If this is a tf.data.Dataset that feeds training, pass drop_remainder=True: the NPU wants batches of one size."
     if call.has_star_args:
-        return call.manual("If this is a tf.data.Dataset: " + _STAR)
+        return call.info("If this is a tf.data.Dataset: " + _STAR)
     if is_named_for_evaluation(call) or feeds_evaluation(call):
-        return call.manual("If this is a tf.data.Dataset: " + _EVALUATION)
+        return call.info("If this is a tf.data.Dataset: " + _EVALUATION)
     return call.info(message)
 
 

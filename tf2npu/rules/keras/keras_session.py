@@ -13,6 +13,16 @@ from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.tree_walk import dotted_name
 
+_DATA: dict[str, frozenset[str]] = {
+    "keras.datasets": frozenset({"boston_housing", "cifar10", "cifar100", "fashion_mnist", "imdb", "mnist", "reuters"}),
+    **{f"keras.datasets.{name}": frozenset({"load_data"}) for name in ("cifar10", "cifar100", "fashion_mnist", "imdb", "mnist")},
+    "keras.preprocessing": frozenset({"sequence", "text", "image"}),
+    "keras.preprocessing.sequence": frozenset({"pad_sequences"}),
+    "keras.preprocessing.text": frozenset({"Tokenizer", "text_to_word_sequence"}),
+    "keras.utils": frozenset({"to_categorical"}),
+}
+"""Parts of Keras that work on arrays alone -> what of them tf.keras has under the same name.  Source: tf.keras of 1.15."""
+
 
 @rule(
     id="NPU301",
@@ -106,18 +116,29 @@ def clear_session(call: Call) -> None:
             write="import horovod.tensorflow.keras as hvd",
         ),
         Example.same("from tensorflow.keras.models import load_model", note="tf.keras"),
+        Example(
+            "from keras.datasets import mnist\nimport tensorflow as tf",
+            "from tensorflow.keras.datasets import mnist\nimport tensorflow as tf",
+        ),
+        Example(
+            "from keras.preprocessing.sequence import pad_sequences\nimport tensorflow as tf",
+            "from tensorflow.keras.preprocessing.sequence import pad_sequences\nimport tensorflow as tf",
+        ),
     ),
 )
 def native_keras(site: Site) -> None:
-    """Reports imports of the keras package."""
+    """Takes what reads data out of tf.keras, and reports other imports of the keras package."""
     node = site.node
     if isinstance(node, cst.Import):
         modules = [dotted_name(alias.name) for alias in node.names]
     else:
         modules = [dotted_name(node.module)] if node.module is not None and not node.relative else []
     site.name = next(iter(modules), "")
+    if isinstance(node, cst.ImportFrom) and node.module is not None and _is_for_data(node, site.name):
+        site.insert(site.script.tree.span(node.module)[0], "tensorflow.")
+        return site.fixed("Data for training are read by tf.keras, which the host has with TensorFlow.")
     if any(root_of(m) == "keras" for m in modules):
-        site.unsupported("Native Keras does not run on the NPU; import the same names from tensorflow.keras.")
+        return site.unsupported("Native Keras does not run on the NPU; import the same names from tensorflow.keras.")
     elif any(f"{m}.".startswith("horovod.keras.") for m in modules):
         site.unsupported(
             "horovod.keras is for native Keras, which does not run on the NPU: import horovod.tensorflow.keras and "
@@ -157,3 +178,12 @@ def model_to_estimator(call: Call) -> None:
         "Faster on the NPU: keras_to_npu.model_to_npu_estimator(keras_model=model, model_dir=..., config=NPURunConfig()), both "
         "from npu_bridge.npu_init. Without it this Estimator's sessions run on the NPU by their config, step by step."
     )
+    return None
+
+
+def _is_for_data(node: cst.ImportFrom, module: str) -> bool:
+    """Whether all that is imported works on arrays alone, and is in tf.keras under the same name."""
+    if isinstance(node.names, cst.ImportStar):
+        return False
+    names = {dotted_name(alias.name) for alias in node.names}
+    return names <= _DATA.get(module, frozenset())

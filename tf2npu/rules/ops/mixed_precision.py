@@ -61,10 +61,10 @@ def mixed_precision(call: Call) -> None:
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same("import os\nimport tensorflow as tf\nos.putenv('TF_ENABLE_AUTO_MIXED_PRECISION', '1')", level="unsupported"),
+        Example.same("import os\nimport tensorflow as tf\nos.putenv('TF_ENABLE_AUTO_MIXED_PRECISION', '1')", level="info"),
         Example.same(
             "import os\nimport tensorflow as tf\nos.environ.update({'TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE': '1'})",
-            level="unsupported",
+            level="info",
         ),
         Example.same(
             "import os\nimport tensorflow as tf\nos.environ.setdefault('TF_ENABLE_AUTO_MIXED_PRECISION', '0')", note="off"
@@ -88,7 +88,7 @@ def mixed_precision_by_call(call: Call) -> None:
     examples=(
         Example.same(
             "import os\nimport tensorflow as tf\nos.environ['TF_ENABLE_AUTO_MIXED_PRECISION'] = '1'",
-            level="unsupported",
+            level="info",
             write="import tensorflow as tf\nconfig = tf.ConfigProto()\n"
             "npu_optimizer = config.graph_options.rewrite_options.custom_optimizers.add()\n"
             "npu_optimizer.name = 'NpuOptimizer'\n"
@@ -111,9 +111,9 @@ def mixed_precision_by_item(site: Site) -> None:
     why=_WHY,
     source="auto_mixed_precision of tensorflow/core/protobuf/rewriter_config.proto, TensorFlow 1.15; " + _SOURCE,
     examples=(
-        Example.same("c = tf.ConfigProto()\nc.graph_options.rewrite_options.auto_mixed_precision = 1", level="unsupported"),
+        Example.same("c = tf.ConfigProto()\nc.graph_options.rewrite_options.auto_mixed_precision = 1", level="info"),
         Example.same(
-            "c = tf.ConfigProto()\nc.graph_options.rewrite_options.auto_mixed_precision = 1 if amp else 2", level="unsupported"
+            "c = tf.ConfigProto()\nc.graph_options.rewrite_options.auto_mixed_precision = 1 if amp else 2", level="info"
         ),
         Example.same("c = tf.ConfigProto()\nc.graph_options.rewrite_options.auto_mixed_precision = 2", note="off"),
     ),
@@ -136,7 +136,7 @@ def mixed_precision_option(site: Site) -> None:
         Example.same(
             "from tensorflow.core.protobuf import rewriter_config_pb2\n"
             "o = rewriter_config_pb2.RewriterConfig(auto_mixed_precision=rewriter_config_pb2.RewriterConfig.ON)",
-            level="unsupported",
+            level="info",
         ),
         Example.same(
             "from tensorflow.core.protobuf.rewriter_config_pb2 import RewriterConfig\no = RewriterConfig(min_graph_nodes=-1)",
@@ -164,7 +164,8 @@ def _report(site: Site, name: str, value: Any) -> None:
 
 
 def _say(site: Site, name: str) -> None:
-    site.unsupported(
-        f"{name} switches on the mixed precision of GPUs and does nothing on the NPU: take it out, set "
-        "precision_mode='allow_mix_precision' in the session's options, and wrap the optimizer with NPULossScaleOptimizer."
+    site.info(
+        f"{name} switches on the mixed precision of GPUs and does nothing on the NPU, where the graph runs in its own types. For "
+        "mixed precision set precision_mode='allow_mix_precision' in the session's options, and wrap the optimizer with "
+        "NPULossScaleOptimizer."
     )

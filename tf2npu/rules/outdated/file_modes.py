@@ -32,15 +32,23 @@ _WORDS = ("ickle", "json", "csv")
     why="Python 3 tells text from bytes: what is written or read then ends in an error.",
     source="What's New in Python 3.0, text vs. data",
     examples=(
-        Example.same(
+        Example(
             "import pickle\nimport tensorflow as tf\npickle.dump(tf.__version__, open('x', 'w'))",
-            level="manual",
-            write="import pickle\nimport tensorflow as tf\npickle.dump(tf.__version__, open('x', 'wb'))",
+            "import pickle\nimport tensorflow as tf\npickle.dump(tf.__version__, open('x', 'wb'))",
+        ),
+        Example(
+            "import pickle\nimport tensorflow as tf\nwith open('x') as f:\n    v, w = pickle.load(f), pickle.load(f)",
+            "import pickle\nimport tensorflow as tf\nwith open('x', mode='rb') as f:\n    v, w = pickle.load(f), pickle.load(f)",
+        ),
+        Example(
+            "import csv\nimport tensorflow as tf\nrows = csv.reader(open('x', 'rb'))",
+            "import csv\nimport tensorflow as tf\nrows = csv.reader(open('x', 'r'))",
         ),
         Example.same(
-            "import pickle\nimport tensorflow as tf\nwith open('x') as f:\n    vocabulary = pickle.load(f)", level="manual"
+            "import pickle\nimport tensorflow as tf\nwith open('x', 'w') as f:\n    f.write('v1')\n    pickle.dump({}, f)",
+            note="text and bytes",
+            level="manual",
         ),
-        Example.same("import csv\nimport tensorflow as tf\nrows = csv.reader(open('x', 'rb'))", level="manual"),
         Example.same(
             "import pickle\nimport tensorflow as tf\nwith open('x', 'rb') as f:\n    vocabulary = pickle.load(f)",
             note="opened for bytes",
@@ -53,19 +61,60 @@ _WORDS = ("ickle", "json", "csv")
     ),
 )
 def file_mode(site: Site) -> None:
-    """Reports files that are opened for text and used for bytes, or the other way round."""
+    """Opens files for what is read or written, and reports those that are used for text and for bytes."""
     script = site.script
     if not takes_part(site) or not any(word in script.text for word in _WORDS):
         return
+    mended: set[int] = set()
     for call, scope, name in _calls(script):
         kind, position = _TAKES[name]
-        mode = _mode_of(script, Call(script, site.fix.rule, call, scope, name), position)
+        user = Call(script, site.fix.rule, call, scope, name)
+        opening = _opening_of(user, position)
+        mode = _mode_of(opening) if opening is not None else None
         is_wrong = mode is not None and ("b" in mode) != (kind == "bytes")
         if not is_wrong or is_guarded(Site(script, "", call, scope)) or script.is_switched_off(site.fix.rule, call):
             continue
         site.fix.site = script.tree.span(call)
         written = f"{mode}b" if kind == "bytes" else str(mode).replace("b", "")
-        site.manual(f"{name} takes a file of {kind} since Python 3.0: open it with mode '{written}'.")
+        if opening is not None and _is_for(kind, user, position, opening):
+            if id(opening.node) not in mended:
+                mended.add(id(opening.node))
+                opening.fix = site.fix
+                _open_with(opening, written)
+            site.fixed(f"{name} takes a file of {kind} since Python 3.0: it is opened with mode '{written}'.")
+        else:
+            site.manual(f"{name} takes a file of {kind} since Python 3.0: open it with mode '{written}'.")
+
+
+def _is_for(kind: str, user: Call, position: int, opening: Call) -> bool:
+    """Whether a file is used by functions that take the kind alone, and opened without what goes with the other kind."""
+    if opening.has_star_args or any(arg.keyword is not None and arg.keyword.value != "mode" for arg in opening.args):
+        return False
+    value = _file_of(user, position)
+    if not isinstance(value, cst.Name):
+        return len(opening.args) <= 2
+    owner = user.scope.lookup_scope(value.value)
+    bindings = user.scope.lookup(value.value)
+    takers = {
+        id(_file_of(Call(user.script, "", c, s, n), _TAKES[n][1])) for c, s, n in _calls(user.script) if _TAKES[n][0] == kind
+    }
+    uses = [node for node, scope in user.script.references_to(value.value) if scope.lookup_scope(value.value) is owner]
+    return (
+        len(bindings) == 1 and len(opening.args) <= 2 and all(id(use) in takers or _is_closing(user.script, use) for use in uses)
+    )
+
+
+def _is_closing(script: Script, use: cst.BaseExpression) -> bool:
+    return isinstance(use, cst.Attribute) and use.attr.value == "close"
+
+
+def _open_with(opening: Call, mode: str) -> None:
+    given: Any = opening.value("mode", 1)
+    if given is None:
+        opening.add_keyword(f"mode='{mode}'")
+    else:
+        quote = given.value[-1]
+        opening.replace(given, f"{quote}{mode}{quote}")
 
 
 def _calls(script: Script) -> Iterator[tuple[cst.Call, Scope, str]]:
@@ -84,14 +133,21 @@ def _of_either(func: cst.BaseExpression, scope: Scope) -> str:
     return f"pickle.{func.attr.value}" if targets and targets <= set(_PICKLES) else ""
 
 
-def _mode_of(script: Script, call: Call, position: int) -> str | None:
-    """The mode in which the file that a call takes was opened, where that is seen."""
+def _file_of(call: Call, position: int) -> Any:
     names = ("file", "fp") if call.name.endswith(".dump") else ("file",)
-    value: Any = next((found for name in names if (found := call.value(name, position)) is not None), None)
-    opening, scope = _opening(call, value)
-    if not isinstance(opening, cst.Call) or script.name_of(opening.func, scope) not in ("builtins.open", "io.open"):
-        return None
-    mode = Call(script, "", opening, scope).value("mode", 1)
+    return next((found for name in names if (found := call.value(name, position)) is not None), None)
+
+
+def _opening_of(call: Call, position: int) -> Call | None:
+    """The call that opened the file that a call takes, where that is seen."""
+    opening, scope = _opening(call, _file_of(call, position))
+    is_open = isinstance(opening, cst.Call) and call.script.name_of(opening.func, scope) in ("builtins.open", "io.open")
+    return Call(call.script, call.fix.rule, opening, scope) if is_open else None
+
+
+def _mode_of(opening: Call) -> str | None:
+    """The mode in which a file is opened, where it is written out."""
+    mode = opening.value("mode", 1)
     if mode is None:
         return "r"
     return str(mode.evaluated_value) if isinstance(mode, cst.SimpleString) else None

@@ -26,6 +26,7 @@ from tf2npu.scanner.tree_walk import dotted_name
         ),
         Example.same("from six.moves import xrange\ny = xrange(3)", note="another range"),
         Example.same("try:\n    text = unicode\nexcept NameError:\n    text = str", note="has another way"),
+        Example.same("import six\nif six.PY2 and isinstance(x, unicode):\n    tf.ones(1)", note="asked of Python 2 only"),
         Example.same("def f(reduce=None):\n    return reduce", note="a parameter"),
     ),
 )

@@ -36,7 +36,7 @@ _TITLE = "Image library names that are gone"
     examples=(
         Example.same(
             "from PIL import Image\nimport tensorflow as tf\ni = i.resize((8, 8), Image.ANTIALIAS)",
-            level="manual",
+            level="info",
             write="from PIL import Image\nimport tensorflow as tf\ni = i.resize((8, 8), Image.LANCZOS)",
         ),
         Example.same("from skimage.measure import compare_ssim\nimport tensorflow as tf", level="manual"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import libcst as cst
 
@@ -11,12 +12,14 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.file_uses import uses
 from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.tree_walk import dotted_name
 
 _BATCHED = (
     "matmul", "cholesky", "cholesky_solve", "self_adjoint_eig", "self_adjoint_eigvals", "svd", "fft", "fft2d", "fft3d",
     "ifft", "ifft2d", "ifft3d", "matrix_determinant", "matrix_inverse", "matrix_solve", "matrix_solve_ls",
     "matrix_triangular_solve", "matrix_transpose", "matrix_diag", "matrix_diag_part", "matrix_set_diag", "matrix_band_part",
 )  # fmt: skip
+_FFTS = ("fft", "fft2d", "fft3d", "ifft", "ifft2d", "ifft3d")
 _INSTEAD = {
     "mul": "tf.multiply", "sub": "tf.subtract", "neg": "tf.negative", "inv": "tf.reciprocal", "pack": "tf.stack",
     "unpack": "tf.unstack", "select": "tf.where", "complex_abs": "tf.abs", "listdiff": "tf.setdiff1d",
@@ -33,7 +36,22 @@ _INSTEAD = {
     **{f"batch_{name}": f"tf.{name}" for name in _BATCHED},
 }  # fmt: skip
 OLD_NAMES = {f"tensorflow.{name}": instead for name, instead in _INSTEAD.items()}
+_ORDERS = {
+    "tensorflow.concat": {"concat_dim": "axis", "values": "values"},
+    "tensorflow.split": {"split_dim": "axis", "num_split": "num_or_size_splits", "value": "value"},
+}
+"""The parameters of before TensorFlow 1.0, in their order, and what each is called in 1.15.  Source: release notes of 1.0."""
 LOSSES = tuple(f"tensorflow.nn.{kind}_cross_entropy_with_logits" for kind in ("softmax", "sparse_softmax", "sigmoid"))
+PARAMETERS = {
+    **dict.fromkeys(("mul", "sub"), ("x", "y")), **dict.fromkeys(("neg", "inv", "complex_abs"), ("x",)),
+    **dict.fromkeys(("listdiff", "list_diff"), ("x", "y")), "select": ("condition", "t:x", "e:y"), "pack": ("values",),
+    "unpack": ("value", "num"), "scalar_summary": ("tags:name", "values:tensor"), "histogram_summary": ("tag:name", "values"),
+    "image_summary": ("tag:name", "tensor", "max_images:max_outputs"), "merge_summary": ("inputs",),
+    "audio_summary": ("tag:name", "tensor", "sample_rate"), "merge_all_summaries": ("key",),
+    "train.SummaryWriter": ("logdir", "graph"), "image.per_image_whitening": ("image",),
+    "batch_matmul": ("x:a", "y:b"), **{f"batch_{name}": ("input",) for name in (*_FFTS, "matrix_transpose", "cholesky", "svd")},
+}  # fmt: skip
+"""First parameters of what only changed its name, which mean what they meant; `old:new` where they are called otherwise."""
 _WORDS = re.compile(rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in _INSTEAD}))})\b")
 _TITLE = "Name or call of an earlier TensorFlow"
 _WHY = "Earlier releases of TensorFlow had it; with 1.15, which the NPU's adapter works with, the program ends there."
@@ -49,7 +67,11 @@ _SOURCE = "release notes of TensorFlow 1.0 and later, compared with the public A
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same("y = tf.mul(a, b)", level="unsupported", write="y = tf.multiply(a, b)"),
+        Example("y = tf.mul(a, b)", "y = tf.multiply(a, b)"),
+        Example(
+            "s = tf.image_summary(tag='i', tensor=x, max_images=2)", "s = tf.summary.image(name='i', tensor=x, max_outputs=2)"
+        ),
+        Example.same("y = tf.batch_matmul(a, b, True)", level="unsupported", write="y = tf.matmul(a, b, adjoint_a=True)"),
         Example.same("from tensorflow.python.ops import seq2seq", level="unsupported"),
         Example.same("y = tf.multiply(a, b)", note="the name of 1.15"),
         Example.same("init = tf.initialize_all_variables()", note="an old name that is still there"),
@@ -57,11 +79,39 @@ _SOURCE = "release notes of TensorFlow 1.0 and later, compared with the public A
     ),
 )
 def old_name(site: Site) -> None:
-    """Reports names that TensorFlow 1.15 has no more, and says what it has."""
-    if not site.script.uses_tensorflow or not _WORDS.search(site.script.text):
+    """Renames what TensorFlow 1.15 has under another name, and reports what is to be written otherwise."""
+    script = site.script
+    if not script.uses_tensorflow or not _WORDS.search(script.text):
         return
+    found = {script.tree.span(node): node for node, _ in script.walked.references if isinstance(node, cst.Attribute)}
     for name in uses(site, _part):
-        site.unsupported(f"TensorFlow 1.15 has no {shown(name)} any more: write {OLD_NAMES[name]}.")
+        if _rename(site, found.get(site.fix.site), name):
+            site.fixed(f"{shown(name)} is called {OLD_NAMES[name]} since TensorFlow 1.0; it does the same.")
+        else:
+            site.unsupported(f"TensorFlow 1.15 has no {shown(name)} any more: write {OLD_NAMES[name]}.")
+
+
+def _rename(site: Site, node: cst.Attribute | None, name: str) -> bool:
+    """Write a name of 1.15 in the place of an old one; False where what is made of it may take other arguments."""
+    parameters = PARAMETERS.get(name.removeprefix("tensorflow."))
+    root = dotted_name(node).partition(".")[0] if node is not None else ""
+    if node is None or parameters is None or not root or dotted_name(node) != name.replace("tensorflow", root, 1):
+        return False
+    parent = site.script.walked.parents.get(id(node))
+    if isinstance(parent, cst.Call) and parent.func is node:
+        new_names = {p.partition(":")[0]: p.rpartition(":")[2] for p in (*parameters, "name")}
+        given = [arg for arg in parent.args if arg.keyword is not None]
+        if any(a.star for a in parent.args) or len(parent.args) - len(given) > len(parameters):
+            return False
+        if not {str(a.keyword.value) for a in given if a.keyword} <= new_names.keys():
+            return False
+        for keyword in (a.keyword for a in given if a.keyword is not None):
+            if new_names[keyword.value] != keyword.value:
+                site.replace(keyword, new_names[keyword.value])
+    elif any(":" in p for p in parameters):
+        return False
+    site.replace(node, OLD_NAMES[name].replace("tf", root, 1))
+    return True
 
 
 def _part(name: str) -> str | None:
@@ -79,19 +129,38 @@ def _part(name: str) -> str | None:
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same("y = tf.concat(1, [a, b])", level="unsupported", write="y = tf.concat([a, b], 1)"),
-        Example.same("a, b = tf.split(1, 2, y)", level="unsupported", write="a, b = tf.split(y, 2, 1)"),
+        Example("y = tf.concat(1, [a, b])", "y = tf.concat(axis=1, values=[a, b])"),
+        Example("y = tf.concat(concat_dim=d, values=[a, b])", "y = tf.concat(axis=d, values=[a, b])"),
+        Example("a, b = tf.split(1, 2, y)", "a, b = tf.split(axis=1, num_or_size_splits=2, value=y)"),
+        Example.same("y = tf.concat(1, *parts)", level="unsupported"),
         Example.same("y = tf.concat([a, b], 1)", note="the order of 1.15"),
     ),
 )
 def old_order(call: Call) -> None:
-    """Reports calls with the arguments in the order of before 1.0: a number cannot be what is joined or split."""
-    first = call.args[0] if call.args and call.args[0].keyword is None else None
-    value = first.value if first is not None and not first.star else None
-    is_number = isinstance(value.expression if isinstance(value, cst.UnaryOperation) else value, cst.Integer)
-    if is_number and len(call.args) > 1 and not is_guarded(call):
+    """Gives arguments in the order of before 1.0 their names: a number cannot be what is joined or split, nor a list the axis."""
+    old = _ORDERS[call.name]
+    keywords = {arg.keyword.value: arg for arg in call.args if arg.keyword is not None}
+    if not (_is_number_first(call) or keywords.keys() & old.keys() - _ORDERS[call.name].values()) or is_guarded(call):
+        return
+    plain = [arg for arg in call.args if arg.keyword is None]
+    if any(arg.star for arg in call.args) or len(plain) > len(old) or keywords.keys() - {*old, "name"}:
         order = "tf.concat(values, axis)" if call.name.endswith("concat") else "tf.split(value, num_or_size_splits, axis)"
-        call.unsupported(f"These are the arguments of before TensorFlow 1.0; in 1.15: {order}.")
+        return call.unsupported(f"These are the arguments of before TensorFlow 1.0; in 1.15: {order}.")
+    for arg, name in (*zip(plain, old, strict=False), *((arg, name) for name, arg in keywords.items() if name in old)):
+        if arg.keyword is None or old[name] != name:
+            call.rename_keyword(arg, old[name])
+    return call.fixed("The arguments came in another order before TensorFlow 1.0: by name, each is what it was.")
+
+
+def _is_number_first(call: Call) -> bool:
+    first, second = ([*call.args, None, None])[:2]
+    if first is None or second is None or first.keyword is not None or first.star:
+        return False
+    value: Any = first.value
+    is_number = isinstance(value.expression if isinstance(value, cst.UnaryOperation) else value, cst.Integer)
+    is_list = isinstance(second.value, cst.List) and len(second.value.elements) > 1  # an axis may be a list of one number
+    is_joined = call.name.endswith("concat") and second.keyword is None and (is_list or isinstance(second.value, cst.ListComp))
+    return is_number or (is_joined and not isinstance(value, (cst.List, cst.ListComp, cst.Tuple)))
 
 
 @rule(
@@ -101,18 +170,34 @@ def old_order(call: Call) -> None:
     why=_WHY,
     source=_SOURCE,
     examples=(
-        Example.same(
+        Example(
             "l = tf.nn.sigmoid_cross_entropy_with_logits(y, t)",
+            "l = tf.nn.sigmoid_cross_entropy_with_logits(logits=y, labels=t)",
+        ),
+        Example.same(
+            "l = tf.nn.softmax_cross_entropy_with_logits(y, t, 1)",
             level="unsupported",
-            write="l = tf.nn.sigmoid_cross_entropy_with_logits(labels=t, logits=y)",
+            write="l = tf.nn.softmax_cross_entropy_with_logits(logits=y, labels=t, dim=1)",
         ),
         Example.same("l = tf.nn.sigmoid_cross_entropy_with_logits(labels=t, logits=y)", note="by name, as 1.15 wants it"),
     ),
 )
 def positional_losses(call: Call) -> None:
-    """Reports losses whose labels and logits are not given by name, which 1.15 refuses, as they changed places."""
-    if call.args and call.args[0].keyword is None and not call.args[0].star and not is_guarded(call):
-        call.unsupported(
+    """Names the labels and logits of losses: 1.15 refuses them without, so they are in the order of before 1.0, logits first."""
+    plain = [arg for arg in call.args if arg.keyword is None]
+    if not plain or plain[0].star or is_guarded(call):
+        return None
+    given = {arg.keyword.value for arg in call.args if arg.keyword is not None}
+    if any(arg.star for arg in call.args) or len(plain) > 2 or given - {"name", "labels", "targets"}:
+        return call.unsupported(
             "TensorFlow 1.15 refuses these arguments without their names: write labels=... and logits=..., which come in "
             "this order there; before 1.0 the logits came first."
         )
+    for arg, name in zip(plain, ("logits", "labels"), strict=False):
+        call.rename_keyword(arg, name)
+    for arg in call.args:
+        if arg.keyword is not None and arg.keyword.value == "targets":
+            call.rename_keyword(arg, "labels")
+    return call.fixed(
+        "TensorFlow 1.15 wants the names of these arguments; before 1.0, where they had none, the logits came first."
+    )

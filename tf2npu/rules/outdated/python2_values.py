@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import libcst as cst
@@ -25,7 +26,9 @@ _DICT_METHODS = {
     "has_key": "`key in x`", "iteritems": "x.items()", "itervalues": "x.values()", "iterkeys": "x.keys()",
 }  # fmt: skip
 _OWN = ("user:", "project:")
-_Found = tuple[cst.CSTNode, str]
+_Mend = tuple[cst.CSTNode, Callable[[Site], None]]
+_Found = tuple[cst.CSTNode, str, "_Mend | None"]
+_TAKES_ANY = ("builtins.enumerate", "builtins.list", "builtins.sorted", "builtins.tuple", "builtins.dict", "builtins.set")
 
 
 @rule(
@@ -36,15 +39,19 @@ _Found = tuple[cst.CSTNode, str]
     why="Python 3 runs such a line and fails there, or goes on with something else than was meant.",
     source=_SOURCE,
     examples=(
-        Example.same(
+        Example(
             "class Batches(object):\n    def __iter__(self):\n        return self\n    def next(self):\n"
             "        return tf.ones(3)",
-            level="manual",
-            write="class Batches(object):\n    def __iter__(self):\n        return self\n    def next(self):\n"
+            "class Batches(object):\n    def __iter__(self):\n        return self\n    def next(self):\n"
             "        return tf.ones(3)\n    __next__ = next",
         ),
-        Example.same("pairs = zip(a, b)\nprint(pairs[0], tf.ones(1))", level="manual"),
-        Example.same("for key, value in flags.iteritems():\n    print(key)", level="manual"),
+        Example("pairs = zip(a, b)\nprint(pairs[0], tf.ones(1))", "pairs = list(zip(a, b))\nprint(pairs[0], tf.ones(1))"),
+        Example(
+            "for key, value in flags.iteritems():\n    print(key)",
+            "for key, value in flags.items():\n    print(key)",
+        ),
+        Example("rows = iter(a)\nprint(rows.next(), tf.ones(1))", "rows = iter(a)\nprint(next(rows), tf.ones(1))"),
+        Example.same("if flags.has_key('a'):\n    tf.ones(1)", level="manual", write="if 'a' in flags:\n    tf.ones(1)"),
         Example.same("pairs = list(zip(a, b))\nprint(pairs[0], tf.ones(1))", note="a list"),
         Example.same(
             "class Batches(object):\n    def __iter__(self):\n        return self\n    def next(self):\n        return 1\n"
@@ -58,15 +65,23 @@ _Found = tuple[cst.CSTNode, str]
     ),
 )
 def python2_value(site: Site) -> None:
-    """Reports iterators without `__next__`, uses of lists that are none in Python 3, and methods that dicts no longer have."""
+    """Mends iterators without `__next__`, lists that are none in Python 3, and methods that dicts no longer have."""
     script = site.script
     if not takes_part(site) or not PYTHON2_VALUES.search(script.text):
         return
-    found = [*_classes(script), *_methods(script), *_lazy_values(script)]
-    for node, message in found:
-        if not is_guarded(Site(script, site.fix.rule, node, site.scope)) and not script.is_switched_off(site.fix.rule, node):
-            site.fix.site = script.tree.span(node)
+    mended: set[int] = set()
+    for node, message, mend in (*_classes(script), *_methods(script), *_lazy_values(script)):
+        if is_guarded(Site(script, site.fix.rule, node, site.scope)) or script.is_switched_off(site.fix.rule, node):
+            continue
+        site.fix.site = script.tree.span(node)
+        if mend is None:
             site.manual(message)
+            continue
+        changed, change = mend
+        if id(changed) not in mended:
+            mended.add(id(changed))
+            change(site)
+        site.fixed(message)
 
 
 def _classes(script: Script) -> Iterator[_Found]:
@@ -79,9 +94,19 @@ def _classes(script: Script) -> Iterator[_Found]:
         if returns_itself or _is_asked(script, f"user:{number}()"):
             yield (
                 node.name,
-                f"{node.name.value} is no iterator since Python 3.0, where the method is called __next__: add "
-                "`__next__ = next` to the class.",
+                f"{node.name.value} is no iterator since Python 3.0, where the method is called __next__: it gets "
+                "`__next__ = next`.",
+                (node, partial(_add_next, method=own.names["next"][0].node)),
             )
+
+
+def _add_next(site: Site, method: cst.FunctionDef) -> None:
+    """Give a method its name of Python 3 as well, behind it."""
+    script = site.script
+    start, end = script.tree.span(method)
+    indent = script.text[script.lines.line_start(start) : start]
+    last = start + len(script.text[start:end].rstrip())  # a body may end where the next statement begins
+    site.insert(script.lines.line_end(last), f"{script.newline_at(start)}{indent}__next__ = next")
 
 
 def _has_next_only(script: Script, node: cst.ClassDef, outer: Scope, own: Scope) -> bool:
@@ -106,11 +131,41 @@ def _methods(script: Script) -> Iterator[_Found]:
         method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
         receiver: Any = call.func.value if isinstance(call.func, cst.Attribute) else None
         if method == "next" and not call.args and _is_iterator(script, receiver, scope):
-            yield call, "Iterators have no method next since Python 3.0: write next(x)."
+            yield (
+                call,
+                "Iterators have no method next since Python 3.0: next(x) is written.",
+                (call, partial(_call_next, call=call)),
+            )
         elif method in _DICT_METHODS and len(call.args) == (method == "has_key") and not (is_pandas and method == "iteritems"):
             known = script.name_of(receiver, scope) or ""
             if not re.search(rf"\bdef {method}\b", script.text) and not is_framework(known) and not known.startswith(_OWN):
-                yield call, f"dict.{method} is gone since Python 3.0: write {_DICT_METHODS[method]}."
+                mend = (call, partial(_rename, call=call, new=method[4:])) if _is_gone_through(script, call, scope) else None
+                if mend is not None:
+                    yield call, f"dict.{method} is gone since Python 3.0: {_DICT_METHODS[method]} is written.", mend
+                else:
+                    yield call, f"dict.{method} is gone since Python 3.0: write {_DICT_METHODS[method]}.", None
+
+
+def _is_gone_through(script: Script, call: cst.Call, scope: Scope) -> bool:
+    """Whether what a dict's iter method gives is only gone through once, as what items, values and keys give can be."""
+    if isinstance(call.func, cst.Attribute) and call.func.attr.value == "has_key":
+        return False
+    parent = script.walked.parents.get(id(call))
+    if isinstance(parent, (cst.For, cst.CompFor)):
+        return parent.iter is call
+    taker: Any = script.walked.parents.get(id(parent)) if isinstance(parent, cst.Arg) else None
+    return isinstance(taker, cst.Call) and script.name_of(taker.func, scope) in _TAKES_ANY
+
+
+def _rename(site: Site, call: Any, new: str) -> None:
+    site.replace(call.func.attr, new)
+
+
+def _call_next(site: Site, call: Any) -> None:
+    """`rows.next()` -> `next(rows)`."""
+    start, behind = site.script.tree.span(call.func.value)
+    site.insert(start, "next(")
+    site.replace_range(behind, site.script.tree.span(call)[1] - sum(len(site.source(p)) for p in call.rpar), ")")
 
 
 def _is_iterator(script: Script, node: Any, scope: Scope) -> bool:
@@ -142,9 +197,16 @@ def _value(node: Any, scope: Scope) -> tuple[Any, Scope]:
 def _lazy_values(script: Script) -> Iterator[_Found]:
     """Uses of what map, filter, zip and range give as the lists that they were."""
     for node, value, scope, kinds in _uses_as_lists(script):
-        kind = _lazy(script, value, scope, kinds)
-        if kind:
-            yield node, f"{kind} gives no list since Python 3.0: write list({kind}(...))."
+        made, inner = _value(value, scope)
+        name = script.name_of(made.func, inner) if isinstance(made, cst.Call) else None
+        if name in kinds:
+            kind = str(name).removeprefix("builtins.")
+            message = f"{kind} gives no list since Python 3.0: list({kind}(...)) is written."
+            yield node, message, (made, partial(_wrap_in_list, made=made))
+
+
+def _wrap_in_list(site: Site, made: cst.Call) -> None:
+    site.wrap_in_call(made, "list")
 
 
 def _uses_as_lists(script: Script) -> Iterator[tuple[cst.CSTNode, Any, Scope, tuple[str, ...]]]:
@@ -168,10 +230,3 @@ def _subscripts(script: Script) -> Iterator[tuple[cst.Subscript, Scope]]:
         parent = script.walked.parents.get(id(call))
         if isinstance(parent, cst.Subscript) and parent.value is call:
             yield parent, scope
-
-
-def _lazy(script: Script, node: Any, scope: Scope, kinds: tuple[str, ...]) -> str:
-    """The function of Python that gave a value, where it is one of these and the value is used as it is."""
-    value, inner = _value(node, scope)
-    name = script.name_of(value.func, inner) if isinstance(value, cst.Call) else None
-    return name.removeprefix("builtins.") if name is not None and name in kinds else ""

@@ -26,6 +26,7 @@ _FUNCTIONS = (cst.FunctionDef, cst.Lambda)
 # A loop with a graph or session of its own makes each op once for each.
 _NEW_GRAPH = re.compile(r"\b(?:Session|Graph|reset_default_graph|clear_session|test_session|cached_session)\(")
 _ASSIGNS = frozenset({"assign", "assign_add", "assign_sub", "initialized_value"})
+_ASSIGN_FUNCTIONS = ("tensorflow.assign", "tensorflow.assign_add", "tensorflow.assign_sub")
 _MAKES_NOTHING = re.compile(
     r"tensorflow\.(?:(?:\w+\.)*get_\w+|(?:\w+\.)*\w*_variables|app|flags|logging|gfile|io\.gfile|errors|compat|keras|estimator"
     r"|python_io|train\.latest_checkpoint|train\.load_\w+|as_dtype|contrib\.util)(?:\.|$)"
@@ -80,6 +81,12 @@ def growing_graph(call: Call) -> None:
     examples=(
         Example.same("def f(sess):\n    while True:\n        sess.run(lr.assign(0.1))", level="manual"),
         Example.same("def f(n):\n    for i in range(n):\n        print(tf.reduce_sum(x).eval())", level="manual"),
+        Example.same(
+            "def f(sess, data):\n    for k in data:\n        var = tf.get_variable(k)\n        sess.run(var.assign(data[k]))",
+            note="another one in each turn",
+            level="info",
+            write="def f(sess, data):\n    for k in data:\n        tf.get_variable(k).load(data[k], sess)",
+        ),
         Example.same("def f(pool):\n    for i in range(9):\n        pool.run(tf.reduce_sum)", note="no session"),
         Example.same("def f(sess):\n    sess.run(lr.assign(0.1))", note="no loop here"),
     ),
@@ -99,12 +106,41 @@ def _report(call: Call, fetches: Any) -> None:
         return
     makers = list(dict.fromkeys(_makers(call, fetches, call.scope)))
     makers += [m for m in _made_by_name(call, fetches, loops) if m not in makers]
-    if makers:
+    if makers and all(m.rpartition(".")[2] in _ASSIGNS for m in makers) and _assigns_each_once(call, loops[0]):
+        call.info(
+            "Each turn of the loop assigns another variable, and the NPU compiles each assignment by itself. Collect them in a "
+            "list and run that once behind the loop, or use var.load(value, sess)."
+        )
+    elif makers:
         named = ", ".join(makers[:_MOST_NAMES]) + (", ..." if len(makers) > _MOST_NAMES else "")
         call.manual(
             f"Made anew in every turn of the loop: {named}. The NPU compiles the graph again for each new op: make it once "
             "before the loop; a value that changes goes in through a placeholder."
         )
+
+
+def _assigns_each_once(call: Call, loop: cst.CSTNode) -> bool:
+    """Whether all that a turn of the loop makes and runs is assignments to a variable that is another one in each turn."""
+    start, end = call.script.tree.span(loop)
+    target = call.source(loop.target) if isinstance(loop, cst.For) else ""
+    made = [
+        (inner, where)
+        for inner, where in call.script.calls_in(start, end)
+        if isinstance(inner.func, cst.Attribute) and inner.func.attr.value in _ASSIGNS
+    ]
+    for inner, where in made:
+        is_function = call.script.name_of(inner.func, where) in _ASSIGN_FUNCTIONS
+        func: Any = inner.func
+        node: Any = func.value if not is_function else inner.args[0].value if inner.args else None
+        if not isinstance(node, cst.Name):
+            return False
+        bindings = where.lookup(node.value)
+        bound = [call.script.tree.span(b.node)[0] for b in bindings if b.kind == "value" and b.node is not None]
+        is_target = re.search(rf"\b{node.value}\b", target) is not None
+        is_made = bool(bound) and len(bound) == len(bindings) and all(start <= place < end for place in bound)
+        if not is_target and not is_made:
+            return False
+    return bool(made)
 
 
 def _loops_around(site: Site, node: cst.CSTNode) -> Iterator[cst.CSTNode]:

@@ -1,0 +1,85 @@
+"""Flags as TensorFlow had them before 1.5, when they became absl's."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.constant_values import text_of
+from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.scanner.sites import Call
+
+_TITLE = "Name or call of an earlier TensorFlow"
+_WHY = "The flags are absl's since TensorFlow 1.5, which have no such method: the program ends there."
+_SOURCE = "tensorflow/python/platform/flags.py of TensorFlow 1.4 and 1.15"
+
+_COUNTS = re.compile(r"(?:size|dim|layers|units|heads|hops)$|^num_", re.IGNORECASE)
+"""Names of flags that give whole numbers."""
+
+
+@rule(
+    id="NPU969",
+    title=_TITLE,
+    matches=("tensorflow.app.flags.FLAGS._parse_flags", "tensorflow.flags.FLAGS._parse_flags"),
+    why=_WHY,
+    source=_SOURCE,
+    examples=(
+        Example("FLAGS = tf.flags.FLAGS\nFLAGS._parse_flags()", "FLAGS = tf.flags.FLAGS\nimport sys\nFLAGS(sys.argv)"),
+        Example(
+            "import sys\nimport tensorflow as tf\nFLAGS = tf.app.flags.FLAGS\nFLAGS._parse_flags()",
+            "import sys\nimport tensorflow as tf\nFLAGS = tf.app.flags.FLAGS\nFLAGS(sys.argv)",
+        ),
+        Example.same(
+            "FLAGS = tf.flags.FLAGS\nok = FLAGS._parse_flags() is None",
+            level="manual",
+            write="import sys\nimport tensorflow as tf\nFLAGS = tf.flags.FLAGS\nFLAGS(sys.argv)",
+        ),
+        Example.same("import argparse\nparser = argparse.ArgumentParser()\nparser._parse_flags()", note="another object"),
+    ),
+)
+def parsed_flags(call: Call) -> None:
+    """Has the command line read as absl's flags do it."""
+    script = call.script
+    statement = script.walked.parents.get(id(call.node))
+    line = script.walked.parents.get(id(statement)) if statement is not None else None
+    if is_guarded(call) or not isinstance(call.node.func, cst.Attribute):
+        return
+    is_alone = isinstance(statement, cst.Expr) and isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
+    if not is_alone or call.args:
+        return call.manual("Flags have no _parse_flags since TensorFlow 1.5: write FLAGS(sys.argv).")
+    start, end = script.tree.span(call.node)
+    bindings = call.scope.lookup("sys")
+    if not bindings or any(b.kind != "import" or b.target != "sys" for b in bindings):
+        line_start = script.lines.line_start(start)
+        call.insert(line_start, "".join((script.text[line_start:start], "import sys", script.newline_at(start))))
+    call.replace_range(script.tree.span(call.node.func.value)[1], end, "(sys.argv)")
+    return call.fixed("Flags have no _parse_flags since TensorFlow 1.5: FLAGS(sys.argv) reads the command line.")
+
+
+@rule(
+    id="NPU969",
+    title=_TITLE,
+    matches=("tensorflow.app.flags.DEFINE_float", "tensorflow.flags.DEFINE_float"),
+    why="Before TensorFlow 1.5 the default of a flag stayed what was written; absl makes 20.0 of 20, and no list is cut by that.",
+    source=_SOURCE,
+    examples=(
+        Example.same(
+            "tf.app.flags.DEFINE_float('batch_size', 20, 'rows')",
+            level="manual",
+            write="tf.app.flags.DEFINE_integer('batch_size', 20, 'rows')",
+        ),
+        Example.same("tf.app.flags.DEFINE_float('batch_size', 20.0, 'rows')", note="written as what it is"),
+        Example.same("tf.app.flags.DEFINE_float('max_norm', 5, 'limit')", note="counts nothing"),
+    ),
+)
+def counting_float(call: Call) -> None:
+    """Reports flags that count something and are defined as floating-point numbers with a whole default."""
+    name, default = call.value("name", 0), call.value("default_value", 1)
+    text = text_of(name, call.scope) if name is not None else None
+    if text is not None and isinstance(default, cst.Integer) and _COUNTS.search(text):
+        call.manual(
+            f"Since TensorFlow 1.5 this flag is {default.value}.0, which is no index or size: write DEFINE_integer if it counts "
+            "something."
+        )
