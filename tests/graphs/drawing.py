@@ -19,7 +19,7 @@ class Draw:
     """Choices by a seed.  notes: the network in words, in the order in which it was made."""
 
     def __init__(self, seed: int) -> None:
-        self.random, self.notes = np.random.default_rng(seed), [f"seed {seed}"]
+        self.seed, self.random, self.notes = seed, np.random.default_rng(seed), [f"seed {seed}"]
 
     def one_of(self, choices: Sequence[Choice]) -> Choice:
         return choices[self.integer(0, len(choices) - 1)]
@@ -31,9 +31,9 @@ class Draw:
     def chance(self, probability: float) -> bool:
         return bool(self.random.random() < probability)
 
-    def named(self, choices: dict[str, Choice]) -> Choice:
-        """One of the values; its name is noted."""
-        name = self.one_of(list(choices))
+    def named(self, choices: dict[str, Choice], in_turn: bool = False) -> Choice:
+        """One of the values; its name is noted.  in_turn: the next seed has the next one, so that a few seeds have all."""
+        name = list(choices)[self.seed % len(choices)] if in_turn else self.one_of(list(choices))
         self.notes.append(name)
         return choices[name]
 
@@ -110,7 +110,7 @@ def trained(draw: Draw, loss: Tensor, outputs: dict[str, Tensor], feeds: Callabl
     """
     loss += tf.losses.get_regularization_loss()
     step = tf.train.get_or_create_global_step()
-    optimizer = draw.named(OPTIMIZERS)(draw.named(RATES)(step))
+    optimizer = draw.named(OPTIMIZERS, in_turn=True)(draw.named(RATES)(step))
     pairs = [(gradient, variable) for gradient, variable in optimizer.compute_gradients(loss) if gradient is not None]
     gradients = draw.named(CLIPS)([gradient for gradient, _ in pairs])
     dense = {f"gradient {v.name}": tf.convert_to_tensor(g) for g, (_, v) in zip(gradients, pairs, strict=True)}
