@@ -31,6 +31,10 @@ NUDGE = 16 * np.finfo(np.float32).eps
 """How far inputs are moved at most, relative to them: about what the sums of a layer of this size lose by their order."""
 N_NUDGES = 12
 """TensorFlow's own runs at most that say what a value is worth, where the device's is farther off than TOLERANCE."""
+NOISE = 0.1
+"""Values that TensorFlow gives so far from its own are noise of rounding: of a bias before a norm, whose gradient is zero."""
+OWN, OWN_OF_NOISE = 3, 100
+"""Times TensorFlow's own distance that the device may be off.  Noise may be ten times as large, and second moments square it."""
 INITIAL = 1e-6
 """As TOLERANCE, for initial values: the random numbers are the same, and an initializer does little with them."""
 
@@ -110,9 +114,14 @@ def too_far(made: Network, theirs: list[Moment], mine: list[Moment]) -> dict[str
         with tf.Session() as session:
             nudged = run(session, made, [moment.before for moment in theirs], np.random.default_rng(number))
         own = distances(nudged, theirs)
-        far = {name: (apart, max(allowed, 3 * own.get(name, 0.0))) for name, (apart, allowed) in far.items()}
+        far = {name: (apart, max(allowed, allowance(own.get(name, 0.0)))) for name, (apart, allowed) in far.items()}
         far = {name: (apart, allowed) for name, (apart, allowed) in far.items() if apart > allowed}
     return far
+
+
+def allowance(own: float) -> float:
+    """own: a distance of TensorFlow from itself."""
+    return own * (OWN_OF_NOISE if own > NOISE else OWN)
 
 
 def compare(seed: int) -> None:
