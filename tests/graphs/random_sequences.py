@@ -152,7 +152,7 @@ def conditional(draw: Draw, given: Sequences) -> Tensor:
     is_large = tf.reduce_mean(given.values) > draw.one_of([-1.0, 0.0, 1.0])
     ahead, back = (draw.named(ACTIVATIONS) for _ in range(2))
     size = draw.integer(3, 5)
-    return tf.cond(is_large, lambda: ahead(tf.layers.dense(given.values, size, name=None)),
+    return tf.cond(is_large, lambda: ahead(tf.layers.dense(given.values, size)),
                    lambda: back(tf.layers.dense(given.values[:, ::-1], size)))  # fmt: skip
 
 
@@ -244,8 +244,9 @@ def sequence_network(draw: Draw) -> Network:
         values = tf.nn.embedding_lookup(tf.get_variable("words", [N_WORDS, depth]), source)
     else:
         source = values = tf.placeholder(tf.float32, [known, n_steps, depth])
-    for _ in range(draw.integer(1, 3)):
-        values = draw.named(LAYERS)(draw, Sequences(values, lengths, n_steps))
+    for index in range(draw.integer(1, 3)):
+        with tf.variable_scope(f"layer{index}"):
+            values = draw.named(LAYERS)(draw, Sequences(values, lengths, n_steps))
     loss, logits = draw.named(HEADS)(draw, Sequences(values, lengths, n_steps), target)
 
     def feeds(step: int) -> Feeds:
