@@ -5,10 +5,11 @@
 # make new-rule NAME=frozen_graphs TOPIC=session [ID=NPU9xx] [MATCH=tensorflow.some.api]     a rule to fill in, and what else it needs
 # make new-kernel OP=Dawsn TOPIC=elementwise [FILE=special]            a kernel to fill in, and what else it needs
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
+# make networks 1,000 networks made at random, three steps of training each beside TensorFlow (make test makes 40)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
 # make bench   step times of the examples and of ten models of full size, device against TensorFlow; overhead and memory
-# make acceptance CORPORA="--bert DIR ... --sdists"   ranks, graphs, kernels, fuzz, soak, suites, precision, faults and the converter on every
+# make acceptance CORPORA="--bert DIR ... --sdists"   ranks, graphs, networks, kernels, fuzz, soak, suites, precision, faults and the converter on every
 #              Python (two hours), then over public code that is brought; exit 77 where it is absent
 # make suites  the tests inside tf_slim's wheel, on the device and on TensorFlow (10 to 25 minutes)
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
@@ -21,7 +22,7 @@ WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
+.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -81,7 +82,7 @@ converter-environments: $(STAMP)
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) -m "not one_python" $(CONVERTER_TESTS)
 
-acceptance: $(STAMP) rank-checkpoints rank-training graphs kernels fuzz soak suites precision faults comparing checks converter-everywhere
+acceptance: $(STAMP) rank-checkpoints rank-training graphs networks kernels fuzz soak suites precision faults comparing checks converter-everywhere
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
 # Two ranks that save in one folder, twenty times: it was a race.
@@ -99,6 +100,10 @@ rank-training: $(STAMP)
 # Twenty-one training graphs, step by step beside TensorFlow.
 graphs: $(STAMP)
 	TF2NPU_GRAPH_STEPS=20 $(PYTHON) -m pytest tests/graphs
+
+# Convolutional networks and sequence models of random layers and optimizers (half an hour).
+networks: $(STAMP)
+	TF2NPU_RANDOM_NETWORKS=1000 $(PYTHON) -m pytest $(WORKERS) tests/graphs/test_random_networks.py
 
 kernels: $(STAMP)
 	TF2NPU_GENERATED_CASES=6000 $(PYTHON) -m pytest tests/kernels/test_generated.py

@@ -187,7 +187,7 @@ def bert_pretrain() -> Training:
     return by_session(loss, _adam_with_decay(loss, 0.01), feeds)
 
 
-def _crf_score(scores: tf.Tensor, tags: tf.Tensor, lengths: tf.Tensor, transitions: tf.Tensor) -> tf.Tensor:
+def crf_score(scores: tf.Tensor, tags: tf.Tensor, lengths: tf.Tensor, transitions: tf.Tensor) -> tf.Tensor:
     """Log likelihood of tag sequences under a linear chain."""
     n_tags = int(scores.shape[2])
     mask = tf.sequence_mask(lengths, tf.shape(tags)[1], tf.float32)
@@ -214,7 +214,7 @@ def crf_ctc() -> Training:
     hidden = tf.maximum(hidden, 0.1 * hidden)
     scores = tf.reshape(tf.layers.dense(tf.reshape(hidden, [-1, 8]), 5), [-1, 12, 5])
     transitions = tf.get_variable("transitions", [5, 5])
-    of_tags = tf.reduce_mean(-_crf_score(scores, tags, lengths, transitions))
+    of_tags = tf.reduce_mean(-crf_score(scores, tags, lengths, transitions))
     logits = tf.reshape(tf.layers.dense(tf.reshape(hidden, [-1, 8]), 7), [-1, 12, 7])
     of_speech = tf.reduce_mean(tf.nn.ctc_loss(spoken, logits, lengths, time_major=False, ignore_longer_outputs_than_inputs=True))
 
