@@ -93,7 +93,7 @@ def _selection(command):
         click.option("--report", "report_folder", type=_path, metavar="DIR", help="Where the report goes."),
         click.option(
             "--format", "formats", type=Formats(), default="html,json,sarif", show_default=True, metavar="LIST",
-            help="Formats of the report: html, json, sarif, text, github, gitlab, junit.",
+            help="Formats of the report: html, json, sarif, text, github, gitlab, junit, md.",
         ),
         click.option("--jobs", type=click.IntRange(1), metavar="N", help="Most worker processes.  [default: all processors]"),
         click.option("--select", metavar="IDS", help="Only these rules; prefixes count (NPU1,NPU501)."),

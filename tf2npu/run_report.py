@@ -19,7 +19,7 @@ from tf2npu.run_files import digests, loaded, root_of
 
 _FILES = {
     "html": "index.html", "sarif": "report.sarif", "text": "report.txt", "gitlab": "gl-code-quality-report.json",
-    "junit": "junit.xml",
+    "junit": "junit.xml", "md": "report.md",
 }  # fmt: skip
 
 

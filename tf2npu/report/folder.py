@@ -16,7 +16,7 @@ from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Report
 from tf2npu.report.record import Written
 
-FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit")
+FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit", "md")
 MARKER = ".tf2npu-report"  # tells a walk that a folder is a report
 _MARKER_TEXT = "This folder is a report of tf2npu: conversions leave it out.\n"
 PATIENCE_SECONDS = 60.0
@@ -55,6 +55,12 @@ def _annotations(kind: str) -> Callable[[Report], Text]:
     return render
 
 
+def _markdown(report: Report) -> Text:
+    from tf2npu.report import as_markdown
+
+    return [as_markdown.render(report)]
+
+
 # Formats that are one text, and the file it goes to; GitHub reads its own from the output of the command.
 _ONE_TEXT: dict[str, tuple[str, Callable[[Report], Text]]] = {
     "json": ("report.json", as_json.pieces),
@@ -63,6 +69,7 @@ _ONE_TEXT: dict[str, tuple[str, Callable[[Report], Text]]] = {
     "github": ("", _annotations("github")),
     "gitlab": ("gl-code-quality-report.json", _annotations("gitlab")),
     "junit": ("junit.xml", _annotations("junit")),
+    "md": ("report.md", _markdown),
 }
 
 
