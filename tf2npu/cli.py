@@ -37,6 +37,11 @@ class Formats(click.ParamType):
         for part in chosen:
             if part not in FORMATS:
                 self.fail(f"{part!r} is not one of {', '.join(FORMATS)}", param, ctx)
+            if part == "xlsx":
+                from tf2npu.report import as_xlsx
+
+                if not as_xlsx.is_possible():
+                    self.fail(f"xlsx needs openpyxl, which is not installed: {as_xlsx.INSTALL}", param, ctx)
         return list(dict.fromkeys(chosen))
 
 
@@ -93,7 +98,7 @@ def _selection(command):
         click.option("--report", "report_folder", type=_path, metavar="DIR", help="Where the report goes."),
         click.option(
             "--format", "formats", type=Formats(), default="html,json,sarif", show_default=True, metavar="LIST",
-            help="Formats of the report: html, json, sarif, text, github, gitlab, junit, md.",
+            help="Formats of the report: html, json, sarif, text, github, gitlab, junit, md, csv, xlsx.",
         ),
         click.option("--jobs", type=click.IntRange(1), metavar="N", help="Most worker processes.  [default: all processors]"),
         click.option("--select", metavar="IDS", help="Only these rules; prefixes count (NPU1,NPU501)."),
@@ -188,7 +193,7 @@ def api(name: str, chosen: str) -> None:
 @click.option("--prefix", default="", metavar="PATH", help="Where SRC lies in the repository, for github, gitlab and junit.")
 @_language
 def report(report_file: Path, formats: list[str], folder: Path | None, prefix: str, language: str) -> None:
-    """Render a report again. One format alone other than html goes to stdout, unless --report names a folder."""
+    """Render a report again. One format alone other than html and xlsx goes to stdout, unless --report names a folder."""
     from tf2npu import commands
 
     raise SystemExit(commands.render_again(report_file, formats, folder, prefix, language))
