@@ -13,6 +13,7 @@ from tf2npu.check_options import check
 from tf2npu.compare_options import compare
 from tf2npu.dump_command import dump
 from tf2npu.filled_path import FilledPath
+from tf2npu.option_types import Devices, Formats
 from tf2npu.script_words import RunCommand, ScriptCommand
 
 EXIT_LEFT, EXIT_USAGE, EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
@@ -21,42 +22,6 @@ ours (EX_SOFTWARE of sysexits.h), ended by SIGINT (as shells report it)."""
 
 
 _path = FilledPath(path_type=Path)
-
-
-class Formats(click.ParamType):
-    """A comma-separated list of report formats."""
-
-    name = "formats"
-
-    def convert(self, value, param, ctx):
-        from tf2npu.report.folder import FORMATS
-
-        if not isinstance(value, str):
-            return value
-        chosen = [part.strip() for part in value.split(",") if part.strip()]
-        for part in chosen:
-            if part not in FORMATS:
-                self.fail(f"{part!r} is not one of {', '.join(FORMATS)}", param, ctx)
-            if part == "xlsx":
-                from tf2npu.report import as_xlsx
-
-                if not as_xlsx.is_possible():
-                    self.fail(f"xlsx needs openpyxl, which is not installed: {as_xlsx.INSTALL}", param, ctx)
-        return list(dict.fromkeys(chosen))
-
-
-class Devices(click.ParamType):
-    """A comma-separated list of numbers of devices."""
-
-    name = "devices"
-
-    def convert(self, value, param, ctx):
-        from tf2npu.prediction_request import devices_named
-
-        try:
-            return devices_named(value) if isinstance(value, str) else value
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -10,7 +10,7 @@ from types import ModuleType
 from tf2npu.files.lock import Busy
 from tf2npu.kept_runs import set_runs
 from tf2npu.project.walk import REPORT_FOLDER
-from tf2npu.report import as_json, as_xlsx, folder
+from tf2npu.report import as_json, folder
 from tf2npu.report.model import Report
 from tf2npu.report.run_document import RunDocument, checked, of_this_version
 from tf2npu.report.visible import visible
@@ -93,8 +93,13 @@ def _line(place: Place | None) -> str:
 def write_again(report: Report, place: Path) -> Path:
     """Write a report in every format that its folder has.  Returns: the file to open.  Raises: OSError; Busy."""
     formats = [name for name, file in _FILES.items() if (place / file).is_file()]
-    if "xlsx" in formats and not as_xlsx.is_possible():
-        formats.remove("xlsx")
-        print(f"tf2npu: {_FILES['xlsx']} stays as it was, since openpyxl is not installed: {as_xlsx.INSTALL}", file=sys.stderr)
+    if "xlsx" in formats:
+        from tf2npu.report import as_xlsx  # brings the rules with it
+
+        if not as_xlsx.is_possible():
+            formats.remove("xlsx")
+            print(
+                f"tf2npu: {_FILES['xlsx']} stays as it was, since openpyxl is not installed: {as_xlsx.INSTALL}", file=sys.stderr
+            )
     folder.write(report, place, [*formats, "json"], keep=True, force=True)  # the user named this report
     return place / ("index.html" if "html" in formats else "report.json")
