@@ -11,7 +11,7 @@ try:
 except ModuleNotFoundError:
     import tomli as tomllib
 
-TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "jsonschema", "pyflakes", "PyYAML")
+TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "jsonschema", "pyflakes", "PyYAML", "openpyxl")
 DEVICE_ONLY = "python_version < '3.12'"
 
 

@@ -13,6 +13,7 @@ from tf2npu.check_options import check
 from tf2npu.compare_options import compare
 from tf2npu.dump_command import dump
 from tf2npu.filled_path import FilledPath
+from tf2npu.option_types import Devices, Formats
 from tf2npu.script_words import RunCommand, ScriptCommand
 
 EXIT_LEFT, EXIT_USAGE, EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
@@ -21,37 +22,6 @@ ours (EX_SOFTWARE of sysexits.h), ended by SIGINT (as shells report it)."""
 
 
 _path = FilledPath(path_type=Path)
-
-
-class Formats(click.ParamType):
-    """A comma-separated list of report formats."""
-
-    name = "formats"
-
-    def convert(self, value, param, ctx):
-        from tf2npu.report.folder import FORMATS
-
-        if not isinstance(value, str):
-            return value
-        chosen = [part.strip() for part in value.split(",") if part.strip()]
-        for part in chosen:
-            if part not in FORMATS:
-                self.fail(f"{part!r} is not one of {', '.join(FORMATS)}", param, ctx)
-        return list(dict.fromkeys(chosen))
-
-
-class Devices(click.ParamType):
-    """A comma-separated list of numbers of devices."""
-
-    name = "devices"
-
-    def convert(self, value, param, ctx):
-        from tf2npu.prediction_request import devices_named
-
-        try:
-            return devices_named(value) if isinstance(value, str) else value
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -93,7 +63,7 @@ def _selection(command):
         click.option("--report", "report_folder", type=_path, metavar="DIR", help="Where the report goes."),
         click.option(
             "--format", "formats", type=Formats(), default="html,json,sarif", show_default=True, metavar="LIST",
-            help="Formats of the report: html, json, sarif, text, github, gitlab, junit.",
+            help="Formats of the report: html, json, sarif, text, github, gitlab, junit, md, csv, xlsx.",
         ),
         click.option("--jobs", type=click.IntRange(1), metavar="N", help="Most worker processes.  [default: all processors]"),
         click.option("--select", metavar="IDS", help="Only these rules; prefixes count (NPU1,NPU501)."),
@@ -188,7 +158,7 @@ def api(name: str, chosen: str) -> None:
 @click.option("--prefix", default="", metavar="PATH", help="Where SRC lies in the repository, for github, gitlab and junit.")
 @_language
 def report(report_file: Path, formats: list[str], folder: Path | None, prefix: str, language: str) -> None:
-    """Render a report again. One format alone other than html goes to stdout, unless --report names a folder."""
+    """Render a report again. One format alone other than html and xlsx goes to stdout, unless --report names a folder."""
     from tf2npu import commands
 
     raise SystemExit(commands.render_again(report_file, formats, folder, prefix, language))

@@ -103,7 +103,7 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
     report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
     if target is None and formats == ["text"]:
         as_text.show(localized_lines(as_text.full(localized(report, language)), language), sys.stdout)
-    elif target is None and len(formats) == 1 and formats != ["html"]:
+    elif target is None and len(formats) == 1 and folder.is_text(formats[0]):
         click.echo(folder.text_of(report, formats[0]), nl=False)
     else:
         target = target or file.parent

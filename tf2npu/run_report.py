@@ -19,7 +19,7 @@ from tf2npu.run_files import digests, loaded, root_of
 
 _FILES = {
     "html": "index.html", "sarif": "report.sarif", "text": "report.txt", "gitlab": "gl-code-quality-report.json",
-    "junit": "junit.xml",
+    "junit": "junit.xml", "md": "report.md", "csv": "findings.csv", "xlsx": "report.xlsx",
 }  # fmt: skip
 
 
@@ -93,5 +93,13 @@ def _line(place: Place | None) -> str:
 def write_again(report: Report, place: Path) -> Path:
     """Write a report in every format that its folder has.  Returns: the file to open.  Raises: OSError; Busy."""
     formats = [name for name, file in _FILES.items() if (place / file).is_file()]
+    if "xlsx" in formats:
+        from tf2npu.report import as_xlsx  # brings the rules with it
+
+        if not as_xlsx.is_possible():
+            formats.remove("xlsx")
+            print(
+                f"tf2npu: {_FILES['xlsx']} stays as it was, since openpyxl is not installed: {as_xlsx.INSTALL}", file=sys.stderr
+            )
     folder.write(report, place, [*formats, "json"], keep=True, force=True)  # the user named this report
     return place / ("index.html" if "html" in formats else "report.json")

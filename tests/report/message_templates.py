@@ -28,7 +28,18 @@ FINDINGS = (
     *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
 )  # fmt: skip
-_RENDERERS = ("model", "as_text", "as_html", "as_annotations", "apis", "code_table", "check_section", "run_section")
+_RENDERERS = (
+    "model",
+    "as_text",
+    "as_html",
+    "as_annotations",
+    "apis",
+    "code_table",
+    "check_section",
+    "run_section",
+    "as_markdown",
+    "as_xlsx",
+)
 REPORT = tuple(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS)
 PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").glob("*.html")))
 # Calls whose texts nobody reads in a report: examples, patterns, look-ups, defects of the program itself.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.report import samples
 from tests.report.test_json import CHECK, RUN
-from tf2npu.report import as_html, as_json, folder
+from tf2npu.report import as_html, as_json, as_xlsx, folder
 from tf2npu.report.localized import localized
 
 pytestmark = pytest.mark.one_python
@@ -65,6 +65,8 @@ def is_shown_or_refused(text: str) -> None:
     for name in folder.FORMATS:
         if name == "html":
             list(as_html.Pages(report).texts())
+        elif name == "xlsx":
+            list(as_xlsx.pieces(report) if as_xlsx.is_possible() else [])
         else:
             folder.text_of(report, name).encode("utf-8")
     localized(report, "zh")

@@ -1,5 +1,6 @@
 """SARIF: valid against the published schema, and its fixes, applied as the standard says, make the converted file."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -7,11 +8,13 @@ import jsonschema
 from hypothesis import HealthCheck, given, settings
 
 from tests.report import samples
-from tf2npu.report import as_json, as_sarif
+from tf2npu import convert_source
+from tf2npu.report import as_json, as_sarif, rule_list
 from tf2npu.report.build import build
 
 SCHEMA_FILE = Path(__file__).parents[1] / "fixtures" / "sarif" / "sarif-2.1.0-rtm.5.json"
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+RULES_PAGE = Path(__file__).parents[2] / "docs" / "generated" / "rules.md"
 VALIDATOR = jsonschema.Draft4Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
 
 
@@ -47,11 +50,69 @@ def test_the_fixes_of_a_file_make_the_converted_file():
     replacements = {
         json.dumps(replacement)
         for result in log["runs"][0]["results"]
+        if result["properties"]["tf2npu/level"] == "fixed"
         for fix in result.get("fixes", ())
         for change in fix["artifactChanges"]
         for replacement in change["replacements"]
     }
     assert apply(samples.SOURCE, [json.loads(r) for r in replacements]) == converted.after.decode()
+
+
+def test_code_that_a_person_shall_write_is_a_fix_of_its_place():
+    results = json.loads(as_sarif.render(build([samples.result()])))["runs"][0]["results"]
+    (fix,) = next(r for r in results if r["ruleId"] == "NPU902")["fixes"]
+    (replacement,) = fix["artifactChanges"][0]["replacements"]
+    place = samples.SOURCE.index("password")
+    expected = samples.SOURCE[:place] + "write(this)" + samples.SOURCE[place + len("password") :]
+    assert apply(samples.SOURCE, [replacement]) == expected
+
+
+def test_code_for_a_place_that_reads_otherwise_is_no_fix():
+    report = build([samples.result()])
+    (file,) = report.files
+    file.findings = [dataclasses.replace(finding, before="other") for finding in file.findings if finding.rule == "NPU902"]
+    (result,) = json.loads(as_sarif.render(report))["runs"][0]["results"]
+    assert "fixes" not in result
+
+
+def test_every_fixed_finding_with_code_has_fixes_also_where_its_edit_is_elsewhere():
+    code = "import tensorflow as tf\nkw = {'config': tf.ConfigProto()}\nwith tf.Session(**kw) as sess:\n    pass\n"
+    converted = convert_source(code, "train.py")
+    results = json.loads(as_sarif.render(build([converted])))["runs"][0]["results"]
+    fixed = [r for r in results if r["properties"]["tf2npu/level"] == "fixed"]
+    assert fixed and all(r["fixes"] for r in fixed)
+
+
+def test_rules_carry_reasons_and_examples_in_markdown():
+    report = build([convert_source("import tensorflow as tf\ns = tf.Session()\n", "train.py")])
+    rule = next(r for r in driver(report)["rules"] if r["id"] == "NPU101")
+    assert rule["help"]["text"] in rule["help"]["markdown"]
+    example = next(e for e in rule_list.entries("NPU101")[0]["examples"] if e["before"] != e["after"])
+    assert "```diff\n-" + example["before"].split("\n")[0] in rule["help"]["markdown"]
+    assert "helpUri" not in rule  # the package names no page yet
+
+
+def test_rules_name_the_page_that_the_package_names(tmp_path, monkeypatch):
+    info = tmp_path / "tf2npu-0.1.0.dist-info"
+    info.mkdir()
+    page = "https://docs.example.org/rules"
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: tf2npu\nVersion: 0.1.0\nProject-URL: Rules, {page}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    report = build([samples.result(), convert_source("import tensorflow as tf\ns = tf.Session()\n", "other.py")])
+    VALIDATOR.validate(json.loads(as_sarif.render(report)))
+    told = {r["id"]: r.get("helpUri") for r in driver(report)["rules"]}
+    assert told["NPU101"] == f"{page}#npu101"
+    known = {entry["id"] for entry in rule_list.entries()}
+    assert all((uri is not None) == (rule in known) for rule, uri in told.items())
+
+
+def test_every_rule_has_its_anchor_on_the_page_of_rules():
+    headings = {line[3:] for line in RULES_PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("## ")}
+    assert {entry["id"] for entry in rule_list.entries()} <= headings
+
+
+def driver(report) -> dict:
+    return json.loads(as_sarif.render(report))["runs"][0]["tool"]["driver"]
 
 
 def apply(text: str, replacements: list[dict]) -> str:

@@ -58,13 +58,13 @@ def replacing(folder: Directory, path: str, mode: int | None = None) -> Iterator
         folder.rename(draft, path)
 
 
-def put_whole(folder: Directory, path: str, pieces: Iterable[str]) -> bool:
-    """Put a text into a file as `replacing` does; True when it held something else before."""
+def put_whole(folder: Directory, path: str, pieces: Iterable[str | bytes]) -> bool:
+    """Put a text, or bytes, into a file as `replacing` does; True when it held something else before."""
     draft = beside(path, new_name())
     with discarding(folder, draft):
         with folder.new_file(draft) as stream:
             for piece in pieces:
-                stream.write(piece.encode("utf-8", "backslashreplace"))
+                stream.write(piece if isinstance(piece, bytes) else piece.encode("utf-8", "backslashreplace"))
         is_new = not _same(folder, path, draft)
         folder.rename(draft, path)
     return is_new

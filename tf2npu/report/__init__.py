@@ -1,1 +1,1 @@
-"""The migration report as HTML, JSON, SARIF, text and annotations."""
+"""The migration report as HTML, JSON, SARIF, Markdown, tables, text and annotations."""

@@ -16,7 +16,7 @@ from tf2npu.report.as_text import place
 from tf2npu.report.baseline import fingerprints
 from tf2npu.report.model import FileReport, Report
 from tf2npu.report.rule_facts import RuleTexts
-from tf2npu.report.visible import ODD, visible
+from tf2npu.report.visible import ODD, for_xml, visible
 
 _GITHUB = {"failed": "error", "unsupported": "error", "manual": "warning", "fixed": "notice"}
 _GITLAB = {"failed": "critical", "unsupported": "critical", "manual": "major", "fixed": "info"}
@@ -121,5 +121,4 @@ def _entry(report: Report, file: FileReport, number: int, label: str, fingerprin
 
 
 def _for_xml(text: str) -> str:
-    """XML 1.0 has no way to write two characters that `visible` leaves."""
-    return visible(text).replace("\ufffe", "<U+FFFE>").replace("\uffff", "<U+FFFF>")
+    return for_xml(visible(text))

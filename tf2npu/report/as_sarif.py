@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 with the same findings and, for each fix, the replacements that carry it out.
+"""SARIF 2.1.0 with the same findings and, for each one with code, the replacements that carry it out.
 
 Source: OASIS Static Analysis Results Interchange Format 2.1.0. Notebooks: a region of SARIF would count lines of the
 JSON file, so their findings carry the cell as a logical location and no region.
@@ -13,10 +13,11 @@ from typing import Any
 from urllib.parse import quote
 
 from tf2npu.findings import Finding, Level, Span
+from tf2npu.report import rule_help
 from tf2npu.report.as_json import lines
 from tf2npu.report.baseline import fingerprints
+from tf2npu.report.fixes import Fixes
 from tf2npu.report.model import Change, FileReport, Report
-from tf2npu.report.overlap_index import OverlapIndex
 from tf2npu.report.rule_facts import RuleFacts, RuleTexts
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -45,31 +46,27 @@ def pieces(report: Report) -> Iterator[str]:
 
 
 def _driver(report: Report, rules: RuleTexts) -> dict[str, Any]:
-    return {"name": "tf2npu", "semanticVersion": report.tool_version, "rules": [_rule(*rule) for rule in rules]}
+    return {"name": "tf2npu", "semanticVersion": report.tool_version, "rules": [_rule(*rule, report.language) for rule in rules]}
 
 
-def _rule(rule: RuleFacts, reasons: list[str]) -> dict[str, Any]:
+def _rule(rule: RuleFacts, reasons: list[str], language: str) -> dict[str, Any]:
     document: dict[str, Any] = {"id": rule.id}
+    if page := rule_help.page_of(rule.id):
+        document["helpUri"] = page
     if rule.title:
         document["shortDescription"] = {"text": rule.title}
     if reasons:
         document["fullDescription"] = {"text": " ".join(reasons)}
-        document["help"] = {"text": "\n\n".join(reasons)}
+        document["help"] = {"text": "\n\n".join(reasons), "markdown": rule_help.markdown(rule.id, reasons, language)}
     return document
 
 
 def _results(file: FileReport, index: dict[str, int], rules: RuleTexts) -> Iterator[dict[str, Any]]:
-    unexplained = _unexplained(file)
-    changes: dict[str, list[Change]] = {}
-    for change in file.changes:
-        changes.setdefault(change.rule, []).append(change)
-    by_rule = {rule: OverlapIndex([(change.span, change) for change in own]) for rule, own in changes.items()}
+    fixes = Fixes(file)
     for number, (finding, fingerprint) in enumerate(zip(file.findings, fingerprints(file), strict=True)):
         document = _result(file, finding, index, rules.of(finding).why)
-        if finding.level is Level.FIXED and finding.cell is None and finding.rule in by_rule:
-            own = by_rule[finding.rule].overlapping(finding.span)
-            if own:  # with those that no finding explains
-                document["fixes"] = [_fix(file, finding, sorted([*own, *unexplained], key=lambda c: c.span))]
+        if changes := fixes.of(finding):
+            document["fixes"] = [_fix(file, finding, changes)]
         document["partialFingerprints"] = {"tf2npu/v1": fingerprint}
         if number in file.known:
             document["suppressions"] = [{"kind": "external", "justification": "known: in the baseline"}]
@@ -96,16 +93,6 @@ def _finding_location(file: FileReport, finding: Finding) -> dict[str, Any]:
         name = f"cell {finding.cell}, line {finding.span.line}, column {finding.span.column}"
         location["logicalLocations"] = [{"name": name, "kind": "element"}]
     return location
-
-
-def _unexplained(file: FileReport) -> list[Change]:
-    """Changes of a file that no finding stands for: the imports that others need."""
-    spans: dict[str, set[Span]] = {}
-    for finding in file.findings:
-        if finding.level is Level.FIXED:
-            spans.setdefault(finding.rule, set()).add(finding.span)
-    explained = {rule: OverlapIndex([(span, span) for span in own]) for rule, own in spans.items()}
-    return [c for c in file.changes if c.rule not in explained or not explained[c.rule].overlapping(c.span)]
 
 
 def _fix(file: FileReport, finding: Finding, changes: list[Change]) -> dict[str, Any]:

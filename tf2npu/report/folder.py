@@ -16,7 +16,7 @@ from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Report
 from tf2npu.report.record import Written
 
-FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit")
+FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit", "md", "csv", "xlsx")
 MARKER = ".tf2npu-report"  # tells a walk that a folder is a report
 _MARKER_TEXT = "This folder is a report of tf2npu: conversions leave it out.\n"
 PATIENCE_SECONDS = 60.0
@@ -55,6 +55,18 @@ def _annotations(kind: str) -> Callable[[Report], Text]:
     return render
 
 
+def _markdown(report: Report) -> Text:
+    from tf2npu.report import as_markdown
+
+    return [as_markdown.render(report)]
+
+
+def _csv(report: Report) -> Text:
+    from tf2npu.report import as_csv
+
+    return as_csv.pieces(report)
+
+
 # Formats that are one text, and the file it goes to; GitHub reads its own from the output of the command.
 _ONE_TEXT: dict[str, tuple[str, Callable[[Report], Text]]] = {
     "json": ("report.json", as_json.pieces),
@@ -63,7 +75,18 @@ _ONE_TEXT: dict[str, tuple[str, Callable[[Report], Text]]] = {
     "github": ("", _annotations("github")),
     "gitlab": ("gl-code-quality-report.json", _annotations("gitlab")),
     "junit": ("junit.xml", _annotations("junit")),
+    "md": ("report.md", _markdown),
+    "csv": ("findings.csv", _csv),
 }
+
+
+_OTHERS = {"html": "index.html", "xlsx": "report.xlsx"}
+"""Formats that are no text, and the file of each that a person opens: they need a folder."""
+
+
+def is_text(chosen: str) -> bool:
+    """Whether a format is one text, which a terminal or a pipe can take."""
+    return chosen not in _OTHERS
 
 
 def text_of(report: Report, chosen: str) -> str:
@@ -86,7 +109,7 @@ def _first_files(formats: list[str]) -> list[str]:
 
 
 def _first_file(chosen: str) -> str:
-    return "index.html" if chosen == "html" else _ONE_TEXT[chosen][0]
+    return _OTHERS.get(chosen) or _ONE_TEXT[chosen][0]
 
 
 def _put(report: Report, chosen: str, folder: Directory, jobs: int) -> Iterator[tuple[str, bool]]:
@@ -95,6 +118,10 @@ def _put(report: Report, chosen: str, folder: Directory, jobs: int) -> Iterator[
         from tf2npu.report import page_files  # Jinja and Pygments cost a tenth of a second to import
 
         yield from page_files.put(localized(report, report.language), folder, jobs)
+    elif chosen == "xlsx":
+        from tf2npu.report import as_xlsx
+
+        yield _OTHERS[chosen], put_whole(folder, _OTHERS[chosen], as_xlsx.pieces(localized(report, report.language)))
     elif name := _first_file(chosen):
         yield name, put_whole(folder, name, _pieces(report, chosen))
 

@@ -26,6 +26,12 @@ def _n_places(message: str) -> int:
     return next((int(told[1]) for pattern in _tails() if (told := pattern.search(message))), 1)
 
 
+def without_places(message: str) -> str:
+    """What a message says, in whichever language, without the other places of its file that it names."""
+    found = [told.start() for pattern in _tails() if (told := pattern.search(message))]
+    return message[: min(found)].rstrip() if found else message
+
+
 @lru_cache(maxsize=1)
 def _tails() -> tuple[re.Pattern[str], ...]:
     """How a message ends that speaks of several places, in each language."""

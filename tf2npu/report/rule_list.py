@@ -113,6 +113,12 @@ def _markdown(entry: dict[str, Any]) -> str:
         lines += [" ".join(filter(None, told)), ""]
     lines += [_matches(entry, "`{}`"), ""] if entry["matches"] else []
     lines += [f"Source: {entry['source']}", ""] if entry["source"] else []
+    return "\n".join([*lines, *examples_in_markdown(entry)])
+
+
+def examples_in_markdown(entry: dict[str, Any]) -> list[str]:
+    """The examples of a rule as lines of Markdown, a fenced block each."""
+    lines: list[str] = []
     for example in entry["examples"]:
         if example["write"]:
             body = [f"-{line}" for line in example["before"].split("\n")]
@@ -125,7 +131,7 @@ def _markdown(entry: dict[str, Any]) -> str:
         else:
             body = [f"-{line}" for line in example["before"].split("\n")]
             lines += _fenced("diff", "\n".join([*body, *(f"+{line}" for line in example["after"].split("\n"))]))
-    return "\n".join(lines)
+    return lines
 
 
 def _fenced(language: str, text: str) -> list[str]:

@@ -26,6 +26,11 @@ def visible_lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
 
+def for_xml(text: str) -> str:
+    """A text that is visible already, without the two characters that XML 1.0 has no way to write."""
+    return text.replace("\ufffe", "<U+FFFE>").replace("\uffff", "<U+FFFF>")
+
+
 def visible(text: str) -> str:
     """`text` on one line, with each odd character written as <U+hhhh>, h a hex digit."""
     return ODD.sub(lambda match: f"<{code_point(match.group())}>", text.replace("\r\n", " ").replace("\n", " "))

@@ -1,0 +1,41 @@
+"""Values of options of the command that are lists, checked as they are read."""
+
+from __future__ import annotations
+
+import click
+
+
+class Formats(click.ParamType):
+    """A comma-separated list of report formats."""
+
+    name = "formats"
+
+    def convert(self, value, param, ctx):
+        from tf2npu.report.folder import FORMATS
+
+        if not isinstance(value, str):
+            return value
+        chosen = [part.strip() for part in value.split(",") if part.strip()]
+        for part in chosen:
+            if part not in FORMATS:
+                self.fail(f"{part!r} is not one of {', '.join(FORMATS)}", param, ctx)
+            if part == "xlsx":
+                from tf2npu.report import as_xlsx
+
+                if not as_xlsx.is_possible():
+                    self.fail(f"xlsx needs openpyxl, which is not installed: {as_xlsx.INSTALL}", param, ctx)
+        return list(dict.fromkeys(chosen))
+
+
+class Devices(click.ParamType):
+    """A comma-separated list of numbers of devices."""
+
+    name = "devices"
+
+    def convert(self, value, param, ctx):
+        from tf2npu.prediction_request import devices_named
+
+        try:
+            return devices_named(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)

@@ -1,0 +1,46 @@
+"""Where a rule is explained, for formats that readers of other tools see: its page on the web, and its help in Markdown."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import metadata
+
+from tf2npu.report import rule_list
+from tf2npu.rules.plugins import PLUGIN_IDS
+
+_LABEL = "Rules"
+"""The entry of `[project.urls]` in pyproject.toml that says where docs/generated/rules.md can be read."""
+
+
+def page_of(rule_id: str) -> str:
+    """The address of the rule's section, or "" where the package names no page of rules, or the rule is not on it."""
+    page = _page_of_rules()
+    is_there = page and not rule_id.startswith(PLUGIN_IDS) and rule_id in _ids()
+    return f"{page}#{rule_id.lower()}" if is_there else ""
+
+
+def markdown(rule_id: str, reasons: list[str], language: str) -> str:
+    """The reasons, the examples of the rule, and how to read the rest of it."""
+    lines = [line for reason in reasons for line in (reason, "")]
+    for entry in rule_list.entries(rule_id, language):
+        if entry["id"] == rule_id:
+            lines += rule_list.examples_in_markdown(entry)
+            lines += [f"`tf2npu rules {rule_id}`", ""]
+    if page := page_of(rule_id):
+        lines += [f"[{rule_id}]({page})", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+@lru_cache(maxsize=1)
+def _ids() -> frozenset[str]:
+    return frozenset(entry["id"] for entry in rule_list.entries())
+
+
+def _page_of_rules() -> str:
+    """What the installed package says; a checkout that nobody installed says nothing."""
+    try:
+        urls = metadata.metadata("tf2npu").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        return ""
+    named = dict(url.partition(", ")[::2] for url in urls)
+    return named.get(_LABEL, "")
