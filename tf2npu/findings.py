@@ -75,8 +75,9 @@ def doc_of(rule_id: str) -> str:
 class Finding:
     """One message about one place.
 
-    before, after: source text of the site.  doc: where the rule is explained, see `doc_of`.  part: name of the part of the rule that made it,
-    as parts of one rule have reasons of their own; empty where a rule has one part, or none.
+    before, after: source text of the site.  doc: where the rule is explained, see `doc_of`.
+    part: name of the part of the rule that made it, as parts of one rule have reasons of their own;
+    empty where a rule has one part, or none.
     """
 
     rule: str
