@@ -135,8 +135,8 @@ def _asset(name: str) -> str:
 def _environment(report: Report) -> Environment:
     loader = FunctionLoader(lambda name: template_in(_asset(name), report.language))
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters |= {"seen": seen, "told": told, "plain": visible}
     texts = catalogue(report.language)
+    environment.filters |= {"seen": seen, "told": told, "plain": visible, "word": texts.word}
     style, script = _asset("report.css"), _asset("report.js")
     environment.globals |= {
         "report": report, "counted": texts.counted, "findings_at": lambda n, places: texts.text(counted_findings(n, places)),
@@ -155,6 +155,7 @@ def _index(report: Report, rules: RuleTexts) -> dict[str, Any]:
     texts = catalogue(report.language)
     explained = [(rule, reasons) for rule, reasons in rules if rule.anchor]
     return {
+        "title": texts.text("tf2npu report"),
         "headline": told(texts.text(report.headline)),
         "verdict": texts.text(_verdict(report)),
         "references": texts.text(sentence(report)),

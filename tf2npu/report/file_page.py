@@ -95,11 +95,11 @@ def _note(file: FileReport, finding: Finding, number: int, rules: RuleTexts, tex
 
 
 _SHORT_NOTE = Markup(
-    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level}</span> {rule} '
+    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level_word}</span> {rule} '
     '<span class="soft small">{where}{api}</span> {as_at} <a href="#{first_id}">{first_where}</a></p>{code}</div>'
 )
 _NOTE = Markup(
-    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level}</span> {rule} '
+    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level_word}</span> {rule} '
     '<strong>{title}</strong> <span class="soft small">{where}{api}</span></p><p>{message}{more}</p>{code}{why}</div>'
 )
 
@@ -111,7 +111,14 @@ def _note_html(note: dict[str, Any], n_notes: int, texts: Catalogue) -> Markup:
     why = Markup("<details><summary>{}</summary><p>{}</p></details>").format(texts.text("Why"), told(reason)) if reason else ""
     shown: dict[str, Any] = {name: told(note[name]) for name in ("title", "where", "message")} | {"rule": note["rule_link"]}
     api = Markup(" &middot; <code>{}</code>").format(seen(note["api"])) if note["api"] else ""
-    shown |= {"level": note["level"], "id": note["id"], "walk": _walk(note["number"], n_notes, texts), "api": api, "code": code}
+    shown |= {
+        "level": note["level"],
+        "level_word": texts.word(note["level"]),
+        "id": note["id"],
+        "walk": _walk(note["number"], n_notes, texts),
+        "api": api,
+        "code": code,
+    }
     if (first := note["first"]) is not None:
         as_at = texts.text("As said at")
         return _SHORT_NOTE.format(as_at=as_at, first_id=first["id"], first_where=told(first["where"]), **shown)
