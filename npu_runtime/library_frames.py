@@ -6,6 +6,7 @@ import os
 import sys
 from functools import cache
 from importlib.util import find_spec
+from types import FrameType
 
 _LIBRARIES = ("npu_bridge", "hccl", "npu_runtime", "tf2npu", "tensorflow", "tensorflow_estimator", "keras", "tf_keras", "tf_slim")
 
@@ -26,7 +27,7 @@ def is_library(file: str) -> bool:
 
 def calling_line() -> str:
     """`file:line` of the nearest frame outside the libraries that is being carried out, "" when there is none."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if _is_users(frame.f_code.co_filename):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
