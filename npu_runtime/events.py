@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+from npu_runtime import met_shapes
+from npu_runtime.met_shapes import MetShapes, Shape
+
 MOST_SCALARS = 16
 """The most fetched numbers of a program that are kept: a training step fetches a loss or two, and the first ones count."""
 
@@ -19,10 +22,10 @@ class ProgramRecord:
     """One compiled run. Floating-point operations are of one step, counted as TensorFlow's profiler counts them.
 
     fetches: what was asked for.  device_nodes: names.  host_nodes: reason by name.  n_runs: steps so far.
-    n_shapes: combinations of shapes met; a device compiles for each.  n_compilations: of programs for them, where one may serve
-    many.  n_dropped: programs among them that had to go, as there were too many.  unread_flops: of nodes of the graph that are
-    not computed, as nobody reads them or others compute the same.  arena_bytes: memory of a step.  live_bytes: the largest
-    sum of its buffers alive at one time.
+    n_shapes: combinations of shapes met; a device compiles for each.  inputs: their shapes, by the name of what is fed.
+    n_compilations: of programs for them, where one may serve many.  n_dropped: programs among them that had to go, as there
+    were too many.  unread_flops: of nodes of the graph that are not computed, as nobody reads them or others compute the
+    same.  arena_bytes: memory of a step.  live_bytes: the largest sum of its buffers alive at one time.
     n_uncounted: nodes whose operations are in none of these, as only a run tells their shapes.
     device_types: device nodes by the float type that they run in, where a precision mode chose it.
     streams: nodes by engine, and how many subgraphs, streams and events there are.  nan_origins: nodes that made the first
@@ -44,6 +47,7 @@ class ProgramRecord:
     nan_origins: list[str] = field(default_factory=list)
     n_runs: int = 0
     n_shapes: int = 0
+    inputs: dict[str, MetShapes] = field(default_factory=dict)
     n_compilations: int = 0
     n_dropped: int = 0
     scalars: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -60,6 +64,12 @@ class ProgramRecord:
             for name, value in zip(self.fetches, values, strict=False):
                 if getattr(value, "ndim", 1) == 0 and value.dtype.kind == "f":
                     self._keep_scalar(name, float(value))
+
+    def meet(self, inputs: Sequence[str], shapes: Sequence[Shape], place: str) -> None:
+        """Shapes of these inputs that no step had before.  place: the line of the user's, "file:line"."""
+        self.n_shapes += 1
+        for name, shape in zip(inputs, shapes, strict=True):
+            self.inputs.setdefault(name, MetShapes()).meet(shape, place)
 
     def _keep_scalar(self, name: str, value: float) -> None:
         if name in self.scalars or len(self.scalars) < MOST_SCALARS:
@@ -146,6 +156,8 @@ class RunLog:
             "device_share": on_device / total if total else 1.0,
             "uncounted_nodes": max((program.n_uncounted for program in programs), default=0),
             "recompilations": sum(max(0, program.n_compilations - 1) for program in programs),
+            "new_shapes": sum(max(0, program.n_shapes - 1) for program in programs),
+            "shape_changes": met_shapes.document(_inputs(programs)),
             "precision": self._precision_lines(ran),
             "tuning": self.tuning(),
             "host_nodes": [
@@ -175,17 +187,13 @@ class RunLog:
         n_sessions = sum(any(program.n_runs for program in session.programs) for session in self.sessions)
         on_device = sum(program.device_flops * program.n_runs for program in programs)
         total = on_device + sum(program.host_flops * program.n_runs for program in programs)
-        n_recompiled = sum(max(0, program.n_compilations - 1) for program in programs)
-        n_new = sum(max(0, program.n_shapes - 1) for program in programs)
-        recompiled = f", {n_recompiled} recompilations for {n_new} new shapes" if n_recompiled else ""
-        n_dropped = sum(program.n_dropped for program in programs)
-        recompiled += f", {n_dropped} programs dropped for others (pad what is fed to fewer shapes)" if n_dropped else ""
         lines = [
             f"{self.device}: {_count(n_sessions, 'session')}, {_count(sum(p.n_runs for p in programs), 'run')}, "
             f"{100 * on_device / total if total else 100:.2f} % of {total:.3g} floating-point operations on the device"
             + _not_counted(max(program.n_uncounted for program in programs))
-            + recompiled
+            + _recompiled(programs)
         ]
+        lines += [f"  {line}" for line in met_shapes.lines(_inputs(programs))]
         ran = [session for session in self.sessions if any(program.n_runs for program in session.programs)]
         lines += [f"  {line}" for line in self._precision_lines(ran)]
         lines += [f"  NaN first comes from {line}" for program in programs for line in program.nan_origins]
@@ -240,6 +248,20 @@ class RunLog:
 
 def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _inputs(programs: Sequence[ProgramRecord]) -> list[tuple[str, MetShapes]]:
+    return [item for program in programs for item in program.inputs.items()]
+
+
+def _recompiled(programs: Sequence[ProgramRecord]) -> str:
+    """How often new shapes made a program be compiled again here, and how often they do on an NPU; "" for never."""
+    n_recompiled = sum(max(0, program.n_compilations - 1) for program in programs)
+    n_new = sum(max(0, program.n_shapes - 1) for program in programs)
+    new = f"{_count(n_recompiled, 'recompilation')} for {_count(n_new, 'new shape')}, for each of which an NPU compiles"
+    told = f", {new} (pad what is fed to fewer shapes)" if n_new else ""
+    n_dropped = sum(program.n_dropped for program in programs)
+    return told + (f", {_count(n_dropped, 'program')} dropped for others" if n_dropped else "")
 
 
 def _by_frequency(reasons: dict[str, str]) -> list[tuple[str, str, int]]:

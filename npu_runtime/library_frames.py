@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from importlib.util import find_spec
+from types import FrameType
 
 _LIBRARIES = ("npu_bridge", "hccl", "npu_runtime", "tf2npu", "tensorflow", "tensorflow_estimator", "keras", "tf_keras", "tf_slim")
 
@@ -21,3 +23,18 @@ def is_library(file: str) -> bool:
     """Whether a file belongs to Python, to TensorFlow or to us, by the name that its code has."""
     is_pythons = file.startswith(os.path.dirname(os.__file__)) and "site-packages" not in file
     return is_pythons or file.startswith(_folders())
+
+
+def calling_line() -> str:
+    """`file:line` of the nearest frame outside the libraries that is being carried out, "" when there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if _is_users(frame.f_code.co_filename):
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
+
+
+def _is_users(filename: str) -> bool:
+    inner = filename.startswith("<") and filename not in ("<string>", "<stdin>")
+    return not (inner or is_library(filename))

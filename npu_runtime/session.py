@@ -311,7 +311,7 @@ class DeviceSession:
         self._record.saturates |= is_saturating
         variables = frozenset(variable_key(node) for node in pruned if node.op in VARIABLES)
         run_steps(SEGMENT, made)
-        return Plan(made.graph, self._prologue(made, record), record, is_saturating, variables)
+        return Plan(made.graph, self._prologue(made, record), record, is_saturating, variables, request.feeds)
 
     def _prologue(self, request: Compilation, record: ProgramRecord) -> Runner | None:
         """What has to run before the shapes of the rest are known."""
@@ -333,7 +333,6 @@ class DeviceSession:
                 if runner is None:
                     runner = self._specialise(plan, extents)
                     plan.record.n_dropped += plan.runners.add(extents, runner)
-        plan.record.n_shapes = plan.runners.n_shapes
         return runner
 
     def _specialise(self, plan: Plan, extents: Extents) -> Runner:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from npu_runtime.dump.session_dump import DumpedModel
 from npu_runtime.events import ProgramRecord
 from npu_runtime.executor.program import Program
-from npu_runtime.executor.program_cache import ProgramCache
+from npu_runtime.executor.program_cache import ProgramCache, Shapes
 from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import Key
 from npu_runtime.graph.spec import Spec
+from npu_runtime.library_frames import calling_line
 from npu_runtime.passes.schedule.assign_streams import describe
 
 
@@ -29,14 +30,25 @@ class Request:
 
 @dataclass
 class Plan:
-    """A request pruned and partitioned; programs for the shapes met so far.  variables: that it uses, on either side."""
+    """A request pruned and partitioned; programs for the shapes met so far.  variables: that it uses, on either side.
+    feeds: names of what is fed.
+    """
 
     main: Graph
     prologue: Runner | None
     record: ProgramRecord
     is_saturating: bool
     variables: frozenset[Key]
-    runners: ProgramCache = field(default_factory=ProgramCache)
+    feeds: tuple[str, ...] = ()
+    runners: ProgramCache = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.runners = ProgramCache(self._meet)
+
+    def _meet(self, shapes: Shapes) -> None:
+        """Let the run log know of shapes that are new, with the line that ran them."""
+        batches = () if self.prologue is None else map(str, self.prologue.program.fetch_values)
+        self.record.meet((*self.feeds, *batches), shapes, calling_line())
 
 
 @dataclass(frozen=True)

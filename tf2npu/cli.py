@@ -134,7 +134,7 @@ def rules(rule_id: str | None, chosen: str, language: str) -> None:
     if not found or rule_id == "":
         named = rule_id or "''"
         raise click.UsageError(f"no rule has the id {named}; `tf2npu rules` lists them")
-    click.echo(rule_list.render(found, chosen, in_full=rule_id is not None), nl=False)
+    click.echo(rule_list.render(found, chosen, in_full=rule_id is not None, language=language), nl=False)
 
 
 @cli.command()

@@ -11,9 +11,10 @@ import bisect
 import dataclasses
 
 from tf2npu.config import Config
-from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status
+from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status, doc_of
 from tf2npu.rule_calls import RuleCalls
 from tf2npu.rules import hooks, load_rules
+from tf2npu.rules.plugins import PLUGIN_IDS
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
 from tf2npu.scanner.facts import FileFacts, gather_facts, mentions_relevant_module
 from tf2npu.scanner.notebook import Notebook, why_nothing_was_seen
@@ -84,7 +85,7 @@ def _said_of_copy(path: str, data: bytes, config: Config, project: ProjectFacts)
 
 
 def _failed(path: str, data: bytes, span: Span, reason: str) -> FileResult:
-    finding = Finding("NPU900", Level.SKIPPED, span, f"Not converted: {reason}", doc="rules.md#npu900")
+    finding = Finding("NPU900", Level.SKIPPED, span, f"Not converted: {reason}", doc=doc_of("NPU900"))
     return FileResult(path, Status.FAILED, [finding], before=data, after=data)
 
 
@@ -214,14 +215,17 @@ def _with_after(script: Script, fix: Fix, sites: _Sites) -> list[Finding]:
 
 
 def _with_doc(config: Config, finding: Finding) -> Finding:
-    """With the place of its documentation, and the level that the settings give it."""
+    """With the place of its documentation, which ours have, and the level that the settings give it."""
     level = Level(config.level_of(finding.rule, finding.level.value))
-    return dataclasses.replace(finding, level=level, doc=f"rules.md#{finding.rule.lower()}")
+    doc = "" if finding.rule.startswith(PLUGIN_IDS) else doc_of(finding.rule)
+    return dataclasses.replace(finding, level=level, doc=doc)
 
 
 def _refused(script: Script, fix: Fix, reason: str) -> Finding:
     message = reason.format(fix.rule)
-    return Finding("NPU901", Level.MANUAL, script.span(*fix.site), message, before=script.text[slice(*fix.site)])
+    return Finding(
+        "NPU901", Level.MANUAL, script.span(*fix.site), message, before=script.text[slice(*fix.site)], doc=doc_of("NPU901")
+    )
 
 
 def _sorted(findings: list[Finding]) -> list[Finding]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tf2npu.findings import Finding, Level, Span
+from tf2npu.findings import Finding, Level, Span, doc_of
 
 _WHOLE_FILE = Span(1, 1, 1, 1)
 
@@ -21,7 +21,7 @@ class FileFinding:
     why: str
 
     def finding(self, level: Level, message: str) -> Finding:
-        return Finding(self.id, level, _WHOLE_FILE, message)
+        return Finding(self.id, level, _WHOLE_FILE, message, doc=doc_of(self.id))
 
 
 UNREADABLE = FileFinding(

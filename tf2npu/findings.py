@@ -66,12 +66,18 @@ class Edit:
     rule: str
 
 
+def doc_of(rule_id: str) -> str:
+    """Where a rule of ours is explained: page and heading in the project's repository."""
+    return f"docs/generated/rules.md#{rule_id.lower()}"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One message about one place.
 
-    before, after: source text of the site.  doc: anchor of a rule's page.  part: name of the part of the rule that made it,
-    as parts of one rule have reasons of their own; empty where a rule has one part, or none.
+    before, after: source text of the site.  doc: where the rule is explained, see `doc_of`.
+    part: name of the part of the rule that made it, as parts of one rule have reasons of their own;
+    empty where a rule has one part, or none.
     """
 
     rule: str

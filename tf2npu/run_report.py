@@ -67,6 +67,8 @@ def _merge(place: Path, script: str, exit_code: int, failure: Failure | None, ho
     document = hooks.run_document()
     for kind in ("sessions_left_open", "sessions_on_tensorflow"):
         document[kind] = [short(line) for line in document[kind]]
+    for change in document["shape_changes"]:
+        change["places"] = [short(line) for line in change["places"]]
     files, paths = loaded([*sys.modules.values()]), {file.path for file in report.files}
     root = root_of(files, paths, getattr(sys.modules.get("__main__"), "__file__", None) or "")
     if failure is not None:

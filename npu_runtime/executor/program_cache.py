@@ -9,7 +9,7 @@ one of their own. What runs depends on the shapes alone and on their order, neve
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Lock
 
 from npu_runtime.executor.program import Program
@@ -40,7 +40,9 @@ MOST_SHAPES = 100_000
 class ProgramCache:
     """Runners by the shapes of what is fed, in the order of their last use. Several threads may ask at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_new: Callable[[Shapes], None] = lambda shapes: None) -> None:
+        """on_new: is told of each combination of shapes when it is met first."""
+        self._on_new = on_new
         self.n_shapes = 0
         """Combinations of shapes met so far; a device compiles for each."""
         self._runners: dict[Extents, Runner] = {}
@@ -97,7 +99,9 @@ class ProgramCache:
 
     def _count(self, shapes: Shapes) -> None:
         times = self._n_steps.pop(shapes, 0)
-        self.n_shapes += times == 0
+        if times == 0:
+            self.n_shapes += 1
+            self._on_new(shapes)
         self._n_steps[shapes] = times + 1
         if len(self._n_steps) > MOST_SHAPES:
             del self._n_steps[next(iter(self._n_steps))]

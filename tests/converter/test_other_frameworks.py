@@ -34,7 +34,7 @@ def test_a_file_of_another_framework_is_named_once(statement: str, name: str) ->
     (finding,) = result.findings
     assert (finding.rule, finding.level, result.status) == ("NPU905", Level.INFO, Status.COPIED)
     assert finding.span.line == 2 + statement.startswith("try") and name in finding.message
-    assert result.after == text.encode() and finding.doc == "rules.md#npu905"
+    assert result.after == text.encode() and finding.doc == "docs/generated/rules.md#npu905"
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,9 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyDown", **key)
         self.call("Input.dispatchKeyEvent", type="keyUp", **{name: value for name, value in key.items() if name != "text"})
 
-    def ask(self, expression: str) -> Any:
-        return self.call("Runtime.evaluate", expression=expression)["result"].get("value")
+    def ask(self, expression: str, *, waits: bool = False) -> Any:
+        """The value of an expression; waits: of the promise that it makes."""
+        return self.call("Runtime.evaluate", expression=expression, awaitPromise=waits)["result"].get("value")
 
     def requested(self) -> list[str]:
         """The addresses that the page has asked for."""

@@ -40,7 +40,8 @@ RUN = {
     }]}],
     "options_without_effect": [{"option": "dump_mode", "effect": "recorded"}], "sessions_left_open": ["train.py:3"],
     "sessions_on_tensorflow": ["freeze.py:7"], "uncounted_nodes": 34, "tuning": ["tuning: GA: 3 operators"],
-    "precision": ["precision: force_fp16: 3 nodes in <float16>"],
+    "precision": ["precision: force_fp16: 3 nodes in <float16>"], "new_shapes": 6,
+    "shape_changes": [{"input": "<x>:0", "count": 7, "shapes": ["[4,3]", "[5,3]"], "places": ["train.py:12"]}],
     "ranks": [{
         "rank": 0, "steps": 12, "step_seconds": 0.25, "collective_seconds": 1.5, "times_last": 7, "seconds_awaited": 0.75,
         "scalars": [{"name": "<loss>:0", "first": "2.5", "last": "nan"}],
@@ -71,11 +72,16 @@ def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
         "in &lt;float16&gt;",
         "no &lt;row&gt;",
         "&lt;loss&gt;:0: 2.5 → nan",
+        "&lt;x&gt;:0",
+        "[4,3], [5,3]",
+        "train.py:12",
     ):
         assert shown in page, shown
     said = as_text.render(report)
     assert "It failed with ValueError: no <row>\n  at train.py:36\n  in the node a/b (PyFunc), made at train.py:36\n" in said
     assert "  precision: force_fp16: 3 nodes in <float16>" in said
+    assert ", with 1 recompilation for 6 new shapes.\n" in said
+    assert "  <x>:0 had 7 shapes: [4,3], [5,3] and 5 more, run at train.py:12\n" in said
     assert "Not counted among these operations: 34 nodes whose shapes only a run tells." in said
     assert "on the host: 2 nodes such as a/b: text <is> host data" in said and "made at train.py:3" in said
     assert "  rank 0: 12 steps of 0.25 s, 1.5 s in collective operations, awaited by the others for 0.75 s (last 7 times)" in said

@@ -1,7 +1,9 @@
 """The report in Chinese: every text of the converter is in the catalogue, and every message is found there again."""
 
+import csv
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,10 +12,12 @@ from hypothesis import strategies as st
 from tests.report.message_templates import CATALOGUE, FINDINGS, PAGES, missing_texts, with_empty_lines
 from tests.report.samples import sample
 from tf2npu import Config, convert_source
+from tf2npu.api_support import uses
+from tf2npu.findings import Level, Status, Verdict
 from tf2npu.report import as_html, as_json, folder
 from tf2npu.report.language import Catalogue, catalogue, template_in
 from tf2npu.report.localized import localized
-from tf2npu.report.rule_list import entries
+from tf2npu.report.rule_list import entries, render
 from tf2npu.rules import all_rules
 
 pytestmark = pytest.mark.one_python
@@ -146,10 +150,10 @@ def test_a_page_of_a_file_is_chinese_but_for_its_code():
     report.language = "zh"
     pages = dict(as_html.Pages(localized(report, report.language)).texts())
     page = next(text for name, text in pages.items() if name.startswith("files/"))
-    not_said = r"<(style|script)\b.*?</\1>|<td.*?</td>|<code>.*?</code>|<span class=\"badge.*?</span>"
+    not_said = r"<(style|script)\b.*?</\1>|<td.*?</td>|<code>.*?</code>"
     body = re.sub(not_said, "", page, flags=re.DOTALL)
     said = [text.strip() for text in re.findall(r">([^<>]+)<", body) if re.search("[A-Za-z]{3}", text)]
-    allowed = ("tf2npu", "m.py", "NPU", "manual", "fixed", "info", "unsupported", "skipped", "converted")
+    allowed = ("tf2npu", "m.py", "NPU")
     assert [text for text in said if not is_chinese(text) and not text.startswith(allowed)] == []
     assert "# Write: Before After" in re.sub(r"<[^>]+>", "", page)
 
@@ -158,3 +162,35 @@ def test_rules_are_explained_in_chinese():
     entry = entries("NPU101", "zh")[0]
     assert all(is_chinese(entry[name]) for name in ("title", "what", "why"))
     assert entries("NPU101")[0]["examples"] == entry["examples"]
+
+
+def test_levels_statuses_and_verdicts_are_chinese_where_they_are_shown_and_english_where_they_are_data():
+    words = {word.value for kind in (Level, Status, Verdict) for word in kind}
+    assert all(is_chinese(catalogue("zh").word(word)) and catalogue("en").word(word) == word for word in words)
+    page = dict(as_html.Pages(replace(sample(), language="zh")).texts())["index.html"]
+    assert re.findall(r'<option value="(\w+)">', page)[:3] == ["failed", "unsupported", "manual"]
+    assert not words & set(re.findall(r">(?:\d+ )?(\w+)</(?:span|dt|option)>", page))
+    assert "<title>tf2npu 报告</title>" in page
+    kept = catalogue("zh").text("Nothing closes this session: call fixed.close() when the work is done, or use a with statement.")
+    assert "fixed.close()" in kept, "a name of the user's is no level"
+
+
+def test_a_list_that_was_cut_says_so_in_chinese():
+    line = catalogue("zh").text(replace(sample(), language="zh").headline)
+    assert "另有 1 处" in line and "more" not in line
+
+
+def test_every_note_of_an_api_is_chinese():
+    with (folder._PACKAGE / "api_support" / "data" / "apis.csv").open(encoding="utf-8", newline="") as file:
+        notes = {row["note"] for row in csv.DictReader(file)} - {""}
+    notes |= {value for name, value in vars(uses).items() if name.isupper() and isinstance(value, str)}
+    assert len(notes) > 100
+    assert not [note for note in notes if not catalogue("zh").has(note)]
+
+
+@pytest.mark.parametrize("form", ["text", "md"])
+def test_what_stands_around_a_rule_is_chinese(form):
+    for rule_id in ("NPU101", "NPU001", "NPU951"):
+        said = render(entries(rule_id, "zh"), form, in_full=True, language="zh")
+        assert "匹配：" in said and not re.search("Matches|Source|Reported as|reported as|Stays| more ", said), said
+    assert render(entries("NPU101"), form, in_full=True).count("Source: ") == 1

@@ -1,16 +1,22 @@
 """A finding is explained by the part of its rule that made it, and not by the part that is declared first."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from tests.report.test_sarif import VALIDATOR
 from tf2npu import Config, convert_source
+from tf2npu.file_findings import FILE_FINDINGS
+from tf2npu.findings import Finding, Level, Span, Status
 from tf2npu.report import as_html, as_json, as_sarif, rule_list
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized
+from tf2npu.report.model import FileReport, Report
 from tf2npu.rules import all_rules, rule_parts
 
+ROOT = Path(__file__).parents[2]
 BATCH = "import tensorflow as tf\nd = tf.data.Dataset.range(10).batch(3)\n"
 SMALLER_LAST_BATCH = (
     "The NPU compiles a graph for fixed shapes, once more for a smaller last batch, and anew for each shape that varies."
@@ -83,3 +89,30 @@ def test_each_finding_of_such_a_rule_names_its_part():
                         n_found += 1
                         assert finding.part in names[finding.rule], (finding, source)
     assert n_found > 200
+
+
+def test_ids_of_rules_lead_to_where_the_index_explains_them(report):
+    pages = dict(as_html.Pages(report).texts())
+    for name, text in pages.items():
+        shown = re.findall(r"(<a href=\"(?:\.\./index\.html)?#rule-(NPU\d+)\">)?<code>(NPU\d+)</code>", text)
+        linked = [(target, rule) for _, target, rule in shown if target]
+        assert linked and all(target == rule for target, rule in linked), name
+        assert all(f'<dt id="rule-{rule}">' in pages["index.html"] for _, _, rule in shown)
+        assert len(shown) - len(linked) == text.count('<dt id="rule-'), "only the explanation itself is no link"
+
+
+def test_a_rule_that_this_version_does_not_know_is_no_link():
+    finding = Finding("NPU0", Level.MANUAL, Span(1, 1, 1, 2), "said by a later version")
+    strange = Report([FileReport("m.py", Status.UNCHANGED, [finding], source="x\n")])
+    for text in dict(as_html.Pages(strange).texts()).values():
+        assert "NPU0" in text and "#rule-" not in text
+
+
+def test_doc_leads_to_a_heading_of_our_documentation():
+    result = convert_source(BATCH + "print 1\n", "m.py"), convert_source(BATCH, "train.py")
+    broken = [finding for one in result for finding in one.findings] + [FILE_FINDINGS[0].finding(Level.MANUAL, "gone")]
+    assert {finding.rule for finding in broken} >= {"NPU601", "NPU900", FILE_FINDINGS[0].id}
+    for finding in broken:
+        page, _, heading = finding.doc.partition("#")
+        headings = re.findall(r"(?m)^## (\S+)$", (ROOT / page).read_text(encoding="utf-8"))
+        assert heading in {one.lower() for one in headings}, finding

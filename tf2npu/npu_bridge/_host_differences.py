@@ -11,8 +11,9 @@ import os
 from functools import cache
 from pathlib import Path
 
-from npu_bridge._call_site import users_line
 from npu_bridge._log import once
+
+from npu_runtime.library_frames import calling_line
 
 STRICT_VARIABLE = "TF2NPU_STRICT"
 
@@ -30,7 +31,7 @@ def accept(row_id: str, call: str = "") -> None:
     message = row["message"]
     if os.environ.get(STRICT_VARIABLE) == "1":
         raise _error(row["error"], message)
-    line = users_line()
+    line = calling_line()
     at = f" ({line})" if line else ""
     what = f"{call} {row['call'].partition(' ')[2]}" if call else row["call"]
     once(f"{what} works here{at}; on a host it raises {row['error']}: {message}", key=row_id + call)
@@ -48,7 +49,7 @@ def accept_endless(why: str, here: str) -> None:
     row = rows()["endless_training"]
     if os.environ.get(STRICT_VARIABLE) == "1":
         raise _error(row["error"], f"{row['message']}: {why}")
-    line = users_line()
+    line = calling_line()
     at = f" ({line})" if line else ""
     once(f"on a host {row['message']}{at}: {why}{here}", key=row["id"])
 

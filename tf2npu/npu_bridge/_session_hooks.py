@@ -19,7 +19,6 @@ import numpy as np
 from hccl import _groups as hccl_groups
 from hccl.split.api import splits
 from npu_bridge import _check, _debug_dump, _options, _rank_report
-from npu_bridge._call_site import users_line
 from npu_bridge._callable_feeds import arrays_of, check_names
 from npu_bridge._host_differences import accept
 from npu_bridge._overflow_watch import OverflowWatch
@@ -31,6 +30,7 @@ from npu_runtime.config import load_config
 from npu_runtime.errors import DeviceError
 from npu_runtime.importer.functions import MARK
 from npu_runtime.importer.host import HOST_SIDE_MARK
+from npu_runtime.library_frames import calling_line
 from npu_runtime.prediction.collector import prepare
 from npu_runtime.session import DeviceSession, Request, run_log
 
@@ -342,7 +342,7 @@ def _partial_run_setup(self: Any, fetches: Any, feeds: Any = None) -> Any:
 
 
 def _init(self: Any, *args: Any, **kwargs: Any) -> None:
-    line = users_line()
+    line = calling_line()
     setattr(self, _CREATED, line)
     _idle[id(self)] = line or "an unknown line"
     _original["__init__"](self, *args, **kwargs)

@@ -22,11 +22,11 @@ from tf2npu.findings import Finding, Level, Status, Verdict
 from tf2npu.report import check_section, run_page
 from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.as_text import place
-from tf2npu.report.code_table import code_html, seen, told
+from tf2npu.report.code_table import seen, told
 from tf2npu.report.content_policy import page_policy
+from tf2npu.report.file_page import are_many, file_page, in_order, levels_of, row_of, shown_line
 from tf2npu.report.language import Catalogue, catalogue, template_in
-from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Lines, Report
-from tf2npu.report.note_line import note_line
+from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Report
 from tf2npu.report.places import SHOWN, counted_findings, n_places
 from tf2npu.report.rule_facts import RuleFacts, RuleTexts
 from tf2npu.report.visible import visible
@@ -35,8 +35,6 @@ from tf2npu.rules.engine.repeated_findings import other_places
 _TEMPLATES = Path(__file__).parent / "htmlfiles"
 _OPEN_GROUPS_UP_TO = 25
 """Rows up to which a group of findings is unfolded: what a screen or two hold."""
-_MANY = 5
-"""Places of a file from which on one message about all of them is said once."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Group:
         of_one: dict[tuple[str, str, str], list[Site]] = {}
         for site in self.sites:
             of_one.setdefault((site.href.partition("#")[0], site.api, site.message), []).append(site)
-        rows = [[sites] if _are_many(sites) and sites[0].href else [[site] for site in sites] for sites in of_one.values()]
+        rows = [[sites] if are_many(sites) and sites[0].href else [[site] for site in sites] for sites in of_one.values()]
         return [
             Row(
                 sites[0],
@@ -103,7 +101,7 @@ class Pages:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._files = [file for file in report.files if file.has_page]
-        self._rules = RuleTexts(report)
+        self._rules = RuleTexts(report, (row.rule for row in report.apis if row.rule))
         self._environment = _environment(report)
         self._page = self._environment.get_template("page.html")
 
@@ -119,7 +117,7 @@ class Pages:
         return self._environment.get_template("index.html").render(**_index(self._report, self._rules))
 
     def _of(self, file: FileReport) -> tuple[str, str]:
-        return page_name(file.path), self._page.render(**_page(file, self._rules, catalogue(self._report.language)))
+        return page_name(file.path), self._page.render(**file_page(file, self._rules, catalogue(self._report.language)))
 
 
 def page_name(path: str) -> str:
@@ -137,8 +135,8 @@ def _asset(name: str) -> str:
 def _environment(report: Report) -> Environment:
     loader = FunctionLoader(lambda name: template_in(_asset(name), report.language))
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters |= {"seen": seen, "told": told, "plain": visible}
     texts = catalogue(report.language)
+    environment.filters |= {"seen": seen, "told": told, "plain": visible, "word": texts.word}
     style, script = _asset("report.css"), _asset("report.js")
     environment.globals |= {
         "report": report, "counted": texts.counted, "findings_at": lambda n, places: texts.text(counted_findings(n, places)),
@@ -155,7 +153,9 @@ def _counted(number: int, noun: str) -> str:
 
 def _index(report: Report, rules: RuleTexts) -> dict[str, Any]:
     texts = catalogue(report.language)
+    explained = [(rule, reasons) for rule, reasons in rules if rule.anchor]
     return {
+        "title": texts.text("tf2npu report"),
         "headline": told(texts.text(report.headline)),
         "verdict": texts.text(_verdict(report)),
         "references": texts.text(sentence(report)),
@@ -165,7 +165,8 @@ def _index(report: Report, rules: RuleTexts) -> dict[str, Any]:
         "apis": _apis(report),
         "verdicts": [verdict.value for verdict in Verdict],
         "files": [_file_row(file) for file in report.files],
-        "rules": [(rule, reasons) for rule, reasons in rules if rule.title],
+        "rules": explained,
+        "anchors": {rule.id: rule.anchor for rule, _ in explained},
         "runs": list(run_page.runs(report, texts, _site)),
         "check": _check(report.check, texts) if report.check else None,
     }
@@ -222,7 +223,7 @@ def _label_of_work(file: FileReport, finding: Finding) -> str:
 def _site(file: FileReport, finding: Finding, number: int) -> Site:
     page = page_name(file.path) if file.has_page else ""
     message, elsewhere = other_places(finding.message)
-    others = tuple(Site("", f"{page}#L{_row(file, *where)}", line=_line(*where)) for where in elsewhere if page)
+    others = tuple(Site("", f"{page}#L{row_of(file, *where)}", line=shown_line(*where)) for where in elsewhere if page)
     href = f"{page}#f{number}" if page else ""
     return Site(
         place(file.path, finding),
@@ -233,14 +234,6 @@ def _site(file: FileReport, finding: Finding, number: int) -> Site:
         others,
         n_places([finding]),
     )
-
-
-def _line(cell: int | None, line: int) -> str:
-    return str(line) if cell is None else f"cell {cell}:{line}"
-
-
-def _are_many(places: list[Any]) -> bool:
-    return len(places) >= _MANY
 
 
 def _apis(report: Report) -> list[dict[str, Any]]:
@@ -268,7 +261,7 @@ def _api_row(row: ApiRow, done: Counter[Level], first: Site) -> dict[str, Any]:
     verdict = row.verdict.value if row.n_files else ""  # only a finding names it: no API of TensorFlow
     return {
         "name": row.name, "count": row.count, "verdict": verdict, "rule": row.rule, "note": row.note,
-        "levels": _in_order(done), "first": first,
+        "levels": in_order(done), "first": first,
     }  # fmt: skip
 
 
@@ -281,118 +274,7 @@ def _first_use(row: ApiRow, pages: set[str]) -> Site:
     return Site(place, href)
 
 
-def _in_order(counts: Counter[Level]) -> dict[str, int]:
-    return {level.value: counts[level] for level in Level if counts[level]}
-
-
-def _levels_of(file: FileReport) -> dict[str, int]:
-    return _in_order(Counter(finding.level for finding in file.findings))
-
-
 def _file_row(file: FileReport) -> dict[str, Any]:
     said = [] if file.has_page else [finding.message for finding in file.findings]
     href = page_name(file.path) if file.has_page else ""
-    return {"place": file.path, "href": href, "status": file.status.value, "levels": _levels_of(file), "said": said}
-
-
-def _page(file: FileReport, rules: RuleTexts, texts: Catalogue) -> dict[str, Any]:
-    notes = [_note(file, finding, number, rules, texts) for number, finding in enumerate(file.findings, 1)]
-    _tell_once(notes)
-    by_line: dict[int, Markup] = {}
-    n_lines = max(1, len(Lines(file.source or "")))
-    for note, finding in zip(notes, file.findings, strict=True):
-        line = min(_row(file, finding.cell, note_line(file, finding)), n_lines)
-        by_line[line] = by_line.get(line, Markup("")) + _note_html(note, len(notes), texts)
-    listed = [note for note in notes if not note["first"]]
-    return {"file": file, "levels": _levels_of(file), "notes": listed, "code": code_html(file, by_line, texts)}
-
-
-def _tell_once(notes: list[dict[str, Any]]) -> None:
-    """Where many notes say the same, the first names the places of the others, and these point to it."""
-    same: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for note in notes:
-        key = (note["rule"], note["level"], note["message"], note["known"])
-        same.setdefault(key, []).append(note)
-    for alike in same.values():
-        if _are_many(alike):
-            alike[0]["more"] += alike[1:]
-            alike[0]["n_findings"], alike[0]["n_places"] = len(alike), sum(note["n_places"] for note in alike)
-            for note in alike[1:]:
-                note["first"] = alike[0]
-
-
-def _row(file: FileReport, cell: int | None, line: int) -> int:
-    """Line of the page's source that a place belongs to; of a notebook that is counted from its cell."""
-    return line if cell is None or cell >= len(file.cell_lines) else file.cell_lines[cell] + line
-
-
-def _note(file: FileReport, finding: Finding, number: int, rules: RuleTexts, texts: Catalogue) -> dict[str, Any]:
-    line = f"line {finding.span.line}" if finding.cell is None else f"cell {finding.cell}, line {finding.span.line}"
-    facts = rules.of(finding)
-    known = texts.text(", known from the baseline") if number - 1 in file.known else ""
-    message, elsewhere = other_places(finding.message)
-    return {
-        "id": f"f{number}",
-        "number": number,
-        "where": texts.text(line) + known,
-        "known": known,
-        "line": finding.span.line,
-        "more": [{"id": f"L{_row(file, *where)}", "line": _line(*where)} for where in elsewhere],
-        "first": None,
-        "n_findings": 1,
-        "n_places": n_places([finding]),
-        "level": finding.level.value,
-        "rule": finding.rule,
-        "title": facts.title,
-        "why": facts.why,
-        "api": finding.api,
-        "message": message,
-        "to_write": finding.after if finding.level in WORK_LEVELS else "",
-    }
-
-
-_SHORT_NOTE = Markup(
-    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level}</span> <code>{rule}</code> '
-    '<span class="soft small">{where}{api}</span> {as_at} <a href="#{first_id}">{first_where}</a></p>{code}</div>'
-)
-_NOTE = Markup(
-    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level}</span> <code>{rule}</code> '
-    '<strong>{title}</strong> <span class="soft small">{where}{api}</span></p><p>{message}{more}</p>{code}{why}</div>'
-)
-
-
-def _note_html(note: dict[str, Any], n_notes: int, texts: Catalogue) -> Markup:
-    """A finding as it stands under its line."""
-    to_write, reason = note["to_write"], note["why"]
-    code = Markup("<p>{}</p><pre>{}</pre>").format(texts.text("Write:"), _seen_lines(to_write)) if to_write else ""
-    why = Markup("<details><summary>{}</summary><p>{}</p></details>").format(texts.text("Why"), told(reason)) if reason else ""
-    shown: dict[str, Any] = {name: told(note[name]) for name in ("rule", "title", "where", "message")}
-    api = Markup(" &middot; <code>{}</code>").format(seen(note["api"])) if note["api"] else ""
-    shown |= {"level": note["level"], "id": note["id"], "walk": _walk(note["number"], n_notes, texts), "api": api, "code": code}
-    if (first := note["first"]) is not None:
-        as_at = texts.text("As said at")
-        return _SHORT_NOTE.format(as_at=as_at, first_id=first["id"], first_where=told(first["where"]), **shown)
-    return _NOTE.format(why=why, more=_links(note["more"], texts), **shown)
-
-
-def _links(places: list[dict[str, Any]], texts: Catalogue) -> Markup:
-    """The other places of which a note speaks."""
-    links = Markup("").join(Markup(' <a href="#{}">{}</a>').format(place["id"], place["line"]) for place in places)
-    return (
-        Markup(' <span class="soft small">{}:{}</span>').format(texts.counted(len(places) + 1, "place"), links)
-        if places
-        else Markup("")
-    )
-
-
-def _seen_lines(text: str) -> Markup:
-    return Markup("\n").join(seen(line) for line in re.split(r"\r\n|\r|\n", text))
-
-
-def _walk(number: int, n_notes: int, texts: Catalogue) -> Markup:
-    """Links to the findings before and after this one."""
-    link = Markup('<a href="#f{}">{}</a>')
-    back = link.format(number - 1, texts.text("previous")) if number > 1 else Markup("")
-    on = link.format(number + 1, texts.text("next finding")) if number < n_notes else Markup("")
-    gap = Markup(" &middot; ") if back and on else Markup("")
-    return Markup('<span class="walk">{}{}{}</span>').format(back, gap, on) if back or on else Markup("")
+    return {"place": file.path, "href": href, "status": file.status.value, "levels": levels_of(file), "said": said}

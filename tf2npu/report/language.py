@@ -21,6 +21,7 @@ LANGUAGES = ("en", "zh")
 _FOLDER = Path(__file__).parent / "locale"
 _SLOT = re.compile(r"\{(\d*)\}")
 _BORDER = re.compile(r"(?<=[.:;)])\s+|(?<=[:;)])(?=\S)|(?=, )")  # where one text of a message can end and the next begin
+_MORE = re.compile(r" and (\d+) more\b")  # the end of a list that was cut, in whatever stands around it
 _LEAST_LETTERS = 3
 """Letters that a template needs to be looked for: one of fewer would fit any message."""
 
@@ -37,11 +38,16 @@ class Catalogue:
             for template, text in sorted(with_slots, key=lambda pair: -_letters(pair[0]))
             if "{}" in template
         ]
+        self._more = texts.get(" and {} more", " and {} more").replace("{}", r"\1")
         self._known: dict[str, str | None] = {}
 
     def text(self, english: str) -> str:
         """The text in this language, or the English one where there is none."""
-        return self._find(english) or english
+        return self._find(english) or _MORE.sub(self._more, english)
+
+    def word(self, word: str) -> str:
+        """A level, status or verdict in words.  Its key is a phrase: in a message the same word may be a name of the user's."""
+        return self._exact.get(f"{word} as a level, status or verdict", word)
 
     def has(self, english: str) -> bool:
         """Whether there is a text in this language."""

@@ -140,6 +140,13 @@ class Scalar(Struct):
     last: str
 
 
+class ShapeChange(Struct):
+    input: str
+    count: Count
+    shapes: list[str]
+    places: list[str]
+
+
 class RankEntry(Struct):
     rank: Count
     steps: Count
@@ -167,6 +174,8 @@ class Run(Struct):
     uncounted_nodes: Count = 0
     tuning: list[str] = []
     precision: list[str] = []
+    new_shapes: Count | None = None
+    shape_changes: list[ShapeChange] = []
     ranks: list[RankEntry] = []
     failure: FailureEntry | None = None
     files: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,14 +21,19 @@ class RuleFacts:
     title: str = ""
     why: str = ""
 
+    @property
+    def anchor(self) -> str:
+        """Where the index explains it; empty for a rule that this version does not know, of which there is nothing to say."""
+        return f"rule-{self.id}" if self.title else ""
+
 
 class RuleTexts:
-    """Facts on each rule that a report mentions, in the report's language."""
+    """Facts on each rule that a report mentions, in the report's language.  more: ids of rules beside those of its findings."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, more: Iterable[str] = ()) -> None:
         texts = catalogue(report.language)
         self._by_part: dict[tuple[str, str], RuleFacts] = {}
-        for key in sorted({(finding.rule, finding.part) for _, finding in report.findings()}):
+        for key in sorted({(f.rule, f.part) for _, f in report.findings()} | {(rule_id, "") for rule_id in more}):
             facts = _facts(*key)
             self._by_part[key] = RuleFacts(facts.id, texts.text(facts.title), texts.text(facts.why))
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from importlib import metadata
 
 from tf2npu.report import rule_list
+from tf2npu.report.language import catalogue
 from tf2npu.rules.plugins import PLUGIN_IDS
 
 _LABEL = "Rules"
@@ -24,7 +25,7 @@ def markdown(rule_id: str, reasons: list[str], language: str) -> str:
     lines = [line for reason in reasons for line in (reason, "")]
     for entry in rule_list.entries(rule_id, language):
         if entry["id"] == rule_id:
-            lines += rule_list.examples_in_markdown(entry)
+            lines += rule_list.examples_in_markdown(entry, catalogue(language))
             lines += [f"`tf2npu rules {rule_id}`", ""]
     if page := page_of(rule_id):
         lines += [f"[{rule_id}]({page})", ""]

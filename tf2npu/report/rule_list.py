@@ -42,14 +42,18 @@ def _entries(prefix: str) -> list[dict[str, Any]]:
     return sorted((entry for entry in found if entry["id"].startswith(prefix)), key=lambda entry: entry["id"])
 
 
-def render(found: Sequence[dict[str, Any]], chosen: str, *, in_full: bool) -> str:
-    """The entries as text. in_full: with why, source and examples (JSON and Markdown always are)."""
+def render(found: Sequence[dict[str, Any]], chosen: str, *, in_full: bool, language: str = "en") -> str:
+    """The entries as text. in_full: with why, source and examples (JSON and Markdown always are).
+
+    language: of what stands around them; they are in theirs already.
+    """
+    texts = catalogue(language)
     if chosen == "json":
         return json.dumps(list(found), indent=1, ensure_ascii=False) + "\n"
     if chosen == "md":
-        return "# Rules\n\n" + "\n".join(_markdown(entry) for entry in found)
+        return f"# {texts.text('Rules')}\n\n" + "\n".join(_markdown(entry, texts) for entry in found)
     if in_full:
-        return "\n".join(_explained(entry) for entry in found)
+        return "\n".join(_explained(entry, texts) for entry in found)
     return "".join(f"{entry['id']}  {entry['title']}\n" for entry in found)
 
 
@@ -71,13 +75,13 @@ def _of_example(example: Example) -> dict[str, str]:
     return {**found, "level": example.level, "write": example.write}
 
 
-def _explained(entry: dict[str, Any]) -> str:
+def _explained(entry: dict[str, Any], texts: Catalogue) -> str:
     lines = [f"{entry['id']}  {entry['title']}", ""]
     lines += [text for told in _what_and_why(entry) for text in told if text]
-    lines += ["", _matches(entry, "{}")] if entry["matches"] else []
-    lines += [f"Source: {entry['source']}"] if entry["source"] else []
+    lines += ["", _matches(entry, "{}", texts)] if entry["matches"] else []
+    lines += [texts.text(f"Source: {entry['source']}")] if entry["source"] else []
     for example in entry["examples"]:
-        lines += ["", *_example_lines(example)]
+        lines += ["", *_example_lines(example, texts)]
     return "\n".join(lines) + "\n"
 
 
@@ -89,45 +93,53 @@ def _what_and_why(entry: dict[str, Any]) -> list[tuple[str, str]]:
     return [(" ".join(filter(None, whats)), why) for why, whats in done.items()]
 
 
-def _matches(entry: dict[str, Any], form: str) -> str:
+def _matches(entry: dict[str, Any], form: str, texts: Catalogue) -> str:
     """What a rule looks for, for people: of hundreds of names the first ones."""
     names = entry["matches"]
-    shown = ", ".join(form.format(name) for name in names[:MOST_MATCHES])
+    shown = ", ".join(form.format(texts.text(name) if name == _WHOLE_FILE else name) for name in names[:MOST_MATCHES])
     left = len(names) - MOST_MATCHES
-    return f"Matches: {shown}" + (f" and {left} more (`tf2npu rules {entry['id']} --format json` has all)" if left > 0 else "")
+    more = f" and {left} more (`tf2npu rules {entry['id']} --format json` has all)" if left > 0 else ""
+    return texts.text(f"Matches: {shown}{more}")
 
 
-def _example_lines(example: dict[str, str]) -> list[str]:
+def _example_lines(example: dict[str, str], texts: Catalogue) -> list[str]:
     note = f"    ({visible(example['note'])})" if example["note"] else ""
     after = example["write"] or example["after"]
-    said = [f"    (reported as {example['level']})"] if example["level"] and example["before"] == example["after"] else []
+    said = (
+        ["    " + texts.text(f"(reported as {example['level']})")]
+        if example["level"] and example["before"] == example["after"]
+        else []
+    )
     if example["before"] == after:
         return [f"  = {line}" for line in example["before"].split("\n")] + said + ([note] if note else [])
     removed = [f"  - {line}" for line in example["before"].split("\n")]
     return removed + [f"  + {line}" for line in after.split("\n")] + said + ([note] if note else [])
 
 
-def _markdown(entry: dict[str, Any]) -> str:
+def _markdown(entry: dict[str, Any], texts: Catalogue) -> str:
     lines = [f"## {entry['id']}", "", f"**{entry['title']}**", ""]
     for told in _what_and_why(entry):
         lines += [" ".join(filter(None, told)), ""]
-    lines += [_matches(entry, "`{}`"), ""] if entry["matches"] else []
-    lines += [f"Source: {entry['source']}", ""] if entry["source"] else []
-    return "\n".join([*lines, *examples_in_markdown(entry)])
+    lines += [_matches(entry, "`{}`", texts), ""] if entry["matches"] else []
+    lines += [texts.text(f"Source: {entry['source']}"), ""] if entry["source"] else []
+    return "\n".join([*lines, *examples_in_markdown(entry, texts)])
 
 
-def examples_in_markdown(entry: dict[str, Any]) -> list[str]:
+def examples_in_markdown(entry: dict[str, Any], texts: Catalogue) -> list[str]:
     """The examples of a rule as lines of Markdown, a fenced block each."""
     lines: list[str] = []
     for example in entry["examples"]:
         if example["write"]:
             body = [f"-{line}" for line in example["before"].split("\n")]
             written = [f"+{line}" for line in example["write"].split("\n")]
-            lines += [f"Reported as {example['level']}; write", *_fenced("diff", "\n".join([*body, *written]))]
+            lines += [texts.text(f"Reported as {example['level']}; write"), *_fenced("diff", "\n".join([*body, *written]))]
         elif example["level"] and example["before"] == example["after"]:
-            lines += [f"Reported as {example['level']}", *_fenced("python", example["before"])]
+            lines += [texts.text(f"Reported as {example['level']}"), *_fenced("python", example["before"])]
         elif example["before"] == example["after"]:
-            lines += [f"Stays{': ' + example['note'] if example['note'] else ''}", *_fenced("python", example["before"])]
+            lines += [
+                texts.text(f"Stays{': ' + example['note'] if example['note'] else ''}"),
+                *_fenced("python", example["before"]),
+            ]
         else:
             body = [f"-{line}" for line in example["before"].split("\n")]
             lines += _fenced("diff", "\n".join([*body, *(f"+{line}" for line in example["after"].split("\n"))]))

@@ -25,6 +25,8 @@ def runs(report: Report, texts: Catalogue, site_of: Callable[[FileReport, Findin
             "failed": [texts.text(line) for line in said[: len(said) - (site is not None)]],
             "site": site,
             "ranks": run_section.of_ranks(run),
+            "shapes": [texts.text(line) for line in run_section.shape_changes(run)],
+            "compiled_for_each": texts.text(run_section.COMPILED_FOR_EACH),
             "not_counted": texts.text(run_section.not_counted(run)),
         }
 

@@ -11,6 +11,9 @@ _MOST_FILES = 3
 _MOST_SCALARS = 3
 """Fetched numbers that are shown of a rank: the loss stands among the first."""
 
+COMPILED_FOR_EACH = "An NPU compiles the graph for each new shape: pad what is fed to one shape, or to few."
+"""What to do where the simulated device compiles less often than an NPU, since a program of its own may serve many shapes."""
+
 
 def sentence(run: RunDocument) -> str:
     """How the run went, in one sentence."""
@@ -19,14 +22,26 @@ def sentence(run: RunDocument) -> str:
         return f"{run['script']} ended with exit code {run['exit_code']}; no session ran on the device."
     runs, sessions = _counted(run["steps"], "run"), _counted(n_sessions, "session")
     again = _counted(run["recompilations"], "recompilation")
+    new = "new shapes" if (count := run.get("new_shapes")) is None else _counted(count, "new shape")
     return (
         f"{run['script']} ended with exit code {run['exit_code']} after {runs} in {sessions} on {run['device']}; "
-        f"{100 * run['device_share']:.2f} % of the floating-point operations were done there, with {again} for new shapes."
+        f"{100 * run['device_share']:.2f} % of the floating-point operations were done there, with {again} for {new}."
     )
 
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def shape_changes(run: RunDocument) -> list[str]:
+    """A line for each input whose shape changed: its shapes, and the lines of the script that ran them."""
+    told = []
+    for change in run.get("shape_changes", ()):
+        shown, left = ", ".join(change["shapes"]), change["count"] - len(change["shapes"])
+        more = f" and {left} more" if left > 0 else ""
+        at = f", run at {', '.join(change['places'])}" if change["places"] else ""
+        told.append(f"{change['input']} had {change['count']} shapes: {shown}{more}{at}")
+    return told
 
 
 def not_counted(run: RunDocument) -> str:
@@ -78,6 +93,8 @@ def of_ranks(run: RunDocument) -> list[dict[str, Any]]:
 def lines(run: RunDocument) -> list[str]:
     """The sentence, then a line for each reason, option and session that is worth a look."""
     told = [*filter(None, [stale(run)]), sentence(run), *failed(run), *filter(None, [not_counted(run)])]
+    if changes := shape_changes(run):
+        told += [COMPILED_FOR_EACH, *(f"  {line}" for line in changes)]
     for host in run["host_nodes"]:
         nodes = _counted(host["count"], "node")
         told.append(f"  on the host: {nodes} such as {host['example']}: {host['reason']}")

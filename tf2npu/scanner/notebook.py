@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tf2npu.findings import Edit, Finding, Level, Span
+from tf2npu.findings import Edit, Finding, Level, Span, doc_of
 from tf2npu.scanner.notebook_json import literals, read_notebook
 from tf2npu.scanner.source import SourceError
 from tf2npu.scanner.tree import parse, python_parses
@@ -116,10 +116,12 @@ class Notebook:
         broken = []
         for index, error in [(index, error) for index, text, error in self.broken if is_concerned(text)]:
             span = Span(error.line, error.column, error.line, error.column + 1)
-            broken.append(Finding("NPU900", Level.MANUAL, span, f"Cell {index} not converted: {error}", cell=index))
+            broken.append(
+                Finding("NPU900", Level.MANUAL, span, f"Cell {index} not converted: {error}", doc=doc_of("NPU900"), cell=index)
+            )
         if self.other_language:
             message = f"Not converted: the notebook is written in {self.other_language}."
-            return [Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message)]
+            return [Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message, doc=doc_of("NPU900"))]
         return _said_of_odd(self.skipped) + broken
 
     def with_edits(self, edits: list[Edit]) -> bytes:
@@ -146,19 +148,21 @@ def why_nothing_was_seen(path: str, data: bytes) -> list[Finding]:
         read = read_notebook(data)
     except SourceError as error:
         span = Span(error.line, error.column, error.line, error.column + 1)
-        return [Finding("NPU900", Level.INFO, span, f"Not converted: {error}", doc="rules.md#npu900")]
+        return [Finding("NPU900", Level.INFO, span, f"Not converted: {error}", doc=doc_of("NPU900"))]
     return _said_of_odd(read.odd) if read.n_cells else [_no_cells()]
 
 
 def _no_cells() -> Finding:
     message = "Not converted: the notebook has no cells."
-    return Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message, doc="rules.md#npu900")
+    return Finding("NPU900", Level.INFO, Span(1, 1, 1, 1), message, doc=doc_of("NPU900"))
 
 
 def _said_of_odd(cells: list[tuple[int, str]]) -> list[Finding]:
     """A finding for each cell that was left alone, with the reason."""
     return [
-        Finding("NPU900", Level.SKIPPED, Span(1, 1, 1, 1), f"Cell {index} not converted: {reason}", cell=index)
+        Finding(
+            "NPU900", Level.SKIPPED, Span(1, 1, 1, 1), f"Cell {index} not converted: {reason}", doc=doc_of("NPU900"), cell=index
+        )
         for index, reason in cells
     ]
 

@@ -3,6 +3,17 @@
 (() => {
   document.documentElement.classList.add("js");
 
+  // Filters and order stand in the address, so that going back, reloading and a copied link show the same.
+  const restorers = [];
+  const kept = (name) => new URLSearchParams(location.search).get(name) || "";
+  const keep = (name, value) => {
+    const address = new URL(location.href);
+    if (kept(name) === value) return;
+    if (value) address.searchParams.set(name, value);
+    else address.searchParams.delete(name);
+    try { history.replaceState(null, "", address); } catch { /* a page inside another may not do so, and filters all the same */ }
+  };
+
   // A table or list of class "filtered" shows the rows that hold every word of its search field and the chosen level.
   for (const tools of document.querySelectorAll(".tools[data-for]")) {
     const target = document.getElementById(tools.dataset.for);
@@ -29,9 +40,14 @@
       const text = all[0] === all[1] ? tools.dataset.said : tools.dataset.saidPlaces;
       said.textContent = text.replace(/#/g, () => numbers.shift());
     };
-    field.addEventListener("input", apply);
-    if (choice) choice.addEventListener("change", apply);
-    apply();
+    const names = [tools.dataset.for, `${tools.dataset.for}-only`];
+    field.addEventListener("input", () => { keep(names[0], field.value); apply(); });
+    if (choice) choice.addEventListener("change", () => { keep(names[1], choice.value); apply(); });
+    restorers.push(() => {
+      field.value = kept(names[0]);
+      if (choice) choice.value = [...choice.options].some((one) => one.value === kept(names[1])) ? kept(names[1]) : "";
+      apply();
+    });
   }
 
   // A column head becomes a button that sorts; numbers by value, the rest by text.
@@ -40,9 +56,9 @@
     button.type = "button";
     button.append(...head.childNodes);
     head.append(button);
-    button.addEventListener("click", () => {
-      const ascending = head.getAttribute("aria-sort") !== "ascending";
-      const body = head.closest("table").tBodies[0];
+    const table = head.closest("table");
+    const sort = (ascending) => {
+      const body = table.tBodies[0];
       const key = (row) => row.cells[head.cellIndex].textContent.trim();
       const order = head.dataset.sort === "number"
         ? (a, b) => Number(key(a)) - Number(key(b))
@@ -51,8 +67,27 @@
       for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
       body.append(...sorted);
+    };
+    const [name, column] = [`${table.id}-by`, String(head.cellIndex)];
+    button.addEventListener("click", () => {
+      const ascending = head.getAttribute("aria-sort") !== "ascending";
+      keep(name, (ascending ? "" : "-") + column);
+      sort(ascending);
+    });
+    restorers.push(() => { if (kept(name).replace("-", "") === column) sort(!kept(name).startsWith("-")); });
+  }
+  for (const table of document.querySelectorAll("table.list")) {
+    const [body, rows] = [table.tBodies[0], [...table.tBodies[0].rows]];
+    restorers.unshift(() => {
+      if (kept(`${table.id}-by`) || !table.querySelector("th[aria-sort]")) return;
+      for (const head of table.querySelectorAll("th[aria-sort]")) head.removeAttribute("aria-sort");
+      body.append(...rows);
     });
   }
+  const restore = () => { for (const one of restorers) one(); };
+  restore();
+  addEventListener("popstate", restore);
+  addEventListener("pageshow", restore);  // by then the browser has put back what stood in the fields
 
   // "Show all" opens every fold; a link to a line inside a fold opens it.
   const unfold = document.querySelector("[data-unfold]");

@@ -1,0 +1,154 @@
+"""What the page of a file shows: its findings, in a list and each under its line of the code."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from markupsafe import Markup
+
+from tf2npu.findings import Finding, Level
+from tf2npu.report.code_table import code_html, seen, told
+from tf2npu.report.language import Catalogue
+from tf2npu.report.model import WORK_LEVELS, FileReport, Lines
+from tf2npu.report.note_line import note_line
+from tf2npu.report.places import n_places
+from tf2npu.report.rule_facts import RuleFacts, RuleTexts
+from tf2npu.rules.engine.repeated_findings import other_places
+
+_MANY = 5
+"""Places of a file from which on one message about all of them is said once."""
+
+
+def file_page(file: FileReport, rules: RuleTexts, texts: Catalogue) -> dict[str, Any]:
+    notes = [_note(file, finding, number, rules, texts) for number, finding in enumerate(file.findings, 1)]
+    _tell_once(notes)
+    by_line: dict[int, Markup] = {}
+    n_lines = max(1, len(Lines(file.source or "")))
+    for note, finding in zip(notes, file.findings, strict=True):
+        line = min(row_of(file, finding.cell, note_line(file, finding)), n_lines)
+        by_line[line] = by_line.get(line, Markup("")) + _note_html(note, len(notes), texts)
+    listed = [note for note in notes if not note["first"]]
+    return {"file": file, "levels": levels_of(file), "notes": listed, "code": code_html(file, by_line, texts)}
+
+
+def shown_line(cell: int | None, line: int) -> str:
+    return str(line) if cell is None else f"cell {cell}:{line}"
+
+
+def are_many(places: list[Any]) -> bool:
+    return len(places) >= _MANY
+
+
+def in_order(counts: Counter[Level]) -> dict[str, int]:
+    return {level.value: counts[level] for level in Level if counts[level]}
+
+
+def levels_of(file: FileReport) -> dict[str, int]:
+    return in_order(Counter(finding.level for finding in file.findings))
+
+
+def _tell_once(notes: list[dict[str, Any]]) -> None:
+    """Where many notes say the same, the first names the places of the others, and these point to it."""
+    same: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for note in notes:
+        key = (note["rule"], note["level"], note["message"], note["known"])
+        same.setdefault(key, []).append(note)
+    for alike in same.values():
+        if are_many(alike):
+            alike[0]["more"] += alike[1:]
+            alike[0]["n_findings"], alike[0]["n_places"] = len(alike), sum(note["n_places"] for note in alike)
+            for note in alike[1:]:
+                note["first"] = alike[0]
+
+
+def row_of(file: FileReport, cell: int | None, line: int) -> int:
+    """Line of the page's source that a place belongs to; of a notebook that is counted from its cell."""
+    return line if cell is None or cell >= len(file.cell_lines) else file.cell_lines[cell] + line
+
+
+def _note(file: FileReport, finding: Finding, number: int, rules: RuleTexts, texts: Catalogue) -> dict[str, Any]:
+    line = f"line {finding.span.line}" if finding.cell is None else f"cell {finding.cell}, line {finding.span.line}"
+    facts = rules.of(finding)
+    known = texts.text(", known from the baseline") if number - 1 in file.known else ""
+    message, elsewhere = other_places(finding.message)
+    return {
+        "id": f"f{number}",
+        "number": number,
+        "where": texts.text(line) + known,
+        "known": known,
+        "line": finding.span.line,
+        "more": [{"id": f"L{row_of(file, *where)}", "line": shown_line(*where)} for where in elsewhere],
+        "first": None,
+        "n_findings": 1,
+        "n_places": n_places([finding]),
+        "level": finding.level.value,
+        "rule": finding.rule,
+        "rule_link": _rule_link(facts),
+        "title": facts.title,
+        "why": facts.why,
+        "api": finding.api,
+        "message": message,
+        "to_write": finding.after if finding.level in WORK_LEVELS else "",
+    }
+
+
+_SHORT_NOTE = Markup(
+    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level_word}</span> {rule} '
+    '<span class="soft small">{where}{api}</span> {as_at} <a href="#{first_id}">{first_where}</a></p>{code}</div>'
+)
+_NOTE = Markup(
+    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level_word}</span> {rule} '
+    '<strong>{title}</strong> <span class="soft small">{where}{api}</span></p><p>{message}{more}</p>{code}{why}</div>'
+)
+
+
+def _note_html(note: dict[str, Any], n_notes: int, texts: Catalogue) -> Markup:
+    """A finding as it stands under its line."""
+    to_write, reason = note["to_write"], note["why"]
+    code = Markup("<p>{}</p><pre>{}</pre>").format(texts.text("Write:"), _seen_lines(to_write)) if to_write else ""
+    why = Markup("<details><summary>{}</summary><p>{}</p></details>").format(texts.text("Why"), told(reason)) if reason else ""
+    shown: dict[str, Any] = {name: told(note[name]) for name in ("title", "where", "message")} | {"rule": note["rule_link"]}
+    api = Markup(" &middot; <code>{}</code>").format(seen(note["api"])) if note["api"] else ""
+    shown |= {
+        "level": note["level"],
+        "level_word": texts.word(note["level"]),
+        "id": note["id"],
+        "walk": _walk(note["number"], n_notes, texts),
+        "api": api,
+        "code": code,
+    }
+    if (first := note["first"]) is not None:
+        as_at = texts.text("As said at")
+        return _SHORT_NOTE.format(as_at=as_at, first_id=first["id"], first_where=told(first["where"]), **shown)
+    return _NOTE.format(why=why, more=_links(note["more"], texts), **shown)
+
+
+def _links(places: list[dict[str, Any]], texts: Catalogue) -> Markup:
+    """The other places of which a note speaks."""
+    links = Markup("").join(Markup(' <a href="#{}">{}</a>').format(place["id"], place["line"]) for place in places)
+    return (
+        Markup(' <span class="soft small">{}:{}</span>').format(texts.counted(len(places) + 1, "place"), links)
+        if places
+        else Markup("")
+    )
+
+
+def _rule_link(facts: RuleFacts) -> Markup:
+    """The id of a rule, as a link to where the index explains it."""
+    shown = Markup("<code>{}</code>").format(seen(facts.id))
+    return Markup('<a href="../index.html#{}">{}</a>').format(facts.anchor, shown) if facts.anchor else shown
+
+
+def _seen_lines(text: str) -> Markup:
+    return Markup("\n").join(seen(line) for line in re.split(r"\r\n|\r|\n", text))
+
+
+def _walk(number: int, n_notes: int, texts: Catalogue) -> Markup:
+    """Links to the findings before and after this one."""
+    link = Markup('<a href="#f{}">{}</a>')
+    back = link.format(number - 1, texts.text("previous")) if number > 1 else Markup("")
+    on = link.format(number + 1, texts.text("next finding")) if number < n_notes else Markup("")
+    gap = Markup(" &middot; ") if back and on else Markup("")
+    return Markup('<span class="walk">{}{}{}</span>').format(back, gap, on) if back or on else Markup("")
