@@ -28,6 +28,9 @@ NEWER = HERE / "api_table" / "tensorflow_2_15_only.txt"
 COLUMNS = ("name", "instead")
 _NOTHING = object()
 _DISTRIBUTIONS = "contrib.distributions."
+_OLDER = "NPU969"
+"""The rule about names of releases before 1.15, which has them no more; what it converts would else count as missing here."""
+_GONE_BEFORE = {"_parse_flags"}  # of the flags before TensorFlow 1.5, which have no rule's name in the table
 _FROM_FUTURE = {"absolute_import", "division", "print_function"}  # what `from __future__` leaves in a module
 
 
@@ -68,7 +71,7 @@ def _judged() -> Iterator[Api]:
     newer = set(NEWER.read_text(encoding="utf-8").split())
     for api in table():
         is_of_1_15 = api.name.startswith("tensorflow.") and api.name not in newer and ".compat.v2." not in api.name
-        is_own = api.name.rpartition(".")[2] not in _FROM_FUTURE
+        is_own = api.name.rpartition(".")[2] not in _FROM_FUTURE | _GONE_BEFORE and api.rule != _OLDER
         if is_of_1_15 and is_own and api.kind != "member" and api.verdict is not Verdict.UNSUPPORTED:
             yield api
 

@@ -18,12 +18,13 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from tf2npu.findings import Finding, Level, Status, Verdict
+from tf2npu.findings import Finding, Level, Verdict
 from tf2npu.report import check_section, run_page
 from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.as_text import place
 from tf2npu.report.code_table import seen, told
 from tf2npu.report.content_policy import page_policy
+from tf2npu.report.decisions import label_of_work
 from tf2npu.report.file_page import are_many, file_page, in_order, levels_of, row_of, shown_line
 from tf2npu.report.language import Catalogue, catalogue, template_in
 from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Report
@@ -186,7 +187,7 @@ def _check(check: check_section.CheckDocument, texts: Catalogue) -> dict[str, An
 
 
 def _verdict(report: Report) -> str:
-    left = [[f for n, f in enumerate(file.findings) if n not in file.known and _label_of_work(file, f)] for file in report.files]
+    left = [[f for n, f in enumerate(file.findings) if n not in file.known and label_of_work(file, f)] for file in report.files]
     n_failed = sum(1 for file in report.files if file.has_failed)
     known = [f"{_counted(report.n_known, 'finding')} known from the baseline"] if report.n_known else []
     if not any(left) and not n_failed:
@@ -205,19 +206,12 @@ def _groups(report: Report, rules: RuleTexts) -> list[Group]:
     groups: dict[tuple[str, RuleFacts], Group] = {}
     for file in report.files:
         for number, finding in enumerate(file.findings, 1):
-            label = "" if number - 1 in file.known else _label_of_work(file, finding)
+            label = "" if number - 1 in file.known else label_of_work(file, finding)
             if label:
                 facts = rules.of(finding)
                 group = groups.setdefault((label, facts), Group(label, facts))
                 group.sites.append(_site(file, finding, number))
     return sorted(groups.values(), key=lambda g: (order.index(g.label), -len(g.sites), g.facts.id, g.facts.why))
-
-
-def _label_of_work(file: FileReport, finding: Finding) -> str:
-    """Under what a finding stands in the list of work; "" for one that needs nobody."""
-    if file.status is Status.FAILED and finding.level not in (Level.FIXED, Level.INFO):
-        return "failed"
-    return finding.level.value if finding.level in WORK_LEVELS else ""
 
 
 def _site(file: FileReport, finding: Finding, number: int) -> Site:
