@@ -13,13 +13,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.passes.fuse import fuse_elementwise, fuse_optimizer_gradients
-from npu_runtime.passes.schedule import plan_overlap
 from tests.graphs.check import distance, initialize, load, read
 from tests.graphs.drawing import Draw, Network
 from tests.graphs.random_images import image_network
 from tests.graphs.random_sequences import sequence_network
-from tests.runtime.device import device_session, leave_extents_open
+from tests.runtime.device import compile_in_another_way, device_session
 
 N_NETWORKS = int(os.environ.get("TF2NPU_RANDOM_NETWORKS", "40"))
 N_STEPS = 3
@@ -142,11 +140,5 @@ def compare(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(N_NETWORKS), ids=[f"network{seed}" for seed in range(N_NETWORKS)])
 def test_same_as_tensorflow(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some with small values fused and run beside others, as only large ones are otherwise; some for feeds of any extent."""
-    if seed % 4 > 1:
-        leave_extents_open(monkeypatch)
-    if seed % 2:
-        monkeypatch.setattr(fuse_elementwise, "SMALLEST", 1)
-        monkeypatch.setattr(fuse_optimizer_gradients, "SMALLEST", 1)
-        monkeypatch.setattr(plan_overlap, "LEAST_SECONDS", -1.0)
+    compile_in_another_way(seed, monkeypatch)
     compare(seed)

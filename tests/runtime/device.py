@@ -15,6 +15,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.executor.program_cache import ProgramCache
+from npu_runtime.passes.fuse import fuse_elementwise, fuse_optimizer_gradients
+from npu_runtime.passes.schedule import plan_overlap
 
 tf.disable_v2_behavior()
 
@@ -71,6 +73,16 @@ def device_session(graph: Any = None, **parameters: Any) -> tf.Session:
 def leave_extents_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every program is compiled for feeds of any extent, as it is for shapes that are met late and seldom."""
     monkeypatch.setattr(ProgramCache, "_wanted", lambda self, shapes: tuple((None,) * len(shape) for shape in shapes))
+
+
+def compile_in_another_way(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two seeds of four for feeds of any extent, two with small values fused and run beside others, as else only large ones."""
+    if seed % 4 > 1:
+        leave_extents_open(monkeypatch)
+    if seed % 2:
+        monkeypatch.setattr(fuse_elementwise, "SMALLEST", 1)
+        monkeypatch.setattr(fuse_optimizer_gradients, "SMALLEST", 1)
+        monkeypatch.setattr(plan_overlap, "LEAST_SECONDS", -1.0)
 
 
 def device_of(session: tf.Session) -> Any:

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.passes.fuse import fuse_elementwise, fuse_optimizer_gradients
-from npu_runtime.passes.schedule import plan_overlap
 from tests.kernels.oracle import plain_session
-from tests.runtime.device import device_session, leave_extents_open
+from tests.runtime.device import compile_in_another_way, device_session
 from tests.runtime.random_graphs import Maker
 
 N_RUNS = 4
@@ -88,13 +86,7 @@ class Trio:
 
 @pytest.mark.parametrize("seed", range(14))
 def test_same_as_tensorflow(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every other graph with small values fused, and run beside others, as only large ones are otherwise; some for any extent."""
-    if seed % 4 > 1:
-        leave_extents_open(monkeypatch)
-    if seed % 2:
-        monkeypatch.setattr(fuse_elementwise, "SMALLEST", 1)
-        monkeypatch.setattr(fuse_optimizer_gradients, "SMALLEST", 1)
-        monkeypatch.setattr(plan_overlap, "LEAST_SECONDS", -1.0)
+    compile_in_another_way(seed, monkeypatch)
     with tf.Graph().as_default():
         made = Maker(seed, shows_memory=seed % 3 > 0)
         made.grow(60)
