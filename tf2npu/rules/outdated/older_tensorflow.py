@@ -149,7 +149,10 @@ def old_order(call: Call) -> None:
     for arg, name in (*zip(plain, old, strict=False), *((arg, name) for name, arg in keywords.items() if name in old)):
         if arg.keyword is None or old[name] != name:
             call.rename_keyword(arg, old[name])
-    return call.fixed("The arguments came in another order before TensorFlow 1.0: by name, each is what it was.")
+    named = ", ".join(_ORDERS[call.name].values())
+    return call.fixed(
+        f"Before TensorFlow 1.0 the arguments came in another order, or concat_dim for axis; by name ({named}) each stays."
+    )
 
 
 def _is_number_first(call: Call) -> bool:
@@ -199,5 +202,6 @@ def positional_losses(call: Call) -> None:
         if arg.keyword is not None and arg.keyword.value == "targets":
             call.rename_keyword(arg, "labels")
     return call.fixed(
-        "TensorFlow 1.15 wants the names of these arguments; before 1.0, where they had none, the logits came first."
+        "TensorFlow 1.15 wants the names labels and logits; before 1.0, where there were none (or targets), the logits came "
+        "first."
     )
