@@ -19,6 +19,14 @@ _READS = tuple(
     f"tensorflow.{module}.FLAGS.__flags.{method}" for module in ("app.flags", "flags") for method in ("items", "iteritems")
 )
 """Loops over all flags, as scripts of before TensorFlow 1.5 have them."""
+_DEFINED = tuple(
+    f"tensorflow.{module}.DEFINE_{kind}" for module in ("app.flags", "flags") for kind in ("string", "boolean", "bool", "integer")
+)
+_TAKEN = frozenset((
+    "log_dir", "logtostderr", "alsologtostderr", "v", "verbosity", "stderrthreshold", "showprefixforinfo", "run_with_pdb",
+    "pdb_post_mortem", "run_with_profiling", "profile_file", "test_srcdir", "test_tmpdir", "test_random_seed", "xml_output_file",
+))  # fmt: skip
+"""Flags that absl's logging, app and tests define when TensorFlow 1.15 is imported, of kinds that scripts define as well."""
 _COUNTS = re.compile(r"(?:size|dim|layers|units|heads|hops)$|^num_", re.IGNORECASE)
 """Names of flags that give whole numbers."""
 
@@ -127,3 +135,28 @@ def counting_float(call: Call) -> None:
             f"Since TensorFlow 1.5 this flag is {default.value}.0, which is no index or size: write DEFINE_integer if it counts "
             "something."
         )
+
+
+@rule(
+    id="NPU969",
+    title=_TITLE,
+    matches=_DEFINED,
+    why="TensorFlow 1.15 imports absl's logging and tests, which have flags of these names: a second one ends the program.",
+    source="absl/logging/__init__.py and absl/flags/_flagvalues.py of absl-py",
+    examples=(
+        Example(
+            "tf.app.flags.DEFINE_string('log_dir', 'logs', 'where')",
+            "tf.app.flags.DEFINE_string('log_dir', 'logs', 'where', allow_override=True)",
+        ),
+        Example.same("tf.app.flags.DEFINE_string('logdir', 'logs', 'where')", note="a name that is free"),
+        Example.same("tf.app.flags.DEFINE_string('log_dir', 'l', 'where', allow_override=True)", note="takes the other's place"),
+    ),
+)
+def taken_name(call: Call) -> None:
+    """Has flags whose name absl has taken replace absl's."""
+    name = call.value("name", 0)
+    text = text_of(name, call.scope) if name is not None else None
+    if text not in _TAKEN or call.has_star_args or call.value("allow_override") is not None or is_guarded(call):
+        return
+    call.add_keyword("allow_override=True")
+    call.fixed("absl has a flag of this name, and two end the program: allow_override=True lets this one take its place.")
