@@ -36,6 +36,7 @@ def install() -> None:
         library_view,
         older_meanings,
         operation_class,
+        parallel_calls,
         private_aliases,
         standalone_keras,
         tensor_class,
@@ -54,6 +55,7 @@ def install() -> None:
     variable_class.complete(journal)
     operation_class.complete(journal)
     older_meanings.restore(journal)
+    parallel_calls.widen(journal)
     image_functions.restore(journal)
     twins.swap(journal)
     standalone_keras.serve(journal)

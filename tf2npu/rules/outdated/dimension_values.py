@@ -12,6 +12,8 @@ from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
 _ABOUT_NONE = r"(?:\b{0}\s+is\s+(?:not\s+)?None\b|\bisinstance\(\s*{0}\s*,)"
+_OF_TENSORFLOW_2 = re.compile(r"\bcompat\.v1\.(?!disable_|enable_)\w")
+"""Names as scripts write them whose dimensions are those of TensorFlow 2; the modes that bring 1.15's back are none."""
 
 
 @rule(
@@ -30,6 +32,18 @@ _ABOUT_NONE = r"(?:\b{0}\s+is\s+(?:not\s+)?None\b|\bisinstance\(\s*{0}\s*,)"
             "for d in x.get_shape().as_list():\n    if d is not None:\n        n = n * d",
         ),
         Example("known = x.get_shape()[0] is not None", "known = x.get_shape().as_list()[0] is not None"),
+        Example(
+            "x = tf.compat.v1.placeholder(tf.float32, [2, 3])\nn = max(d for d in x.get_shape()[1:])",
+            "x = tf.compat.v1.placeholder(tf.float32, [2, 3])\nn = max(d for d in x.get_shape().as_list()[1:])",
+        ),
+        Example(
+            "x = tf.compat.v1.placeholder(tf.float32, [2, 3])\nb, n = map(lambda d: d, x.get_shape())",
+            "x = tf.compat.v1.placeholder(tf.float32, [2, 3])\nb, n = map(lambda d: d, x.get_shape().as_list())",
+        ),
+        Example.same(
+            "x = tf.compat.v1.placeholder(tf.float32, [2, 3])\nn = max(d.value for d in x.get_shape()[1:])", note="as 1.15 has it"
+        ),
+        Example.same("sizes = [d for d in x.get_shape()[1:]]", note="may mean the dimensions of 1.15: no name of TensorFlow 2"),
         Example.same("sizes = [d.value for d in x.get_shape()]", note="as 1.15 has it"),
         Example.same("sizes = [d for d in x.get_shape().as_list() if d is not None]", note="numbers in both"),
         Example.same("n = x.get_shape()[0] * 2", note="computes with both"),
@@ -44,7 +58,9 @@ def dimension_value(site: Site) -> None:
         func = call.func
         if not isinstance(func, cst.Attribute) or func.attr.value != "get_shape" or call.args:
             continue
-        if _is_asked_for_none(script, call) and not script.is_switched_off(site.fix.rule, call):
+        if (_is_asked_for_none(script, call) or _is_taken_for_numbers(script, call)) and not script.is_switched_off(
+            site.fix.rule, call
+        ):
             site.fix.site = script.tree.span(call)
             site.insert(site.fix.site[1], ".as_list()")
             site.fixed("A dimension of 1.15 is an object that is never None: as_list() gives numbers, in TensorFlow 2 as well.")
@@ -60,7 +76,28 @@ def _is_asked_for_none(script: Script, call: cst.Call) -> bool:
         return False
     name = parent.target.value
     text = script.tree.source(parent if isinstance(parent, cst.For) else script.walked.parents[id(parent)])
-    return _tests(name, text) and re.search(rf"\b{name}\.value\b|Dimension\b", text) is None
+    return _tests(name, text) and not _is_object(name, text)
+
+
+def _is_taken_for_numbers(script: Script, call: cst.Call) -> bool:
+    """Whether a script with names of TensorFlow 2 takes a shape's dimensions, or a slice of them, one after the other."""
+    if not _OF_TENSORFLOW_2.search(script.text):
+        return False
+    parents = script.walked.parents
+    shape: Any = call
+    around: Any = parents.get(id(call))
+    if isinstance(around, cst.Subscript) and len(around.slice) == 1 and isinstance(around.slice[0].slice, cst.Slice):
+        shape, around = around, parents.get(id(around))
+    if isinstance(around, (cst.For, cst.CompFor)):
+        text = script.tree.source(around if isinstance(around, cst.For) else parents[id(around)])
+        return around.iter is shape and isinstance(around.target, cst.Name) and not _is_object(around.target.value, text)
+    mapping: Any = parents.get(id(around)) if isinstance(around, cst.Arg) else around
+    is_map = isinstance(mapping, cst.Call) and isinstance(mapping.func, cst.Name) and mapping.func.value == "map"
+    return is_map and not _is_object(r"\w+", script.tree.source(mapping))
+
+
+def _is_object(name: str, text: str) -> bool:
+    return re.search(rf"\b{name}\.value\b|Dimension\b", text) is not None
 
 
 def _tests(name: str, text: str) -> bool:

@@ -15,6 +15,18 @@ _TITLE = "Name or call of an earlier TensorFlow"
 _WHY = "The flags are absl's since TensorFlow 1.5, which have no such method: the program ends there."
 _SOURCE = "tensorflow/python/platform/flags.py of TensorFlow 1.4 and 1.15"
 
+_READS = tuple(
+    f"tensorflow.{module}.FLAGS.__flags.{method}" for module in ("app.flags", "flags") for method in ("items", "iteritems")
+)
+"""Loops over all flags, as scripts of before TensorFlow 1.5 have them."""
+_DEFINED = tuple(
+    f"tensorflow.{module}.DEFINE_{kind}" for module in ("app.flags", "flags") for kind in ("string", "boolean", "bool", "integer")
+)
+_TAKEN = frozenset((
+    "log_dir", "logtostderr", "alsologtostderr", "v", "verbosity", "stderrthreshold", "showprefixforinfo", "run_with_pdb",
+    "pdb_post_mortem", "run_with_profiling", "profile_file", "test_srcdir", "test_tmpdir", "test_random_seed", "xml_output_file",
+))  # fmt: skip
+"""Flags that absl's logging, app and tests define when TensorFlow 1.15 is imported, of kinds that scripts define as well."""
 _COUNTS = re.compile(r"(?:size|dim|layers|units|heads|hops)$|^num_", re.IGNORECASE)
 """Names of flags that give whole numbers."""
 
@@ -61,6 +73,46 @@ def parsed_flags(call: Call) -> None:
 @rule(
     id="NPU969",
     title=_TITLE,
+    matches=_READS,
+    why="The flags are absl's since TensorFlow 1.5, which keep an object for each, where the value was kept before.",
+    source=_SOURCE,
+    examples=(
+        Example(
+            "FLAGS = tf.app.flags.FLAGS\nfor key, value in FLAGS.__flags.items():\n    sizes[key] = value",
+            "FLAGS = tf.app.flags.FLAGS\nfor key, value in FLAGS.flag_values_dict().items():\n    sizes[key] = value",
+        ),
+        Example(
+            "FLAGS = tf.flags.FLAGS\nsizes = {k: v for k, v in sorted(FLAGS.__flags.items()) if k in wanted}",
+            "FLAGS = tf.flags.FLAGS\nsizes = {k: v for k, v in sorted(FLAGS.flag_values_dict().items()) if k in wanted}",
+        ),
+        Example.same(
+            "FLAGS = tf.app.flags.FLAGS\nfor key, flag in FLAGS.__flags.items():\n    print(key, flag.value)",
+            note="asks the objects",
+        ),
+        Example.same("FLAGS = tf.app.flags.FLAGS\nfor key in FLAGS.__flags.keys():\n    print(key)", note="only the names"),
+    ),
+)
+def flag_values(call: Call) -> None:
+    """Has loops over the flags and what they hold read the values."""
+    script = call.script
+    around = script.walked.parents.get(id(call.node))
+    if isinstance(around, cst.Arg):
+        ordered = script.walked.parents.get(id(around))
+        is_ordered = isinstance(ordered, cst.Call) and isinstance(ordered.func, cst.Name) and ordered.func.value == "sorted"
+        around = script.walked.parents.get(id(ordered)) if is_ordered else None
+    if not isinstance(around, (cst.For, cst.CompFor)) or not isinstance(around.target, cst.Tuple):
+        return
+    value = around.target.elements[-1].value
+    text = script.tree.source(around if isinstance(around, cst.For) else script.walked.parents[id(around)])
+    flags = call.node.func.value if isinstance(call.node.func, cst.Attribute) else None
+    if isinstance(value, cst.Name) and isinstance(flags, cst.Attribute) and not re.search(rf"\b{value.value}\s*\.\s*\w", text):
+        call.replace(flags.attr, "flag_values_dict()")
+        call.fixed("Flags are objects since TensorFlow 1.5: flag_values_dict() gives their values.")
+
+
+@rule(
+    id="NPU969",
+    title=_TITLE,
     matches=("tensorflow.app.flags.DEFINE_float", "tensorflow.flags.DEFINE_float"),
     why="Before TensorFlow 1.5 the default of a flag stayed what was written; absl makes 20.0 of 20, and no list is cut by that.",
     source=_SOURCE,
@@ -83,3 +135,28 @@ def counting_float(call: Call) -> None:
             f"Since TensorFlow 1.5 this flag is {default.value}.0, which is no index or size: write DEFINE_integer if it counts "
             "something."
         )
+
+
+@rule(
+    id="NPU969",
+    title=_TITLE,
+    matches=_DEFINED,
+    why="TensorFlow 1.15 imports absl's logging and tests, which have flags of these names: a second one ends the program.",
+    source="absl/logging/__init__.py and absl/flags/_flagvalues.py of absl-py",
+    examples=(
+        Example(
+            "tf.app.flags.DEFINE_string('log_dir', 'logs', 'where')",
+            "tf.app.flags.DEFINE_string('log_dir', 'logs', 'where', allow_override=True)",
+        ),
+        Example.same("tf.app.flags.DEFINE_string('logdir', 'logs', 'where')", note="a name that is free"),
+        Example.same("tf.app.flags.DEFINE_string('log_dir', 'l', 'where', allow_override=True)", note="takes the other's place"),
+    ),
+)
+def taken_name(call: Call) -> None:
+    """Has flags whose name absl has taken replace absl's."""
+    name = call.value("name", 0)
+    text = text_of(name, call.scope) if name is not None else None
+    if text not in _TAKEN or call.has_star_args or call.value("allow_override") is not None or is_guarded(call):
+        return
+    call.add_keyword("allow_override=True")
+    call.fixed("absl has a flag of this name, and two end the program: allow_override=True lets this one take its place.")
