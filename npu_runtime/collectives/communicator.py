@@ -8,7 +8,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -88,10 +88,10 @@ class Communicator:
         """
         if os.getpid() != self._process:
             return
-        if self._lines:
-            self._tell_totals()
-        if self._rank == 0 and self._lines:
+        if self._lines and self._rank == 0:
             self._say_who_waited()
+        elif self._lines:
+            self._tell_totals()  # rank 0 tells its own when it asks for those of all
         finish_sends(_PATIENCE_SECONDS)
         for ranks, line in list(self._lines.items()):
             if self._locks[ranks].acquire(blocking=False):
@@ -108,9 +108,9 @@ class Communicator:
 
     def _ask_about_job(self, *question: Any) -> Any:
         """Raises: one of _NO_ANSWER."""
-        connection = self._dial()
-        connection.send(list(question))
-        return connection.receive()[0][1]
+        with closing(self._dial()) as connection:
+            connection.send(list(question))
+            return connection.receive()[0][1]
 
     def _tell_totals(self) -> None:
         with suppress(*_NO_ANSWER):

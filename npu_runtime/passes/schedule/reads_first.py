@@ -78,7 +78,8 @@ class Stretch:
 
     def ordered(self) -> list[Node]:
         """Writers that came too early go behind, with all that waits for them; which may make others come too early."""
-        self.nodes = topological(sorted(self.nodes, key=lambda node: node.name not in self._soon))
+        if any(node.name in self._soon for node in self.nodes):
+            self.nodes = topological(sorted(self.nodes, key=lambda node: node.name not in self._soon))
         nodes, delayed = self.nodes, set[str]()
         after = followers(self.nodes) if self._hasty(nodes) else {}
         while found := self._too_early(nodes, after) - delayed:
