@@ -24,10 +24,10 @@ from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.as_text import place
 from tf2npu.report.code_table import seen, told
 from tf2npu.report.content_policy import page_policy
-from tf2npu.report.decisions import label_of_work
+from tf2npu.report.decisions import LABELS, label_of_work
 from tf2npu.report.file_page import are_many, file_page, in_order, levels_of, row_of, shown_line
 from tf2npu.report.language import Catalogue, catalogue, template_in
-from tf2npu.report.model import WORK_LEVELS, ApiRow, FileReport, Report
+from tf2npu.report.model import ApiRow, FileReport, Report
 from tf2npu.report.places import SHOWN, counted_findings, n_places
 from tf2npu.report.rule_facts import RuleFacts, RuleTexts
 from tf2npu.report.visible import visible
@@ -202,7 +202,6 @@ def _verdict(report: Report) -> str:
 
 def _groups(report: Report, rules: RuleTexts) -> list[Group]:
     """The work that is left by reason: failed files, then unsupported, then manual; the largest group first."""
-    order = ("failed", *(level.value for level in WORK_LEVELS))
     groups: dict[tuple[str, RuleFacts], Group] = {}
     for file in report.files:
         for number, finding in enumerate(file.findings, 1):
@@ -211,7 +210,7 @@ def _groups(report: Report, rules: RuleTexts) -> list[Group]:
                 facts = rules.of(finding)
                 group = groups.setdefault((label, facts), Group(label, facts))
                 group.sites.append(_site(file, finding, number))
-    return sorted(groups.values(), key=lambda g: (order.index(g.label), -len(g.sites), g.facts.id, g.facts.why))
+    return sorted(groups.values(), key=lambda g: (LABELS.index(g.label), -len(g.sites), g.facts.id, g.facts.why))
 
 
 def _site(file: FileReport, finding: Finding, number: int) -> Site:

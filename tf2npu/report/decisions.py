@@ -11,8 +11,8 @@ from tf2npu.report.places import n_places, without_places
 from tf2npu.report.rule_facts import RuleFacts, RuleTexts
 
 FAILED = "failed"
-"""The label of what stands in a file that failed; the others are the levels of work."""
-_ORDER = (FAILED, *(level.value for level in WORK_LEVELS))
+"""The label of what stands in a file that failed; the others are the levels of work, worst first."""
+LABELS = (FAILED, *(level.value for level in WORK_LEVELS))
 
 
 @dataclass
@@ -44,7 +44,7 @@ def decisions(report: Report, rules: RuleTexts) -> list[Decision]:
             if label := label_of_work(file, finding):
                 key = label, rules.of(finding), without_places(finding.message)
                 found.setdefault(key, Decision(*key)).sites.append((file, finding))
-    return sorted(found.values(), key=lambda d: (_ORDER.index(d.label), -d.n_places, d.facts.id, d.message, d.facts.why))
+    return sorted(found.values(), key=lambda d: (LABELS.index(d.label), -d.n_places, d.facts.id, d.message, d.facts.why))
 
 
 def label_of_work(file: FileReport, finding: Finding) -> str:

@@ -6,6 +6,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.rank_conditions import enclosing_block, mentions_rank
+from tf2npu.rules.facts.script_kinds import is_distributed
 from tf2npu.scanner.sites import Call
 
 _SECONDS = {
@@ -53,9 +54,8 @@ def checkpoints_by_time(call: Call) -> None:
     keyword = _SECONDS[call.name]
     steps = _STEPS[keyword]
     seconds = call.value(keyword)
-    is_distributed = bool(call.script.project.distribution_kinds) or call.script.config.distributed != "none"
     if seconds is not None and call.resolve(seconds) != "None":
-        if is_distributed:
+        if is_distributed(call.script):
             call.manual(
                 f"Write {steps}=N in the place of {keyword}: ranks that save at different steps wait for each other for ever."
             )

@@ -11,6 +11,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import integer_of
 from tf2npu.rules.facts.estimator_plan import estimator_plan, parameter
+from tf2npu.rules.facts.script_kinds import is_distributed
 from tf2npu.scanner.estimator_names import ESTIMATOR, RUN_CONFIG
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -127,8 +128,7 @@ def _settings(call: Call, given: dict[str, cst.BaseExpression]) -> list[str]:
     proposed = [] if given.keys() & {"precision_mode", "precision_mode_v2"} else ["precision_mode='allow_mix_precision'"]
     if "enable_data_pre_proc" not in given:
         proposed.append("enable_data_pre_proc=True")
-    is_distributed = call.script.config.distributed != "none" or bool(call.script.project.distribution_kinds)
-    if is_distributed and "hcom_parallel" not in given:
+    if is_distributed(call.script) and "hcom_parallel" not in given:
         proposed.append("hcom_parallel=True")
     if not given.keys() & {"save_checkpoints_steps", "save_checkpoints_secs"}:
         proposed.append(f"save_checkpoints_steps={_CHECKPOINT_STEPS}")

@@ -1,4 +1,4 @@
-"""Kinds of scripts: tests, and programs that run eagerly."""
+"""Kinds of scripts: tests, programs that run eagerly, and programs of several ranks."""
 
 from __future__ import annotations
 
@@ -41,6 +41,11 @@ def is_unit_test(script: Script) -> bool:
     """Whether a file holds test cases: they run in one process, without ranks."""
     bases = {(script.name_of(arg.value, outer) or "") for node, outer, _ in script.walked.classes for arg in node.bases}
     return any(base.endswith(".TestCase") for base in bases) or not TEST_RUNNERS.isdisjoint(called_names(script))
+
+
+def is_distributed(script: Script) -> bool:
+    """Whether a file may run as one of several ranks: the project shows it, or its conversion was told so."""
+    return script.config.distributed != "none" or bool(script.project.distribution_kinds)
 
 
 @fact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.script_kinds import is_distributed
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call
@@ -36,7 +37,7 @@ def guide_session_settings(call: Call) -> None:
     if is_set or script.path not in script.project.training or script.config.target.adapter == "2021":
         return
     tensorflow = script.tensorflow_name or "tf"
-    more = "; npu.parameter_map['hcom_parallel'].b = True" if _is_distributed(script) else ""
+    more = "; npu.parameter_map['hcom_parallel'].b = True" if is_distributed(script) else ""
     if _may_loop(script):
         more += "; npu.parameter_map['enable_data_pre_proc'].b = True; npu.parameter_map['iterations_per_loop'].i = N"
     code = (
@@ -55,10 +56,6 @@ def guide_session_settings(call: Call) -> None:
             f"The porting guide sets more for sessions that train: {code}; then npu_config_proto(config). iterations_per_loop "
             "stays 1, as each run is fed or looked at by itself. Mixed precision wants a scaled loss: NPULossScaleOptimizer."
         )
-
-
-def _is_distributed(script: Script) -> bool:
-    return script.config.distributed != "none" or bool(script.project.distribution_kinds)
 
 
 @fact
