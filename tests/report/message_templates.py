@@ -41,7 +41,7 @@ _RENDERERS = (
     "as_xlsx",
 )
 REPORT = tuple(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS)
-PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").glob("*.html")))
+PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").rglob("*.html")))
 # Calls whose texts nobody reads in a report: examples, patterns, look-ups, defects of the program itself.
 _NOT_SAID = {
     "Example", "same", "compile", "startswith", "endswith", "removeprefix", "removesuffix", "split", "partition", "rpartition",

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
-from tf2npu.report.as_html import page_name
 from tf2npu.report.language import catalogue
 from tf2npu.report.model import Report
 from tf2npu.report.tables import Cell, Row, Table, summary, tables
+from tf2npu.report.view import page_name
 from tf2npu.report.visible import for_xml, visible_lines
 
 INSTALL = "pip install 'tf2npu[xlsx]'"

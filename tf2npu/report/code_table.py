@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from tf2npu.report.aligned import Comparison, Row, compare
+from tf2npu.report.file_parts import MOST_LINE_CHARACTERS, FilePart
 from tf2npu.report.highlight import Piece, highlight, highlight_ranges
 from tf2npu.report.language import Catalogue
 from tf2npu.report.model import FileReport
@@ -22,8 +23,12 @@ _CONTEXT = 3
 """Unchanged rows that are kept in sight around what matters, as diff does."""
 _WORTH_FOLDING = 8
 """Rows from which on a stretch is folded: a fold of fewer hides less than it takes."""
-_MOST_FOLDED = 20_000
-"""Rows that a fold may hold. A browser has to lay them out behind a fold too, and a page of a million takes 130 MB."""
+_MOST_COLOURED = 3_000
+"""Elements that give a page its colours. A browser lays out 10,000 in half a second, and rows and findings need the others."""
+_MOST_REST = 60_000
+"""Characters of cut lines that a page holds behind a fold; what is longer is data that nobody reads."""
+_MOST_MARKS = 200
+"""Changed ranges of a line that are shown as such; a line with more is data."""
 _QUOTED = re.compile(r"`([^`\n]+)`")
 
 
@@ -56,12 +61,23 @@ def _odd(match: re.Match[str]) -> str:
     return f'<span class="odd" title="character {name}">{name}</span>'
 
 
-def code_html(file: FileReport, notes_at: dict[int, Markup], texts: Catalogue) -> Markup:
-    """The whole code section. notes_at: what is to be said under a line of the original."""
+def code_html(file: FileReport, part: FilePart, notes_at: dict[int, Markup], texts: Catalogue) -> Markup:
+    """The code of a page. notes_at: what is to be said under a line of the original."""
     comparison = compare(file.source or "", file.changes)
-    shown = runs(comparison.rows, set(notes_at))
+    shown = runs(rows_of(comparison.rows, part), set(notes_at))
     table = _Table(comparison, shown, notes_at, texts, is_single=not file.changes)
     return Markup("\n".join(table.html(run) for run in shown))
+
+
+def rows_of(rows: list[Row], part: FilePart) -> list[Row]:
+    """The rows of a page: those of its lines, and what is put in below each of them; above the first line on the first page."""
+    starts = [index for index, row in enumerate(rows) if row.before is not None and part.first <= row.before <= part.last]
+    if not starts:
+        return rows
+    end = starts[-1] + 1
+    while end < len(rows) and rows[end].before is None:
+        end += 1
+    return rows[0 if part.first == 1 else starts[0] : end]
 
 
 def runs(rows: list[Row], lines_with_notes: set[int]) -> list[Run]:
@@ -102,27 +118,51 @@ class _Table:
         in_sight = [_first_and_last(run) for run in shown if not run.is_folded]
         self._coloured = highlight_ranges(comparison.before, [lines for lines in in_sight if lines is not None])
         self._has_head = False
+        self._n_colours_left, self._n_rest_left = _MOST_COLOURED, _MOST_REST
 
     def html(self, run: Run) -> str:
-        if run.is_folded and len(run.rows) > _MOST_FOLDED:
-            first, last = _first_and_last(run) or (1, 1)
-            text = f"{len(run.rows)} unchanged lines: {first} to {last}. They are not in this report."
-            return f'<p class="fold">{self._texts.text(text)}</p>'
+        first, last = _first_and_last(run) or (1, 1)
+        if run.is_folded:
+            summary = self._texts.text(f"{len(run.rows)} unchanged lines: {first} to {last}")
+            lines = "\n".join(self._folded(row.before) for row in run.rows if row.before is not None)
+            return f'<details class="fold"><summary>{summary}</summary><pre>{lines}</pre></details>'
         body = "\n".join(self._row(row) for row in run.rows)
         columns = '<col class="n"><col>' * (1 if self._is_single else 2)
-        first, last = _first_and_last(run) or (1, 1)
-        head = "" if run.is_folded or self._has_head else self._head()
-        self._has_head = self._has_head or not run.is_folded
+        head = "" if self._has_head else self._head()
+        self._has_head = True
         label = self._texts.text(f"lines {first} to {last}")
-        table = f'<table class="diff" aria-label="{label}"><colgroup>{columns}</colgroup>{head}<tbody>\n{body}\n</tbody></table>'
-        if not run.is_folded:
-            return table
-        summary = self._texts.text(f"{len(run.rows)} unchanged lines: {first} to {last}")
-        return f'<details class="fold"><summary>{summary}</summary>\n{table}</details>'
+        return f'<table class="diff" aria-label="{label}"><colgroup>{columns}</colgroup>{head}<tbody>\n{body}\n</tbody></table>'
+
+    def _folded(self, number: int) -> str:
+        """An unchanged line that is folded away: both sides are the same, so that it stands there once."""
+        text = self._comparison.before.line_text(number)
+        return f'<i id="L{number}">{number}</i>{self._cut([("", text)], [], "")}'
 
     def _pieces(self, number: int) -> list[Piece]:
         """A line of the original, in colours where it is in sight."""
-        return self._coloured.get(number) or [("", self._comparison.before.line_text(number))]
+        return self._in_budget(self._coloured.get(number) or [("", self._comparison.before.line_text(number))])
+
+    def _in_budget(self, pieces: list[Piece]) -> list[Piece]:
+        """The pieces, without colours once a page has enough of them."""
+        n_coloured = sum(1 for name, _ in pieces if name)
+        if n_coloured > self._n_colours_left:
+            return [("", "".join(text for _, text in pieces))]
+        self._n_colours_left -= n_coloured
+        return pieces
+
+    def _cut(self, pieces: list[Piece], marks: list[tuple[int, int]], tag: str) -> str:
+        """A line, of which what is behind a number of characters is a click away, or told to be left out."""
+        shown = line_html(first_characters(pieces, MOST_LINE_CHARACTERS), marks[:_MOST_MARKS], tag)
+        n_more = sum(len(text) for _, text in pieces) - MOST_LINE_CHARACTERS
+        if n_more <= 0:
+            return shown
+        if n_more > self._n_rest_left:
+            told = self._texts.text(f"{n_more} characters more: they are not in this report.")
+            return f'{shown}<span class="rest">{told}</span>'
+        self._n_rest_left -= n_more
+        rest = _seen("".join(text for _, text in pieces)[MOST_LINE_CHARACTERS:])
+        summary = self._texts.text(f"{n_more} characters more")
+        return f'{shown}<details class="rest"><summary>{summary}</summary>{rest}</details>'
 
     def _head(self) -> str:
         names = ("Source",) if self._is_single else ("Before", "After")
@@ -139,16 +179,18 @@ class _Table:
 
     def _cells(self, row: Row) -> str:
         if not row.changed and row.before is not None:
-            code = line_html(self._pieces(row.before), [], "")
+            code = self._cut(self._pieces(row.before), [], "")
             after = "" if self._is_single else _cell(row.after, code, "")
             return _cell(row.before, code, "") + after
         left = right = ""
         if row.before is not None:
-            left = line_html(self._pieces(row.before), self._comparison.before_marks.get(row.before, []), "del")
+            left = self._cut(self._pieces(row.before), self._comparison.before_marks.get(row.before, []), "del")
         if row.after is not None:
             # A changed line is coloured by itself: reading the whole output once more would double the work.
-            pieces = highlight(self._comparison.after.line_text(row.after))
-            right = line_html(pieces[0] if pieces else [], self._comparison.after_marks.get(row.after, []), "ins")
+            text = self._comparison.after.line_text(row.after)
+            pieces = highlight(text) if len(text) <= MOST_LINE_CHARACTERS else [[("", text)]]
+            coloured = self._in_budget(pieces[0] if pieces else [])
+            right = self._cut(coloured, self._comparison.after_marks.get(row.after, []), "ins")
         return _cell(row.before, left, "old") + _cell(row.after, right, "new")
 
 
@@ -162,6 +204,17 @@ def _cell(number: int | None, code: str, kind: str) -> str:
     if number is None:
         return '<td class="n"></td><td class="t none"></td>'
     return f'<td class="n">{number}</td><td class="t {kind}">{code}</td>'
+
+
+def first_characters(pieces: list[Piece], n_characters: int) -> list[Piece]:
+    """The pieces of a line up to a number of characters."""
+    shown: list[Piece] = []
+    for name, text in pieces:
+        if n_characters <= 0:
+            break
+        shown.append((name, text[:n_characters]))
+        n_characters -= len(text)
+    return shown
 
 
 def line_html(pieces: list[Piece], marks: list[tuple[int, int]], tag: str) -> str:

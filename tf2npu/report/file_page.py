@@ -10,31 +10,35 @@ from markupsafe import Markup
 
 from tf2npu.findings import Finding, Level
 from tf2npu.report.code_table import code_html, seen, told
+from tf2npu.report.file_parts import row_of, row_of_note
 from tf2npu.report.language import Catalogue
-from tf2npu.report.model import WORK_LEVELS, FileReport, Lines
-from tf2npu.report.note_line import note_line
+from tf2npu.report.model import WORK_LEVELS, FileReport
 from tf2npu.report.places import n_places
-from tf2npu.report.rule_facts import RuleFacts, RuleTexts
+from tf2npu.report.rule_facts import RuleFacts
+from tf2npu.report.view import View, page_name, shown_line
 from tf2npu.rules.engine.repeated_findings import other_places
 
+MOST_LINKS = 20
+"""Places that a finding links to; a reader of more looks at the list of findings."""
 _MANY = 5
 """Places of a file from which on one message about all of them is said once."""
 
 
-def file_page(file: FileReport, rules: RuleTexts, texts: Catalogue) -> dict[str, Any]:
-    notes = [_note(file, finding, number, rules, texts) for number, finding in enumerate(file.findings, 1)]
+def file_page(view: View, file: FileReport, number: int) -> dict[str, Any]:
+    """What the page with this number, from 1, of a file shows."""
+    texts, parts = view.texts, view.parts(file)
+    part = parts[number - 1]
+    notes = [_note(view, file, file.findings[n - 1], n) for n in part.numbers]
     _tell_once(notes)
     by_line: dict[int, Markup] = {}
-    n_lines = max(1, len(Lines(file.source or "")))
-    for note, finding in zip(notes, file.findings, strict=True):
-        line = min(row_of(file, finding.cell, note_line(file, finding)), n_lines)
-        by_line[line] = by_line.get(line, Markup("")) + _note_html(note, len(notes), texts)
-    listed = [note for note in notes if not note["first"]]
-    return {"file": file, "levels": levels_of(file), "notes": listed, "code": code_html(file, by_line, texts)}
-
-
-def shown_line(cell: int | None, line: int) -> str:
-    return str(line) if cell is None else f"cell {cell}:{line}"
+    for note in notes:
+        line = row_of_note(file, file.findings[note["number"] - 1])
+        by_line[line] = by_line.get(line, Markup("")) + _note_html(note, part.numbers, texts)
+    return {
+        "file": file, "levels": levels_of(file), "notes": [note for note in notes if not note["first"]],
+        "code": code_html(file, part, by_line, texts), "number": number, "part": part,
+        "others": [(page_name(file.path, n).partition("/")[2], one) for n, one in enumerate(parts, 1)] if len(parts) > 1 else [],
+    }  # fmt: skip
 
 
 def are_many(places: list[Any]) -> bool:
@@ -57,20 +61,16 @@ def _tell_once(notes: list[dict[str, Any]]) -> None:
         same.setdefault(key, []).append(note)
     for alike in same.values():
         if are_many(alike):
-            alike[0]["more"] += alike[1:]
+            alike[0]["more"] += [{"href": f"#{note['id']}", "line": note["line"]} for note in alike[1:]]
             alike[0]["n_findings"], alike[0]["n_places"] = len(alike), sum(note["n_places"] for note in alike)
             for note in alike[1:]:
                 note["first"] = alike[0]
 
 
-def row_of(file: FileReport, cell: int | None, line: int) -> int:
-    """Line of the page's source that a place belongs to; of a notebook that is counted from its cell."""
-    return line if cell is None or cell >= len(file.cell_lines) else file.cell_lines[cell] + line
-
-
-def _note(file: FileReport, finding: Finding, number: int, rules: RuleTexts, texts: Catalogue) -> dict[str, Any]:
+def _note(view: View, file: FileReport, finding: Finding, number: int) -> dict[str, Any]:
+    texts = view.texts
     line = f"line {finding.span.line}" if finding.cell is None else f"cell {finding.cell}, line {finding.span.line}"
-    facts = rules.of(finding)
+    facts = view.rules.of(finding)
     known = texts.text(", known from the baseline") if number - 1 in file.known else ""
     message, elsewhere = other_places(finding.message)
     return {
@@ -79,7 +79,10 @@ def _note(file: FileReport, finding: Finding, number: int, rules: RuleTexts, tex
         "where": texts.text(line) + known,
         "known": known,
         "line": finding.span.line,
-        "more": [{"id": f"L{row_of(file, *where)}", "line": shown_line(*where)} for where in elsewhere],
+        "more": [
+            {"href": view.page_of_line(file, row_of(file, *where)).partition("/")[2], "line": shown_line(*where)}
+            for where in elsewhere
+        ],
         "first": None,
         "n_findings": 1,
         "n_places": n_places([finding]),
@@ -104,7 +107,7 @@ _NOTE = Markup(
 )
 
 
-def _note_html(note: dict[str, Any], n_notes: int, texts: Catalogue) -> Markup:
+def _note_html(note: dict[str, Any], numbers: tuple[int, ...], texts: Catalogue) -> Markup:
     """A finding as it stands under its line."""
     to_write, reason = note["to_write"], note["why"]
     code = Markup("<p>{}</p><pre>{}</pre>").format(texts.text("Write:"), _seen_lines(to_write)) if to_write else ""
@@ -115,7 +118,7 @@ def _note_html(note: dict[str, Any], n_notes: int, texts: Catalogue) -> Markup:
         "level": note["level"],
         "level_word": texts.word(note["level"]),
         "id": note["id"],
-        "walk": _walk(note["number"], n_notes, texts),
+        "walk": _walk(note["number"], numbers, texts),
         "api": api,
         "code": code,
     }
@@ -127,28 +130,27 @@ def _note_html(note: dict[str, Any], n_notes: int, texts: Catalogue) -> Markup:
 
 def _links(places: list[dict[str, Any]], texts: Catalogue) -> Markup:
     """The other places of which a note speaks."""
-    links = Markup("").join(Markup(' <a href="#{}">{}</a>').format(place["id"], place["line"]) for place in places)
-    return (
-        Markup(' <span class="soft small">{}:{}</span>').format(texts.counted(len(places) + 1, "place"), links)
-        if places
-        else Markup("")
-    )
+    shown = places[:MOST_LINKS]
+    links = Markup("").join(Markup(' <a href="{}">{}</a>').format(place["href"], place["line"]) for place in shown)
+    more = texts.text(f" and {len(places) - MOST_LINKS} more") if len(places) > MOST_LINKS else ""
+    counted = texts.counted(len(places) + 1, "place")
+    return Markup(' <span class="soft small">{}:{}{}</span>').format(counted, links, more) if places else Markup("")
 
 
 def _rule_link(facts: RuleFacts) -> Markup:
-    """The id of a rule, as a link to where the index explains it."""
+    """The id of a rule, as a link to where it is explained."""
     shown = Markup("<code>{}</code>").format(seen(facts.id))
-    return Markup('<a href="../index.html#{}">{}</a>').format(facts.anchor, shown) if facts.anchor else shown
+    return Markup('<a href="../rules.html#{}">{}</a>').format(facts.anchor, shown) if facts.anchor else shown
 
 
 def _seen_lines(text: str) -> Markup:
     return Markup("\n").join(seen(line) for line in re.split(r"\r\n|\r|\n", text))
 
 
-def _walk(number: int, n_notes: int, texts: Catalogue) -> Markup:
-    """Links to the findings before and after this one."""
-    link = Markup('<a href="#f{}">{}</a>')
-    back = link.format(number - 1, texts.text("previous")) if number > 1 else Markup("")
-    on = link.format(number + 1, texts.text("next finding")) if number < n_notes else Markup("")
+def _walk(number: int, numbers: tuple[int, ...], texts: Catalogue) -> Markup:
+    """Links to the findings of this page before and after this one."""
+    link, at = Markup('<a href="#f{}">{}</a>'), numbers.index(number)
+    back = link.format(numbers[at - 1], texts.text("previous")) if at else Markup("")
+    on = link.format(numbers[at + 1], texts.text("next finding")) if at + 1 < len(numbers) else Markup("")
     gap = Markup(" &middot; ") if back and on else Markup("")
     return Markup('<span class="walk">{}{}{}</span>').format(back, gap, on) if back or on else Markup("")

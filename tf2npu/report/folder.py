@@ -14,6 +14,7 @@ from tf2npu.files.lock import exclusive
 from tf2npu.report import as_json, as_text, record
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Report
+from tf2npu.report.page import FOLDERS
 from tf2npu.report.record import Written
 
 FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit", "md", "csv", "xlsx")
@@ -22,7 +23,6 @@ _MARKER_TEXT = "This folder is a report of tf2npu: conversions leave it out.\n"
 PATIENCE_SECONDS = 60.0
 """Seconds to wait for another process that writes a report there. One of thousands of pages takes less, and who waits would
 lose a conversion."""
-_PAGES = "files"
 
 _PACKAGE = Path(__file__).parent.parent
 
@@ -182,7 +182,8 @@ def _write(report: Report, place: Directory, formats: list[str], earlier: Writte
         place.path, Written(earlier.names.union(_first_files(formats)))
     )  # from here on the folder is ours, also after a kill
     sweep(place)
-    sweep(place, _PAGES)
+    for name in FOLDERS:
+        sweep(place, name)
     put_whole(place, MARKER, [_MARKER_TEXT])
     written: set[str] = set()
     is_new = False
@@ -190,7 +191,8 @@ def _write(report: Report, place: Directory, formats: list[str], earlier: Writte
         for name, was_other in _put(report, chosen, place, jobs):
             written.add(name)
             is_new = was_other or is_new
-    kept = {name for name in earlier.names if keep and not ("html" in formats and name.startswith("files/"))}
+    own = tuple(f"{name}/" for name in FOLDERS) if "html" in formats else ()
+    kept = {name for name in earlier.names if keep and not name.startswith(own)}
     for name in sorted(earlier.names - written - kept):
         place.remove(name)
     kept_digest = "" if is_new else earlier.digest  # the same pages again: what stands beside them still belongs to them

@@ -13,6 +13,7 @@ from tf2npu.files.draft import put_whole
 from tf2npu.files.orphan import watch_main_process
 from tf2npu.report.as_html import Pages
 from tf2npu.report.model import Report
+from tf2npu.report.page import FOLDERS
 
 _PAGES_WORTH_A_PROCESS = 40
 """Pages from which on rendering them is worth another process."""
@@ -21,9 +22,10 @@ _CHUNK = 16
 
 
 def put(report: Report, folder: Directory, jobs: int) -> Iterator[tuple[str, bool]]:
-    """Write index.html and the page of every file that has one: (name, whether it held something else before)."""
+    """Write all pages and what belongs to them: (name, whether it held something else before)."""
     pages = Pages(report)
-    folder.make_folders("files")
+    for name in FOLDERS:
+        folder.make_folders(name)
     jobs = min(jobs, 1 + len(pages) // _PAGES_WORTH_A_PROCESS)
     chunks = [range(start, min(start + _CHUNK, len(pages))) for start in range(0, len(pages), _CHUNK)]
     if jobs > 1 and _can_fork():

@@ -13,7 +13,7 @@ from tf2npu.files.state import NoState, tree_state
 
 log = logging.getLogger(__name__)
 _FILE = "report.json"
-_OURS = re.compile(r"(files/)?\w[\w.-]{0,200}", re.ASCII)  # names that a report gives to its files
+_OURS = re.compile(r"((files|data|assets)/)?\w[\w.-]{0,200}", re.ASCII)  # names that a report gives to its files
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class RuleFacts:
 
     @property
     def anchor(self) -> str:
-        """Where the index explains it; empty for a rule that this version does not know, of which there is nothing to say."""
+        """Where the page of rules explains it; empty for a rule that this version does not know: there is nothing to say."""
         return f"rule-{self.id}" if self.title else ""
 
 
@@ -49,6 +49,10 @@ class RuleTexts:
     def of(self, finding: Finding) -> RuleFacts:
         """Facts on the part that made a finding; no reason where a report does not say which of several it was."""
         return self._by_part[finding.rule, finding.part]
+
+    def anchor(self, rule_id: str) -> str:
+        """Where the page of rules explains a rule; "" for one that the report does not mention."""
+        return next((facts.anchor for facts in self._by_part.values() if facts.id == rule_id), "")
 
 
 def _facts(rule_id: str, part: str) -> RuleFacts:

@@ -14,7 +14,7 @@ import tf2npu
 from tf2npu import report
 from tf2npu.report.content_policy import page_policy
 
-_REPORT_CSS = Path(report.__file__).parent / "htmlfiles" / "report.css"
+_REPORT_CSS = Path(report.__file__).parent / "htmlfiles" / "assets" / "report.css"
 
 
 def standalone_environment(name: str, folders: Sequence[Path]) -> Environment:

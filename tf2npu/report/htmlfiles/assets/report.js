@@ -1,8 +1,6 @@
 "use strict";
 // Filters, sorting and unfolding. The report reads completely without it.
 (() => {
-  document.documentElement.classList.add("js");
-
   // Filters and order stand in the address, so that going back, reloading and a copied link show the same.
   const restorers = [];
   const kept = (name) => new URLSearchParams(location.search).get(name) || "";
@@ -14,14 +12,22 @@
     try { history.replaceState(null, "", address); } catch { /* a page inside another may not do so, and filters all the same */ }
   };
 
-  // A table or list of class "filtered" shows the rows that hold every word of its search field and the chosen level.
+  // Findings and their places are two numbers: one finding may speak of several places.
+  const counted = (tools, [n_findings, of_findings, n_places, of_places]) => {
+    const numbers = [n_findings, of_findings, n_places, of_places];
+    const text = of_findings === of_places ? tools.dataset.said : tools.dataset.saidPlaces;
+    return text.replace(/#/g, () => numbers.shift());
+  };
+  window.tf2npu = { kept, keep, counted };
+
+  // A table or list shows the rows that hold every word of its search field and the chosen level; one with data has its own script.
   for (const tools of document.querySelectorAll(".tools[data-for]")) {
     const target = document.getElementById(tools.dataset.for);
+    if (target.dataset.letters) continue;
     const field = tools.querySelector("input");
     const choice = tools.querySelector("select");
     const said = tools.querySelector("[role=status]");
     const rows = [...target.querySelectorAll("[data-row]")];
-    // Findings and their places are two numbers: one finding may speak of several places.
     const sum = (some, what) => some.reduce((number, row) => number + Number(row.dataset[what] || 1), 0);
     const all = [sum(rows, "findings"), sum(rows, "places")];
     const apply = () => {
@@ -36,9 +42,7 @@
         if (words.length) group.open = true;
       }
       const seen = rows.filter((row) => !row.hidden);
-      const numbers = [sum(seen, "findings"), all[0], sum(seen, "places"), all[1]];
-      const text = all[0] === all[1] ? tools.dataset.said : tools.dataset.saidPlaces;
-      said.textContent = text.replace(/#/g, () => numbers.shift());
+      said.textContent = counted(tools, [sum(seen, "findings"), all[0], sum(seen, "places"), all[1]]);
     };
     const names = [tools.dataset.for, `${tools.dataset.for}-only`];
     field.addEventListener("input", () => { keep(names[0], field.value); apply(); });
@@ -51,7 +55,7 @@
   }
 
   // A column head becomes a button that sorts; numbers by value, the rest by text.
-  for (const head of document.querySelectorAll("th[data-sort]")) {
+  for (const head of document.querySelectorAll("table:not([data-letters]) th[data-sort]")) {
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
@@ -76,7 +80,7 @@
     });
     restorers.push(() => { if (kept(name).replace("-", "") === column) sort(!kept(name).startsWith("-")); });
   }
-  for (const table of document.querySelectorAll("table.list")) {
+  for (const table of document.querySelectorAll("table.list:not([data-letters])")) {
     const [body, rows] = [table.tBodies[0], [...table.tBodies[0].rows]];
     restorers.unshift(() => {
       if (kept(`${table.id}-by`) || !table.querySelector("th[aria-sort]")) return;

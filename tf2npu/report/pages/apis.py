@@ -1,0 +1,62 @@
+"""The list of the APIs that the project refers to or a finding names, those used most first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from tf2npu.findings import Level, Verdict
+from tf2npu.report.file_page import in_order
+from tf2npu.report.list_pages import list_pages
+from tf2npu.report.listing import Badges, Code, Column, Link, Listing, Row, Rule, Said
+from tf2npu.report.model import ApiRow
+from tf2npu.report.page import Page
+from tf2npu.report.places import SHOWN
+from tf2npu.report.view import View
+
+_COLUMNS = (
+    Column("API", "text"), Column("Count", "number"), Column("Verdict", "text"), Column("Rule", "text"),
+    Column("What was done"), Column("What to know"), Column("First place", "text"),
+)  # fmt: skip
+
+
+def pages(view: View) -> Iterable[Page]:
+    listing = Listing(
+        "apis", _COLUMNS, _rows(view), "Verdict", tuple(verdict.value for verdict in Verdict), "name of an API",
+        (SHOWN["apis"], SHOWN["apis"]),
+    )  # fmt: skip
+    return list_pages(view, listing, "APIs", "")
+
+
+def _rows(view: View) -> list[Row]:
+    done: dict[str, Counter[Level]] = {}
+    first: dict[str, Link] = {}
+    for file in view.report.files:
+        for number, finding in enumerate(file.findings, 1):
+            if finding.api:
+                name = finding.api.replace("()", "")
+                done.setdefault(name, Counter())[finding.level] += 1
+                if name not in first:
+                    page, _, anchor = view.page_of_finding(file, number).partition("#")
+                    first[name] = Link(file.path, f":{finding.span.line}:{finding.span.column}", page, anchor)
+    known = {row.name for row in view.report.apis}
+    only_found = [ApiRow(name, Verdict.UNKNOWN, sum(n.values()), 0) for name, n in done.items() if name not in known]
+    rows = sorted([*view.report.apis, *only_found], key=lambda row: (-row.count, row.name, row.note))
+    return [_row(view, row, done.get(row.name, Counter()), first.get(row.name) or _first_use(view, row)) for row in rows]
+
+
+def _row(view: View, row: ApiRow, done: Counter[Level], first: Link) -> Row:
+    verdict = row.verdict.value if row.n_files else ""  # only a finding names it: no API of TensorFlow
+    anchor = view.rules.anchor(row.rule) if row.rule else ""
+    cells = (
+        Code(row.name), row.count, Badges(((verdict, None),) if verdict else ()),
+        Rule(row.rule, f"rules.html#{anchor}" if anchor else ""), Badges(tuple(in_order(done).items())), Said(row.note), first,
+    )  # fmt: skip
+    return Row(cells, (verdict,))
+
+
+def _first_use(view: View, row: ApiRow) -> Link:
+    """The first reference, with the line on its file's page; of a notebook the page."""
+    place = row.places[0] if row.places else ""
+    page, _, anchor = view.href_of_place(place).partition("#")
+    return Link(place, "", page, anchor)

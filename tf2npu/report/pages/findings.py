@@ -1,0 +1,43 @@
+"""The list of all findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tf2npu.findings import Finding, Level
+from tf2npu.report.list_pages import list_pages
+from tf2npu.report.listing import Badges, Code, Column, Link, Listing, Row, Rule, Said
+from tf2npu.report.model import FileReport
+from tf2npu.report.page import Page
+from tf2npu.report.places import SHOWN, n_places
+from tf2npu.report.view import View
+
+_COLUMNS = (
+    Column("Place", "text"),
+    Column("Level", "text"),
+    Column("Rule", "text"),
+    Column("API", "text"),
+    Column("What it says"),
+)
+
+
+def pages(view: View) -> Iterable[Page]:
+    rows = [_row(view, file, finding, number) for file in view.report.files for number, finding in enumerate(file.findings, 1)]
+    listing = Listing(
+        "findings", _COLUMNS, rows, "Level", tuple(level.value for level in Level), "path, rule, API or words",
+        (SHOWN["findings"], SHOWN["places"]),
+    )  # fmt: skip
+    return list_pages(view, listing, "Findings", "A finding is what the converter says about a place.")
+
+
+def _row(view: View, file: FileReport, finding: Finding, number: int) -> Row:
+    page, _, anchor = view.page_of_finding(file, number).partition("#")
+    cell = "" if finding.cell is None else f"cell {finding.cell}:"
+    where = Link(file.path, f":{cell}{finding.span.line}:{finding.span.column}", page, anchor)
+    facts = view.rules.of(finding)
+    rule = Rule(finding.rule, f"rules.html#{facts.anchor}" if facts.anchor else "")
+    words: tuple[tuple[str, int | None], ...] = ((finding.level.value, None),)
+    if number - 1 in file.known:
+        words = (*words, ("known", None))
+    cells = (where, Badges(words), rule, Code(finding.api), Said(finding.message))
+    return Row(cells, (finding.level.value,), 1, n_places([finding]))

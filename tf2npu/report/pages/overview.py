@@ -1,0 +1,23 @@
+"""The first page: what a reader needs to see before anything else, section by section."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tf2npu.report.code_table import told
+from tf2npu.report.page import Page
+from tf2npu.report.sections import SECTIONS
+from tf2npu.report.view import View
+
+
+def pages(view: View) -> Iterator[Page]:
+    yield Page("index.html", "pages/overview.html", lambda: _context(view))
+
+
+def _context(view: View) -> dict[str, object]:
+    sections = [section for make in SECTIONS if (section := make(view)) is not None]
+    return {
+        "title": view.texts.text("tf2npu report"),
+        "headline": told(view.texts.text(view.report.headline)),
+        "sections": sections,
+    }

@@ -1,0 +1,21 @@
+"""The decisions that settle most, with the way to all of them."""
+
+from __future__ import annotations
+
+from tf2npu.report.decisions import Decision, decisions
+from tf2npu.report.page import Section
+from tf2npu.report.view import Site, View
+
+_SHOWN = 10
+"""Decisions that the first page names; the page of decisions has all."""
+
+
+def section(view: View) -> Section:
+    found = decisions(view.report, view.rules)
+    rows = [{"decision": decision, "site": _first(view, decision)} for decision in found[:_SHOWN]]
+    return Section("left_to_do", view.texts.text("Left to do"), {"rows": rows, "n_more": max(0, len(found) - _SHOWN)})
+
+
+def _first(view: View, decision: Decision) -> Site:
+    file, finding = decision.sites[0]
+    return view.site(file, finding, file.findings.index(finding) + 1)

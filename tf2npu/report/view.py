@@ -1,0 +1,100 @@
+"""What the pages of a report are made from: the report, the reader's language, and the ways to other pages."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from tf2npu.findings import Finding
+from tf2npu.report.as_text import place
+from tf2npu.report.file_parts import FilePart, part_of_finding, part_of_line, parts_of, row_of
+from tf2npu.report.language import Catalogue, catalogue
+from tf2npu.report.model import FileReport, Report
+from tf2npu.report.places import n_places
+from tf2npu.report.rule_facts import RuleTexts
+from tf2npu.rules.engine.repeated_findings import other_places
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place that a page names, with the page that shows it; `href` is the way from the report's folder."""
+
+    place: str
+    href: str = ""
+    api: str = ""
+    message: str = ""
+    line: str = ""
+    others: tuple[Site, ...] = ()  # places of which the message says that it is the same there
+    n_places: int = 1  # with those that the message does not name
+
+
+class View:
+    """A report as its pages see it."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.rules = RuleTexts(report, (row.rule for row in report.apis if row.rule))
+        self.texts: Catalogue = catalogue(report.language)
+        self._parts: dict[str, list[FilePart]] = {}
+
+    def parts(self, file: FileReport) -> list[FilePart]:
+        """The pages that a file is shown on."""
+        if file.path not in self._parts:
+            self._parts[file.path] = parts_of(file)
+        return self._parts[file.path]
+
+    def page_of_line(self, file: FileReport, line: int) -> str:
+        """The page and anchor of a line of a page's source; "" for a file without a page."""
+        if not file.has_page:
+            return ""
+        return f"{page_name(file.path, part_of_line(self.parts(file), line))}#L{line}"
+
+    def page_of_finding(self, file: FileReport, number: int) -> str:
+        """The page and anchor of the finding with this number, from 1; "" for a file without a page."""
+        if not file.has_page:
+            return ""
+        return f"{page_name(file.path, part_of_finding(self.parts(file), number))}#f{number}"
+
+    def site(self, file: FileReport, finding: Finding, number: int) -> Site:
+        """Where a finding stands; number: its number in the file, from 1."""
+        message, elsewhere = other_places(finding.message)
+        others = tuple(
+            Site("", self.page_of_line(file, row_of(file, *where)), line=shown_line(*where))
+            for where in elsewhere
+            if file.has_page
+        )
+        return Site(
+            place(file.path, finding),
+            self.page_of_finding(file, number),
+            finding.api,
+            message if others else finding.message,
+            str(finding.span.line),
+            others,
+            n_places([finding]),
+        )
+
+    @cached_property
+    def files_by_path(self) -> dict[str, FileReport]:
+        return {file.path: file for file in self.report.files}
+
+    def href_of_place(self, text: str) -> str:
+        """The way to a place as a report names it, "path:line" or "path:cell N:line"; "" where no page shows it."""
+        path, _, line = text.rpartition(":")
+        path, cell, _ = path.rpartition(":cell ") if ":cell " in path else (path, "", "")
+        file = self.files_by_path.get(path)
+        if file is None or not file.has_page:
+            return ""
+        return page_name(path) if cell or not line.isdecimal() else self.page_of_line(file, int(line))
+
+
+def page_name(path: str, part: int = 1) -> str:
+    """Name of a file's page: harmless whatever the file is called, and never that of another file's page."""
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", path).strip(".-")[-60:]
+    digest = hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"files/{readable or 'file'}-{digest}{f'-{part}' if part > 1 else ''}.html"
+
+
+def shown_line(cell: int | None, line: int) -> str:
+    return str(line) if cell is None else f"cell {cell}:{line}"
