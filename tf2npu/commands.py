@@ -109,7 +109,7 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
         target = target or file.parent
         force = target == file.parent and folder.is_marked(target)
         _check_report_folder(target, formats, force)
-        _write_report(report, target, formats, keep=True, force=force)
+        _write_report(report, target, formats, keep=True, force=force, jobs=default_jobs())
         click.echo(f"report: {visible(str(target))}")
     return 0
 

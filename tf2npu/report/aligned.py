@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tf2npu.findings import Edit
 from tf2npu.report.changes import changes_by_line, offsets_of, splice
@@ -13,8 +14,7 @@ from tf2npu.report.model import Change, Lines
 Marks = dict[int, list[tuple[int, int]]]  # line -> changed character ranges [start, end), 0-based
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One row of the comparison: 1-based line numbers, None where that side has no line."""
 
     before: int | None

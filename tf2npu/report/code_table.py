@@ -6,8 +6,9 @@ import bisect
 import html
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from markupsafe import Markup
 
@@ -52,8 +53,14 @@ def _seen(text: str) -> str:
 
 def told(text: object) -> Markup:
     """A sentence of ours, escaped, with what stands between backquotes as code."""
-    pieces = _QUOTED.split(str(text))
-    return Markup("").join(Markup("<code>{}</code>").format(seen(p)) if i % 2 else seen(p) for i, p in enumerate(pieces))
+    return _told(str(text))
+
+
+@lru_cache(maxsize=4096)
+def _told(text: str) -> Markup:
+    """The same few hundred sentences stand on thousands of pages."""
+    pieces = _QUOTED.split(text)
+    return Markup("".join(f"<code>{_seen(piece)}</code>" if i % 2 else _seen(piece) for i, piece in enumerate(pieces)))
 
 
 def _odd(match: re.Match[str]) -> str:
@@ -124,7 +131,7 @@ class _Table:
         first, last = _first_and_last(run) or (1, 1)
         if run.is_folded:
             summary = self._texts.text(f"{len(run.rows)} unchanged lines: {first} to {last}")
-            lines = "\n".join(self._folded(row.before) for row in run.rows if row.before is not None)
+            lines = "\n".join(self._folded([row.before for row in run.rows if row.before is not None]))
             return f'<details class="fold"><summary>{summary}</summary><pre>{lines}</pre></details>'
         body = "\n".join(self._row(row) for row in run.rows)
         columns = '<col class="n"><col>' * (1 if self._is_single else 2)
@@ -133,10 +140,16 @@ class _Table:
         label = self._texts.text(f"lines {first} to {last}")
         return f'<table class="diff" aria-label="{label}"><colgroup>{columns}</colgroup>{head}<tbody>\n{body}\n</tbody></table>'
 
-    def _folded(self, number: int) -> str:
-        """An unchanged line that is folded away: both sides are the same, so that it stands there once."""
-        text = self._comparison.before.line_text(number)
-        return f'<i id="L{number}">{number}</i>{self._cut([("", text)], [], "")}'
+    def _folded(self, numbers: list[int]) -> Iterator[str]:
+        """Unchanged lines that are folded away: both sides are the same, so that each stands there once."""
+        texts = [self._comparison.before.line_text(number) for number in numbers]
+        whole = "".join(texts)
+        if ODD.search(whole) or max(map(len, texts), default=0) > MOST_LINE_CHARACTERS:
+            shown: Iterable[str] = (self._cut([("", text)], [], "") for text in texts)
+        else:
+            shown = html.escape("\n".join(texts), quote=False).split("\n")
+        for number, text in zip(numbers, shown, strict=True):
+            yield f'<i id="L{number}">{number}</i>{text}'
 
     def _pieces(self, number: int) -> list[Piece]:
         """A line of the original, in colours where it is in sight."""
@@ -232,7 +245,8 @@ def line_html(pieces: list[Piece], marks: list[tuple[int, int]], tag: str) -> st
 
 
 def _piece(name: str, text: str) -> str:
-    return f'<span class="{name}">{_seen(text)}</span>' if name else _seen(text)
+    shown = ODD.sub(_odd, html.escape(text, quote=False))
+    return f'<span class="{name}">{shown}</span>' if name else shown
 
 
 def _cut(text: str, start: int, marked: Covering, borders: list[int]) -> Iterator[tuple[bool, str]]:

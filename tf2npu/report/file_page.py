@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import Any
 
 from markupsafe import Markup
 
 from tf2npu.findings import Finding, Level
 from tf2npu.report.code_table import code_html, seen, told
-from tf2npu.report.file_parts import row_of, row_of_note
+from tf2npu.report.file_parts import n_lines_of, row_of, row_of_note
 from tf2npu.report.language import Catalogue
 from tf2npu.report.model import WORK_LEVELS, FileReport
 from tf2npu.report.places import n_places
@@ -31,8 +32,9 @@ def file_page(view: View, file: FileReport, number: int) -> dict[str, Any]:
     notes = [_note(view, file, file.findings[n - 1], n) for n in part.numbers]
     _tell_once(notes)
     by_line: dict[int, Markup] = {}
+    n_lines = n_lines_of(file)
     for note in notes:
-        line = row_of_note(file, file.findings[note["number"] - 1])
+        line = row_of_note(file, file.findings[note["number"] - 1], n_lines)
         by_line[line] = by_line.get(line, Markup("")) + _note_html(note, part.numbers, texts)
     return {
         "file": file, "levels": levels_of(file), "notes": [note for note in notes if not note["first"]],
@@ -137,6 +139,7 @@ def _links(places: list[dict[str, Any]], texts: Catalogue) -> Markup:
     return Markup(' <span class="soft small">{}:{}{}</span>').format(counted, links, more) if places else Markup("")
 
 
+@lru_cache(maxsize=1024)
 def _rule_link(facts: RuleFacts) -> Markup:
     """The id of a rule, as a link to where it is explained."""
     shown = Markup("<code>{}</code>").format(seen(facts.id))

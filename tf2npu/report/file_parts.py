@@ -31,15 +31,16 @@ class FilePart:
 def parts_of(file: FileReport) -> list[FilePart]:
     """The pages of a file, at least one; a line with more findings than a page takes is shown on several."""
     source = file.source or ""
-    notes = sorted((row_of_note(file, finding), number) for number, finding in enumerate(file.findings, 1))
-    if len(notes) <= MOST_FINDINGS and len(source) + _written(file) <= MOST_CHARACTERS and source.count("\n") < MOST_LINES:
-        return [FilePart(1, _n_lines(file), tuple(number for _, number in notes))]
+    n_lines = n_lines_of(file)
+    notes = sorted((row_of_note(file, finding, n_lines), number) for number, finding in enumerate(file.findings, 1))
+    if len(notes) <= MOST_FINDINGS and len(source) + _written(file) <= MOST_CHARACTERS and n_lines <= MOST_LINES:
+        return [FilePart(1, n_lines, tuple(number for _, number in notes))]
     return _split(_weights(file), deque(notes))
 
 
-def row_of_note(file: FileReport, finding: Finding) -> int:
-    """The line of the page's source under which a finding stands."""
-    return min(row_of(file, finding.cell, note_line(file, finding)), _n_lines(file))
+def row_of_note(file: FileReport, finding: Finding, n_lines: int) -> int:
+    """The line of the page's source, which has so many, under which a finding stands."""
+    return min(row_of(file, finding.cell, note_line(file, finding)), n_lines)
 
 
 def row_of(file: FileReport, cell: int | None, line: int) -> int:
@@ -57,7 +58,8 @@ def part_of_finding(parts: list[FilePart], number: int) -> int:
     return next((at for at, part in enumerate(parts, 1) if number in part.numbers), 1)
 
 
-def _n_lines(file: FileReport) -> int:
+def n_lines_of(file: FileReport) -> int:
+    """Lines of the source of a file's pages, at least one."""
     return max(1, len(Lines(file.source or "")))
 
 

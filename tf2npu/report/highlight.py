@@ -58,6 +58,9 @@ def highlight(text: str) -> list[list[Piece]]:
     lines: list[list[Piece]] = [[] for _ in range(len(Lines(text)) + 1)]
     at = 0
     for name, piece in _tokens(text):
+        if "\n" not in piece and "\r" not in piece:
+            lines[at].append((name, piece))
+            continue
         parts = Lines(piece).with_ends()
         for part in parts:
             body = part.rstrip("\r\n")
