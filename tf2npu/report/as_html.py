@@ -6,6 +6,7 @@ any network access and any script and style but the report's own.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +27,8 @@ from tf2npu.report.view import View, page_name
 from tf2npu.report.visible import ODD, visible
 
 _TEMPLATES = Path(__file__).parent / "htmlfiles"
+_HELP = "help.js"
+"""The one asset that is made: it holds texts in the reader's language."""
 _NAMED = {
     "index.html": "Overview", "decisions.html": "Decisions", "findings.html": "Findings", "files.html": "Files",
     "apis.html": "APIs", "rules.html": "Rules", "runs.html": "Runs",
@@ -54,7 +57,7 @@ class Pages:
     def _text(self, number: int) -> tuple[str, str]:
         if number < len(self._assets):
             name = self._assets[number]
-            return f"assets/{name}", _asset(f"assets/{name}")
+            return f"assets/{name}", self._help() if name == _HELP else _asset(f"assets/{name}")
         number -= len(self._assets)
         page = self._own[number] if number < len(self._own) else self._of(*self._parts[number - len(self._own)])
         context = page.context()
@@ -62,13 +65,17 @@ class Pages:
             return page.name, context["text"]
         return page.name, self._environment.get_template(page.template).render(page=page, root=page.root, **context)
 
+    def _help(self) -> str:
+        """The dialog that explains the keys, once for all pages."""
+        return f"window.tf2npuHelp = {json.dumps(self._environment.get_template('help.html').render())};\n"
+
     def _of(self, file: FileReport, part: int) -> Page:
         return Page(page_name(file.path, part), "pages/file.html", lambda: file_page(self._view, file, part))
 
 
 @lru_cache(maxsize=1)
 def _assets() -> list[str]:
-    return sorted(path.name for path in (_TEMPLATES / "assets").iterdir() if path.suffix in (".css", ".js"))
+    return sorted([_HELP, *(path.name for path in (_TEMPLATES / "assets").iterdir() if path.suffix in (".css", ".js"))])
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ import bisect
 import html
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -68,11 +68,13 @@ def _odd(match: re.Match[str]) -> str:
     return f'<span class="odd" title="character {name}">{name}</span>'
 
 
-def code_html(file: FileReport, part: FilePart, notes_at: dict[int, Markup], texts: Catalogue) -> Markup:
-    """The code of a page. notes_at: what is to be said under a line of the original."""
+def code_html(
+    file: FileReport, part: FilePart, notes_at: dict[int, Markup], texts: Catalogue, targets: Container[int] = ()
+) -> Markup:
+    """The code of a page. notes_at: what is to be said under a line of the original.  targets: lines to which links lead."""
     comparison = compare(file.source or "", file.changes)
     shown = runs(rows_of(comparison.rows, part), set(notes_at))
-    table = _Table(comparison, shown, notes_at, texts, is_single=not file.changes)
+    table = _Table(comparison, shown, notes_at, texts, targets, is_single=not file.changes)
     return Markup("\n".join(table.html(run) for run in shown))
 
 
@@ -116,8 +118,16 @@ class _Table:
     """Makes the HTML of the rows; plain strings inside, in which every text of the user's went through `_seen`."""
 
     def __init__(
-        self, comparison: Comparison, shown: list[Run], notes_at: dict[int, Markup], texts: Catalogue, is_single: bool
+        self,
+        comparison: Comparison,
+        shown: list[Run],
+        notes_at: dict[int, Markup],
+        texts: Catalogue,
+        targets: Container[int],
+        *,
+        is_single: bool,
     ) -> None:
+        self._targets = targets
         self._comparison = comparison
         self._notes_at = notes_at
         self._texts = texts
@@ -131,8 +141,7 @@ class _Table:
         first, last = _first_and_last(run) or (1, 1)
         if run.is_folded:
             summary = self._texts.text(f"{len(run.rows)} unchanged lines: {first} to {last}")
-            lines = "\n".join(self._folded([row.before for row in run.rows if row.before is not None]))
-            return f'<details class="fold"><summary>{summary}</summary><pre>{lines}</pre></details>'
+            return f'<details class="fold" data-first="{first}"><summary>{summary}</summary>{self._folded(first, last)}</details>'
         body = "\n".join(self._row(row) for row in run.rows)
         columns = '<col class="n"><col>' * (1 if self._is_single else 2)
         head = "" if self._has_head else self._head()
@@ -140,16 +149,20 @@ class _Table:
         label = self._texts.text(f"lines {first} to {last}")
         return f'<table class="diff" aria-label="{label}"><colgroup>{columns}</colgroup>{head}<tbody>\n{body}\n</tbody></table>'
 
-    def _folded(self, numbers: list[int]) -> Iterator[str]:
-        """Unchanged lines that are folded away: both sides are the same, so that each stands there once."""
-        texts = [self._comparison.before.line_text(number) for number in numbers]
-        whole = "".join(texts)
-        if ODD.search(whole) or max(map(len, texts), default=0) > MOST_LINE_CHARACTERS:
-            shown: Iterable[str] = (self._cut([("", text)], [], "") for text in texts)
+    def _folded(self, first: int, last: int) -> str:
+        """Unchanged lines that are folded away: both sides are the same, so that each stands there once, and without colours."""
+        texts = [self._comparison.before.line_text(number) for number in range(first, last + 1)]
+        whole = "\n".join(texts)
+        if ODD.search(whole.replace("\n", "")) or max(map(len, texts), default=0) > MOST_LINE_CHARACTERS:
+            code = "\n".join(self._cut([("", text)], [], "") for text in texts)
         else:
-            shown = html.escape("\n".join(texts), quote=False).split("\n")
-        for number, text in zip(numbers, shown, strict=True):
-            yield f'<i id="L{number}">{number}</i>{text}'
+            code = html.escape(whole, quote=False)
+        numbers = "\n".join(self._number(number) for number in range(first, last + 1))
+        return f'<div class="lines"><pre class="n">{numbers}</pre><pre>{code}</pre></div>'
+
+    def _number(self, number: int) -> str:
+        """The number of a folded line; an anchor only where something leads to it, as there are many."""
+        return f'<i id="L{number}">{number}</i>' if number in self._targets else str(number)
 
     def _pieces(self, number: int) -> list[Piece]:
         """A line of the original, in colours where it is in sight."""
@@ -185,7 +198,8 @@ class _Table:
     def _row(self, row: Row) -> str:
         old = row.before
         anchor = "" if old is None else f' id="L{old}"'
-        text = f"<tr{anchor}>{self._cells(row)}</tr>"
+        kind = "" if row.changed or self._is_single else ' class="same"'
+        text = f"<tr{anchor}{kind}>{self._cells(row)}</tr>"
         if old is not None and old in self._notes_at:
             text += f'\n<tr><td class="says" colspan="{2 if self._is_single else 4}">{self._notes_at[old]}</td></tr>'
         return text
@@ -204,7 +218,7 @@ class _Table:
             pieces = highlight(text) if len(text) <= MOST_LINE_CHARACTERS else [[("", text)]]
             coloured = self._in_budget(pieces[0] if pieces else [])
             right = self._cut(coloured, self._comparison.after_marks.get(row.after, []), "ins")
-        return _cell(row.before, left, "old") + _cell(row.after, right, "new")
+        return _cell(row.before, left, "t old") + _cell(row.after, right, "t new")
 
 
 def _first_and_last(run: Run) -> tuple[int, int] | None:
@@ -216,7 +230,7 @@ def _first_and_last(run: Run) -> tuple[int, int] | None:
 def _cell(number: int | None, code: str, kind: str) -> str:
     if number is None:
         return '<td class="n"></td><td class="t none"></td>'
-    return f'<td class="n">{number}</td><td class="t {kind}">{code}</td>'
+    return f'<td class="n">{number}</td><td class="{kind or "t"}">{code}</td>'
 
 
 def first_characters(pieces: list[Piece], n_characters: int) -> list[Piece]:

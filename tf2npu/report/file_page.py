@@ -31,14 +31,17 @@ def file_page(view: View, file: FileReport, number: int) -> dict[str, Any]:
     part = parts[number - 1]
     notes = [_note(view, file, file.findings[n - 1], n) for n in part.numbers]
     _tell_once(notes)
+    _reason_once(notes)
     by_line: dict[int, Markup] = {}
     n_lines = n_lines_of(file)
-    for note in notes:
+    for before, note, after in zip([None, *notes], notes, [*notes[1:], None], strict=False):
         line = row_of_note(file, file.findings[note["number"] - 1], n_lines)
-        by_line[line] = by_line.get(line, Markup("")) + _note_html(note, part.numbers, texts)
+        by_line[line] = by_line.get(line, Markup("")) + _note_html(note, _walk(before, after, texts), texts)
     return {
         "file": file, "levels": levels_of(file), "notes": [note for note in notes if not note["first"]],
-        "code": code_html(file, part, by_line, texts), "number": number, "part": part,
+        "code": code_html(file, part, by_line, texts, view.targets(file)), "number": number, "part": part,
+        "neighbours": [name.partition("/")[2] for name in view.neighbours(file)],
+        "line_end": line_end(file), "is_whole": len(parts) == 1 and not file.cell_lines,
         "others": [(page_name(file.path, n).partition("/")[2], one) for n, one in enumerate(parts, 1)] if len(parts) > 1 else [],
     }  # fmt: skip
 
@@ -69,6 +72,14 @@ def _tell_once(notes: list[dict[str, Any]]) -> None:
                 note["first"] = alike[0]
 
 
+def _reason_once(notes: list[dict[str, Any]]) -> None:
+    """A reason stands at the first finding of a page that has it; the others have the way to the page of rules."""
+    told: set[str] = set()
+    for note in notes:
+        note["why"] = "" if note["why"] in told else note["why"]
+        told.add(note["why"])
+
+
 def _note(view: View, file: FileReport, finding: Finding, number: int) -> dict[str, Any]:
     texts = view.texts
     line = f"line {finding.span.line}" if finding.cell is None else f"cell {finding.cell}, line {finding.span.line}"
@@ -76,7 +87,7 @@ def _note(view: View, file: FileReport, finding: Finding, number: int) -> dict[s
     known = texts.text(", known from the baseline") if number - 1 in file.known else ""
     message, elsewhere = other_places(finding.message)
     return {
-        "id": f"f{number}",
+        "id": view.anchors(file)[number - 1],
         "number": number,
         "where": texts.text(line) + known,
         "known": known,
@@ -100,16 +111,18 @@ def _note(view: View, file: FileReport, finding: Finding, number: int) -> dict[s
 
 
 _SHORT_NOTE = Markup(
-    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level_word}</span> {rule} '
+    '<div class="note {level}" id="{id}" role="note" data-rule="{rule_id}">{walk}'
+    '<p><span class="badge {level}">{level_word}</span> {rule} '
     '<span class="soft small">{where}{api}</span> {as_at} <a href="#{first_id}">{first_where}</a></p>{code}</div>'
 )
 _NOTE = Markup(
-    '<div class="note {level}" id="{id}" role="note">{walk}<p><span class="badge {level}">{level_word}</span> {rule} '
+    '<div class="note {level}" id="{id}" role="note" data-rule="{rule_id}">{walk}'
+    '<p><span class="badge {level}">{level_word}</span> {rule} '
     '<strong>{title}</strong> <span class="soft small">{where}{api}</span></p><p>{message}{more}</p>{code}{why}</div>'
 )
 
 
-def _note_html(note: dict[str, Any], numbers: tuple[int, ...], texts: Catalogue) -> Markup:
+def _note_html(note: dict[str, Any], walk: Markup, texts: Catalogue) -> Markup:
     """A finding as it stands under its line."""
     to_write, reason = note["to_write"], note["why"]
     code = Markup("<p>{}</p><pre>{}</pre>").format(texts.text("Write:"), _seen_lines(to_write)) if to_write else ""
@@ -118,9 +131,10 @@ def _note_html(note: dict[str, Any], numbers: tuple[int, ...], texts: Catalogue)
     api = Markup(" &middot; <code>{}</code>").format(seen(note["api"])) if note["api"] else ""
     shown |= {
         "level": note["level"],
+        "rule_id": note["rule"],
         "level_word": texts.word(note["level"]),
         "id": note["id"],
-        "walk": _walk(note["number"], numbers, texts),
+        "walk": walk,
         "api": api,
         "code": code,
     }
@@ -150,10 +164,19 @@ def _seen_lines(text: str) -> Markup:
     return Markup("\n").join(seen(line) for line in re.split(r"\r\n|\r|\n", text))
 
 
-def _walk(number: int, numbers: tuple[int, ...], texts: Catalogue) -> Markup:
-    """Links to the findings of this page before and after this one."""
-    link, at = Markup('<a href="#f{}">{}</a>'), numbers.index(number)
-    back = link.format(numbers[at - 1], texts.text("previous")) if at else Markup("")
-    on = link.format(numbers[at + 1], texts.text("next finding")) if at + 1 < len(numbers) else Markup("")
+def _walk(before: dict[str, Any] | None, after: dict[str, Any] | None, texts: Catalogue) -> Markup:
+    """Links to the findings of this page before and after one."""
+    link = Markup('<a href="#{}">{}</a>')
+    back = link.format(before["id"], texts.text("previous")) if before else Markup("")
+    on = link.format(after["id"], texts.text("next finding")) if after else Markup("")
     gap = Markup(" &middot; ") if back and on else Markup("")
     return Markup('<span class="walk">{}{}{}</span>').format(back, gap, on) if back or on else Markup("")
+
+
+def line_end(file: FileReport) -> str:
+    """How the lines of a file end, for a patch: "lf", "crlf", or "" where they do not all end alike."""
+    source = file.source or ""
+    n_crlf, n_lf, n_cr = source.count("\r\n"), source.count("\n"), source.count("\r")
+    if n_crlf == n_lf == n_cr and n_crlf:
+        return "crlf"
+    return "" if n_cr or not source.endswith("\n") else "lf"

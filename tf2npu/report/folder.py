@@ -115,7 +115,7 @@ def _first_file(chosen: str) -> str:
 def _put(report: Report, chosen: str, folder: Directory, jobs: int) -> Iterator[tuple[str, bool]]:
     """Write the files of a format: (name, whether it held something else before)."""
     if chosen == "html":
-        from tf2npu.report import page_files  # Jinja and Pygments cost a tenth of a second to import
+        from tf2npu.report import page_files  # Jinja costs a tenth of a second to import
 
         yield from page_files.put(localized(report, report.language), folder, jobs)
     elif chosen == "xlsx":

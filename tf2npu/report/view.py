@@ -9,12 +9,16 @@ from functools import cached_property
 
 from tf2npu.findings import Finding
 from tf2npu.report.as_text import place
+from tf2npu.report.baseline import fingerprints
 from tf2npu.report.file_parts import FilePart, part_of_finding, part_of_line, parts_of, row_of
 from tf2npu.report.language import Catalogue, catalogue
 from tf2npu.report.model import FileReport, Report
 from tf2npu.report.places import n_places
 from tf2npu.report.rule_facts import RuleTexts
 from tf2npu.rules.engine.repeated_findings import other_places
+
+_DIGITS = 12
+"""Hexadecimal digits of a fingerprint in an anchor: of the findings of one file no two share them."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,9 @@ class View:
         self.rules = RuleTexts(report, (row.rule for row in report.apis if row.rule))
         self.texts: Catalogue = catalogue(report.language)
         self._parts: dict[str, list[FilePart]] = {}
+        self._anchors: dict[str, list[str]] = {}
+        self._with_page = [file for file in report.files if file.has_page]
+        self._positions = {file.path: number for number, file in enumerate(self._with_page)}
 
     def parts(self, file: FileReport) -> list[FilePart]:
         """The pages that a file is shown on."""
@@ -55,7 +62,20 @@ class View:
         """The page and anchor of the finding with this number, from 1; "" for a file without a page."""
         if not file.has_page:
             return ""
-        return f"{page_name(file.path, part_of_finding(self.parts(file), number))}#f{number}"
+        return f"{page_name(file.path, part_of_finding(self.parts(file), number))}#{self.anchors(file)[number - 1]}"
+
+    def anchors(self, file: FileReport) -> list[str]:
+        """The anchor of each finding of a file: by its fingerprint, so that a link to it survives when lines move."""
+        if file.path not in self._anchors:
+            self._anchors[file.path] = [f"f-{fingerprint[:_DIGITS]}" for fingerprint in fingerprints(file)]
+        return self._anchors[file.path]
+
+    def neighbours(self, file: FileReport) -> tuple[str, str]:
+        """The pages of the files with a page before and after a file's; "" where there is none."""
+        at = self._positions[file.path]
+        before = page_name(self._with_page[at - 1].path) if at else ""
+        after = page_name(self._with_page[at + 1].path) if at + 1 < len(self._with_page) else ""
+        return before, after
 
     def site(self, file: FileReport, finding: Finding, number: int) -> Site:
         """Where a finding stands; number: its number in the file, from 1."""
@@ -74,6 +94,20 @@ class View:
             others,
             n_places([finding]),
         )
+
+    def targets(self, file: FileReport) -> set[int]:
+        """Lines of a file's source to which the list of APIs and the findings of the file lead, beside those of findings."""
+        elsewhere = (where for finding in file.findings for where in other_places(finding.message)[1])
+        return self._first_uses.get(file.path, set()) | {row_of(file, *where) for where in elsewhere}
+
+    @cached_property
+    def _first_uses(self) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = {}
+        for row in self.report.apis:
+            path, _, line = row.places[0].rpartition(":") if row.places else ("", "", "")
+            if line.isdecimal():
+                found.setdefault(path, set()).add(int(line))
+        return found
 
     @cached_property
     def files_by_path(self) -> dict[str, FileReport]:

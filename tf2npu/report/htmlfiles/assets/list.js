@@ -68,18 +68,27 @@
   };
 
   // What a cell is searched for: the numbers of its texts, and what stands in it as it is.
-  const textsOf = { l: (cell) => cell[0], c: (cell) => cell, s: (cell) => cell };
-  const own = { l: (cell) => cell[1], r: (cell) => cell[0].toLowerCase(), b: (cell) => cell.map((one) => words[one] || (one ?? "")).join(" ") };
+  const columns = (some) => letters.map((letter, n) => (some.includes(letter) ? n : -1)).filter((n) => n >= 0);
+  const [links, named, rules, badges] = [columns("l"), columns("cs"), columns("r"), columns("b")];
+  // Whether a row holds a word. Each text is searched once; of places, rules and words there are few, so that they are kept.
   const holds = (word) => {
     lower = lower || texts.map((text) => text.toLowerCase());
     const flags = Uint8Array.from(lower, (text) => (text.includes(word) ? 1 : 0));
-    const isPlace = word.includes(":");
-    return ([cells]) => cells.some((cell, n) => {
-      const kind = letters[n];
-      if (kind in textsOf && flags[textsOf[kind](cell)]) return true;
-      if (kind === "l" && isPlace) return (lower[cell[0]] + cell[1]).includes(word);
-      return kind in own && own[kind](cell).includes(word);
-    });
+    const isPlace = /\d/.test(word);
+    const known = new Map();
+    const short = (text) => {
+      let is = known.get(text);
+      if (is === undefined) known.set(text, is = text.toLowerCase().includes(word));
+      return is;
+    };
+    const isIn = (cells) => {
+      for (const n of links) if (flags[cells[n][0]] || (isPlace && (lower[cells[n][0]] + cells[n][1]).includes(word))) return true;
+      for (const n of named) if (flags[cells[n]]) return true;
+      for (const n of rules) if (short(cells[n][0])) return true;
+      for (const n of badges) for (let m = 0; m < cells[n].length; m += 2) if (short(words[cells[n][m]] || cells[n][m])) return true;
+      return false;
+    };
+    return isIn;
   };
   const keys = {
     l: (cell) => texts[cell[0]], c: (cell) => texts[cell], s: (cell) => texts[cell], r: (cell) => cell[0], n: (cell) => cell,
@@ -96,7 +105,8 @@
   };
 
   const names = { words: table.id, only: `${table.id}-only`, by: `${table.id}-by`, page: "page" };
-  const sum = (some, index) => some.reduce((number, row) => number + row[index], 0);
+  let all = null;
+  const sum = (some, index) => { let number = 0; for (const row of some) number += row[index]; return number; };
   const step = (label, page, to) => {
     const button = element("button", "", label);
     button.type = "button";
@@ -107,7 +117,11 @@
   const apply = () => {
     const wanted = field.value.toLowerCase().split(/\s+/).filter(Boolean).map(holds);
     const level = choice.value;
-    return rows.filter((row) => (!level || row[1].split(" ").includes(level)) && wanted.every((is) => is(row)));
+    return rows.filter((row) => {
+      if (level && !row[1].split(" ").includes(level)) return false;
+      for (const is of wanted) if (!is(row[0])) return false;
+      return true;
+    });
   };
   function show() {
     const by = kept(names.by);
@@ -116,7 +130,9 @@
     const n_pages = Math.max(1, Math.ceil(found.length / perPage));
     const page = Math.min(n_pages, Math.max(1, Number(kept(names.page)) || 1));
     table.tBodies[0].replaceChildren(...found.slice((page - 1) * perPage, page * perPage).map(drawn));
-    said.textContent = counted(tools, [sum(found, 2), sum(rows, 2), sum(found, 3), sum(rows, 3)]);
+    all = all || [sum(rows, 2), sum(rows, 3)];
+    const those = found === rows ? all : [sum(found, 2), sum(found, 3)];
+    said.textContent = counted(tools, [those[0], all[0], those[1], all[1]]);
     const numbers = [page, n_pages];
     const text = walk.dataset.text.replace(/#/g, () => numbers.shift());
     walk.replaceChildren(step(walk.dataset.previous, page, Math.max(1, page - 1)), ` ${text} `, step(walk.dataset.next, page, Math.min(n_pages, page + 1)));

@@ -111,11 +111,18 @@
   });
   addEventListener("afterprint", () => { for (const part of closed) part.open = false; });
 
+  // The fold that holds a line: folded lines have no anchors of their own.
+  const foldOf = (name) => {
+    const line = /^L(\d+)$/.exec(name);
+    const folds = line ? [...document.querySelectorAll("details.fold[data-first]")] : [];
+    return folds.filter((fold) => Number(fold.dataset.first) <= Number(line[1])).pop();
+  };
   const reveal = () => {
     let name = "";
     try { name = decodeURIComponent(location.hash.slice(1)); } catch { /* a damaged link leads nowhere */ }
-    const target = name && document.getElementById(name);
+    const target = name && (document.getElementById(name) || foldOf(name));
     if (!target) return;
+    if (target.matches("details.fold")) target.open = true;
     for (let at = target.parentElement; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
     target.scrollIntoView();
   };
