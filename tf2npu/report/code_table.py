@@ -198,7 +198,7 @@ class _Table:
     def _row(self, row: Row) -> str:
         old = row.before
         anchor = "" if old is None else f' id="L{old}"'
-        kind = "" if row.changed or self._is_single else ' class="same"'
+        kind = ' class="changed"' if row.changed and not self._is_single else ""
         text = f"<tr{anchor}{kind}>{self._cells(row)}</tr>"
         if old is not None and old in self._notes_at:
             text += f'\n<tr><td class="says" colspan="{2 if self._is_single else 4}">{self._notes_at[old]}</td></tr>'
@@ -218,7 +218,7 @@ class _Table:
             pieces = highlight(text) if len(text) <= MOST_LINE_CHARACTERS else [[("", text)]]
             coloured = self._in_budget(pieces[0] if pieces else [])
             right = self._cut(coloured, self._comparison.after_marks.get(row.after, []), "ins")
-        return _cell(row.before, left, "t old") + _cell(row.after, right, "t new")
+        return _cell(row.before, left, "old") + _cell(row.after, right, "new")
 
 
 def _first_and_last(run: Run) -> tuple[int, int] | None:
@@ -229,8 +229,9 @@ def _first_and_last(run: Run) -> tuple[int, int] | None:
 
 def _cell(number: int | None, code: str, kind: str) -> str:
     if number is None:
-        return '<td class="n"></td><td class="t none"></td>'
-    return f'<td class="n">{number}</td><td class="{kind or "t"}">{code}</td>'
+        return '<td class="n"></td><td class="none"></td>'
+    shown = f' class="{kind}"' if kind else ""
+    return f'<td class="n">{number}</td><td{shown}>{code}</td>'
 
 
 def first_characters(pieces: list[Piece], n_characters: int) -> list[Piece]:

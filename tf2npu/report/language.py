@@ -132,6 +132,8 @@ def template_in(source: str, language: str) -> str:
 
 _IN_TEMPLATE = (
     re.compile(r"(?:>|\}\}(?=[ .]))(?=(?:[^<>{}&=]|&\w+;)*?\b[A-Za-z]{2}[^<>{}=\";]*[<{])([^<>{}]+)(?=[<{])"),
-    re.compile(r"(?:aria-label|placeholder|title)=\"([^\"{}]*[A-Za-z]{2}[^\"{}]*)\""),
+    re.compile(
+        r"(?:aria-label|placeholder|title|data-(?:suppress|link|copied|refused|text|previous|next))=\"([^\"{}]*[A-Za-z]{2}[^\"{}]*)\""
+    ),
     re.compile(r"(?:\{\{ | else )\"([A-Z][^\"<>]*)\"(?= if | \}\})"),
 )

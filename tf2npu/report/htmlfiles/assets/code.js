@@ -4,18 +4,19 @@
   const code = document.getElementById("code-table");
   const tools = document.querySelector("#code .tools");
   const said = tools.querySelector("[role=status]");
+  const words = document.getElementById("keys").dataset;
   const say = (text) => { said.textContent = text; };
 
   const copied = async (text) => {
     try {
       await navigator.clipboard.writeText(text);
-      say(code.dataset.copied);
+      say(words.copied);
     } catch {
       const shown = document.createElement("textarea");
       shown.value = text;
       shown.rows = Math.min(20, text.split("\n").length);
-      shown.setAttribute("aria-label", code.dataset.refused);
-      say(code.dataset.refused);
+      shown.setAttribute("aria-label", words.refused);
+      say(words.refused);
       for (const old of tools.parentElement.querySelectorAll("textarea")) old.remove();
       tools.after(shown);
       shown.select();
@@ -45,8 +46,8 @@
       button.addEventListener("click", () => copied(text()));
       buttons.append(button, " ");
     };
-    add(code.dataset.suppress, () => `# tf2npu: ignore[${note.dataset.rule}]`);
-    add(code.dataset.link, () => { const here = new URL(location.href); here.hash = note.id; return here.href; });
+    add(words.suppress, () => `# tf2npu: ignore[${note.dataset.rule}]`);
+    add(words.link, () => { const here = new URL(location.href); here.hash = note.id; return here.href; });
     note.append(buttons);
   }
 

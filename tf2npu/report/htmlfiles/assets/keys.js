@@ -2,7 +2,7 @@
 // Keys as in coverage.py's report, and the switch between light and dark.
 (() => {
   const root = document.body.dataset.root;
-  document.querySelector("footer").insertAdjacentHTML("afterend", window.tf2npuHelp);  // a text of the report's own
+  document.querySelector("footer").insertAdjacentHTML("beforeend", window.tf2npuHelp);  // a text of the report's own
   const help = document.getElementById("keys");
 
   const isDark = () => {
