@@ -65,6 +65,7 @@ def _selection(command):
             "--format", "formats", type=Formats(), default="html,json,sarif", show_default=True, metavar="LIST",
             help="Formats of the report: html, json, sarif, text, github, gitlab, junit, md, csv, xlsx.",
         ),
+        click.option("--open", "opens", is_flag=True, help="Show the report in the browser."),
         click.option("--jobs", type=click.IntRange(1), metavar="N", help="Most worker processes.  [default: all processors]"),
         click.option("--select", metavar="IDS", help="Only these rules; prefixes count (NPU1,NPU501)."),
         click.option("--ignore", metavar="IDS", help="Without these rules."),
@@ -156,12 +157,17 @@ def api(name: str, chosen: str) -> None:
 @click.option("--format", "formats", type=Formats(), default="text", show_default=True, metavar="LIST")
 @click.option("--report", "folder", type=_path, metavar="DIR", help="Where to write.  [default: beside REPORT.json]")
 @click.option("--prefix", default="", metavar="PATH", help="Where SRC lies in the repository, for github, gitlab and junit.")
+@click.option("--single-file", is_flag=True, help="Write report.html, one file with all pages, up to 5 MB.")
+@click.option("--open", "opens", is_flag=True, help="Show the report in the browser.")
 @_language
-def report(report_file: Path, formats: list[str], folder: Path | None, prefix: str, language: str) -> None:
+def report(
+    report_file: Path, formats: list[str], folder: Path | None, prefix: str, single_file: bool, opens: bool, language: str
+) -> None:
     """Render a report again. One format alone other than html and xlsx goes to stdout, unless --report names a folder."""
     from tf2npu import commands
 
-    raise SystemExit(commands.render_again(report_file, formats, folder, prefix, language))
+    chosen = ["one-file"] if single_file else formats
+    raise SystemExit(commands.render_again(report_file, chosen, folder, prefix, language, opens=opens))
 
 
 def _addresses(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from tf2npu.files.directory import Directory
 from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult, Seen
 from tf2npu.kept_runs import keep_runs
+from tf2npu.open_report import open_report
 from tf2npu.project.conversion import Conversion, convert_project, resolve_distributed
 from tf2npu.project.progress import Bar
 from tf2npu.project.request import Request, UsageProblem
@@ -43,7 +44,7 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     _check_where_to_write(src, out, in_place, writes)
     if src == STDIN:
         return _convert_stdin(out, diff=diff, check=check, writes=writes, **options)
-    report_folder, language = options.pop("report_folder"), options.pop("language")
+    report_folder, language, opens = (options.pop(name) for name in ("report_folder", "language", "opens"))
     formats, force = options["formats"], options["force"]
     request = _request(src, out if writes else None, data=data, in_place=in_place, **options)
     if writes:
@@ -59,6 +60,8 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     stream = sys.stderr if diff else sys.stdout
     try:
         _tell(report, report_folder, formats, stream=stream, rerun=(src, out), jobs=request.jobs, force=force)
+        if opens:
+            open_report(report_folder, formats)
     finally:  # the report may be what cannot be written
         if in_place and report.statuses()["converted"]:
             click.echo(f"`tf2npu undo {visible(shlex.quote(str(src)))}` puts the files back")
@@ -80,7 +83,8 @@ def scan(src: Path, **options) -> int:
     """`tf2npu scan`; returns the exit code."""
     if src == STDIN:
         raise RefusedRequest("scan reads files and folders; for one file on stdin use `tf2npu convert - --dry-run`")
-    report_folder, language = options.pop("report_folder") or Path(REPORT_FOLDER), options.pop("language")
+    report_folder, language, opens = (options.pop(name) for name in ("report_folder", "language", "opens"))
+    report_folder = report_folder or Path(REPORT_FOLDER)
     formats, force = options["formats"], options["force"]
     request = _request(src, None, data="link", **options)
     _check_report_folder(report_folder, formats, force)
@@ -89,10 +93,12 @@ def scan(src: Path, **options) -> int:
     report = _report(done, "scan", known, src, language)
     keep_runs(report, report_folder, src)
     _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None), jobs=request.jobs, force=force)
+    if opens:
+        open_report(report_folder, formats)
     return _finished(done, exit_code(report))
 
 
-def render_again(file: Path, formats: list[str], target: Path | None, prefix: str, language: str) -> int:
+def render_again(file: Path, formats: list[str], target: Path | None, prefix: str, language: str, *, opens: bool = False) -> int:
     """`tf2npu report`; returns the exit code."""
     try:
         report = as_json.read(file)
@@ -111,6 +117,8 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
         _check_report_folder(target, formats, force)
         _write_report(report, target, formats, keep=True, force=force, jobs=default_jobs())
         click.echo(f"report: {visible(str(target))}")
+    if opens:
+        open_report(target, formats)
     return 0
 
 
@@ -272,7 +280,7 @@ def _write_report(report: Report, target: Path, formats: list[str], **options: A
         folder.write(report, target, formats, **options)
     except OSError as error:
         raise RefusedRequest(f"{target}: the report cannot be written: {error.strerror or error}") from None
-    except (Busy, folder.ForeignFile) as error:
+    except (Busy, folder.ForeignFile, folder.TooLarge) as error:
         raise RefusedRequest(f"{error}; the report is not written") from None
 
 

@@ -75,3 +75,18 @@ def test_a_report_broken_off_is_taken_up(tmp_path: Path, report: Report, monkeyp
     folder.write(report, tmp_path, ["html", "json"])  # killed before it could note that it was done
     monkeypatch.undo()
     folder.write(report, tmp_path, ["html", "json"])
+
+
+def test_a_page_that_has_not_changed_is_not_written_again(tmp_path):
+    target = tmp_path / "report"
+    folder.write(samples.sample(), target, ["html", "json"])
+    before = {path: path.stat().st_ino for path in target.rglob("*") if path.is_file()}
+    changed = samples.sample()
+    changed.left_out = ("data",)
+    folder.write(changed, target, ["html", "json"])
+    after = {path: path.stat().st_ino for path in target.rglob("*") if path.is_file()}
+    new = {path.name for path in after if before.get(path) != after[path]}
+    assert "files.html" in new and "report.json" in new
+    assert not {name for name in new if name.endswith((".css", ".js"))}
+    assert not any(path.parent.name == "files" and path.name in new for path in after)
+    assert not [path for path in target.rglob("*draft*")]

@@ -59,15 +59,20 @@ def replacing(folder: Directory, path: str, mode: int | None = None) -> Iterator
 
 
 def put_whole(folder: Directory, path: str, pieces: Iterable[str | bytes]) -> bool:
-    """Put a text, or bytes, into a file as `replacing` does; True when it held something else before."""
+    """Put a text, or bytes, into a file as `replacing` does; True when it held something else before.
+
+    A file that holds the same already stays as it is, so that what watches or copies a folder sees what has changed.
+    """
     draft = beside(path, new_name())
     with discarding(folder, draft):
         with folder.new_file(draft) as stream:
             for piece in pieces:
                 stream.write(piece if isinstance(piece, bytes) else piece.encode("utf-8", "backslashreplace"))
-        is_new = not _same(folder, path, draft)
+        if _same(folder, path, draft):
+            folder.remove(draft)
+            return False
         folder.rename(draft, path)
-    return is_new
+    return True
 
 
 def _same(folder: Directory, path: str, other: str) -> bool:

@@ -29,7 +29,7 @@ from tf2npu.report.visible import ODD, visible
 _TEMPLATES = Path(__file__).parent / "htmlfiles"
 _HELP = "help.js"
 """The one asset that is made: it holds texts in the reader's language."""
-_NAMED = {
+NAMED = {
     "index.html": "Overview", "decisions.html": "Decisions", "findings.html": "Findings", "files.html": "Files",
     "apis.html": "APIs", "rules.html": "Rules", "runs.html": "Runs",
 }  # fmt: skip
@@ -57,7 +57,7 @@ class Pages:
     def _text(self, number: int) -> tuple[str, str]:
         if number < len(self._assets):
             name = self._assets[number]
-            return f"assets/{name}", self._help() if name == _HELP else _asset(f"assets/{name}")
+            return f"assets/{name}", self._help() if name == _HELP else asset(f"assets/{name}")
         number -= len(self._assets)
         page = self._own[number] if number < len(self._own) else self._of(*self._parts[number - len(self._own)])
         context = page.context()
@@ -79,12 +79,13 @@ def _assets() -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a style sheet, script or template."""
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _environment(report: Report, names: list[str]) -> Environment:
-    loader = FunctionLoader(lambda name: template_in(_asset(name), report.language))
+    loader = FunctionLoader(lambda name: template_in(asset(name), report.language))
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     texts = catalogue(report.language)
     environment.filters |= {"seen": seen, "told": told, "plain": visible, "word": texts.word, "shortened": shortened}
@@ -97,7 +98,7 @@ def _globals(report: Report, names: list[str]) -> dict[str, Any]:
     return {
         "report": report, "counted": texts.counted, "findings_at": lambda n, places: texts.text(counted_findings(n, places)),
         "said": {name: texts.text(text) for name, text in SHOWN.items()}, "policy": FOLDER_POLICY,
-        "navigation": [(name, texts.text(_NAMED[name])) for name in names if name in _NAMED],
+        "navigation": [(name, texts.text(NAMED[name])) for name in names if name in NAMED],
         "odd": _odd_in_scripts(),
     }  # fmt: skip
 

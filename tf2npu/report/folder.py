@@ -17,7 +17,7 @@ from tf2npu.report.model import Report
 from tf2npu.report.page import FOLDERS
 from tf2npu.report.record import Written
 
-FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit", "md", "csv", "xlsx")
+FORMATS = ("html", "json", "sarif", "text", "github", "gitlab", "junit", "md", "csv", "xlsx", "one-file")
 MARKER = ".tf2npu-report"  # tells a walk that a folder is a report
 _MARKER_TEXT = "This folder is a report of tf2npu: conversions leave it out.\n"
 PATIENCE_SECONDS = 60.0
@@ -29,6 +29,10 @@ _PACKAGE = Path(__file__).parent.parent
 
 class ForeignFile(Exception):
     """A file that this report would overwrite was not written by tf2npu; the text names it."""
+
+
+class TooLarge(Exception):
+    """A report does not fit into one file; the text says what to do."""
 
 
 Text = Iterable[str]
@@ -80,7 +84,7 @@ _ONE_TEXT: dict[str, tuple[str, Callable[[Report], Text]]] = {
 }
 
 
-_OTHERS = {"html": "index.html", "xlsx": "report.xlsx"}
+_OTHERS = {"html": "index.html", "xlsx": "report.xlsx", "one-file": "report.html"}
 """Formats that are no text, and the file of each that a person opens: they need a folder."""
 
 
@@ -96,6 +100,11 @@ def text_of(report: Report, chosen: str) -> str:
 
 def _pieces(report: Report, chosen: str) -> Text:
     return _ONE_TEXT[chosen][1](report if chosen == "json" else localized(report, report.language))
+
+
+def page_to_open(formats: list[str]) -> str:
+    """The file of a report that a browser shows; "" where none of the formats has one."""
+    return next((_OTHERS[chosen] for chosen in formats if chosen in ("html", "one-file")), "")
 
 
 def has_files(formats: list[str]) -> bool:
@@ -122,6 +131,10 @@ def _put(report: Report, chosen: str, folder: Directory, jobs: int) -> Iterator[
         from tf2npu.report import as_xlsx
 
         yield _OTHERS[chosen], put_whole(folder, _OTHERS[chosen], as_xlsx.pieces(localized(report, report.language)))
+    elif chosen == "one-file":
+        from tf2npu.report.single_file import single_file
+
+        yield _OTHERS[chosen], put_whole(folder, _OTHERS[chosen], [single_file(localized(report, report.language))])
     elif name := _first_file(chosen):
         yield name, put_whole(folder, name, _pieces(report, chosen))
 

@@ -1,0 +1,88 @@
+"""A report as one file: every link of the pages leads to something in it, nothing else is loaded, and size has a limit."""
+
+import re
+import webbrowser
+
+import pytest
+from click.testing import CliRunner
+
+from tests.report import samples
+from tests.report.browser import Browser
+from tf2npu.cli import cli
+from tf2npu.findings import Status
+from tf2npu.report import as_json, folder
+from tf2npu.report.folder import TooLarge
+from tf2npu.report.model import FileReport, Report
+from tf2npu.report.single_file import single_file
+
+pytestmark = pytest.mark.one_python
+VISIBLE = "[...document.querySelectorAll('.one-page')].filter((e) => e.checkVisibility()).map((e) => e.id).join()"
+
+
+def written(tmp_path, report: Report):
+    (tmp_path / "report.json").write_text("".join(as_json.pieces(report)), encoding="utf-8")
+    return tmp_path / "report.json"
+
+
+def test_every_link_leads_to_a_place_of_the_file_and_ids_are_unique():
+    text = single_file(samples.sample())
+    ids = re.findall(r' id="([^"]*)"', text)
+    assert len(ids) == len(set(ids))
+    links = re.findall(r' href="([^"]*)"', text)
+    assert len(links) > 50
+    assert {link for link in links if not link.startswith("#")} == set()
+    assert {link[1:] for link in links} <= set(ids)
+
+
+def test_it_has_each_finding_of_the_pages(tmp_path):
+    text = single_file(samples.sample())
+    for _, finding in samples.sample().findings():
+        assert f">{finding.rule}<" in text
+    assert "<script" not in text
+    assert "document.title" in text  # of hostile names, as text
+
+
+def test_a_browser_shows_one_page_at_a_time_without_scripts_and_asks_for_nothing(tmp_path):
+    target = tmp_path / "out"
+    folder.write(samples.sample(), target, ["one-file"])
+    browser = Browser(tmp_path / "profile")
+    try:
+        browser.open((target / "report.html").as_uri())
+        assert browser.ask(VISIBLE) == "p0"
+        browser.ask("document.querySelector('.note').scrollIntoView(); location.hash = document.querySelector('.note').id")
+        assert re.fullmatch(r"p\d+", browser.ask(VISIBLE))
+        assert browser.ask("document.querySelector('.note').checkVisibility()")
+        assert {url.partition(":")[0] for url in browser.requested()} == {"file"}
+        assert browser.complaints() == []
+        assert browser.ask("document.title") == "tf2npu report"
+    finally:
+        browser.close()
+
+
+def test_what_is_too_large_is_refused_with_the_reason_and_nothing_is_written(tmp_path):
+    files = [
+        FileReport(f"m{n}.py", Status.CONVERTED, list(samples.sample().files[0].findings), source="x = 1\n" * 900)
+        for n in range(600)
+    ]
+    with pytest.raises(TooLarge, match="more than 5 MB as one file; take --format html"):
+        single_file(Report(files))
+    file = written(tmp_path, Report(files))
+    done = CliRunner().invoke(cli, ["report", str(file), "--single-file"])
+    assert done.exit_code != 0
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_the_command_writes_it_and_opens_it(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)
+    file = written(tmp_path, samples.build([samples.result()]))
+    done = CliRunner().invoke(cli, ["report", str(file), "--single-file", "--open"])
+    assert done.exit_code == 0, done.output
+    assert opened == [(tmp_path / "report.html").resolve().as_uri()]
+
+
+def test_without_a_page_it_says_that_nothing_can_be_opened(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(webbrowser, "open", lambda address: pytest.fail("nothing to open"))
+    file = written(tmp_path, samples.build([samples.result()]))
+    assert CliRunner().invoke(cli, ["report", str(file), "--format", "md", "--open"]).exit_code == 0
+    assert "no web page was written" in caplog.text

@@ -1,0 +1,89 @@
+"""All pages of a report in one file, to be sent by mail: links between pages become links inside of it.
+
+Only the page that is asked for by its anchor is shown, by the style sheet alone; filters and keys of the folder's pages need more
+than one page and are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from posixpath import dirname, join, normpath
+
+from markupsafe import escape
+
+from tf2npu.report.as_html import NAMED, Pages, asset
+from tf2npu.report.content_policy import hash_source
+from tf2npu.report.folder import TooLarge
+from tf2npu.report.language import catalogue
+from tf2npu.report.model import Report
+
+MOST_BYTES = 5_000_000
+"""Bytes of the file: what mail servers take, and what a browser opens in a second."""
+_MAIN = re.compile(r"<main id=\"main\">(.*)</main>", re.DOTALL)
+_HEADING = re.compile(r"<header class=\"top\">.*?(<h1>.*?</h1>)", re.DOTALL)
+_ID = re.compile(r"( (?:id|aria-labelledby)=\")")
+_HREF = re.compile(r" href=\"([^\"#?]*)(?:\?[^\"#]*)?(?:#([^\"]*))?\"")
+_STYLE = """
+.one-page { display: none; }
+.one-page:target, .one-page:has(:target), body:not(:has(:target)) .one-page:first-of-type { display: block; }
+"""
+
+
+def single_file(report: Report) -> str:
+    """The report as one page of HTML.
+
+    Raises: TooLarge.
+    """
+    pages = {name: text for name, text in Pages(report).texts() if name.endswith(".html")}
+    keys = {name: f"p{number}" for number, name in enumerate(pages)}
+    bodies, size = [], 0
+    for name, text in pages.items():
+        bodies.append(_section(name, text, keys))
+        size += len(bodies[-1].encode("utf-8", "backslashreplace"))
+        if size > MOST_BYTES:
+            raise TooLarge(
+                f"the report has {len(pages)} pages, which take more than {MOST_BYTES // 1_000_000} MB as one file; "
+                "take --format html, or convert a part of the project"
+            )
+    return _document(report, "\n".join(bodies), keys)
+
+
+def _section(name: str, text: str, keys: dict[str, str]) -> str:
+    key = keys[name]
+    main, heading = _MAIN.search(text), _HEADING.search(text)
+    body = (heading[1] if heading else "") + (main[1] if main else "")
+    body = _ID.sub(lambda found: f"{found[1]}{key}-", body)
+    body = _HREF.sub(lambda found: f' href="#{_target(name, found[1], found[2] or "", keys)}"', body)
+    return f'<section class="one-page" id="{key}">\n{body}\n</section>'
+
+
+def _target(name: str, path: str, anchor: str, keys: dict[str, str]) -> str:
+    """The anchor in the one file of what a link of a page leads to."""
+    page = normpath(join(dirname(name), path)) if path else name
+    key = keys.get(page, keys["index.html"])
+    return f"{key}-{anchor}" if anchor else key
+
+
+def _document(report: Report, body: str, keys: dict[str, str]) -> str:
+    texts = catalogue(report.language)
+    style = asset("assets/report.css") + _STYLE
+    policy = f"default-src 'none'; style-src {hash_source(style)}; img-src data:; base-uri 'none'; form-action 'none'"
+    title = escape(texts.text("tf2npu report"))
+    links = " ".join(f'<a href="#{keys[name]}">{escape(texts.text(title))}</a>' for name, title in NAMED.items() if name in keys)
+    return f"""<!DOCTYPE html>
+<html lang="{report.language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body class="wide">
+<nav class="sections" aria-label="{escape(texts.text("Pages"))}">{links}</nav>
+<main id="main">
+{body}
+</main>
+</body>
+</html>
+"""
