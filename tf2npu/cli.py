@@ -153,21 +153,38 @@ def api(name: str, chosen: str) -> None:
 
 
 @cli.command()
-@click.argument("report_file", type=_path, metavar="REPORT.json")
-@click.option("--format", "formats", type=Formats(), default="text", show_default=True, metavar="LIST")
-@click.option("--report", "folder", type=_path, metavar="DIR", help="Where to write.  [default: beside REPORT.json]")
+@click.argument("report_file", type=_path, metavar="[REPORT.json]", required=False)
+@click.option("--format", "formats", type=Formats(), default="text", show_default=True, metavar="LIST", help="Formats to write.")
+@click.option("--report", "target", type=_path, metavar="DIR", help="Where to write.  [default: beside REPORT.json or NEW.json]")
 @click.option("--prefix", default="", metavar="PATH", help="Where SRC lies in the repository, for github, gitlab and junit.")
+@click.option(
+    "--compare",
+    "compared",
+    type=_path,
+    nargs=2,
+    metavar="OLD.json NEW.json",
+    help="Say what was closed, what is new and what moved between two reports; as text, html, md or json.",
+)
+@click.option("--fail-on", type=click.Choice(["new"]), help="With --compare: exit 1 where there is new work.")
 @click.option("--single-file", is_flag=True, help="Write report.html, one file with all pages, up to 5 MB.")
 @click.option("--open", "opens", is_flag=True, help="Show the report in the browser.")
 @_language
 def report(
-    report_file: Path, formats: list[str], folder: Path | None, prefix: str, single_file: bool, opens: bool, language: str
-) -> None:
-    """Render a report again. One format alone other than html and xlsx goes to stdout, unless --report names a folder."""
-    from tf2npu import commands
+    report_file: Path | None, compared: tuple[Path, Path] | None, fail_on: str | None, prefix: str, single_file: bool, opens: bool,
+    formats: list[str], **options,
+) -> None:  # fmt: skip
+    """Render a report again, or compare two reports.
 
-    chosen = ["one-file"] if single_file else formats
-    raise SystemExit(commands.render_again(report_file, chosen, folder, prefix, language, opens=opens))
+    One format alone other than html and xlsx goes to stdout, unless --report names a folder.
+    """
+    from tf2npu import commands, progress_command
+
+    if compared is None and report_file is not None and fail_on is None:
+        chosen = ["one-file"] if single_file else formats
+        raise SystemExit(commands.render_again(report_file, chosen, prefix=prefix, opens=opens, **options))
+    if compared is None or report_file is not None or prefix or single_file or opens:
+        raise click.UsageError("name one REPORT.json to render, or two reports behind --compare, which --fail-on needs")
+    raise SystemExit(progress_command.run(*compared, formats, **options, fail_on=fail_on))
 
 
 def _addresses(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from tf2npu.files.directory import Directory
 from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult, Seen
 from tf2npu.kept_runs import keep_runs
+from tf2npu.named_report import named_report
 from tf2npu.open_report import open_report
 from tf2npu.project.conversion import Conversion, convert_project, resolve_distributed
 from tf2npu.project.progress import Bar
@@ -27,7 +28,7 @@ from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report import as_json, as_text, folder, rule_list
+from tf2npu.report import as_text, folder, rule_list
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
@@ -100,12 +101,7 @@ def scan(src: Path, **options) -> int:
 
 def render_again(file: Path, formats: list[str], target: Path | None, prefix: str, language: str, *, opens: bool = False) -> int:
     """`tf2npu report`; returns the exit code."""
-    try:
-        report = as_json.read(file)
-    except OSError as error:
-        raise RefusedRequest(f"{file}: cannot be read: {error.strerror or error}") from None
-    except as_json.NotAReport as error:
-        raise RefusedRequest(f"{file}: {error}") from None
+    report = named_report(file)
     report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
     if target is None and formats == ["text"]:
         as_text.show(localized_lines(as_text.full(localized(report, language)), language), sys.stdout)

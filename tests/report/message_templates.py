@@ -40,7 +40,11 @@ _RENDERERS = (
     "as_markdown",
     "as_xlsx",
 )
-REPORT = tuple(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS)
+_COMPARED = ("comparison", "sentences", "as_text", "as_markdown")
+REPORT = (
+    *(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS),
+    *(PACKAGE / "report" / "compared" / f"{name}.py" for name in _COMPARED),
+)
 PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").rglob("*.html")))
 # Calls whose texts nobody reads in a report: examples, patterns, look-ups, defects of the program itself.
 _NOT_SAID = {
