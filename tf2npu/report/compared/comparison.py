@@ -13,7 +13,7 @@ from tf2npu.report.model import FileReport, Report
 from tf2npu.report.places import n_places, without_places
 from tf2npu.report.rule_facts import RuleFacts, RuleTexts
 
-BY_TOOL, ACCEPTED, FILE_GONE, NO_WORK, GONE = "fixed", "accepted", "file gone", "no work", "gone"
+BY_TOOL, ACCEPTED, FILE_GONE, NO_WORK, GONE = "fixed", "accepted", "file_gone", "no_work", "gone"
 REASONS = {
     BY_TOOL: "the converter changes it now",
     ACCEPTED: "the baseline holds it now",
