@@ -19,6 +19,7 @@ from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
 from tf2npu.files.directory import Directory
 from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult, Seen
+from tf2npu.kept_history import keep_history
 from tf2npu.kept_runs import keep_runs
 from tf2npu.named_report import named_report
 from tf2npu.open_report import open_report
@@ -58,6 +59,7 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     report = _report(done, "convert" if writes else "scan", known, src, language)
     if report_folder is not None:
         keep_runs(report, report_folder, out or src)
+        keep_history(report, report_folder, src)
     stream = sys.stderr if diff else sys.stdout
     try:
         _tell(report, report_folder, formats, stream=stream, rerun=(src, out), jobs=request.jobs, force=force)
@@ -93,6 +95,7 @@ def scan(src: Path, **options) -> int:
     done = _converted(request)
     report = _report(done, "scan", known, src, language)
     keep_runs(report, report_folder, src)
+    keep_history(report, report_folder, src)
     _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None), jobs=request.jobs, force=force)
     if opens:
         open_report(report_folder, formats)

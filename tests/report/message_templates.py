@@ -40,10 +40,12 @@ _RENDERERS = (
     "as_markdown",
     "as_xlsx",
 )
+_SECTIONS = ("history",)
 _COMPARED = ("comparison", "sentences", "as_text", "as_markdown")
 REPORT = (
     *(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS),
     *(PACKAGE / "report" / "compared" / f"{name}.py" for name in _COMPARED),
+    *(PACKAGE / "report" / "sections" / f"{name}.py" for name in _SECTIONS),
 )
 PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").rglob("*.html")))
 # Calls whose texts nobody reads in a report: examples, patterns, look-ups, defects of the program itself.
