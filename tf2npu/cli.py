@@ -75,6 +75,8 @@ def _selection(command):
         click.option("--exclude", multiple=True, metavar="GLOB", help="Do not convert these files (as in .gitignore)."),
         click.option("--no-gitignore", is_flag=True, help="Also convert what .gitignore files name."),
         _language,
+        click.option("-q", "--quiet", "volume", flag_value="quiet", help="Print the verdict alone."),
+        click.option("-v", "--verbose", "volume", flag_value="verbose", help="Print every finding."),
         click.option("--force", is_flag=True, help="Write into a folder that is not ours; back up files changed by hand."),
         click.option("--no-cache", is_flag=True, help="Do not use or fill the cache of results."),
     )  # fmt: skip

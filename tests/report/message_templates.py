@@ -39,6 +39,8 @@ _RENDERERS = (
     "run_section",
     "as_markdown",
     "as_xlsx",
+    "outlook",
+    "terminal",
 )
 _SECTIONS = ("history",)
 _COMPARED = ("comparison", "sentences", "as_text", "as_markdown")
