@@ -13,6 +13,7 @@ from tf2npu.check_options import check
 from tf2npu.compare_options import compare
 from tf2npu.dump_command import dump
 from tf2npu.filled_path import FilledPath
+from tf2npu.help_page import LANGUAGE_VARIABLE, CommandGroup
 from tf2npu.option_types import Devices, Formats
 from tf2npu.script_words import RunCommand, ScriptCommand
 
@@ -24,14 +25,14 @@ ours (EX_SOFTWARE of sysexits.h), ended by SIGINT (as shells report it)."""
 _path = FilledPath(path_type=Path)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(tf2npu.__version__, prog_name="tf2npu")
 def cli() -> None:
     """Move TensorFlow 1.x training code to Ascend NPUs: convert it, read what was done, run it on a simulated device."""
 
 
 _language = click.option(
-    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True,
+    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=LANGUAGE_VARIABLE,
     help="Language of the report; report.json stays English.",
 )  # fmt: skip
 
@@ -42,7 +43,7 @@ def _places(command):
         click.option("--json", "json_file", type=_path, metavar="FILE", help="Write JSON; - for stdout instead of the text."),
         click.option("--report", "folder", type=_path, metavar="DIR", help="Write it as a web page into this folder."),
         click.option(
-            "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True,
+            "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=LANGUAGE_VARIABLE,
             help="Language of text and page.",
         ),
     )  # fmt: skip
@@ -127,7 +128,9 @@ def scan(src: Path, **options) -> None:
 
 @cli.command()
 @click.argument("rule_id", metavar="[ID]", required=False)
-@click.option("--format", "chosen", type=click.Choice(["text", "json", "md"]), default="text", show_default=True)
+@click.option(
+    "--format", "chosen", type=click.Choice(["text", "json", "md"]), default="text", show_default=True, help="Form of stdout."
+)
 @_language
 def rules(rule_id: str | None, chosen: str, language: str) -> None:
     """List the rules, or explain the one with this ID (or those with this prefix)."""
@@ -142,7 +145,9 @@ def rules(rule_id: str | None, chosen: str, language: str) -> None:
 
 @cli.command()
 @click.argument("name")
-@click.option("--format", "chosen", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format", "chosen", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of stdout."
+)
 def api(name: str, chosen: str) -> None:
     """What becomes of the API called NAME on the NPU: any spelling (tf.x, tensorflow.compat.v1.x, hvd.x), or a pattern."""
     from tf2npu.report import api_list
@@ -300,7 +305,7 @@ def tune(words: tuple[str, ...], **options) -> None:
     raise SystemExit(tuning_command.tune(words, **options))
 
 
-@cli.group()
+@cli.group(cls=CommandGroup)
 def bank() -> None:
     """The knowledge bank of tuned operators: show, merge, export."""
 
