@@ -14,7 +14,7 @@ from tf2npu.compare_options import compare
 from tf2npu.dump_command import dump
 from tf2npu.filled_path import FilledPath
 from tf2npu.help_page import LANGUAGE_VARIABLE, CommandGroup
-from tf2npu.option_types import Devices, Formats
+from tf2npu.option_types import Devices, Formats, addresses
 from tf2npu.script_words import RunCommand, ScriptCommand
 
 EXIT_LEFT, EXIT_USAGE, EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
@@ -177,8 +177,8 @@ def api(name: str, chosen: str) -> None:
 @click.option("--open", "opens", is_flag=True, help="Show the report in the browser.")
 @_language
 def report(
-    report_file: Path | None, compared: tuple[Path, Path] | None, fail_on: str | None, prefix: str, single_file: bool, opens: bool,
-    formats: list[str], **options,
+    report_file: Path | None, compared: tuple[Path, Path] | None, fail_on: str | None, prefix: str, formats: list[str],
+    single_file: bool, opens: bool, **options,
 ) -> None:  # fmt: skip
     """Render a report again, or compare two reports.
 
@@ -194,17 +194,6 @@ def report(
     raise SystemExit(progress_command.run(*compared, formats, **options, fail_on=fail_on))
 
 
-def _addresses(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """The hosts of a list.  Raises: click.BadParameter for one without a name, or that ssh would take for an option."""
-    hosts = tuple(host.strip() for host in value.split(",")) if value is not None else ()
-    for host in hosts:
-        if not host or host.startswith("-"):
-            raise click.BadParameter(f"{host!r} is no host: write addresses with commas between them")
-        if hosts.count(host) > 1:
-            raise click.BadParameter(f"{host} is there twice: --devices says how many ranks a host has")
-    return hosts
-
-
 @cli.command(cls=RunCommand, context_settings={"allow_interspersed_args": False})
 @click.option(
     "--devices",
@@ -215,7 +204,7 @@ def _addresses(context: click.Context, parameter: click.Parameter, value: str | 
     help="Devices, a process each; with --hosts on each host.",
 )
 @click.option(
-    "--hosts", callback=_addresses, metavar="A,B", help="Run on several hosts, A first; each has this folder and this Python."
+    "--hosts", callback=addresses, metavar="A,B", help="Run on several hosts, A first; each has this folder and this Python."
 )
 @click.option("--rank-table", metavar="FILE", help="Run the devices that a rank table has on this machine.")
 @click.option(

@@ -11,16 +11,16 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "What is converted": ("main", "exclude", "no_gitignore", "python2", "data", "select", "ignore"),
         "How": ("distributed", "unsafe_fixes", "in_place", "force"),
         "Instead of writing": ("diff", "dry_run", "check"),
-        _REPORT: ("report_folder", "formats", "language", "baseline", "write_baseline", "volume"),
+        _REPORT: ("report_folder", "formats", "language", "baseline", "write_baseline", "volume", "opens"),
         "Speed": ("jobs", "no_cache"),
     },
     "scan": {
         "What is looked at": ("main", "exclude", "no_gitignore", "python2", "select", "ignore", "distributed"),
-        _REPORT: ("report_folder", "formats", "language", "baseline", "write_baseline", "volume", "force"),
+        _REPORT: ("report_folder", "formats", "language", "baseline", "write_baseline", "volume", "opens", "force"),
         "Speed": ("jobs", "no_cache"),
     },
     "report": {
-        "Render": ("formats", "target", "prefix", "language"),
+        "Render": ("formats", "target", "prefix", "language", "single_file", "opens"),
         "Compare": ("compared", "fail_on"),
     },
     "run": {
