@@ -20,6 +20,7 @@ _REPRS = (
     (re.compile(r"<(\w+\.\w+): [^<>]*>"), r"\1"),  # a member of an enum
     (re.compile(r"<tensorflow\.(?:\w+\.)*([A-Z]\w+) object[^<>]*>"), r"\1()"),
     (re.compile(r"<[^<>]* object[^<>]*>"), "..."),
+    (re.compile(r"(?<==)dtype: DT_[^=]*?(?=, \w+=|\)$)"), "..."),  # a message of protobuf's
 )
 """How Python shows an object that is the default of a parameter, and what stands for it here. What is no name is "..."."""
 

@@ -5,7 +5,6 @@ Only a person reads it. A pipe gets the lines of as_text, whatever this module d
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
@@ -19,6 +18,7 @@ from rich.text import Text
 from tf2npu.findings import Level
 from tf2npu.report.apis import sentence
 from tf2npu.report.as_text import LABEL_STYLES, STYLES, Line, place
+from tf2npu.report.console import console
 from tf2npu.report.decisions import LABELS, Decision
 from tf2npu.report.language import Catalogue, catalogue
 from tf2npu.report.model import Report
@@ -28,23 +28,6 @@ from tf2npu.report.visible import visible
 
 MOST_DECISIONS = 5
 """Decisions that are shown unless all are asked for: with three lines each they leave the verdict on the screen."""
-_WIDTH = 80
-"""Columns of a terminal that does not say how many it has."""
-_LEAST_WIDTH = 20
-"""Columns below which a sentence would be one word a line."""
-
-
-def console(stream: TextIO) -> Console:
-    """A console on this stream, as wide as its terminal; it reads no markup, so that texts of users draw nothing."""
-    return Console(file=stream, width=_width(stream), highlight=False, markup=False, emoji=False)
-
-
-def _width(stream: TextIO) -> int:
-    try:
-        columns = os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):
-        columns = 0
-    return max(columns or _WIDTH, _LEAST_WIDTH)
 
 
 def show(report: Report, headline: str, outlook: Outlook, stream: TextIO, *, shows_all: bool = False) -> None:
