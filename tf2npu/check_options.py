@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from tf2npu.filled_path import FilledPath
+from tf2npu.help_page import LANGUAGE_VARIABLE
 from tf2npu.script_words import ScriptCommand
 
 _path = FilledPath(path_type=Path)
@@ -29,7 +30,10 @@ _path = FilledPath(path_type=Path)
 @click.option("--free", "is_free", is_flag=True, help="Let the runs go on from their own variables, so that errors add up.")
 @click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME", help="Chip of the device runs.")
 @click.option("--report", type=_path, metavar="DIR", help="Put the verdict into the migration report of this folder, too.")
-@click.option("--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Language.")
+@click.option(
+    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=LANGUAGE_VARIABLE,
+    help="Language of text and page.",
+)  # fmt: skip
 @click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
 def check(words: tuple[str, ...], **options) -> None:
     """Say why the migrated SCRIPT's loss is not the original's: at which node and line, which cause, what mends it.

@@ -13,7 +13,8 @@ from tf2npu.check_options import check
 from tf2npu.compare_options import compare
 from tf2npu.dump_command import dump
 from tf2npu.filled_path import FilledPath
-from tf2npu.option_types import Devices, Formats
+from tf2npu.help_page import LANGUAGE_VARIABLE, CommandGroup
+from tf2npu.option_types import Devices, Formats, addresses
 from tf2npu.script_words import RunCommand, ScriptCommand
 
 EXIT_LEFT, EXIT_USAGE, EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
@@ -24,14 +25,14 @@ ours (EX_SOFTWARE of sysexits.h), ended by SIGINT (as shells report it)."""
 _path = FilledPath(path_type=Path)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(tf2npu.__version__, prog_name="tf2npu")
 def cli() -> None:
     """Move TensorFlow 1.x training code to Ascend NPUs: convert it, read what was done, run it on a simulated device."""
 
 
 _language = click.option(
-    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True,
+    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=LANGUAGE_VARIABLE,
     help="Language of the report; report.json stays English.",
 )  # fmt: skip
 
@@ -42,7 +43,7 @@ def _places(command):
         click.option("--json", "json_file", type=_path, metavar="FILE", help="Write JSON; - for stdout instead of the text."),
         click.option("--report", "folder", type=_path, metavar="DIR", help="Write it as a web page into this folder."),
         click.option(
-            "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True,
+            "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=LANGUAGE_VARIABLE,
             help="Language of text and page.",
         ),
     )  # fmt: skip
@@ -75,6 +76,8 @@ def _selection(command):
         click.option("--exclude", multiple=True, metavar="GLOB", help="Do not convert these files (as in .gitignore)."),
         click.option("--no-gitignore", is_flag=True, help="Also convert what .gitignore files name."),
         _language,
+        click.option("-q", "--quiet", "volume", flag_value="quiet", help="Print the verdict alone."),
+        click.option("-v", "--verbose", "volume", flag_value="verbose", help="Print every finding."),
         click.option("--force", is_flag=True, help="Write into a folder that is not ours; back up files changed by hand."),
         click.option("--no-cache", is_flag=True, help="Do not use or fill the cache of results."),
     )  # fmt: skip
@@ -125,7 +128,9 @@ def scan(src: Path, **options) -> None:
 
 @cli.command()
 @click.argument("rule_id", metavar="[ID]", required=False)
-@click.option("--format", "chosen", type=click.Choice(["text", "json", "md"]), default="text", show_default=True)
+@click.option(
+    "--format", "chosen", type=click.Choice(["text", "json", "md"]), default="text", show_default=True, help="Form of stdout."
+)
 @_language
 def rules(rule_id: str | None, chosen: str, language: str) -> None:
     """List the rules, or explain the one with this ID (or those with this prefix)."""
@@ -140,7 +145,9 @@ def rules(rule_id: str | None, chosen: str, language: str) -> None:
 
 @cli.command()
 @click.argument("name")
-@click.option("--format", "chosen", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format", "chosen", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of stdout."
+)
 def api(name: str, chosen: str) -> None:
     """What becomes of the API called NAME on the NPU: any spelling (tf.x, tensorflow.compat.v1.x, hvd.x), or a pattern."""
     from tf2npu.report import api_list
@@ -153,32 +160,38 @@ def api(name: str, chosen: str) -> None:
 
 
 @cli.command()
-@click.argument("report_file", type=_path, metavar="REPORT.json")
-@click.option("--format", "formats", type=Formats(), default="text", show_default=True, metavar="LIST")
-@click.option("--report", "folder", type=_path, metavar="DIR", help="Where to write.  [default: beside REPORT.json]")
+@click.argument("report_file", type=_path, metavar="[REPORT.json]", required=False)
+@click.option("--format", "formats", type=Formats(), default="text", show_default=True, metavar="LIST", help="Formats to write.")
+@click.option("--report", "target", type=_path, metavar="DIR", help="Where to write.  [default: beside REPORT.json or NEW.json]")
 @click.option("--prefix", default="", metavar="PATH", help="Where SRC lies in the repository, for github, gitlab and junit.")
+@click.option(
+    "--compare",
+    "compared",
+    type=_path,
+    nargs=2,
+    metavar="OLD.json NEW.json",
+    help="Say what was closed, what is new and what moved between two reports; as text, html, md or json.",
+)
+@click.option("--fail-on", type=click.Choice(["new"]), help="With --compare: exit 1 where there is new work.")
 @click.option("--single-file", is_flag=True, help="Write report.html, one file with all pages, up to 5 MB.")
 @click.option("--open", "opens", is_flag=True, help="Show the report in the browser.")
 @_language
 def report(
-    report_file: Path, formats: list[str], folder: Path | None, prefix: str, single_file: bool, opens: bool, language: str
-) -> None:
-    """Render a report again. One format alone other than html and xlsx goes to stdout, unless --report names a folder."""
-    from tf2npu import commands
+    report_file: Path | None, compared: tuple[Path, Path] | None, fail_on: str | None, prefix: str, formats: list[str],
+    single_file: bool, opens: bool, **options,
+) -> None:  # fmt: skip
+    """Render a report again, or compare two reports.
 
-    chosen = ["one-file"] if single_file else formats
-    raise SystemExit(commands.render_again(report_file, chosen, folder, prefix, language, opens=opens))
+    One format alone other than html and xlsx goes to stdout, unless --report names a folder.
+    """
+    from tf2npu import commands, progress_command
 
-
-def _addresses(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """The hosts of a list.  Raises: click.BadParameter for one without a name, or that ssh would take for an option."""
-    hosts = tuple(host.strip() for host in value.split(",")) if value is not None else ()
-    for host in hosts:
-        if not host or host.startswith("-"):
-            raise click.BadParameter(f"{host!r} is no host: write addresses with commas between them")
-        if hosts.count(host) > 1:
-            raise click.BadParameter(f"{host} is there twice: --devices says how many ranks a host has")
-    return hosts
+    if compared is None and report_file is not None and fail_on is None:
+        chosen = ["one-file"] if single_file else formats
+        raise SystemExit(commands.render_again(report_file, chosen, prefix=prefix, opens=opens, **options))
+    if compared is None or report_file is not None or prefix or single_file or opens:
+        raise click.UsageError("name one REPORT.json to render, or two reports behind --compare, which --fail-on needs")
+    raise SystemExit(progress_command.run(*compared, formats, **options, fail_on=fail_on))
 
 
 @cli.command(cls=RunCommand, context_settings={"allow_interspersed_args": False})
@@ -191,7 +204,7 @@ def _addresses(context: click.Context, parameter: click.Parameter, value: str | 
     help="Devices, a process each; with --hosts on each host.",
 )
 @click.option(
-    "--hosts", callback=_addresses, metavar="A,B", help="Run on several hosts, A first; each has this folder and this Python."
+    "--hosts", callback=addresses, metavar="A,B", help="Run on several hosts, A first; each has this folder and this Python."
 )
 @click.option("--rank-table", metavar="FILE", help="Run the devices that a rank table has on this machine.")
 @click.option(
@@ -281,7 +294,7 @@ def tune(words: tuple[str, ...], **options) -> None:
     raise SystemExit(tuning_command.tune(words, **options))
 
 
-@cli.group()
+@cli.group(cls=CommandGroup)
 def bank() -> None:
     """The knowledge bank of tuned operators: show, merge, export."""
 

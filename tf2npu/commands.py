@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -19,7 +18,9 @@ from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
 from tf2npu.files.directory import Directory
 from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult, Seen
+from tf2npu.kept_history import keep_history
 from tf2npu.kept_runs import keep_runs
+from tf2npu.named_report import named_report
 from tf2npu.open_report import open_report
 from tf2npu.project.conversion import Conversion, convert_project, resolve_distributed
 from tf2npu.project.progress import Bar
@@ -27,12 +28,13 @@ from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report import as_json, as_text, folder, rule_list
+from tf2npu.report import as_text, folder, rule_list
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
 from tf2npu.report.visible import visible
 from tf2npu.rules import plugin_problems, plugins
+from tf2npu.screen import QUIET, Rerun, show_all, show_path, show_summary
 from tf2npu.session_options import of_text, why_unknown
 
 STDIN = Path("-")
@@ -44,22 +46,23 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     _check_where_to_write(src, out, in_place, writes)
     if src == STDIN:
         return _convert_stdin(out, diff=diff, check=check, writes=writes, **options)
-    report_folder, language, opens = (options.pop(name) for name in ("report_folder", "language", "opens"))
+    report_folder, language, opens, volume = (options.pop(name) for name in ("report_folder", "language", "opens", "volume"))
     formats, force = options["formats"], options["force"]
     request = _request(src, out if writes else None, data=data, in_place=in_place, **options)
     if writes:
         report_folder = report_folder or (request.out_folder or Path()) / REPORT_FOLDER
     _check_report_folder(report_folder, formats, force)
     known = Baseline.asked(options)
-    done = _converted(request)
+    done = _converted(request, volume)
     if diff:
         _show_diffs(done.results)
     report = _report(done, "convert" if writes else "scan", known, src, language)
     if report_folder is not None:
         keep_runs(report, report_folder, out or src)
+        keep_history(report, report_folder, src)
     stream = sys.stderr if diff else sys.stdout
     try:
-        _tell(report, report_folder, formats, stream=stream, rerun=(src, out), jobs=request.jobs, force=force)
+        _tell(report, report_folder, formats, stream=stream, rerun=(src, out), volume=volume, jobs=request.jobs, force=force)
         if opens:
             open_report(report_folder, formats)
     finally:  # the report may be what cannot be written
@@ -83,16 +86,17 @@ def scan(src: Path, **options) -> int:
     """`tf2npu scan`; returns the exit code."""
     if src == STDIN:
         raise RefusedRequest("scan reads files and folders; for one file on stdin use `tf2npu convert - --dry-run`")
-    report_folder, language, opens = (options.pop(name) for name in ("report_folder", "language", "opens"))
+    report_folder, language, opens, volume = (options.pop(name) for name in ("report_folder", "language", "opens", "volume"))
     report_folder = report_folder or Path(REPORT_FOLDER)
     formats, force = options["formats"], options["force"]
     request = _request(src, None, data="link", **options)
     _check_report_folder(report_folder, formats, force)
     known = Baseline.asked(options)
-    done = _converted(request)
+    done = _converted(request, volume)
     report = _report(done, "scan", known, src, language)
     keep_runs(report, report_folder, src)
-    _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None), jobs=request.jobs, force=force)
+    keep_history(report, report_folder, src)
+    _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None), volume=volume, jobs=request.jobs, force=force)
     if opens:
         open_report(report_folder, formats)
     return _finished(done, exit_code(report))
@@ -100,14 +104,11 @@ def scan(src: Path, **options) -> int:
 
 def render_again(file: Path, formats: list[str], target: Path | None, prefix: str, language: str, *, opens: bool = False) -> int:
     """`tf2npu report`; returns the exit code."""
-    try:
-        report = as_json.read(file)
-    except OSError as error:
-        raise RefusedRequest(f"{file}: cannot be read: {error.strerror or error}") from None
-    except as_json.NotAReport as error:
-        raise RefusedRequest(f"{file}: {error}") from None
+    report = named_report(file)
     report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
-    if target is None and formats == ["text"]:
+    if target is None and formats == ["text"] and sys.stdout.isatty():
+        show_all(report, report.headline, sys.stdout)
+    elif target is None and formats == ["text"]:
         as_text.show(localized_lines(as_text.full(localized(report, language)), language), sys.stdout)
     elif target is None and len(formats) == 1 and folder.is_text(formats[0]):
         click.echo(folder.text_of(report, formats[0]), nl=False)
@@ -220,12 +221,16 @@ def _check_ids(config: Config) -> None:
         raise RefusedRequest(f"no rule has the id {unknown[0]}; `tf2npu rules` lists them")
 
 
-def _converted(request: Request) -> Conversion:
+def _converted(request: Request, volume: str) -> Conversion:
     with Bar(sys.stderr) as bar:
         try:
-            return convert_project(request, bar.show)
+            return convert_project(request, bar.show if volume != QUIET else _show_nothing)
         except UsageProblem as problem:
             raise RefusedRequest(str(problem)) from None
+
+
+def _show_nothing(what: str, done: int, total: int) -> None:
+    """In the place of a bar."""
 
 
 def _report(done: Conversion, command: str, known: Baseline, src: Path, language: str) -> Report:
@@ -263,14 +268,15 @@ def _check_report_folder(report_folder: Path | None, formats: list[str], force: 
         raise RefusedRequest(str(error)) from None
 
 
-def _tell(report: Report, report_folder: Path | None, formats: list[str], *, stream, rerun, **options: Any) -> None:
+def _tell(
+    report: Report, report_folder: Path | None, formats: list[str], *, stream: TextIO, rerun: Rerun, volume: str, **options: Any
+) -> None:
     """Write the report and show the short form, with the command to rerun as the user would type it."""
-    lines = list(localized_lines(as_text.brief(localized(report, report.language)), report.language))
-    lines[0] = as_text.Line(_with_places(lines[0].text, *rerun), lines[0].style)
-    as_text.show(lines, stream)  # first: files are converted, also where the report cannot be written
+    show_summary(report, stream, rerun, volume)  # first: files are converted, also where the report cannot be written
     if report_folder is not None and folder.has_files(formats):
         _write_report(report, report_folder, formats, **options)
-        as_text.show([as_text.Line(f"report: {_shown_report(report_folder, formats)}")], stream)
+        if volume != QUIET:
+            show_path(_shown_report(report_folder, formats), stream, report.language)
     if "github" in formats:
         stream.write(folder.text_of(report, "github"))
 
@@ -282,11 +288,6 @@ def _write_report(report: Report, target: Path, formats: list[str], **options: A
         raise RefusedRequest(f"{target}: the report cannot be written: {error.strerror or error}") from None
     except (Busy, folder.ForeignFile, folder.TooLarge) as error:
         raise RefusedRequest(f"{error}; the report is not written") from None
-
-
-def _with_places(headline: str, src: Path, out: Path | None) -> str:
-    names = {"SRC": shlex.quote(str(src)), "OUT": shlex.quote(str(out or "OUT"))}
-    return re.sub(r"`tf2npu convert SRC OUT", lambda m: f"`tf2npu convert {names['SRC']} {names['OUT']}", headline)
 
 
 def _shown_report(report_folder: Path, formats: list[str]) -> Path:
@@ -349,5 +350,8 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
         sys.stdout.buffer.write(result.after or data)
         sys.stdout.buffer.flush()
     _check_report_folder(options["report_folder"], options["formats"], options["force"])
-    _tell(report, options["report_folder"], options["formats"], stream=sys.stderr, rerun=(STDIN, None), force=options["force"])
+    _tell(
+        report, options["report_folder"], options["formats"], stream=sys.stderr, rerun=(STDIN, None), volume=options["volume"],
+        force=options["force"],
+    )  # fmt: skip
     return exit_code(report, check=check)

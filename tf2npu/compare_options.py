@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from tf2npu.filled_path import FilledPath
+from tf2npu.help_page import LANGUAGE_VARIABLE, HelpPage
 
 _path = FilledPath(path_type=Path)
 
 
-@click.command()
+@click.command(cls=HelpPage)
 @click.argument("dump", type=_path)
 @click.argument("reference", type=_path)
 @click.option("--graph", type=_path, metavar="FILE", help="Graph file of the model, text or JSON.  [default: found by its name]")
@@ -33,8 +34,9 @@ _path = FilledPath(path_type=Path)
     "--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of stdout."
 )
 @click.option(
-    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Language of the page."
-)
+    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=LANGUAGE_VARIABLE,
+    help="Language of the page.",
+)  # fmt: skip
 def compare(dump: Path, reference: Path, **options) -> None:
     """Compare the tensors of DUMP, operator by operator, with those of REFERENCE, and say where the difference begins.
 

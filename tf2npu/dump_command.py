@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 
 from tf2npu.filled_path import FilledPath
+from tf2npu.help_page import CommandGroup
 from tf2npu.script_words import ScriptCommand
 
 _path = FilledPath(path_type=Path)
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def dump() -> None:
     """Tensors of a run in files: the reference from the original script, and what is in dump files and graph files."""
 

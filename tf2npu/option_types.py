@@ -39,3 +39,14 @@ class Devices(click.ParamType):
             return devices_named(value) if isinstance(value, str) else value
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+def addresses(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """The hosts of a list.  Raises: click.BadParameter for one without a name, or that ssh would take for an option."""
+    hosts = tuple(host.strip() for host in value.split(",")) if value is not None else ()
+    for host in hosts:
+        if not host or host.startswith("-"):
+            raise click.BadParameter(f"{host!r} is no host: write addresses with commas between them")
+        if hosts.count(host) > 1:
+            raise click.BadParameter(f"{host} is there twice: --devices says how many ranks a host has")
+    return hosts

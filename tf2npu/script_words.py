@@ -6,8 +6,10 @@ import itertools
 
 import click
 
+from tf2npu.help_page import HelpPage
 
-class RunCommand(click.Command):
+
+class RunCommand(HelpPage):
     """`run`, where everything after SCRIPT or after `-m MODULE` is the script's own, options included."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -22,7 +24,7 @@ class RunCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
-class ScriptCommand(click.Command):
+class ScriptCommand(HelpPage):
     """`predict` and `tune`, whose options may stand before and after SCRIPT; what they do not know there is the script's own.
 
     Everything behind -- is the script's, too. --batch takes all the numbers that follow it.

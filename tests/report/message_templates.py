@@ -39,8 +39,16 @@ _RENDERERS = (
     "run_section",
     "as_markdown",
     "as_xlsx",
+    "outlook",
+    "terminal",
 )
-REPORT = tuple(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS)
+_SECTIONS = ("history",)
+_COMPARED = ("comparison", "sentences", "as_text", "as_markdown")
+REPORT = (
+    *(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS),
+    *(PACKAGE / "report" / "compared" / f"{name}.py" for name in _COMPARED),
+    *(PACKAGE / "report" / "sections" / f"{name}.py" for name in _SECTIONS),
+)
 PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").rglob("*.html")))
 # Calls whose texts nobody reads in a report: examples, patterns, look-ups, defects of the program itself.
 _NOT_SAID = {

@@ -89,7 +89,11 @@ def _print_log() -> None:
     lines = log.digest() + (log.summary() if os.environ.get(LOG_VARIABLE) in ("full", "debug") else [])
     lines += _some_on_device() + _without_effect() if lines else filter(None, [none_on_device()])
     lines += _still_open()
-    if lines:
+    if lines and sys.stderr is not None and sys.stderr.isatty():
+        from npu_bridge import _closing_block  # rich costs a tenth of a second to import
+
+        _closing_block.show(lines, run_document(), sys.stderr)
+    elif lines:
         print("\n".join(f"npu_runtime: {line}" for line in lines), file=sys.stderr)
 
 

@@ -46,9 +46,13 @@ class Bar:
     def _draw(self, what: str, done: int, total: int) -> None:
         if self._bar is None:
             from rich.console import Console
-            from rich.progress import Progress
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-            self._bar = Progress(console=Console(file=self._stream), auto_refresh=False, transient=True)
+            columns = (
+                TextColumn("{task.description}"), BarColumn(bar_width=None), MofNCompleteColumn(), TextColumn("files,"),
+                TimeRemainingColumn(compact=True), TextColumn("left"),
+            )  # fmt: skip
+            self._bar = Progress(*columns, console=Console(file=self._stream), auto_refresh=False, transient=True, expand=True)
         if what not in self._tasks:
             self._tasks[what] = self._bar.add_task(what, total=total)
         self._bar.update(self._tasks[what], completed=done)

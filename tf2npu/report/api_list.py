@@ -7,10 +7,22 @@ import json
 import re
 from fnmatch import fnmatchcase
 
-from tf2npu.api_support.table import Api, not_simulated_part, qualified, shown, signatures, table
+from tf2npu.api_support.table import Api, not_simulated, not_simulated_part, qualified, shown, signatures, table
+from tf2npu.rules import Example, all_rules
 
 _SELF = re.compile(r"^\((?:self|cls)(?:, /)?(?:, )?")
 _WILD = frozenset("*?[")
+_REPRS = (
+    (re.compile(r"<(?:[\w ]+ )?function (?:[\w.]+\.)?<lambda>[^<>]*>"), "..."),
+    (re.compile(r"<function ([\w.]+)\.<locals>\.[\w.]+[^<>]*>"), r"\1(...)"),  # what a function has made
+    (re.compile(r"<(?:built-in )?function (\w+)[^<>]*>"), r"\1"),
+    (re.compile(r"<class '(?:\w+\.)*(\w+)'>"), r"\1"),
+    (re.compile(r"<(\w+\.\w+): [^<>]*>"), r"\1"),  # a member of an enum
+    (re.compile(r"<tensorflow\.(?:\w+\.)*([A-Z]\w+) object[^<>]*>"), r"\1()"),
+    (re.compile(r"<[^<>]* object[^<>]*>"), "..."),
+    (re.compile(r"(?<==)dtype: DT_[^=]*?(?=, \w+=|\)$)"), "..."),  # a message of protobuf's
+)
+"""How Python shows an object that is the default of a parameter, and what stands for it here. What is no name is "..."."""
 
 
 def entries(name: str) -> list[Api]:
@@ -55,24 +67,47 @@ def _document(api: Api) -> dict[str, object]:
         "note": api.note,
         "simulated": not_simulated_part(api.name) is None,
         "signature": _signature(api),
+        **({"write": {"before": found.before, "after": found.write or found.after}} if (found := _example(api)) else {}),
         "aliases": _public(api),
     }
 
 
 def _in_full(api: Api) -> str:
     lines = [f"{shown(api.name)}{_signature(api)}", f"  verdict: {api.verdict.value}"]
+    if (example := _example(api)) is not None:
+        written = example.write or example.after
+        lines += ["  write:", *(f"    - {line}" for line in example.before.split("\n"))]
+        lines += [f"    + {line}" for line in written.split("\n")]
     lines += [f"  rule:    {api.rule} (`tf2npu rules {api.rule}` explains it)"] if api.rule else []
     lines += [f"  note:    {api.note}"] if api.note else []
-    lines += ["  run:     not in a simulated run (`tf2npu rules NPU968` explains it)"] if not_simulated_part(api.name) else []
+    if part := not_simulated_part(api.name):
+        use = f"; use {instead} there" if (instead := not_simulated().get(part)) else ""
+        lines.append(f"  run:     not in a simulated run{use} (`tf2npu rules NPU968` explains it)")
     lines += [f"  source:  {api.source}", f"  kind:    {api.kind}"]
     aliases = [shown(name) for name in _public(api)]
     lines += [f"  also:    {', '.join(aliases)}"] if aliases else []
     return "\n".join(lines) + "\n"
 
 
+def _example(api: Api) -> Example | None:
+    """What the API's rule writes, or tells a person to write, in a place where one of its names stands; the shortest."""
+    rules = [rule for rule in all_rules() if rule.id == api.rule] if api.rule else []
+    names = re.compile("|".join(rf"(?<![\w.]){re.escape(shown(name))}(?!\w)" for name in (api.name, *_public(api))))
+    changed = [one for rule in rules for one in rule.examples if (one.write or one.after) != one.before]
+    fitting = [one for one in changed if names.search(one.before)]
+    return min(fitting, key=lambda one: (len(one.before), one.before), default=None)
+
+
 def _signature(api: Api) -> str:
-    """As a caller counts the parameters: without self."""
-    return _SELF.sub("(", signatures().get(api.name, ""))
+    """As a caller counts the parameters: without self, and with defaults as one would write them."""
+    return without_reprs(_SELF.sub("(", signatures().get(api.name, "")))
+
+
+def without_reprs(signature: str) -> str:
+    """A signature with names in the place of what Python shows of objects: `relu`, and not `<function relu at 0x7f...>`."""
+    for pattern, name in _REPRS:
+        signature = pattern.sub(name, signature)
+    return signature
 
 
 def _public(api: Api) -> list[str]:

@@ -13,7 +13,7 @@ import msgspec
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.findings import Finding, Level, Span
 from tf2npu.report.apis import numbers
-from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, Report
+from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, HistoryEntry, Report
 from tf2npu.report.places import n_places
 from tf2npu.report.report_document import ApiEntry, FileEntry, FindingEntry, Range, ReportDocument
 
@@ -41,6 +41,7 @@ def pieces(report: Report) -> Iterator[str]:
         **({"run": report.run} if report.run is not None else {}),
         **({"earlier_runs": report.earlier_runs} if report.earlier_runs else {}),
         **({"check": report.check} if report.check is not None else {}),
+        **({"history": [_entry(entry) for entry in report.history]} if len(report.history) > 1 else {}),
     }
     yield json.dumps(document, indent=1).removesuffix("\n}")
     yield from lines("apis", map(_api, report.apis))
@@ -133,6 +134,11 @@ def _summary(report: Report) -> dict[str, Any]:
     }
 
 
+def _entry(entry: HistoryEntry) -> dict[str, int]:
+    minutes = {"minutes": entry.minutes} if entry.minutes is not None else {}
+    return {"decisions": entry.decisions, "findings": entry.findings, "places": entry.places, **minutes}
+
+
 def _api(row: ApiRow) -> dict[str, Any]:
     return {
         "name": row.name,
@@ -197,6 +203,7 @@ def _report(document: ReportDocument, raw: dict[str, Any]) -> Report:
         run=raw.get("run"),
         earlier_runs=raw.get("earlier_runs", []),
         check=raw.get("check"),
+        history=tuple(HistoryEntry(e.decisions, e.findings, e.places, e.minutes) for e in document.history),
     )
 
 

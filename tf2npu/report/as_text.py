@@ -15,14 +15,15 @@ from tf2npu.report.places import counted_findings, n_places
 from tf2npu.report.run_section import lines as run_lines
 from tf2npu.report.visible import visible
 
-_STYLES = {
+STYLES = {
     Level.UNSUPPORTED: "bold red",
     Level.MANUAL: "bold yellow",
     Level.FIXED: "green",
     Level.SKIPPED: "dim",
     Level.INFO: "cyan",
 }
-_LABEL_STYLES = {"failed": "bold red", "known": "dim"}
+LABEL_STYLES = {"failed": "bold red", "known": "dim"}
+"""How a level, and any other label in its place, looks on a terminal."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def finding_lines(report: Report, file: FileReport, findings: Iterable[Finding],
         text = visible(finding.message) if is_first else catalogue(report.language).text(f"as at {first}")
         yield Line(
             f"{place(file.path, finding)}: {label or finding.level.value} {visible(finding.rule)} {text}",
-            _LABEL_STYLES.get(label) or _STYLES[finding.level],
+            LABEL_STYLES.get(label) or STYLES[finding.level],
         )
 
 

@@ -84,6 +84,16 @@ class FileReport:
         return self.source is not None and bool(self.findings or self.changes)
 
 
+@dataclass(frozen=True)
+class HistoryEntry:
+    """What was left after a conversion.  minutes: estimate of the work; None where there was none."""
+
+    decisions: int
+    findings: int
+    places: int
+    minutes: int | None = None
+
+
 @dataclass
 class Report:
     """A whole report.
@@ -94,6 +104,7 @@ class Report:
     apis: every TensorFlow and Horovod API that the project refers to.  run: what `tf2npu run --report` adds, as data.
     earlier_runs: the last run of each other script.
     check: what `tf2npu check --report` adds.
+    history: what was left after each conversion into the folder, this one last.
     """
 
     files: list[FileReport] = field(default_factory=list)
@@ -109,6 +120,7 @@ class Report:
     run: dict[str, Any] | None = None
     earlier_runs: list[dict[str, Any]] = field(default_factory=list)
     check: dict[str, Any] | None = None
+    history: tuple[HistoryEntry, ...] = ()
 
     @property
     def runs(self) -> list[dict[str, Any]]:

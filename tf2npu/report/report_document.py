@@ -204,6 +204,13 @@ class Check(Struct):
     modes: list[CheckedMode]
 
 
+class HistoryDocument(Struct):
+    decisions: Count
+    findings: Count
+    places: Count
+    minutes: Count | None = None
+
+
 class ReportDocument(Struct):
     schema_version: str
     tool: Tool
@@ -213,3 +220,4 @@ class ReportDocument(Struct):
     run: Run | None = None
     earlier_runs: list[Run] = []
     check: Check | None = None
+    history: Annotated[list[HistoryDocument], Meta(max_length=1000)] = []

@@ -1,0 +1,85 @@
+"""The help of every command: groups that name real options, examples that can be typed, and Chinese for all of it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tests.cli.help_texts import commands, texts
+from tf2npu import help_page, help_sections
+from tf2npu.cli import cli
+from tf2npu.help_formatter import wrapped
+
+COMMANDS = dict(commands())
+
+
+def test_groups_and_summaries_name_what_there_is():
+    assert help_sections.EXAMPLES.keys() == COMMANDS.keys()
+    for words, groups in help_sections.OPTIONS.items():
+        names = [name for group in groups.values() for name in group]
+        assert sorted(names) == sorted(set(names)), "an option stands in one group"
+        known = {parameter.name for parameter in COMMANDS[words].params if isinstance(parameter, click.Option)}
+        assert set(names) <= known
+    assert sorted(name for names in help_sections.COMMANDS.values() for name in names) == sorted(cli.commands)
+    groups = {name for name, command in cli.commands.items() if isinstance(command, click.Group)}
+    assert help_sections.SUMMARIES.keys() == {*COMMANDS, *groups}
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_each_command_has_two_examples_that_can_be_typed(words):
+    examples = help_sections.EXAMPLES[words]
+    assert len(examples) >= 2 and len(set(examples)) == len(examples)
+    for example in examples:
+        program, *rest = shlex.split(example)
+        name = next(name for name in sorted(COMMANDS, key=len, reverse=True) if rest[: len(name.split())] == name.split())
+        assert program == "tf2npu"
+        context = COMMANDS[name].make_context(name, rest[len(name.split()) :])
+        assert not context.args, example
+
+
+@pytest.mark.parametrize("words", ["", *COMMANDS, "bank", "dump"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_help_is_in_the_language_and_fits(tool, words, language, monkeypatch):
+    monkeypatch.setenv(help_page.LANGUAGE_VARIABLE, language)
+    done = tool(*words.split(), "--help")
+    assert done.code == 0 and done.err == ""
+    assert all(cell_len(line) <= 80 for line in done.out.splitlines() if "tf2npu " not in line)
+    has_chinese = bool(re.search("[\u4e00-\u9fff]", done.out))
+    assert has_chinese == (language == "zh")
+    shown = [example for example in help_sections.EXAMPLES.get(words, ()) if example in done.out]
+    assert len(shown) == len(help_sections.EXAMPLES.get(words, ()))
+    command = COMMANDS.get(words)
+    for option in command.params if command is not None else ():
+        assert not isinstance(option, click.Option) or option.opts[-1] in done.out
+
+
+def test_the_option_of_the_language_wins_wherever_it_stands(tool, monkeypatch):
+    monkeypatch.setenv(help_page.LANGUAGE_VARIABLE, "en")
+    for words in (("convert", "--lang", "zh", "--help"), ("convert", "--help", "--lang=zh"), ("check", "--lang", "zh", "--help")):
+        assert "用法：" in tool(*words).out
+    assert "Usage:" in tool("convert", "--lang", "fr", "--help").out
+
+
+def test_the_environment_gives_the_language_of_a_command(tool, monkeypatch):
+    monkeypatch.setenv(help_page.LANGUAGE_VARIABLE, "zh")
+    assert "规则" in tool("rules", "NPU101").out or "来源" in tool("rules", "NPU101").out
+    assert tool("rules", "NPU101", "--lang", "en").out.isascii()
+
+
+@given(st.text(st.sampled_from("ab ，。网页x-/"), max_size=60), st.integers(4, 30))
+def test_lines_are_broken_by_cells_and_nothing_is_lost(text, width):
+    lines = wrapped(text, width)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    longest = max((cell_len(piece) for piece in re.split(r"(?=[网页])| ", text)), default=0)
+    assert all(cell_len(line) <= max(width, longest + 2) for line in lines)
+
+
+def test_every_text_has_one_in_chinese_and_none_is_left_over():
+    assert texts() - help_page.texts().keys() == set()
+    assert help_page.texts().keys() - texts() == set()

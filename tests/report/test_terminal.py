@@ -1,0 +1,170 @@
+"""The report on a terminal: as wide as it is, colours where they are wanted, and nothing that a text of a user's would draw."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from rich.cells import cell_len
+
+from tests.report import samples
+from tf2npu.convert import convert_source
+from tf2npu.findings import FileResult, Finding, Level, Span, Status
+from tf2npu.report import terminal
+from tf2npu.report.as_text import place
+from tf2npu.report.build import build
+from tf2npu.report.decisions import label_of_work
+from tf2npu.report.localized import localized
+from tf2npu.report.model import Report
+from tf2npu.report.outlook import outlook
+from tf2npu.report.visible import ODD
+from tf2npu.screen import show_path, show_summary
+
+SEQUENCE = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
+COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?3[0-7]m")
+SOURCE = "import tensorflow as tf\n" + "".join(f"q{n} = tf.py_func({n}, [x], tf.float32)\n" for n in "abcd")
+
+
+@contextmanager
+def tty(columns: int, rows: int = 50) -> Iterator[tuple[TextIO, int]]:
+    """A terminal: the end that a program writes to, and the descriptor at which a person sits."""
+    person, program = pty.openpty()
+    fcntl.ioctl(program, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    with os.fdopen(program, "w", encoding="utf-8", errors="backslashreplace") as stream:
+        yield stream, person
+    os.close(person)
+
+
+def drawn(report: Report, columns: int, *, language: str = "en", volume: str = "") -> str:
+    """What a person sees of a report, with its sequences."""
+    report.language = language
+    with tty(columns) as (stream, person):
+        os.set_blocking(person, False)
+        pieces = bytearray()
+        show_summary(report, Draining(stream, person, pieces), (Path("src"), Path("out")), volume)
+        stream.flush()
+        pieces += read_all(person)
+    return pieces.decode("utf-8").replace("\r\n", "\n")
+
+
+def read_all(person: int) -> bytes:
+    found = bytearray()
+    while True:
+        try:
+            found += os.read(person, 65536)
+        except OSError:
+            return bytes(found)
+
+
+class Draining:
+    """A terminal whose reader takes what is written, since the kernel holds 4 KB of it only."""
+
+    def __init__(self, stream: TextIO, person: int, pieces: bytearray) -> None:
+        self._stream, self._person, self._pieces = stream, person, pieces
+
+    def write(self, text: str) -> int:
+        for start in range(0, len(text), 500):
+            self._stream.write(text[start : start + 500])
+            self._stream.flush()
+            self._pieces += read_all(self._person)
+        return len(text)
+
+    def __getattr__(self, name: str):
+        return getattr(self._stream, name)
+
+
+def sample() -> Report:
+    return build([convert_source(SOURCE, "train.py"), convert_source("import tensorflow as tf\ntf.Session()\n", "model.py")])
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("NO_COLOR", "COLUMNS", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("columns", [80, 40])
+def test_sentences_are_as_wide_as_the_terminal(columns, language):
+    lines = SEQUENCE.sub("", drawn(sample(), columns, language=language)).split("\n")
+    assert len(lines) > 10
+    assert max(cell_len(line) for line in lines if not line.startswith("   tf2npu ")) <= columns
+
+
+def test_the_verdict_stands_first_and_the_level_alone_is_coloured():
+    text = drawn(sample(), 80)
+    plain = SEQUENCE.sub("", text)
+    assert plain.startswith("Ready after ")
+    said = next(line for line in text.split("\n") if "manual" in line and "NPU912" in line)
+    assert COLOUR.search(said) and not COLOUR.search(said.split("NPU912")[1])
+    assert "train.py:2:6 and 3 more" in plain, "the places of a sentence are told with it"
+    assert "tf2npu rules NPU912" in plain
+
+
+def test_no_color_is_obeyed(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not COLOUR.search(drawn(sample(), 80))
+    monkeypatch.setenv("TERM", "dumb")
+    assert "\x1b" not in drawn(sample(), 80)
+
+
+def test_quiet_is_one_line_and_verbose_has_every_place():
+    assert drawn(sample(), 80, volume="quiet").count("\n") == 1
+    text = SEQUENCE.sub("", drawn(sample(), 80, volume="verbose"))
+    assert all(f"train.py:{line}:6\n" in text for line in (2, 3, 4, 5))
+
+
+def test_a_pipe_gets_plain_lines(tmp_path):
+    with (tmp_path / "out.txt").open("w", encoding="utf-8") as stream:
+        show_summary(sample(), stream, (Path("src"), None), "")
+    lines = (tmp_path / "out.txt").read_text().splitlines()
+    assert lines[1].startswith("train.py:2:6: manual NPU912 ") and lines[2] == "train.py:3:6: manual NPU912 as at 2:6"
+
+
+def test_the_path_of_the_report_is_a_link(tmp_path):
+    path = tmp_path / "a b\x1b]0;x\x07" / "index.html"
+    with tty(80) as (stream, person):
+        show_path(path, stream, "en")
+        stream.flush()
+        text = os.read(person, 65536).decode()
+    assert path.as_uri() in text and "\x1b]0;" not in text and "<U+001B>" in text
+
+
+def test_markup_of_a_user_is_no_markup():
+    finding = Finding("NPU1", Level.MANUAL, Span(1, 1, 1, 2), "[bold red]x[/] :smile: [link=http://a]b[/link] \x1b[31m")
+    report = build([FileResult("[red]a.py", Status.UNCHANGED, [finding], [], b"x\n", b"x\n")])
+    text = SEQUENCE.sub("", drawn(report, 200))
+    assert "[bold red]x[/] :smile: [link=http://a]b[/link] <U+001B>[31m" in text and "[red]a.py:1:1" in text
+
+
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(samples.reports)
+def test_nothing_hostile_reaches_a_terminal_and_no_place_is_lost(report: Report):
+    plain = SEQUENCE.sub("", drawn(report, 80, volume="verbose"))
+    assert not ODD.search(plain.replace("\n", ""))
+    for file in report.files:
+        for finding in file.new_findings():
+            if label_of_work(file, finding):
+                assert place(file.path, finding).expandtabs(8) in plain.expandtabs(8)
+
+
+def test_levels_have_their_numbers():
+    report = localized(sample(), "en")
+    found = outlook(report)
+    with tty(80) as (stream, person):
+        terminal.console(stream).print(terminal._levels(report, found, terminal.catalogue("en")))
+        stream.flush()
+        rows = SEQUENCE.sub("", os.read(person, 65536).decode()).splitlines()
+    assert rows[0].split() == ["level", "decisions", "places"]
+    assert ["manual", str(len(found.left)), str(sum(d.n_places for d in found.left))] in [row.split() for row in rows]
