@@ -10,12 +10,14 @@ from typing import Any
 
 import msgspec
 
+from tf2npu.config import EffortSettings
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
-from tf2npu.findings import Finding, Level, Span
+from tf2npu.findings import EntryScript, Finding, Level, Span
 from tf2npu.report.apis import numbers
 from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, Report
 from tf2npu.report.places import n_places
-from tf2npu.report.report_document import ApiEntry, FileEntry, FindingEntry, Range, ReportDocument
+from tf2npu.report.report_document import ApiEntry, EffortEntry, FileEntry, FindingEntry, Range, ReportDocument
+from tf2npu.report.summary import summarised
 
 SCHEMA_FILE = Path(__file__).parent / "report.schema.json"
 _MOST_OF_A_REASON = 120
@@ -43,6 +45,8 @@ def pieces(report: Report) -> Iterator[str]:
         **({"check": report.check} if report.check is not None else {}),
     }
     yield json.dumps(document, indent=1).removesuffix("\n}")
+    if report.entries:
+        yield from lines("entries", map(_entry, report.entries))
     yield from lines("apis", map(_api, report.apis))
     yield from lines("files", map(_file, report.files))
     yield "\n}\n"
@@ -129,8 +133,13 @@ def _summary(report: Report) -> dict[str, Any]:
         },
         "left_out": list(report.left_out),
         "api": numbers(report),
+        **summarised(report),
         **baseline,
     }
+
+
+def _entry(entry: EntryScript) -> dict[str, Any]:
+    return {"path": entry.path, "starts": entry.starts, "trains": entry.trains}
 
 
 def _api(row: ApiRow) -> dict[str, Any]:
@@ -148,6 +157,8 @@ def _api(row: ApiRow) -> dict[str, Any]:
 def _file(file: FileReport) -> dict[str, Any]:
     document: dict[str, Any] = {"path": file.path, "status": file.status.value}
     document["findings"] = [_finding(finding, number in file.known) for number, finding in enumerate(file.findings)]
+    counts = {"references": file.references, "lines": file.lines, "imports": list(file.imports)}
+    document |= {name: value for name, value in counts.items() if value}
     if file.changes:
         document["changes"] = [{"rule": c.rule, **_place(c.span), "new": c.new} for c in file.changes]
     if file.cell_lines:
@@ -197,7 +208,16 @@ def _report(document: ReportDocument, raw: dict[str, Any]) -> Report:
         run=raw.get("run"),
         earlier_runs=raw.get("earlier_runs", []),
         check=raw.get("check"),
+        entries=tuple(EntryScript(entry.path, entry.starts, entry.trains) for entry in document.entries),
+        effort=_read_effort(summary.effort),
     )
+
+
+def _read_effort(entry: EffortEntry | None) -> EffortSettings:
+    if entry is None:
+        return EffortSettings()
+    settings = entry.settings
+    return EffortSettings(settings.low, settings.high, tuple((m.rule, m.first, m.further) for m in settings.minutes))
 
 
 def _read_file(entry: FileEntry) -> FileReport:
@@ -209,6 +229,9 @@ def _read_file(entry: FileEntry) -> FileReport:
         entry.source,
         entry.cell_lines,
         {number for number, finding in enumerate(entry.findings) if finding.known},
+        entry.references,
+        entry.lines,
+        tuple(entry.imports),
     )
 
 
