@@ -39,7 +39,7 @@ class Conversion:
     """What was done.
 
     config: as it was applied (`auto` resolved); distribution: where each kind of distributed training was seen; crashes:
-    tracebacks of defects of ours; entries: scripts that are run; imports: of each file that reaches TensorFlow, those that do too.
+    tracebacks of defects of ours; entries: scripts that are run; imports: of a file that reaches TensorFlow, those that do too.
     """
 
     config: Config
