@@ -242,7 +242,10 @@ def _report(done: Conversion, command: str, known: Baseline, src: Path, language
         mode=done.config.distributed,
         distributions=_distributions(done.distribution),
         left_out=done.left_out,
+        entries=done.entries,
+        imports=done.imports,
     )
+    report.effort = done.config.effort
     report.prefix, report.language = _place_in_repository(src), language
     known.apply(report)
     return report

@@ -22,6 +22,8 @@ TENSORFLOWS = ("1.15",)
 OLDEST_PYTHON = (3, 5)
 """The oldest Python that converted scripts run on: inserted code has keyword arguments behind *args and no f-strings."""
 SEVERITIES = ("unsupported", "manual", "info")
+MOST_MINUTES = 100_000
+"""The most minutes that settings may give to a place: fifty weeks of work."""
 _PYTHON = re.compile(r"3\.\d{1,2}$")
 _RULE_ID = re.compile(r"NPU(?:\d{0,3}|X\d{0,4})$")  # NPUX are rules of plug-ins
 _MOST_NAME_BYTES = 4096
@@ -55,6 +57,19 @@ class Target:
 
 
 @dataclass(frozen=True)
+class EffortSettings:
+    """How the report estimates work.
+
+    low, high: factors of the range around an estimate.  minutes: (rule id or prefix of ids, minutes for the first place, minutes
+    for each further one) in the place of the table's figures; the longest prefix decides.
+    """
+
+    low: float = 0.5
+    high: float = 2.0
+    minutes: tuple[tuple[str, float, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Config:
     """Settings of one conversion; immutable and picklable, so that every worker sees the same.
 
@@ -64,6 +79,7 @@ class Config:
     exclude: glob patterns of paths that are left out.  respect_gitignore: leave out what .gitignore names.
     entry_points: files, or `package.module:function` as in console_scripts, that are run.
     severity: (rule id or prefix, level) pairs that replace the level of findings.  target: what the result runs on.
+    effort: how work is estimated.
     """
 
     distributed: str = "none"
@@ -77,6 +93,7 @@ class Config:
     entry_points: tuple[str, ...] = ()
     severity: tuple[tuple[str, str], ...] = ()
     target: Target = Target()
+    effort: EffortSettings = EffortSettings()
 
     def is_enabled(self, rule_id: str) -> bool:
         """Whether a rule takes part: picked by `select` (an empty one picks all) and not dropped by `ignore`."""
@@ -259,6 +276,41 @@ def _target(key: str, value: Any, where: str) -> Target:
     return Target(python, tensorflow, adapter)
 
 
+def _effort(key: str, value: Any, where: str) -> EffortSettings:
+    if isinstance(value, EffortSettings):
+        return value
+    known = [f.name for f in fields(EffortSettings)]
+    if not isinstance(value, dict):
+        raise ConfigError(f"{where}: {key} must be a table with {', '.join(known)}, got {_SHOWN.repr(value)}")
+    for name in value:
+        if name not in known:
+            raise ConfigError(f"{where}: unknown key {_SHOWN.repr(name)} in {key}; known are {', '.join(known)}")
+    low = _number(f"{key}.low", value.get("low", EffortSettings.low), where, 1)
+    high = _number(f"{key}.high", value.get("high", EffortSettings.high), where, MOST_MINUTES)
+    if high < 1:
+        raise ConfigError(f"{where}: {key}.high must be a number from 1 on, got {high}")
+    return EffortSettings(low, high, _minutes(f"{key}.minutes", value.get("minutes", {}), where))
+
+
+def _minutes(key: str, value: Any, where: str) -> tuple[tuple[str, float, float], ...]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{where}: {key} must be a table such as {{NPU601 = [60, 30]}}, got {_SHOWN.repr(value)}")
+    found = []
+    for rule_id, pair in value.items():
+        name = f"{key}.{_rule_id(key, rule_id, where)}"
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise ConfigError(f"{where}: {name} must be two numbers of minutes, got {_SHOWN.repr(pair)}")
+        first, further = (_number(name, minutes, where, MOST_MINUTES) for minutes in pair)
+        found.append((rule_id, first, further))
+    return tuple(sorted(found))
+
+
+def _number(key: str, value: Any, where: str, most: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+        raise ConfigError(f"{where}: {key} must be a number from 0 to {most}, got {_SHOWN.repr(value)}")
+    return float(value)
+
+
 def _one_of(key: str, value: Any, allowed: tuple[str, ...], where: str) -> Any:
     if value not in allowed:
         raise ConfigError(f"{where}: {key} must be one of {', '.join(allowed)}, got {_SHOWN.repr(value)}")
@@ -277,4 +329,5 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "entry_points": _entries,
     "severity": _severity,
     "target": _target,
+    "effort": _effort,
 }

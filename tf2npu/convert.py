@@ -84,9 +84,15 @@ def _said_of_copy(path: str, data: bytes, config: Config, project: ProjectFacts)
     return why_nothing_was_seen(path, data) + [finding for finding in said if config.is_enabled(finding.rule)]
 
 
+def _code_lines(text: str) -> int:
+    """Lines that are not blank."""
+    return sum(1 for line in text.splitlines() if line.strip())
+
+
 def _failed(path: str, data: bytes, span: Span, reason: str) -> FileResult:
     finding = Finding("NPU900", Level.SKIPPED, span, f"Not converted: {reason}", doc=doc_of("NPU900"))
-    return FileResult(path, Status.FAILED, [finding], before=data, after=data)
+    n_lines = _code_lines(data.decode("latin-1"))
+    return FileResult(path, Status.FAILED, [finding], before=data, after=data, lines=n_lines)
 
 
 def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
@@ -99,7 +105,7 @@ def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> F
     if source.ends_with_cr:
         edits = [dataclasses.replace(edit, new=edit.new.replace("\n", "\r")) for edit in edits]
     status = Status.CONVERTED if after != data else Status.UNCHANGED
-    return FileResult(path, status, _summed_up(outcome.findings), edits, data, after, outcome.apis)
+    return FileResult(path, status, _summed_up(outcome.findings), edits, data, after, outcome.apis, _code_lines(source.text))
 
 
 def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
@@ -112,7 +118,9 @@ def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFa
     findings = _summed_up(left + [notebook.relocate(f) for f in outcome.findings])
     after = notebook.with_edits(outcome.edits)
     status = Status.CONVERTED if after != data else Status.UNCHANGED
-    return FileResult(path, status, findings, [], data, after, [_in_cell(notebook, use) for use in outcome.apis])
+    return FileResult(
+        path, status, findings, [], data, after, [_in_cell(notebook, use) for use in outcome.apis], _code_lines(notebook.code)
+    )
 
 
 def _summed_up(findings: list[Finding]) -> list[Finding]:

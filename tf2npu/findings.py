@@ -57,6 +57,19 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryScript:
+    """A file that is run and reaches TensorFlow.
+
+    starts: what says so: "named" by the settings, its __main__ "guard", an installed "command", a "package", "loading" it, or
+    the name of a "test".  trains: whether it trains, directly or through the project.
+    """
+
+    path: str
+    starts: str
+    trains: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Edit:
     """Replace characters [start, end) of the original decoded text by `new`. Edits of a file never overlap."""
 
@@ -122,6 +135,7 @@ class FileResult:
     before: bytes = b""
     after: bytes = b""
     apis: list[ApiUse] = field(default_factory=list)  # every TensorFlow and Horovod API it refers to, by name
+    lines: int = 0  # lines of code that were looked at, without blank ones
 
     @property
     def has_work_left(self) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tf2npu.config import Config, ConfigError, load_config
+from tf2npu.config import Config, ConfigError, EffortSettings, load_config
 
 
 def write(folder: Path, text: str) -> Path:
@@ -33,6 +33,12 @@ def test_the_nearest_file_above_is_read(tmp_path: Path) -> None:
     assert load_config(tmp_path) == Config(distributed="tf")
 
 
+def test_settings_of_the_effort_are_read(tmp_path: Path) -> None:
+    write(tmp_path, "[tool.tf2npu.effort]\nlow = 0.7\nhigh = 3\nminutes = {NPU9 = [30, 10], NPU601 = [5, 0]}\n")
+    expected = EffortSettings(0.7, 3.0, (("NPU601", 5.0, 0.0), ("NPU9", 30.0, 10.0)))
+    assert load_config(tmp_path).effort == expected
+
+
 def test_the_command_line_wins(tmp_path: Path) -> None:
     write(tmp_path, "[tool.tf2npu]\ndistributed = 'tf'\nmain = 'a.py'\n")
     config = load_config(tmp_path, distributed="horovod", ignore="NPU5, NPU601", main=None)
@@ -48,6 +54,14 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
         ("[tool.tf2npu]\nselect = [1]\n", "list of rule ids"),
         ("[tool.tf2npu]\nunsafe-fixes = 'yes'\n", "boolean"),
         ("[tool.tf2npu]\nmain = 3\n", "string"),
+        ("[tool.tf2npu]\neffort = 3\n", "effort must be a table with low, high, minutes"),
+        ("[tool.tf2npu.effort]\nmost = 3\n", "unknown key 'most' in effort"),
+        ("[tool.tf2npu.effort]\nlow = nan\n", "effort.low must be a number from 0 to 1"),
+        ("[tool.tf2npu.effort]\nhigh = 0.5\n", "effort.high must be a number from 1 on"),
+        ("[tool.tf2npu.effort]\nminutes = {X = [1, 2]}\n", "effort.minutes: 'X' is neither a rule id"),
+        ("[tool.tf2npu.effort]\nminutes = {NPU1 = 3}\n", "effort.minutes.NPU1 must be two numbers of minutes"),
+        ("[tool.tf2npu.effort]\nminutes = {NPU1 = [3, -1]}\n", "effort.minutes.NPU1 must be a number from 0 to"),
+        ("[tool.tf2npu.effort]\nminutes = {NPU1 = [true, 1]}\n", "effort.minutes.NPU1 must be a number"),
         ("[tool]\ntf2npu = 3\n", "table"),
         ("[tool.tf2npu\n", "not valid TOML"),
     ],

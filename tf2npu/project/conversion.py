@@ -15,7 +15,7 @@ from tf2npu import file_findings
 from tf2npu.files.bounded_read import MOST_SOURCE_BYTES
 from tf2npu.files.directory import real_path
 from tf2npu.files.lock import Busy
-from tf2npu.findings import FileResult, Level, Seen, Status
+from tf2npu.findings import EntryScript, FileResult, Level, Seen, Status
 from tf2npu.project import workers
 from tf2npu.project.cache import Cache, fingerprint
 from tf2npu.project.excludes import BadPattern
@@ -24,6 +24,7 @@ from tf2npu.project.output import LARGE_BYTES, Output, unreadable, unrecorded
 from tf2npu.project.request import Request, UsageProblem, check_places
 from tf2npu.project.walk import Entry, Kind, Tree, single, walk
 from tf2npu.scanner.console_scripts import is_project_settings
+from tf2npu.scanner.entry_scripts import as_named, entry_scripts, imports_among_reaching
 
 if TYPE_CHECKING:
     from tf2npu.config import Config
@@ -38,7 +39,7 @@ class Conversion:
     """What was done.
 
     config: as it was applied (`auto` resolved); distribution: where each kind of distributed training was seen; crashes:
-    tracebacks of defects of ours.
+    tracebacks of defects of ours; entries: scripts that are run; imports: of a file that reaches TensorFlow, those that do too.
     """
 
     config: Config
@@ -46,6 +47,8 @@ class Conversion:
     results: list[FileResult] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     crashes: list[str] = field(default_factory=list)
+    entries: tuple[EntryScript, ...] = ()
+    imports: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def convert_project(request: Request, progress: Progress = lambda what, done, total: None) -> Conversion:
@@ -83,6 +86,12 @@ class _Known:
 
     digest: bytes
     distribution: dict[str, tuple[Seen, ...]]
+    entries: tuple[EntryScript, ...]
+    imports: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, digest: bytes, project: ProjectFacts) -> _Known:
+        return cls(digest, project.distribution, entry_scripts(project), imports_among_reaching(project))
 
 
 class _Run:
@@ -114,18 +123,19 @@ class _Run:
         finally:
             output.release()
         self._results.sort(key=lambda result: result.path)
-        return Conversion(config, known.distribution, self._results, self._tree.left_out, self._crashes)
+        entries = as_named(config, known.entries)
+        return Conversion(config, known.distribution, self._results, self._tree.left_out, self._crashes, entries, known.imports)
 
     def _known_facts(self) -> _Known:
         """Digest and distribution of the project, from the cache where no file has changed since."""
         if self._cache is None:
-            return _Known(b"", self._project().distribution)
+            return _Known.of(b"", self._project())
         digests = [(e.path, hashlib.sha256(self._read(e) or b"").digest()) for e in [*self._sources, *self._settings]]
         key = self._cache.key("project", self._request.python2, digests)
         known = self._cache.get(key, _Known)
         if known is None:
             project = self._project()
-            known = _Known(fingerprint(project), project.distribution)
+            known = _Known.of(fingerprint(project), project)
             self._cache.put(key, known)
         return known
 

@@ -10,12 +10,14 @@ from typing import Any
 
 import msgspec
 
+from tf2npu.config import EffortSettings
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
-from tf2npu.findings import Finding, Level, Span
+from tf2npu.findings import EntryScript, Finding, Level, Span
 from tf2npu.report.apis import numbers
 from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, HistoryEntry, Report
 from tf2npu.report.places import n_places
-from tf2npu.report.report_document import ApiEntry, FileEntry, FindingEntry, Range, ReportDocument
+from tf2npu.report.report_document import ApiEntry, EffortEntry, FileEntry, FindingEntry, Range, ReportDocument
+from tf2npu.report.summary import summarised
 
 SCHEMA_FILE = Path(__file__).parent / "report.schema.json"
 _MOST_OF_A_REASON = 120
@@ -41,9 +43,11 @@ def pieces(report: Report) -> Iterator[str]:
         **({"run": report.run} if report.run is not None else {}),
         **({"earlier_runs": report.earlier_runs} if report.earlier_runs else {}),
         **({"check": report.check} if report.check is not None else {}),
-        **({"history": [_entry(entry) for entry in report.history]} if len(report.history) > 1 else {}),
+        **({"history": [_history_entry(entry) for entry in report.history]} if len(report.history) > 1 else {}),
     }
     yield json.dumps(document, indent=1).removesuffix("\n}")
+    if report.entries:
+        yield from lines("entries", map(_entry, report.entries))
     yield from lines("apis", map(_api, report.apis))
     yield from lines("files", map(_file, report.files))
     yield "\n}\n"
@@ -130,13 +134,18 @@ def _summary(report: Report) -> dict[str, Any]:
         },
         "left_out": list(report.left_out),
         "api": numbers(report),
+        **summarised(report),
         **baseline,
     }
 
 
-def _entry(entry: HistoryEntry) -> dict[str, int]:
+def _history_entry(entry: HistoryEntry) -> dict[str, int]:
     minutes = {"minutes": entry.minutes} if entry.minutes is not None else {}
     return {"decisions": entry.decisions, "findings": entry.findings, "places": entry.places, **minutes}
+
+
+def _entry(entry: EntryScript) -> dict[str, Any]:
+    return {"path": entry.path, "starts": entry.starts, "trains": entry.trains}
 
 
 def _api(row: ApiRow) -> dict[str, Any]:
@@ -154,6 +163,8 @@ def _api(row: ApiRow) -> dict[str, Any]:
 def _file(file: FileReport) -> dict[str, Any]:
     document: dict[str, Any] = {"path": file.path, "status": file.status.value}
     document["findings"] = [_finding(finding, number in file.known) for number, finding in enumerate(file.findings)]
+    counts = {"references": file.references, "lines": file.lines, "imports": list(file.imports)}
+    document |= {name: value for name, value in counts.items() if value}
     if file.changes:
         document["changes"] = [{"rule": c.rule, **_place(c.span), "new": c.new} for c in file.changes]
     if file.cell_lines:
@@ -204,7 +215,16 @@ def _report(document: ReportDocument, raw: dict[str, Any]) -> Report:
         earlier_runs=raw.get("earlier_runs", []),
         check=raw.get("check"),
         history=tuple(HistoryEntry(e.decisions, e.findings, e.places, e.minutes) for e in document.history),
+        entries=tuple(EntryScript(entry.path, entry.starts, entry.trains) for entry in document.entries),
+        effort=_read_effort(summary.effort),
     )
+
+
+def _read_effort(entry: EffortEntry | None) -> EffortSettings:
+    if entry is None:
+        return EffortSettings()
+    settings = entry.settings
+    return EffortSettings(settings.low, settings.high, tuple((m.rule, m.first, m.further) for m in settings.minutes))
 
 
 def _read_file(entry: FileEntry) -> FileReport:
@@ -216,6 +236,9 @@ def _read_file(entry: FileEntry) -> FileReport:
         entry.source,
         entry.cell_lines,
         {number for number, finding in enumerate(entry.findings) if finding.known},
+        entry.references,
+        entry.lines,
+        tuple(entry.imports),
     )
 
 

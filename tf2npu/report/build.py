@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from tf2npu.findings import FileResult
+from tf2npu.findings import EntryScript, FileResult
 from tf2npu.report.apis import add_up
 from tf2npu.report.changes import cell_lines, changes_of
 from tf2npu.report.model import Distribution, FileReport, Report, finding_order
@@ -17,19 +17,23 @@ def build(
     mode: str = "none",
     distributions: Iterable[Distribution] = (),
     left_out: Iterable[str] = (),
+    entries: Iterable[EntryScript] = (),
+    imports: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Report:
     """The report on `results`, files by path and findings by place."""
     files, uses = [], {}
     for result in results:  # one at a time: of a large project only what the report keeps may stay
-        files.append(file_report(result))
+        files.append(file_report(result, (imports or {}).get(result.path, ())))
         uses[result.path] = result.apis
     files.sort(key=lambda file: file.path)
-    return Report(files, command, mode, tuple(distributions), tuple(left_out), apis=add_up(uses))
+    return Report(files, command, mode, tuple(distributions), tuple(left_out), apis=add_up(uses), entries=tuple(entries))
 
 
-def file_report(result: FileResult) -> FileReport:
+def file_report(result: FileResult, imports: tuple[str, ...] = ()) -> FileReport:
     """What the report keeps of a result: the findings in order, and the text where there is something to show in it."""
     report = FileReport(result.path, result.status, sorted(result.findings, key=finding_order))
+    report.references = sum(use.count for use in result.apis)
+    report.lines, report.imports = result.lines, imports
     if result.before and (result.findings or result.edits):
         report.source, report.changes = changes_of(result)
         if result.path.lower().endswith(".ipynb"):

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import tf2npu
-from tf2npu.findings import Finding, Level, Span, Status, Verdict
+from tf2npu.config import EffortSettings
+from tf2npu.findings import EntryScript, Finding, Level, Span, Status, Verdict
 from tf2npu.scanner.source import LineIndex
 
 SCHEMA_VERSION = "1.1"
@@ -55,6 +56,7 @@ class FileReport:
 
     source: its original text, present where there is something to show in it; of a notebook the cells one below the
     other, with cell_lines[i] the line above cell i.  known: positions of the findings that the baseline holds.
+    references: to TensorFlow and Horovod.  lines: of code that were looked at.  imports: paths of files that reach TensorFlow.
     """
 
     path: str
@@ -64,6 +66,9 @@ class FileReport:
     source: str | None = None
     cell_lines: list[int] = field(default_factory=list)
     known: set[int] = field(default_factory=set)
+    references: int = 0
+    lines: int = 0
+    imports: tuple[str, ...] = ()
 
     def count(self, level: Level) -> int:
         return sum(1 for finding in self.findings if finding.level is level)
@@ -103,7 +108,7 @@ class Report:
     finding any more; prefix: path of SRC in the repository, for formats of code hosts only;
     apis: every TensorFlow and Horovod API that the project refers to.  run: what `tf2npu run --report` adds, as data.
     earlier_runs: the last run of each other script.
-    check: what `tf2npu check --report` adds.
+    check: what `tf2npu check --report` adds.  entries: the scripts that are run.  effort: how work is estimated.
     history: what was left after each conversion into the folder, this one last.
     """
 
@@ -121,6 +126,8 @@ class Report:
     earlier_runs: list[dict[str, Any]] = field(default_factory=list)
     check: dict[str, Any] | None = None
     history: tuple[HistoryEntry, ...] = ()
+    entries: tuple[EntryScript, ...] = ()
+    effort: EffortSettings = field(default_factory=EffortSettings)
 
     @property
     def runs(self) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from tf2npu.config import MOST_MINUTES
 from tf2npu.findings import Level, Span, Status, Verdict
 
 Count = Annotated[int, Meta(ge=0, le=2**53)]  # what JSON readers hold exactly
@@ -54,6 +55,9 @@ class FileEntry(Struct):
     findings: list[FindingEntry]
     changes: list[ChangeEntry] = []
     cell_lines: list[Place] = []
+    references: Count = 0
+    lines: Count = 0
+    imports: list[str] = []
     source: str | None = None
 
 
@@ -65,6 +69,12 @@ class ApiEntry(Struct):
     count: Count
     files: Count
     places: list[str]
+
+
+class EntryEntry(Struct):
+    path: str
+    starts: Literal["named", "guard", "command", "package", "loading", "test"]
+    trains: bool
 
 
 class DistributionEntry(Struct):
@@ -81,11 +91,31 @@ class KnownCounts(Struct, frozen=True):
     stale: Count
 
 
+Minutes = Annotated[float, Meta(ge=0, le=MOST_MINUTES)]
+
+
+class RuleMinutes(Struct):
+    rule: str
+    first: Minutes
+    further: Minutes
+
+
+class EffortConfig(Struct):
+    low: Annotated[float, Meta(ge=0, le=1)]
+    high: Annotated[float, Meta(ge=1, le=MOST_MINUTES)]
+    minutes: list[RuleMinutes] = []
+
+
+class EffortEntry(Struct):
+    settings: EffortConfig
+
+
 class Summary(Struct):
     command: Literal["convert", "scan"]
     distributed: Distributed
     left_out: list[str]
     baseline: KnownCounts = KnownCounts(0)
+    effort: EffortEntry | None = None
 
 
 class Tool(Struct):
@@ -221,3 +251,4 @@ class ReportDocument(Struct):
     earlier_runs: list[Run] = []
     check: Check | None = None
     history: Annotated[list[HistoryDocument], Meta(max_length=1000)] = []
+    entries: list[EntryEntry] = []

@@ -113,6 +113,10 @@ class ProjectFacts:
         whole.input_uses = self.input_uses | spread_roles(functions, calls, whole._find_function)
         return whole
 
+    def imports_of(self, path: str) -> frozenset[str]:
+        """The files of the tree that a file imports."""
+        return self._imported_files(self.files[path])
+
     def has_importer(self, path: str, which: Callable[[FileFacts], bool]) -> bool:
         """Whether one of the files that import `path` is such a file."""
         return any(which(f) and path in self._imported_files(f) for p, f in self.files.items() if p != path)

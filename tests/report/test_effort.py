@@ -1,0 +1,115 @@
+"""The estimate of work: every rule has figures, a decision counts once, settings change what is counted."""
+
+import csv
+import json
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from tests.report.samples import NAMES_BELOW_SRC, sample
+from tests.report.test_json import SCHEMA
+from tf2npu.config import EffortSettings
+from tf2npu.file_findings import FILE_FINDINGS
+from tf2npu.findings import Finding, Level, Span, Status, Verdict
+from tf2npu.report import as_json
+from tf2npu.report.decisions import decisions
+from tf2npu.report.effort import CLASSES, SHARES, TABLE, cost_of, costs, effort, minutes_of, shown_hours
+from tf2npu.report.model import ApiRow, FileReport, Report
+from tf2npu.report.rule_facts import RuleTexts
+from tf2npu.report.verdict import verdict
+from tf2npu.rules import rule_parts
+
+
+def finding(rule: str, line: int = 1, level: Level = Level.MANUAL, message: str = "look at it", part: str = "") -> Finding:
+    return Finding(rule, level, Span(line, 1, line, 2), message, part=part)
+
+
+def report(*findings: Finding) -> Report:
+    file = FileReport("train.py", Status.CONVERTED, list(findings), references=3)
+    return Report([file], apis=(ApiRow("tensorflow.Session", Verdict.CONVERTED, 3, 1),))
+
+
+def left(of: Report):
+    return decisions(of, RuleTexts(of))
+
+
+def test_every_part_of_every_rule_has_a_row_and_no_row_is_left_over():
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        rows = [(row["rule"], row["part"]) for row in csv.DictReader(file)]
+    known = {(part.id, part.name) for part in rule_parts() if not part.id.startswith("NPUX")} | {
+        (n.id, "") for n in FILE_FINDINGS
+    }
+    assert len(rows) == len(set(rows))
+    assert {row for row in rows if row[0]} == known
+    assert {row for row in rows if not row[0]} == {("", "manual"), ("", "unsupported")}
+
+
+def test_figures_are_sane_and_say_where_they_come_from():
+    for key, cost in costs().items():
+        assert cost.kind in CLASSES and 0 < cost.further <= cost.first and len(cost.source) > 10, key
+
+
+def test_a_decision_counts_its_first_place_and_less_each_further_one():
+    found = report(*(finding("NPU912", line, part="python_function") for line in range(1, 6)))
+    cost = costs()["NPU912", "python_function"]
+    assert minutes_of(left(found)[0], EffortSettings()) == cost.first + 4 * cost.further
+    estimate = effort(found, left(found))
+    assert (estimate.left.decisions, estimate.left.places) == (1, 5)
+    assert estimate.shares["to write"] == estimate.left
+    assert estimate.hours(estimate.left) == (estimate.left.minutes * 0.5 / 60, estimate.left.minutes * 2 / 60)
+
+
+def test_shares_follow_the_class_and_what_is_fixed_is_done():
+    found = report(
+        finding("NPU922", 1), finding("NPU101", 2), finding("NPU944", 3), finding("NPU101", 4, Level.FIXED, "done"),
+        finding("NPU970", 5, Level.INFO),
+    )  # fmt: skip
+    shares = effort(found, left(found)).shares
+    assert {name: share.places for name, share in shares.items()} == dict.fromkeys(SHARES, 1)
+
+
+def test_what_the_baseline_holds_is_not_left():
+    found = report(finding("NPU944", 3))
+    found.files[0].known = {0}
+    assert effort(found, left(found)).left.minutes == 0
+
+
+def test_settings_replace_minutes_by_the_longest_prefix_and_set_the_range():
+    settings = EffortSettings(1.0, 3.0, (("NPU9", 7.0, 1.0), ("NPU944", 11.0, 2.0)))
+    assert cost_of("NPU944", "", "manual", settings).first == 11
+    assert cost_of("NPU941", "", "manual", settings).first == 7
+    assert cost_of("NPU101", "session_config", "manual", settings).source.startswith("judged")
+    found = replace(report(finding("NPU944")), effort=settings)
+    assert effort(found, left(found)).hours(effort(found, left(found)).left) == (11 / 60, 33 / 60)
+
+
+def test_a_rule_of_a_plug_in_costs_what_its_level_does():
+    assert cost_of("NPUX1", "", "unsupported", EffortSettings()).kind == "rewrite"
+    assert cost_of("NPUX1", "", "manual", EffortSettings()).kind == "change"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [(0, 0, "0 hours"), (0.05, 0.2, "under 15 minutes"), (0.3, 1.2, "0.5 to 1 hours"), (11.6, 46.4, "12 to 46 hours")],
+)
+def test_hours_are_shown_without_digits_that_an_estimate_has_not(low: float, high: float, text: str):
+    assert shown_hours(low, high) == text
+
+
+def test_the_verdict_is_one_of_four():
+    assert verdict(Report(), []).kind == "not TensorFlow 1"
+    ready, open_, blocked = report(), report(finding("NPU922", 1), finding("NPU101", 2)), report(finding("NPU944", 1))
+    assert verdict(ready, left(ready)).sentence == "Ready to run."
+    assert verdict(open_, left(open_)).sentence == "Ready after 2 decisions."
+    assert verdict(blocked, left(blocked)).sentence == "Blocked by Eager execution."
+    other = report(finding("NPU903", 1, Level.UNSUPPORTED))
+    assert verdict(other, left(other)).kind == "not TensorFlow 1"
+
+
+def test_verdict_and_effort_are_in_the_summary_and_come_back():
+    settings = EffortSettings(0.25, 4.0, (("NPU9", 7.0, 1.0),))
+    text = as_json.render(replace(sample(NAMES_BELOW_SRC), effort=settings))
+    jsonschema.validate(json.loads(text), SCHEMA)
+    assert as_json.load(text).effort == settings
+    assert as_json.render(as_json.load(text)) == text

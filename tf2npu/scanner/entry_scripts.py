@@ -1,0 +1,49 @@
+"""What a project starts with: the scripts that are run, and which files they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from tf2npu.findings import EntryScript
+
+if TYPE_CHECKING:  # a conversion whose results all come from the cache needs neither
+    from tf2npu.config import Config
+    from tf2npu.scanner.project_facts import ProjectFacts
+
+
+def entry_scripts(project: ProjectFacts) -> tuple[EntryScript, ...]:
+    """The files that are run and reach TensorFlow, by path."""
+    return tuple(
+        EntryScript(path, _starts(project, path), path in project.training) for path in sorted(project.entries & project.reaching)
+    )
+
+
+def as_named(config: Config, entries: tuple[EntryScript, ...]) -> tuple[EntryScript, ...]:
+    """Where the settings name what is run, only that."""
+    if not config.names_entries:
+        return entries
+    return tuple(EntryScript(entry.path, "named", entry.trains) for entry in entries if config.is_named_entry(entry.path))
+
+
+def imports_among_reaching(project: ProjectFacts) -> dict[str, tuple[str, ...]]:
+    """For each file that reaches TensorFlow the others of these that it imports; files that import none are left out."""
+    return dict(_imports(project))
+
+
+def _imports(project: ProjectFacts) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for path in sorted(project.reaching):
+        if targets := (project.imports_of(path) & project.reaching) - {path}:
+            yield path, tuple(sorted(targets))
+
+
+def _starts(project: ProjectFacts, path: str) -> str:
+    pure = PurePosixPath(path)
+    if pure.stem.startswith("test_") or pure.stem.endswith("_test"):
+        return "test"
+    if pure.name == "__main__.py":
+        return "package"
+    if project.files[path].has_main_guard:
+        return "guard"
+    return "command" if path in project.commands else "loading"
