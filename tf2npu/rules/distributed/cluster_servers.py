@@ -32,12 +32,16 @@ with tf.train.MonitoredTrainingSession(
 """What a person writes in the place of a cluster's program."""
 
 
+_DONE_WHEN = "No line makes a server or waits for one, and `tf2npu run --devices 2` trains both ranks to the end."
+
+
 @rule(
     id="NPU956",
     title="Server of a cluster",
     once=True,
     matches=("tensorflow.train.Server",),
     why=_SERVERS_WHY,
+    done_when=_DONE_WHEN,
     source=_SERVERS_SOURCE,
     examples=(
         Example.same(
@@ -74,6 +78,7 @@ _WRITE = (
     once=True,
     matches=("tensorflow.train.SyncReplicasOptimizer",),
     why=_SERVERS_WHY,
+    done_when=_DONE_WHEN,
     source=_SERVERS_SOURCE,
     examples=(
         Example.same(_SERVER + "opt = tf.train.SyncReplicasOptimizer(make(), 4)", note="one more place", level="unsupported"),
@@ -93,6 +98,7 @@ def cluster_optimizer(call: Call) -> None:
     once=True,
     matches=("tensorflow.train.replica_device_setter",),
     why=_SERVERS_WHY,
+    done_when=_DONE_WHEN,
     source=_SERVERS_SOURCE,
     examples=(
         Example.same(
@@ -119,6 +125,7 @@ def cluster_variables(call: Call) -> None:
     title="Synchronous replicas",
     matches=("tensorflow.train.SyncReplicasOptimizer",),
     why="It collects gradients on parameter servers, which NPUs do not have.",
+    done_when=_DONE_WHEN,
     source="TensorFlow adapter porting guide: distributed training",
     examples=(
         Example.same(
@@ -145,6 +152,7 @@ def sync_replicas(call: Call) -> None:
     title="Server of a cluster",
     matches=("tensorflow.Session", "tensorflow.InteractiveSession"),
     why="A session with a target runs in the process that listens there, not in this one, which has the NPU.",
+    done_when="The summary of `tf2npu run` counts this session's runs on the device.",
     source="tf.Session(target, ...) of TensorFlow 1.15",
     examples=(
         Example.same(

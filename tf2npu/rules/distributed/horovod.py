@@ -9,6 +9,7 @@ import libcst as cst
 from tf2npu.config import Config
 from tf2npu.findings import Level
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.distributed.tf_distribute import RANKS_AGREE
 from tf2npu.rules.facts.load_time import start_when_loaded
 from tf2npu.rules.facts.npu_start import at_exit, bracket_entry, start_lines, wants_keras_session, wants_resources
 from tf2npu.rules.facts.removal_conditions import only_without, uses_of_targets
@@ -120,11 +121,15 @@ def rank_call(call: Call) -> None:
         call.fixed("Rank and size come from the NPU's collectives.")
 
 
+_RANKS_START = "`tf2npu run --devices 2` starts two ranks, and both end with exit code 0."
+
+
 @rule(
     id="NPU403",
     title="Horovod start and end",
     matches=names_of("init", "shutdown"),
     why="The NPU's resources are started before anything else in the entry script and released at its end.",
+    done_when=_RANKS_START,
     source="npu_bridge.npu_init.init_resource, shutdown_resource, close_session",
     examples=(
         Example(
@@ -195,6 +200,7 @@ def _start_here(call: Call, message: str) -> None:
     title="Horovod start and end",
     on="module",
     why="The NPU's resources are started before anything else in the entry script and released at its end.",
+    done_when=_RANKS_START,
     source="npu_bridge.npu_init.init_resource, shutdown_resource, close_session",
     examples=(),
 )
@@ -226,6 +232,7 @@ _TAKES = {
     on="reference",
     matches=names_of(*_WRAPPERS),
     why=WHY,
+    done_when=RANKS_AGREE,
     source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper, NPUBroadcastGlobalVariablesHook",
     examples=(
         Example(
@@ -263,6 +270,7 @@ def optimizer_and_broadcast_named(site: Site) -> None:
     title="Horovod optimizer and broadcast",
     matches=names_of(*_WRAPPERS),
     why=WHY,
+    done_when=RANKS_AGREE,
     source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper, NPUBroadcastGlobalVariablesHook",
     examples=(
         Example(

@@ -40,6 +40,7 @@ _BORROWED = "This still needs Horovod, by way of another file: {}. Replace this,
     title="Horovod",
     on="import",
     why=WHY,
+    done_when="The script starts where Horovod is not installed: `tf2npu run --devices 2` trains two ranks to the end.",
     source=SOURCE,
     examples=(
         Example(

@@ -20,6 +20,7 @@ _INSTEAD = {
     title="Variable made in the pipeline",
     matches=tuple(_INSTEAD),
     why="The pipeline runs on the host, variables live on the device; keras.backend.zeros and ones make variables too.",
+    done_when="`tf2npu run` reads a batch, and no function of the pipeline makes or reads a variable.",
     source="TensorFlow adapter porting guide: constants in the place of variables in preprocessing",
     examples=(
         Example.same(

@@ -35,6 +35,7 @@ _THREADS_AT = {"batch": 2, "maybe_batch": 3, "shuffle_batch": 4, "maybe_shuffle_
     title="Queue input",
     matches=tuple(f"tensorflow.train.{name}" for name in (*_INSTEAD, _STARTER)),
     why="Queues stay on the host; with several threads their order, and so the run, cannot be repeated on the NPU.",
+    done_when="The summary of `tf2npu run` names no queue and no reader among the nodes on the host.",
     source="TensorFlow adapter porting guide: tf.train.batch only with num_threads=1, tf.data otherwise",
     examples=(
         Example.same(

@@ -31,6 +31,7 @@ _TABLE = {
     title="Readers and queues",
     matches=tuple(_TABLE),
     why="Readers and queues are resources of the host with threads of their own; the NPU is fed by tf.data.",
+    done_when="The summary of `tf2npu run` names no queue and no reader among the nodes on the host.",
     source="TensorFlow adapter porting guide: queue readers are not supported, tf.data is",
     examples=(
         Example.same("r = tf.TFRecordReader()", level="unsupported", write="d = tf.data.TFRecordDataset(files)"),

@@ -72,6 +72,7 @@ def _is_main(node: cst.If) -> bool:
     title="Keras clear_session",
     matches=("tensorflow.keras.backend.clear_session",),
     why="After clear_session Keras would make a plain session of its own; npu_clear_session makes one on the NPU.",
+    done_when="Behind the call the summary of `tf2npu run` still counts runs on the device, and names no session on TensorFlow.",
     source="npu_bridge.npu_init.npu_clear_session",
     examples=(
         Example(
@@ -101,6 +102,7 @@ def clear_session(call: Call) -> None:
     once=True,
     on="import",
     why="The keras package brings its own backend and optimizers, which the NPU adapter does not know; tf.keras it does.",
+    done_when="No script imports keras itself any more, and the summary of `tf2npu run` counts the training on the device.",
     source="TensorFlow adapter porting guide: only tf.keras is supported",
     examples=(
         Example.same(
@@ -151,6 +153,7 @@ def native_keras(site: Site) -> None:
     title="Keras model as Estimator",
     matches=(MODEL_TO_ESTIMATOR,),
     why="The Estimator it gives is TensorFlow's; the NPU's brings its loop of several steps and its checkpoint hooks.",
+    done_when="The summary of `tf2npu run` counts the Estimator's runs on the device, and names no session on TensorFlow.",
     source="npu_bridge.estimator.npu.keras_to_npu.model_to_npu_estimator(keras_model, ..., model_dir, checkpoint_format, config)",
     examples=(
         Example(

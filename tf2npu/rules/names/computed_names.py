@@ -19,11 +19,15 @@ _CONVERTED = (
 )  # fmt: skip
 
 
+_DONE_WHEN = "It is known which API is used with each setting, and `tf2npu api` says of it that it runs."
+
+
 @rule(
     id="NPU934",
     title="API chosen while the program runs",
     matches=("builtins.getattr", "builtins.__import__", "importlib.import_module", "builtins.setattr"),
     why="What is chosen or replaced while the program runs is not seen when it is converted.",
+    done_when=_DONE_WHEN,
     source="Python language reference: getattr, setattr, __import__, importlib.import_module",
     examples=(
         Example.same(
@@ -62,6 +66,7 @@ def computed_name(call: Call) -> None:
     title="API chosen while the program runs",
     on="assign",
     why="What is chosen or replaced while the program runs is not seen when it is converted.",
+    done_when=_DONE_WHEN,
     source="Python language reference: assignment to attributes of modules",
     examples=(
         Example.same("tf.nn.dropout = my_dropout", level="manual"),

@@ -32,6 +32,7 @@ def _is_v2(call: Call) -> bool:
     title="Control flow of version 1",
     matches=tuple(f"tensorflow.{name}" for name in (*_LOOPS, _DECODER, *_KERAS_LAYERS, *_BRANCHES)),
     why="TensorFlow 1 writes loops and branches as Switch and Merge nodes, which the NPU cannot compile where shapes change.",
+    done_when="The summary of `tf2npu run` tells 0 new shapes, and names no loop among the nodes on the host.",
     source="TensorFlow adapter porting guide: tf.enable_control_flow_v2, tf.enable_resource_variables",
     examples=(
         Example.same(

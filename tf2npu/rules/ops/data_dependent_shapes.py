@@ -26,6 +26,7 @@ _INSTEAD = {
     title="Shapes that depend on the data",
     matches=tuple(f"tensorflow.{name}" for name in _INSTEAD),
     why="The graph is compiled for fixed shapes: such an op makes everything behind it dynamic, which is slow or not supported.",
+    done_when="The shape of the result prints with a number for every dimension but that of the batch.",
     source="TensorFlow adapter porting guide: dynamic shapes; shape functions of TensorFlow 1.15's ops",
     examples=(
         Example.same("y = tf.boolean_mask(x, m)", level="manual", write="y = x * tf.cast(m, x.dtype)"),

@@ -35,6 +35,9 @@ def _say(site: Site, message: str) -> None:
         site.manual(message)
 
 
+_DONE_WHEN = "Nothing made here is float64 or complex, and the summary of `tf2npu run` names no such node on the host."
+
+
 @rule(
     id="NPU920",
     title="float64 and complex numbers",
@@ -42,6 +45,7 @@ def _say(site: Site, message: str) -> None:
     on="reference",
     matches=tuple(f"tensorflow.{kind}" for kind in _TYPES),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("x = tf.placeholder(tf.float64, [2])", level="manual", write="x = tf.placeholder(tf.float32, [2])"),
@@ -62,6 +66,7 @@ def double_type(site: Site) -> None:
     title="float64 and complex numbers",
     matches=tuple(f"tensorflow.{name}" for name in (*_DTYPE_AT, *_MAKERS)),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("x = tf.cast(y, 'float64')", level="manual"),

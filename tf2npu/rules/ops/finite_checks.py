@@ -20,6 +20,7 @@ _CHECKS = (
     title="Looking for NaN and infinity",
     matches=tuple(f"tensorflow.{name}" for name in _CHECKS),
     why="NPUs in saturation mode give the largest number in the place of infinity or NaN: such a test never fires there.",
+    done_when="No line tests a gradient or the loss for NaN, and the optimizer is an NPULossScaleOptimizer.",
     source="TensorFlow adapter porting guide: overflow is detected by NPULossScaleOptimizer",
     examples=(
         Example.same(

@@ -29,6 +29,7 @@ _LOOKUP = ("StaticHashTable", "StaticVocabularyTable", "experimental.DenseHashTa
     title="Lookup table",
     matches=(*(f"tensorflow.contrib.lookup.{n}" for n in _CONTRIB), *(f"tensorflow.lookup.{n}" for n in _LOOKUP)),
     why="Tables are resources of the host, mostly with texts, which the NPU does not have.",
+    done_when="The summary of `tf2npu run` names no table among the nodes on the host, or mix_compile_mode is among the options.",
     source="TensorFlow adapter porting guide: table and resource ops need mixed computing outside of the input pipeline",
     examples=(
         Example.same(

@@ -20,6 +20,9 @@ _OPTION = "tensorflow.ConfigProto().graph_options.rewrite_options.auto_mixed_pre
 _OFF_OPTION = ("OFF", "2", "0", "DEFAULT", "False")  # Toggle of RewriterConfig: DEFAULT is off
 
 
+_DONE_WHEN = "The summary of `tf2npu run` names the precision mode, and the loss falls as it did on the GPU."
+
+
 @rule(
     id="NPU507",
     title=_TITLE,
@@ -31,6 +34,7 @@ _OFF_OPTION = ("OFF", "2", "0", "DEFAULT", "False")  # Toggle of RewriterConfig:
         "tensorflow.keras.mixed_precision.experimental.set_policy",
     ),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -59,6 +63,7 @@ def mixed_precision(call: Call) -> None:
     title=_TITLE,
     matches=SETTERS,
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("import os\nimport tensorflow as tf\nos.putenv('TF_ENABLE_AUTO_MIXED_PRECISION', '1')", level="info"),
@@ -84,6 +89,7 @@ def mixed_precision_by_call(call: Call) -> None:
     on="reference",
     matches=("os.environ",),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -109,6 +115,7 @@ def mixed_precision_by_item(site: Site) -> None:
     title=_TITLE,
     on="assign",
     why=_WHY,
+    done_when=_DONE_WHEN,
     source="auto_mixed_precision of tensorflow/core/protobuf/rewriter_config.proto, TensorFlow 1.15; " + _SOURCE,
     examples=(
         Example.same("c = tf.ConfigProto()\nc.graph_options.rewrite_options.auto_mixed_precision = 1", level="info"),
@@ -131,6 +138,7 @@ def mixed_precision_option(site: Site) -> None:
     title=_TITLE,
     matches=("tensorflow.core.protobuf.rewriter_config_pb2.RewriterConfig",),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source="auto_mixed_precision of tensorflow/core/protobuf/rewriter_config.proto, TensorFlow 1.15; " + _SOURCE,
     examples=(
         Example.same(

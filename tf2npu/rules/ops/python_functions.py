@@ -16,6 +16,7 @@ from tf2npu.scanner.sites import Call
         "tensorflow.compat.v2.numpy_function", "tensorflow.compat.v2.py_function",
     ),
     why="Python runs on the host: the graph is cut there, which needs mixed computing outside of the input pipeline.",
+    done_when="The summary of `tf2npu run` names no PyFunc on the host, or mix_compile_mode is among the session's options.",
     source="TensorFlow adapter porting guide: mix_compile_mode",
     examples=(
         Example.same("y = tf.py_func(f, [x], tf.float32)", level="manual",

@@ -40,11 +40,15 @@ _ADVICE = (
 _ADAM = "tf.train.AdamOptimizer(0.1)"
 
 
+_DONE_WHEN = "No line multiplies the loss or divides gradients by a scale, and `tf2npu check` finds the loss of the original."
+
+
 @rule(
     id="NPU510",
     title=_TITLE,
     matches=_GRADIENTS,
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -81,6 +85,7 @@ def scaled_loss(call: Call) -> None:
     on="unknown_method",
     matches=("compute_gradients", "minimize"),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("def f(opt):\n    return opt.minimize(loss * loss_scale)", level="manual"),
@@ -97,6 +102,7 @@ def scaled_loss_of_unknown(call: Call) -> None:
     title=_TITLE,
     on="module",
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("def f(opt, grads, loss_scale):\n    return opt.apply_gradients([(g / loss_scale, v) for g, v in grads])",

@@ -37,6 +37,7 @@ _INSTEAD = {
     on="module",
     matches=(_LEARN,),
     why="It is the forerunner of tf.estimator and knows neither the NPU's config nor its hooks.",
+    done_when="With TensorFlow 1.15 the script is imported to its end, and `tf2npu run` trains it without this module.",
     source="TensorFlow adapter porting guide: tf.contrib.learn is not supported",
     examples=(
         Example.same(

@@ -17,6 +17,7 @@ from tf2npu.scanner.tree_walk import dotted_name
     once=True,
     on="module",
     why="Python 3 has no such name: the first use ends the program with a NameError.",
+    done_when="`tf2npu run` passes this line without a NameError.",
     source="What's New in Python 3.0, builtins",
     examples=(
         Example.same(

@@ -31,6 +31,7 @@ _OF_V2 = "tensorflow.compat.v2.enable_v2_behavior"
     title="Eager execution",
     matches=(*(f"tensorflow.{name}" for name in (*_SWITCHES, *_EAGER_ONLY)), _OF_V2),
     why="With TensorFlow 1.15 the NPU compiles graphs; what runs op by op stays on the host.",
+    done_when="The summary of `tf2npu run` counts runs of a session on the device for what was computed eagerly.",
     source="the vendor's published support levels for TensorFlow 1.15",
     examples=(
         Example.same(
