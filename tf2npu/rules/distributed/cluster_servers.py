@@ -7,6 +7,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.cluster_programs import is_cluster_program
 from tf2npu.rules.facts.constant_values import text_of
+from tf2npu.rules.facts.written_code import given
 from tf2npu.scanner.sites import Call
 
 _SERVERS_WHY = "A session with a server's target runs there by gRPC; NPUs work together over HCCL, each with its own process."
@@ -143,7 +144,8 @@ def sync_replicas(call: Call) -> None:
     if not is_cluster_program(call.script):
         call.unsupported(
             "Use the inner optimizer alone, without the hook of make_session_run_hook(); with --distributed tf its gradients are "
-            "averaged over the ranks."
+            "averaged over the ranks.",
+            given(call, "opt", 0),
         )
 
 

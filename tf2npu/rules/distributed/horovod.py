@@ -24,7 +24,7 @@ _MODULES = ("horovod.tensorflow", "horovod.tensorflow.keras")
 KERAS = "horovod.tensorflow.keras."
 SOURCE = "npu_bridge.npu_init and hccl.manage.api; horovod.tensorflow 0.19"
 WHY = "Horovod's collectives run on GPUs; those of the NPU are reached through npu_bridge."
-_RANKS = {
+RANKS = {
     "rank": "get_npu_rank_id",
     "local_rank": "get_npu_local_rank_id",
     "size": "get_npu_rank_size",
@@ -80,7 +80,7 @@ def short_name(name: str) -> str | None:
     id="NPU402",
     title="Horovod ranks",
     on="reference",
-    matches=names_of(*_RANKS),
+    matches=names_of(*RANKS),
     why=WHY,
     source=SOURCE,
     examples=(
@@ -96,14 +96,14 @@ def short_name(name: str) -> str | None:
 def rank_reference(site: Site) -> None:
     """Uses the NPU's functions for ranks and sizes where they are passed on."""
     if is_on(site):
-        site.replace(site.node, site.need(_RANKS[site.name.rpartition(".")[2]]))
+        site.replace(site.node, site.need(RANKS[site.name.rpartition(".")[2]]))
         site.fixed("Rank and size come from the NPU's collectives.")
 
 
 @rule(
     id="NPU402",
     title="Horovod ranks",
-    matches=names_of(*_RANKS),
+    matches=names_of(*RANKS),
     why=WHY,
     source=SOURCE,
     examples=(
@@ -117,7 +117,7 @@ def rank_reference(site: Site) -> None:
 def rank_call(call: Call) -> None:
     """Asks the NPU's collectives for ranks and sizes."""
     if is_on(call):
-        call.replace_callee(call.need(_RANKS[call.name.rpartition(".")[2]]))
+        call.replace_callee(call.need(RANKS[call.name.rpartition(".")[2]]))
         call.fixed("Rank and size come from the NPU's collectives.")
 
 

@@ -15,6 +15,7 @@ from tf2npu.scanner.estimator_names import CANNED
 from tf2npu.scanner.sites import Call, Site
 
 _TF = Config(distributed="tf")
+_STRATEGY = "from npu_bridge.npu_init import npu_strategy\nnpu_strategy.NPUStrategy()"
 _ASYNCHRONOUS = (
     "tensorflow.distribute.experimental.ParameterServerStrategy", "tensorflow.contrib.distribute.ParameterServerStrategy",
 )  # fmt: skip
@@ -109,10 +110,11 @@ def strategy(call: Call) -> None:
     if call.script.path in call.script.project.of_horovod:
         return call.manual("Found beside Horovod: take one of them out, and convert again. The code stays as it is.")
     if not is_on(call):
-        return call.manual("Distribution found: convert with --distributed tf to train on several NPUs. The code stays as it is.")
+        message = "Distribution found: convert with --distributed tf to train on several NPUs. The code stays as it is."
+        return call.manual(message, _STRATEGY)
     if call.name in _UNSUPPORTED:
         return call.unsupported(
-            "This strategy is not supported on NPUs: write npu_strategy.NPUStrategy(), which trains data parallel."
+            "This strategy is not supported on NPUs: write npu_strategy.NPUStrategy(), which trains data parallel.", _STRATEGY
         )
     call.replace(call.node, f"{call.need('npu_strategy')}.NPUStrategy()")
     if call.name in _ASYNCHRONOUS:

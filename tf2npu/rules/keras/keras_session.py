@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from tf2npu.api_support.table import table
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.entry_block import entry_guard
 from tf2npu.rules.facts.npu_start import bracket_entry, wants_keras_session, wants_resources
@@ -140,12 +141,29 @@ def native_keras(site: Site) -> None:
         site.insert(site.script.tree.span(node.module)[0], "tensorflow.")
         return site.fixed("Data for training are read by tf.keras, which the host has with TensorFlow.")
     if any(root_of(m) == "keras" for m in modules):
-        return site.unsupported("Native Keras does not run on the NPU; import the same names from tensorflow.keras.")
+        message = "Native Keras does not run on the NPU; import the same names from tensorflow.keras."
+        return site.unsupported(message, _from_tensorflow(site))
     elif any(f"{m}.".startswith("horovod.keras.") for m in modules):
         site.unsupported(
             "horovod.keras is for native Keras, which does not run on the NPU: import horovod.tensorflow.keras and "
             "tensorflow.keras, and convert again."
         )
+
+
+def _from_tensorflow(site: Site) -> str:
+    """The import with the same names of tf.keras; "" where TensorFlow 1.15 does not have all of them."""
+    node = site.node
+    if isinstance(node, cst.Import):
+        is_keras = len(node.names) == 1 and dotted_name(node.names[0].name) == "keras"
+        local = node.names[0].asname.name if is_keras and node.names[0].asname is not None else None
+        return f"from tensorflow import keras{f' as {site.source(local)}' if local is not None else ''}" if is_keras else ""
+    if isinstance(node.names, cst.ImportStar) or node.module is None:
+        return ""
+    names = [f"tensorflow.{site.name}.{dotted_name(alias.name)}" for alias in node.names]
+    known = table().names()
+    has_all = all(any(one == name or one.startswith(f"{name}.") for one in known) for name in names)
+    first, last = site.source(node), site.source(node.module)
+    return first.replace(f" {last} ", f" tensorflow.{last} ", 1) if has_all else ""
 
 
 @rule(

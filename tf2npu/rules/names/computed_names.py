@@ -50,7 +50,8 @@ def computed_name(call: Call) -> None:
     if call.name in ("builtins.__import__", "importlib.import_module"):
         module = text_of(call.args[0].value, call.scope) if call.args else None
         if module is not None and (is_tensorflow(module) or is_horovod(module)):
-            call.manual(f"Write `import {module}`: what is used of a module imported by its name is not converted.")
+            message = f"Write `import {module}`: what is used of a module imported by its name is not converted."
+            call.manual(message, f"import {module}")
         return
     base = call.resolve(call.args[0].value) if len(call.args) >= 2 else None
     if base is None or not is_tensorflow(base) or "()" in base or not _is_module(base):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.written_code import mixed_computing
 from tf2npu.scanner.sites import Call
 
 _WITH_GPU = "-"
@@ -67,5 +68,6 @@ def contrib_kernel(call: Call) -> None:
     else:
         call.manual(
             "The NPU has no such op. In an input pipeline it stays on the host as it is; in the model set "
-            "mix_compile_mode=True, which leaves it on the host's CPU at the cost of transfers in every step."
+            "mix_compile_mode=True, which leaves it on the host's CPU at the cost of transfers in every step.",
+            mixed_computing(call),
         )

@@ -6,6 +6,7 @@ import re
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.rules.facts.written_code import LOSS_SCALE
 from tf2npu.scanner.sites import Call
 
 _OF_GRADIENTS = re.compile(r"\bgrad|loss|\bg\b|\bgv?\b", re.IGNORECASE)
@@ -41,7 +42,8 @@ def finite_check(call: Call) -> None:
     if first is not None and _OF_GRADIENTS.search(call.source(first)):
         call.manual(
             "Remove this test and wrap the optimizer: NPULossScaleOptimizer(opt, ExponentialUpdateLossScaleManager("
-            "init_loss_scale=2**15, incr_every_n_steps=2000)) skips steps that overflow."
+            "init_loss_scale=2**15, incr_every_n_steps=2000)) skips steps that overflow.",
+            f"opt = {LOSS_SCALE.format('opt')}  # opt: the optimizer of this loss",
         )
     else:
         call.info(

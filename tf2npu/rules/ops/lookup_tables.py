@@ -8,6 +8,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.rules.facts.written_code import mixed_computing
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.tree_walk import dotted_name
 
@@ -54,7 +55,7 @@ def lookup_table(call: Call) -> None:
     if in_pipeline(call) or outside == []:
         return
     where = f" Outside of the pipeline it is used in line {', '.join(map(str, outside))}." if outside else ""
-    call.manual(_ADVICE + where)
+    call.manual(_ADVICE + where, mixed_computing(call))
 
 
 def _lines_outside(call: Call) -> list[int] | None:

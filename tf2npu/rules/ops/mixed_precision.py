@@ -9,6 +9,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.environment_writes import SETTERS, set_by_call, set_by_item
+from tf2npu.rules.facts.written_code import FIXED_LOSS_SCALE, LOSS_SCALE, given
 from tf2npu.scanner.sites import Call, Site
 
 _TITLE = "Automatic mixed precision"
@@ -54,8 +55,20 @@ def mixed_precision(call: Call) -> None:
         return
     call.unsupported(
         "Not supported on the NPU: take it out, set precision_mode='allow_mix_precision' in the session's options, "
-        "and wrap the optimizer with NPULossScaleOptimizer."
+        "and wrap the optimizer with NPULossScaleOptimizer.",
+        _loss_scaled(call),
     )
+
+
+def _loss_scaled(call: Call) -> str:
+    """The optimizer with a loss scale of the NPU: the one that is given as a number, or one that follows overflows."""
+    optimizer = given(call, "opt", 0)
+    if not call.name.endswith("graph_rewrite") or not optimizer:
+        return ""
+    scale = call.value("loss_scale", 1)
+    if isinstance(scale, (cst.Integer, cst.Float)):
+        return FIXED_LOSS_SCALE.format(optimizer, call.source(scale))
+    return LOSS_SCALE.format(optimizer)
 
 
 @rule(

@@ -6,6 +6,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.loss_products import Division, divisions_of_gradients, is_by_loss_scale, scale_of
+from tf2npu.rules.facts.written_code import FIXED_LOSS_SCALE, can_be_repeated
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call, Site
@@ -76,7 +77,16 @@ def scaled_loss(call: Call) -> None:
     _reported(call.script).append(call.node)
     divided = [d.line for d in divisions_of_gradients(call.script) if d.factor == scale or is_by_loss_scale(d)]
     again = f" The gradients are divided again in line {', '.join(map(str, dict.fromkeys(divided)))}." if divided else ""
-    call.manual(_ADVICE + again)
+    call.manual(_ADVICE + again, _wrapped(call))
+
+
+def _wrapped(call: Call) -> str:
+    """The optimizer that the gradients are taken by, with a loss scale of the NPU."""
+    optimizer = call.node.func.value if isinstance(call.node.func, cst.Attribute) else None
+    if call.name in _LOSS_ARGUMENT or not can_be_repeated(optimizer) or not isinstance(optimizer, cst.BaseExpression):
+        return ""
+    written = call.source(optimizer)
+    return f"{written} = {FIXED_LOSS_SCALE.format(written, 512)}"
 
 
 @rule(

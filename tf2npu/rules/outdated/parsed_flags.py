@@ -9,6 +9,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.rules.facts.written_code import called
 from tf2npu.scanner.sites import Call
 
 _TITLE = "Name or call of an earlier TensorFlow"
@@ -139,7 +140,9 @@ def counting_float(call: Call) -> None:
     if text is not None and isinstance(default, cst.Integer) and _COUNTS.search(text):
         call.manual(
             f"Since TensorFlow 1.5 this flag is {default.value}.0, which is no index or size: write DEFINE_integer if it counts "
-            "something."
+            "something.",
+            called(call, call.source(call.node.func).removesuffix("float") + "integer"),
+            replaces=True,
         )
 
 
