@@ -14,11 +14,12 @@ _WHOLE_FILE = Span(1, 1, 1, 1)
 
 @dataclass(frozen=True)
 class FileFinding:
-    """A kind of finding about whole files."""
+    """A kind of finding about whole files.  done_when: what is true once a person has done what it asks for, if it does."""
 
     id: str
     title: str
     why: str
+    done_when: str = ""
 
     def finding(self, level: Level, message: str) -> Finding:
         return Finding(self.id, level, _WHOLE_FILE, message, doc=doc_of(self.id))
@@ -29,6 +30,7 @@ UNREADABLE = FileFinding(
     "cannot be read or written",
     "The operating system refused to read the file, or to write its output; the message holds its words. The other "
     "files are done. Mend the cause (permissions, disk space) and run again.",
+    "The next `tf2npu convert` lists the file as converted, unchanged or copied, and not as failed.",
 )
 SPECIAL = FileFinding(
     "NPU002",
@@ -47,18 +49,21 @@ CONFLICT = FileFinding(
     "A file in the output folder is not what an earlier conversion wrote there, so a person changed it. It is never "
     "overwritten: the new version stands beside it as NAME.tf2npu-new. Merge the two, or run with `--force`, which "
     "moves the changed file to NAME.tf2npu-backup first.",
+    "No NAME.tf2npu-new stands beside the file, and the next `tf2npu convert` lists no conflict.",
 )
 GONE = FileFinding(
     "NPU005",
     "gone from the source, changed in the output",
     "The source file no longer exists, but its converted version was changed by hand and so is kept. Delete it there "
     "when it is not needed.",
+    "The next `tf2npu convert` does not name the file any more.",
 )
 INTERNAL = FileFinding(
     "NPU006",
     "the converter failed on this file",
     "A defect of tf2npu, not of the file. The file was copied as it is and the others are converted; the log file "
     "named at the end of the run has the details.",
+    "The next `tf2npu convert` lists the file as converted or unchanged.",
 )
 LINK = FileFinding(
     "NPU007",
@@ -71,6 +76,7 @@ LARGE_SOURCE = FileFinding(
     "source file too large to convert",
     "A Python file over 10 MB is generated data in all likelihood and would take minutes to parse: it is copied as it "
     "is. Split it, or move the TensorFlow code out of it.",
+    "No Python file over 10 MB is left, and the next `tf2npu convert` looks at the smaller ones.",
 )
 
 EXCLUDED = FileFinding(
@@ -85,6 +91,7 @@ PYTHON2 = FileFinding(
     "With `--python2` a file that only Python 2 reads is brought to Python 3 by those fixers of lib2to3 that keep its meaning, "
     "and then converted. They cannot know whether a division is one of whole numbers, whether text is meant as bytes, or that "
     "`import x` means a module of the same package: look at these places yourself.",
+    "`python3 -m py_compile` reads the file without an error, and the next `tf2npu convert` converts it.",
 )
 
 FILE_FINDINGS = (UNREADABLE, SPECIAL, LARGE_DATA, CONFLICT, GONE, INTERNAL, LINK, LARGE_SOURCE, EXCLUDED, PYTHON2)

@@ -88,7 +88,9 @@ def doc_of(rule_id: str) -> str:
 class Finding:
     """One message about one place.
 
-    before, after: source text of the site.  doc: where the rule is explained, see `doc_of`.
+    before, after: source text of the site; of work that is left, `after` is code that a person writes there or beside it.
+    replaces: whether that code may come in the place of the site as it is, so that a program may write it.
+    doc: where the rule is explained, see `doc_of`.
     part: name of the part of the rule that made it, as parts of one rule have reasons of their own;
     empty where a rule has one part, or none.
     """
@@ -103,6 +105,7 @@ class Finding:
     doc: str = ""
     cell: int | None = None  # 0-based cell index in a notebook
     part: str = ""
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

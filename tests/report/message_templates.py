@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tf2npu.file_findings import FILE_FINDINGS
 from tf2npu.report.language import Catalogue, texts_of_template
-from tf2npu.rules import all_rules
+from tf2npu.rules import rule_parts
 
 PACKAGE = Path(__file__).parents[2] / "tf2npu"
 CATALOGUE = PACKAGE / "report" / "locale" / "zh.json"
@@ -126,8 +126,8 @@ def _is_said(text: str) -> bool:
 
 def facts() -> list[str]:
     """What rules and file notes say about themselves."""
-    found = [text for rule in all_rules() for text in (rule.title, rule.what, rule.why)]
-    return found + [text for note in FILE_FINDINGS for text in (note.title, note.why)]
+    found = [text for rule in rule_parts() for text in (rule.title, rule.what, rule.why, rule.done_when) if text]
+    return found + [text for note in FILE_FINDINGS for text in (note.title, note.why, note.done_when) if text]
 
 
 def page_texts() -> list[str]:

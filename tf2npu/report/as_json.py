@@ -189,6 +189,8 @@ def _finding(finding: Finding, is_known: bool) -> dict[str, Any]:
         document["cell"] = finding.cell
     if finding.part:
         document["part"] = finding.part
+    if finding.replaces:
+        document["replaces"] = True
     if is_known:
         document["known"] = True
     return document
@@ -244,7 +246,7 @@ def _read_file(entry: FileEntry) -> FileReport:
 
 def _read_finding(entry: FindingEntry) -> Finding:
     texts = {name: getattr(entry, name) for name in ("message", "api", "before", "after", "doc")}
-    return Finding(entry.rule, entry.level, entry.span, cell=entry.cell, part=entry.part, **texts)
+    return Finding(entry.rule, entry.level, entry.span, cell=entry.cell, part=entry.part, replaces=entry.replaces, **texts)
 
 
 def _read_api(entry: ApiEntry) -> ApiRow:

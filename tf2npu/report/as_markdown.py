@@ -17,6 +17,7 @@ from tf2npu.report.markdown_text import code, fenced, in_tag, prose, shortened
 from tf2npu.report.model import Report
 from tf2npu.report.places import counted_findings, n_places
 from tf2npu.report.rule_facts import RuleTexts
+from tf2npu.report.rule_list import told_when_done
 from tf2npu.report.run_section import lines as run_lines
 
 MOST_CHARACTERS = 60_000
@@ -81,6 +82,7 @@ def _block(report: Report, decision: Decision) -> str:
     counted = texts.text(counted_findings(len(decision.sites), decision.n_places))
     told = [prose(decision.message or decision.facts.id, _MOST_OF_A_TEXT)]
     told += [prose(decision.facts.why, _MOST_OF_A_TEXT)] if decision.facts.why else []
+    told += [prose(told_when_done(decision.facts.done_when, texts), _MOST_OF_A_TEXT)] if decision.facts.done_when else []
     body = [line for text in told for line in (text, "")] + _code_to_write(decision) + _places(report, decision)
     return _folded(f"{title} {in_tag(decision.facts.title)} ({in_tag(counted)})", body)
 

@@ -22,7 +22,7 @@ class Fixes:
         """The replacements in their order, or none.
 
         Of what is fixed: the changes at its place, with those that no finding explains. Of what a person must do: the code
-        that the finding says to write, where its place still reads as the finding has it.
+        that the finding says to write in its place, where that still reads as the finding has it.
         """
         if finding.cell is not None:
             return []
@@ -35,7 +35,7 @@ class Fixes:
     def _proposed(self, finding: Finding) -> list[Change]:
         span, text = finding.span, self._lines
         there = text.text[text.offset(span.line, span.column) : text.offset(span.end_line, span.end_column)]
-        is_code = finding.after and finding.before == there and finding.after != there
+        is_code = finding.replaces and finding.before == there and finding.after != there
         return [Change(finding.rule, span, finding.after)] if is_code else []
 
 

@@ -41,6 +41,7 @@ class FindingEntry(Range, kw_only=True):
     doc: str
     cell: Count | None = None
     part: str = ""
+    replaces: bool = False
     known: bool = False
 
 

@@ -15,11 +15,12 @@ from tf2npu.rules import rule_parts
 
 @dataclass(frozen=True)
 class RuleFacts:
-    """Of one part of a rule: parts share the title and have reasons of their own."""
+    """Of one part of a rule: parts share the title and have reasons, and ways to tell that it is done, of their own."""
 
     id: str
     title: str = ""
     why: str = ""
+    done_when: str = ""
 
     @property
     def anchor(self) -> str:
@@ -35,7 +36,7 @@ class RuleTexts:
         self._by_part: dict[tuple[str, str], RuleFacts] = {}
         for key in sorted({(f.rule, f.part) for _, f in report.findings()} | {(rule_id, "") for rule_id in more}):
             facts = _facts(*key)
-            self._by_part[key] = RuleFacts(facts.id, texts.text(facts.title), texts.text(facts.why))
+            self._by_part[key] = RuleFacts(facts.id, *(texts.text(said) for said in (facts.title, facts.why, facts.done_when)))
 
     def __iter__(self) -> Iterator[tuple[RuleFacts, list[str]]]:
         """Each rule once, by id, with the reasons of those of its parts that found something."""
@@ -61,8 +62,8 @@ def _facts(rule_id: str, part: str) -> RuleFacts:
     if not (own := known.get(rule_id)):
         return RuleFacts(rule_id)
     found = next((facts for name, facts in own if name == part), None)
-    reasons = {facts.why for _, facts in own}
-    return found or RuleFacts(rule_id, own[0][1].title, reasons.pop() if len(reasons) == 1 else "")
+    said = ({facts.why for _, facts in own}, {facts.done_when for _, facts in own})
+    return found or RuleFacts(rule_id, own[0][1].title, *(texts.pop() if len(texts) == 1 else "" for texts in said))
 
 
 @lru_cache(maxsize=1)
@@ -70,5 +71,5 @@ def _known() -> dict[str, list[tuple[str, RuleFacts]]]:
     """The parts of each rule, by id, with their names."""
     known: dict[str, list[tuple[str, RuleFacts]]] = {}
     for part in rule_parts():
-        known.setdefault(part.id, []).append((part.name, RuleFacts(part.id, part.title, part.why)))
-    return known | {note.id: [("", RuleFacts(note.id, note.title, note.why))] for note in FILE_FINDINGS}
+        known.setdefault(part.id, []).append((part.name, RuleFacts(part.id, part.title, part.why, part.done_when)))
+    return known | {note.id: [("", RuleFacts(note.id, note.title, note.why, note.done_when))] for note in FILE_FINDINGS}

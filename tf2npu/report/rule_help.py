@@ -21,8 +21,8 @@ def page_of(rule_id: str) -> str:
 
 
 def markdown(rule_id: str, reasons: list[str], language: str) -> str:
-    """The reasons, the examples of the rule, and how to read the rest of it."""
-    lines = [line for reason in reasons for line in (reason, "")]
+    """The reasons, how to tell that it is done, the examples of the rule, and how to read the rest of it."""
+    lines = [line for text in (*reasons, *_ways_to_tell(rule_id, reasons, language)) for line in (text, "")]
     for entry in rule_list.entries(rule_id, language):
         if entry["id"] == rule_id:
             lines += rule_list.examples_in_markdown(entry, catalogue(language))
@@ -30,6 +30,16 @@ def markdown(rule_id: str, reasons: list[str], language: str) -> str:
     if page := page_of(rule_id):
         lines += [f"[{rule_id}]({page})", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _ways_to_tell(rule_id: str, reasons: list[str], language: str) -> list[str]:
+    """Of the parts that have these reasons, each once."""
+    texts = catalogue(language)
+    own = [
+        parts for entry in rule_list.entries(rule_id, language) if entry["id"] == rule_id for parts in entry["parts"] or [entry]
+    ]
+    told = [rule_list.told_when_done(part["done_when"], texts) for part in own if part["why"] in reasons]
+    return list(dict.fromkeys(filter(None, told)))
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ from tf2npu.rules.plugins import PLUGIN_IDS
 FORMATS = ("text", "json", "md")
 MOST_MATCHES = 60
 """The most names that a person is shown of what a rule looks for."""
-_SENTENCES = ("title", "what", "why")
+_SENTENCES = ("title", "what", "why", "done_when")
 _WHOLE_FILE = "the file as a whole"
 
 
@@ -31,14 +31,16 @@ def entries(prefix: str = "", language: str = "en") -> list[dict[str, Any]]:
 
 
 def _translated(entry: dict[str, Any], texts: Catalogue) -> dict[str, Any]:
-    parts = [{**part, "what": texts.text(part["what"]), "why": texts.text(part["why"])} for part in entry["parts"]]
+    parts = [{**part, **{name: texts.text(part[name]) for name in _SENTENCES if name in part}} for part in entry["parts"]]
     return {**entry, **{name: texts.text(entry[name]) for name in _SENTENCES}, "parts": parts}
 
 
 def _entries(prefix: str) -> list[dict[str, Any]]:
     found = [_of_rule(rule) for rule in all_rules()]
     nothing: dict[str, Any] = {"matches": [_WHOLE_FILE], "source": "", "examples": [], "parts": []}
-    found += [{"id": n.id, "title": n.title, "what": "", "why": n.why, **nothing} for n in FILE_FINDINGS]
+    found += [
+        {"id": n.id, "title": n.title, "what": "", "why": n.why, "done_when": n.done_when, **nothing} for n in FILE_FINDINGS
+    ]
     return sorted((entry for entry in found if entry["id"].startswith(prefix)), key=lambda entry: entry["id"])
 
 
@@ -63,11 +65,16 @@ def _of_rule(rule: Rule) -> dict[str, Any]:
         "title": rule.title,
         "what": rule.what,
         "why": rule.why,
+        "done_when": rule.done_when,
         "matches": list(rule.matches),
         "source": rule.source,
         "examples": [_of_example(example) for example in rule.examples],
-        "parts": [{"name": p.name, "what": p.what, "why": p.why} for p in rule_parts() if p.id == rule.id],
+        "parts": [_of_part(part) for part in rule_parts() if part.id == rule.id],
     }
+
+
+def _of_part(part: Rule) -> dict[str, str]:
+    return {"name": part.name, "what": part.what, "why": part.why, "done_when": part.done_when}
 
 
 def _of_example(example: Example) -> dict[str, str]:
@@ -77,7 +84,7 @@ def _of_example(example: Example) -> dict[str, str]:
 
 def _explained(entry: dict[str, Any], texts: Catalogue) -> str:
     lines = [f"{entry['id']}  {entry['title']}", ""]
-    lines += [text for told in _what_and_why(entry) for text in told if text]
+    lines += [text for told in said_of_parts(entry, texts) for text in told if text]
     lines += ["", _matches(entry, "{}", texts)] if entry["matches"] else []
     lines += [texts.text(f"Source: {entry['source']}")] if entry["source"] else []
     for example in entry["examples"]:
@@ -85,12 +92,21 @@ def _explained(entry: dict[str, Any], texts: Catalogue) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _what_and_why(entry: dict[str, Any]) -> list[tuple[str, str]]:
-    """What a rule does and why: once for each reason that a part of it has, with all that is done for this reason."""
-    done: dict[str, dict[str, None]] = {}
+def said_of_parts(entry: dict[str, Any], texts: Catalogue) -> list[tuple[str, str, str]]:
+    """What a rule does, why, and how to tell that it is done.
+
+    Once for each reason that a part of it has, with all that is done for this reason; the last is empty for a reason that
+    asks nothing of a person.
+    """
+    done: dict[tuple[str, str], dict[str, None]] = {}
     for part in entry["parts"] or [entry]:
-        done.setdefault(part["why"], {})[part["what"]] = None
-    return [(" ".join(filter(None, whats)), why) for why, whats in done.items()]
+        done.setdefault((part["why"], part["done_when"]), {})[part["what"]] = None
+    return [(" ".join(filter(None, whats)), why, told_when_done(when, texts)) for (why, when), whats in done.items()]
+
+
+def told_when_done(done_when: str, texts: Catalogue) -> str:
+    """The sentence with what stands in front of it; "" for none."""
+    return texts.text(f"Done when: {done_when}") if done_when else ""
 
 
 def _matches(entry: dict[str, Any], form: str, texts: Catalogue) -> str:
@@ -118,7 +134,7 @@ def _example_lines(example: dict[str, str], texts: Catalogue) -> list[str]:
 
 def _markdown(entry: dict[str, Any], texts: Catalogue) -> str:
     lines = [f"## {entry['id']}", "", f"**{entry['title']}**", ""]
-    for told in _what_and_why(entry):
+    for told in said_of_parts(entry, texts):
         lines += [" ".join(filter(None, told)), ""]
     lines += [_matches(entry, "`{}`", texts), ""] if entry["matches"] else []
     lines += [texts.text(f"Source: {entry['source']}"), ""] if entry["source"] else []

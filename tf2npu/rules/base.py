@@ -41,6 +41,7 @@ class Rule:
     rule on a module, the names it looks for.
     once: whether what it asks a person to do, where it is the same at several places of a file, is told at the first.
     what, why: one sentence each.  source: where the behaviour is documented.
+    done_when: one sentence that is true once a person has done what the rule asks for; empty where it asks for nothing.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Rule:
     matches: tuple[str, ...]
     check: Callable[[Any], None]
     once: bool = False
+    done_when: str = ""
 
     @property
     def name(self) -> str:
@@ -88,6 +90,7 @@ def rule(
     matches: tuple[str, ...] = (),
     on: str = "call",
     once: bool = False,
+    done_when: str = "",
 ) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
     """Register a function as (a part of) a rule; a rule that looks at several kinds of sites is declared once a kind.
 
@@ -101,7 +104,7 @@ def rule(
         parts = _REGISTRY.setdefault(id, [])
         if parts and parts[0].title != title:
             raise ValueError(f"{id} is already called {parts[0].title!r}")
-        parts.append(Rule(id, title, what, why, source, examples, on, matches, check, once))
+        parts.append(Rule(id, title, what, why, source, examples, on, matches, check, once, done_when))
         return check
 
     return register

@@ -35,6 +35,7 @@ def npu_import(site: Any) -> None:
     title="File not converted",
     on="engine",
     why="A file that cannot be parsed is copied as it is, so that the other files of the project are still converted.",
+    done_when="`python -m py_compile` reads the file without an error, and the next `tf2npu convert` converts it.",
     source="Python language reference, lexical analysis and PEP 263",
     examples=(
         Example.same("print 'hello'", note="Python 2 source", level="skipped"),
@@ -50,6 +51,7 @@ def file_not_converted(site: Any) -> None:
     title="Fix not made",
     on="engine",
     why="A fix is not made where it would undo another one, or take out code that something else still relies on.",
+    done_when="The place reads as the rule's example does after its change, and `tf2npu run` passes it.",
     source="docs/adding_a_rule.md",
     examples=(
         Example.same("s = tf.Session(config=npu_config_proto())", note="one fix at most, and it is made"),
@@ -86,6 +88,7 @@ def switched_off(site: Any) -> None:
     title="TensorFlow 2 script",
     on="engine",
     why="Its adapter, npu_device, is another one; half of one and half of the other would run on neither.",
+    done_when="The file runs on an NPU host with npu_device; or it is written for graphs, and `tf2npu convert` converts it.",
     source="TensorFlow 2 adapter porting guide: npu_device.open().as_default()",
     examples=(
         Example.same("@tf.function\ndef step(x):\n    return x", note="not converted yet", level="unsupported"),
@@ -121,6 +124,7 @@ def unused_comment(site: Any) -> None:
     title="Written for another framework",
     on="engine",
     why="A file without findings would look as if it had been moved to the NPU.",
+    done_when="The summary of `tf2npu run` counts sessions on the device for the script that uses this file.",
     source="docs/report.md: nothing is left unsaid",
     examples=(
         Example.same("import torch\nx = torch.zeros(3).cuda()", note="PyTorch", level="info"),

@@ -42,23 +42,29 @@ class Site:
         """Say what the recorded changes do."""
         self._find(Level.FIXED, message)
 
-    def manual(self, message: str) -> None:
-        """Say what a person has to do."""
-        self._find(Level.MANUAL, message)
+    def manual(self, message: str, write: str = "", *, replaces: bool = False) -> None:
+        """Say what a person has to do.
 
-    def unsupported(self, message: str) -> None:
-        """Say what will not work on the NPU."""
-        self._find(Level.UNSUPPORTED, message)
+        write: the code for that, made of what stands here; it is left out where it is no Python.
+        replaces: whether it may come in the place of this site as it is.
+        """
+        self._find(Level.MANUAL, message, write, replaces)
+
+    def unsupported(self, message: str, write: str = "", *, replaces: bool = False) -> None:
+        """Say what will not work on the NPU.  write, replaces: as of `manual`."""
+        self._find(Level.UNSUPPORTED, message, write, replaces)
 
     def info(self, message: str) -> None:
         """Say what is good to know."""
         self._find(Level.INFO, message)
 
-    def _find(self, level: Level, message: str) -> None:
+    def _find(self, level: Level, message: str, write: str = "", replaces: bool = False) -> None:
         start, end = self.fix.site
         span = self.script.span(start, end)
         before = self.script.text[start:end]
-        self.fix.findings.append(Finding(self.fix.rule, level, span, message, _public(self.name), before))
+        code = write if write and is_python(write) else ""
+        finding = Finding(self.fix.rule, level, span, message, _public(self.name), before, code, replaces=bool(code) and replaces)
+        self.fix.findings.append(finding)
 
     def need(self, symbol: str) -> str:
         """Local name of a symbol of `npu_bridge.npu_init`; the import is added when the fix is made."""
@@ -172,6 +178,15 @@ class Site:
 def _public(name: str) -> str:
     """Qualified name as people write it: instances without the mark."""
     return name.replace("()", "")
+
+
+def is_python(text: str) -> bool:
+    """Whether a text is Python."""
+    try:
+        cst.parse_module(text)
+    except (cst.ParserSyntaxError, RecursionError):
+        return False
+    return True
 
 
 def is_atom(node: cst.BaseExpression) -> bool:

@@ -45,6 +45,7 @@ def mentions_accelerator_library(data: bytes) -> bool:
     title="Library for GPUs",
     on="import",
     why="An NPU host has neither CUDA nor NVIDIA's driver, so the import or the first call fails.",
+    done_when="The script starts where the library is not installed: `tf2npu run` passes its imports.",
     source="TensorFlow adapter porting guide: CuPy and pynvml are not supported",
     examples=(
         Example.same(

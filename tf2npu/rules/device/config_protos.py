@@ -38,11 +38,15 @@ def graph_options(call: Call) -> None:
     call.fixed("XLA's just-in-time compilation stays off.")
 
 
+_DONE_WHEN = "`tf2npu run --strict` passes the first run of the session that gets this config."
+
+
 @rule(
     id="NPU712",
     title="Session options that the NPU overrides",
     on="assign",
     why="XLA must be off and graph pruning on; GPU options have no effect.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.npu_config_proto; TensorFlow adapter porting guide on rewrite options",
     examples=(
         Example(
@@ -80,6 +84,7 @@ def session_options(site: Site) -> None:
     title="Session options that the NPU overrides",
     matches=("tensorflow.ConfigProto",),
     why="There is no GPU to hide: what keeps a session off the GPU does not keep it off the NPU.",
+    done_when=_DONE_WHEN,
     source="device_count of tf.ConfigProto, TensorFlow 1.15; use_off_line of the NPU's session options",
     examples=(
         Example.same("c = tf.ConfigProto(device_count={'GPU': 0})", level="info"),
@@ -121,6 +126,7 @@ def _jit_level(site: Site, value: Any) -> None:
     title="XLA scopes",
     matches=("tensorflow.xla.experimental.jit_scope", "tensorflow.contrib.compiler.jit.experimental_jit_scope"),
     why="Ops inside an XLA scope would be taken away from the NPU's graph.",
+    done_when="No op that is made here has _XlaCompile=true among its attributes.",
     source="tf.xla.experimental.jit_scope(compile_ops=True, separate_compiled_gradients=False) of TensorFlow 1.15",
     examples=(
         Example(
@@ -150,6 +156,7 @@ def jit_scope(call: Call) -> None:
     title="Grappler options",
     matches=("tensorflow.config.optimizer.set_experimental_options",),
     why="The NPU needs graph pruning and a certain set of graph optimizations, which npu_init holds as experimental_options.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.experimental_options",
     examples=(
         Example(

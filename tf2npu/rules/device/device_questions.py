@@ -16,12 +16,18 @@ _DEVICE_LISTS = (
 )
 
 
+_DONE_WHEN = (
+    "The script starts where there is no GPU: `tf2npu run` passes this line, and takes the branch that is meant for the NPU."
+)
+
+
 @rule(
     id="NPU919",
     title="Device list helper",
     on="reference",
     matches=_DEVICE_LISTS,
     why="Code that counts GPUs finds none on an NPU host and may take another path.",
+    done_when=_DONE_WHEN,
     source="tf.config of TensorFlow 1.15",
     examples=(
         Example.same(
@@ -35,6 +41,7 @@ _DEVICE_LISTS = (
     title="Device list helper",
     matches=_DEVICE_LISTS,
     why="Code that counts GPUs finds none on an NPU host and may take another path.",
+    done_when=_DONE_WHEN,
     source="tf.config of TensorFlow 1.15",
     examples=(
         Example.same(
@@ -65,6 +72,7 @@ _GPU_QUESTIONS = tuple(
     title="Device list helper",
     matches=_GPU_QUESTIONS,
     why="Code that counts GPUs finds none on an NPU host and may take another path.",
+    done_when=_DONE_WHEN,
     source="tf.test of TensorFlow 1.15",
     examples=(
         Example.same("if tf.test.is_gpu_available():\n    x = f(x)", level="info"),

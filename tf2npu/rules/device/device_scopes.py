@@ -27,12 +27,16 @@ _BESIDE = (
 _SETTER = "tensorflow.train.replica_device_setter"
 
 
+_DONE_WHEN = "No line places ops on a GPU, and the summary of `tf2npu run` counts the model's operations on the device."
+
+
 @rule(
     id="NPU701",
     title="tf.device",
     once=True,
     matches=("tensorflow.device",),
     why="There is no GPU beside an NPU: a block placed on one has to become neutral before the graph goes to the device.",
+    done_when=_DONE_WHEN,
     source="TensorFlow adapter porting guide: device code is removed; tf.device of TensorFlow 1.15",
     examples=(
         Example("with tf.device('/gpu:0'):\n    pass", "with tf.device('/cpu:0'):\n    pass"),
@@ -73,7 +77,9 @@ def device(call: Call) -> None:
     """Turns a block on an accelerator into a neutral one."""
     value = call.value("device_name_or_function", 0)
     if value is None or call.has_star_args:
-        return call.manual("The device comes out of *args or **kwargs; no GPU may be named on an NPU host.")
+        return call.manual(
+            "The device comes out of *args or **kwargs: write it out, and name no GPU, which an NPU host does not have."
+        )
     if call.resolve(value) == "None":
         return None
     if isinstance(value, cst.Call) and call.resolve(value.func) == _SETTER:
@@ -159,6 +165,7 @@ def device_text(site: Site, node: Any, scope: Scope, depth: int = 0) -> tuple[st
     title="Graph.device",
     matches=("tensorflow.Graph().device",),
     why="It places ops like tf.device does, but through a graph object.",
+    done_when=_DONE_WHEN,
     source="tf.Graph.device of TensorFlow 1.15",
     examples=(
         Example("with tf.Graph().device('/gpu:0'):\n    pass", "with tf.Graph().device('/cpu:0'):\n    pass"),
@@ -185,6 +192,7 @@ def graph_device(call: Call) -> None:
         "tensorflow.config.set_soft_device_placement",
     ),
     why="They configure GPUs; without one TensorFlow raises or does nothing, while soft placement must stay on.",
+    done_when="The script starts where there is no GPU: `tf2npu run` passes this line.",
     source="tf.config of TensorFlow 1.15",
     examples=(
         Example(

@@ -17,11 +17,15 @@ _HIDDEN = ("", "-1")
 _HEAD = "import os\nimport tensorflow as tf\n"
 
 
+_DONE_WHEN = "os.environ does not hold the variable when the session is opened."
+
+
 @rule(
     id="NPU955",
     title=_TITLE,
     matches=SETTERS,
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(f"{_HEAD}os.environ.setdefault('CUDA_VISIBLE_DEVICES', '0')", level="info"),
@@ -41,6 +45,7 @@ def gpu_environment_by_call(call: Call) -> None:
     on="reference",
     matches=("os.environ",),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(f"{_HEAD}os.environ['CUDA_VISIBLE_DEVICES'] = FLAGS.gpu", level="info"),

@@ -22,6 +22,7 @@ _PROBABILITY = "tensorflow-probability"
     on="module",
     matches=tuple(not_simulated()),
     why="A simulated run is one of TensorFlow 2.15, which dropped some APIs of 1.15: it ends where the script comes to one.",
+    done_when="`tf2npu run` passes this line.",
     source="the names of TensorFlow 1.15 and of its own modules, looked up with npu_bridge (tools/build_not_simulated.py)",
     examples=(
         Example.same(

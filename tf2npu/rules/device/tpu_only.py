@@ -42,6 +42,7 @@ _RESOLVERS = (
     title="TPU calls",
     matches=(*(f"{root}.{name}" for root in _ROOTS for name in _INSTEAD), *_RESOLVERS),
     why="These ops exist on a TPU only.",
+    done_when="The script starts where there is no TPU: `tf2npu run` passes this line.",
     source="the vendor's published support levels for TensorFlow 1.15: tf.tpu is not supported",
     examples=(
         Example.same("with tf.contrib.tpu.bfloat16_scope():\n    y = f(x)", level="unsupported", write="y = f(x)"),

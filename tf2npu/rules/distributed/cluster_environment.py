@@ -18,12 +18,16 @@ _SOURCE = "npu_bridge.estimator.npu.npu_config.NPURunConfig(distribute, mix_comp
 _HEAD = "import json\nimport os\nimport tensorflow as tf\n"
 
 
+_DONE_WHEN = "With no TF_CONFIG in the environment `tf2npu run` comes to the first step of the training."
+
+
 @rule(
     id="NPU423",
     title=_TITLE,
     once=True,
     matches=SETTERS,
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(f"{_HEAD}os.environ.setdefault('TF_CONFIG', json.dumps(cluster))", level="manual"),
@@ -43,6 +47,7 @@ def cluster_by_call(call: Call) -> None:
     on="reference",
     matches=("os.environ",),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(

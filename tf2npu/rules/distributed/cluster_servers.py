@@ -7,6 +7,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.cluster_programs import is_cluster_program
 from tf2npu.rules.facts.constant_values import text_of
+from tf2npu.rules.facts.written_code import given
 from tf2npu.scanner.sites import Call
 
 _SERVERS_WHY = "A session with a server's target runs there by gRPC; NPUs work together over HCCL, each with its own process."
@@ -32,12 +33,16 @@ with tf.train.MonitoredTrainingSession(
 """What a person writes in the place of a cluster's program."""
 
 
+_DONE_WHEN = "No line makes a server or waits for one, and `tf2npu run --devices 2` trains both ranks to the end."
+
+
 @rule(
     id="NPU956",
     title="Server of a cluster",
     once=True,
     matches=("tensorflow.train.Server",),
     why=_SERVERS_WHY,
+    done_when=_DONE_WHEN,
     source=_SERVERS_SOURCE,
     examples=(
         Example.same(
@@ -74,6 +79,7 @@ _WRITE = (
     once=True,
     matches=("tensorflow.train.SyncReplicasOptimizer",),
     why=_SERVERS_WHY,
+    done_when=_DONE_WHEN,
     source=_SERVERS_SOURCE,
     examples=(
         Example.same(_SERVER + "opt = tf.train.SyncReplicasOptimizer(make(), 4)", note="one more place", level="unsupported"),
@@ -93,6 +99,7 @@ def cluster_optimizer(call: Call) -> None:
     once=True,
     matches=("tensorflow.train.replica_device_setter",),
     why=_SERVERS_WHY,
+    done_when=_DONE_WHEN,
     source=_SERVERS_SOURCE,
     examples=(
         Example.same(
@@ -119,6 +126,7 @@ def cluster_variables(call: Call) -> None:
     title="Synchronous replicas",
     matches=("tensorflow.train.SyncReplicasOptimizer",),
     why="It collects gradients on parameter servers, which NPUs do not have.",
+    done_when=_DONE_WHEN,
     source="TensorFlow adapter porting guide: distributed training",
     examples=(
         Example.same(
@@ -136,7 +144,8 @@ def sync_replicas(call: Call) -> None:
     if not is_cluster_program(call.script):
         call.unsupported(
             "Use the inner optimizer alone, without the hook of make_session_run_hook(); with --distributed tf its gradients are "
-            "averaged over the ranks."
+            "averaged over the ranks.",
+            given(call, "opt", 0),
         )
 
 
@@ -145,6 +154,7 @@ def sync_replicas(call: Call) -> None:
     title="Server of a cluster",
     matches=("tensorflow.Session", "tensorflow.InteractiveSession"),
     why="A session with a target runs in the process that listens there, not in this one, which has the NPU.",
+    done_when="The summary of `tf2npu run` counts this session's runs on the device.",
     source="tf.Session(target, ...) of TensorFlow 1.15",
     examples=(
         Example.same(

@@ -18,6 +18,7 @@ _TF = Config(distributed="tf")
     title="Optimizer over the cores of a TPU",
     matches=("tensorflow.tpu.CrossShardOptimizer", "tensorflow.estimator.tpu.CrossShardOptimizer"),
     why="Its gradients go through CrossReplicaSum, an op that a TPU alone has.",
+    done_when="The loss of `tf2npu run --devices 2` falls as that of one process with the batch of both ranks.",
     source="tf.tpu.CrossShardOptimizer(opt, reduction, name, group_assignment) of TensorFlow 1.15",
     examples=(
         Example("def f(opt):\n    return tf.contrib.tpu.CrossShardOptimizer(opt)", "def f(opt):\n    return opt"),

@@ -9,6 +9,7 @@ import libcst as cst
 from tf2npu.config import Config
 from tf2npu.findings import Level
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.distributed.tf_distribute import RANKS_AGREE
 from tf2npu.rules.facts.load_time import start_when_loaded
 from tf2npu.rules.facts.npu_start import at_exit, bracket_entry, start_lines, wants_keras_session, wants_resources
 from tf2npu.rules.facts.removal_conditions import only_without, uses_of_targets
@@ -23,7 +24,7 @@ _MODULES = ("horovod.tensorflow", "horovod.tensorflow.keras")
 KERAS = "horovod.tensorflow.keras."
 SOURCE = "npu_bridge.npu_init and hccl.manage.api; horovod.tensorflow 0.19"
 WHY = "Horovod's collectives run on GPUs; those of the NPU are reached through npu_bridge."
-_RANKS = {
+RANKS = {
     "rank": "get_npu_rank_id",
     "local_rank": "get_npu_local_rank_id",
     "size": "get_npu_rank_size",
@@ -79,7 +80,7 @@ def short_name(name: str) -> str | None:
     id="NPU402",
     title="Horovod ranks",
     on="reference",
-    matches=names_of(*_RANKS),
+    matches=names_of(*RANKS),
     why=WHY,
     source=SOURCE,
     examples=(
@@ -95,14 +96,14 @@ def short_name(name: str) -> str | None:
 def rank_reference(site: Site) -> None:
     """Uses the NPU's functions for ranks and sizes where they are passed on."""
     if is_on(site):
-        site.replace(site.node, site.need(_RANKS[site.name.rpartition(".")[2]]))
+        site.replace(site.node, site.need(RANKS[site.name.rpartition(".")[2]]))
         site.fixed("Rank and size come from the NPU's collectives.")
 
 
 @rule(
     id="NPU402",
     title="Horovod ranks",
-    matches=names_of(*_RANKS),
+    matches=names_of(*RANKS),
     why=WHY,
     source=SOURCE,
     examples=(
@@ -116,8 +117,11 @@ def rank_reference(site: Site) -> None:
 def rank_call(call: Call) -> None:
     """Asks the NPU's collectives for ranks and sizes."""
     if is_on(call):
-        call.replace_callee(call.need(_RANKS[call.name.rpartition(".")[2]]))
+        call.replace_callee(call.need(RANKS[call.name.rpartition(".")[2]]))
         call.fixed("Rank and size come from the NPU's collectives.")
+
+
+_RANKS_START = "`tf2npu run --devices 2` starts two ranks, and both end with exit code 0."
 
 
 @rule(
@@ -125,6 +129,7 @@ def rank_call(call: Call) -> None:
     title="Horovod start and end",
     matches=names_of("init", "shutdown"),
     why="The NPU's resources are started before anything else in the entry script and released at its end.",
+    done_when=_RANKS_START,
     source="npu_bridge.npu_init.init_resource, shutdown_resource, close_session",
     examples=(
         Example(
@@ -195,6 +200,7 @@ def _start_here(call: Call, message: str) -> None:
     title="Horovod start and end",
     on="module",
     why="The NPU's resources are started before anything else in the entry script and released at its end.",
+    done_when=_RANKS_START,
     source="npu_bridge.npu_init.init_resource, shutdown_resource, close_session",
     examples=(),
 )
@@ -226,6 +232,7 @@ _TAKES = {
     on="reference",
     matches=names_of(*_WRAPPERS),
     why=WHY,
+    done_when=RANKS_AGREE,
     source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper, NPUBroadcastGlobalVariablesHook",
     examples=(
         Example(
@@ -263,6 +270,7 @@ def optimizer_and_broadcast_named(site: Site) -> None:
     title="Horovod optimizer and broadcast",
     matches=names_of(*_WRAPPERS),
     why=WHY,
+    done_when=RANKS_AGREE,
     source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper, NPUBroadcastGlobalVariablesHook",
     examples=(
         Example(

@@ -19,11 +19,16 @@ _WHICH = "An op, or with Horovod for Keras its value: see npu_allreduce, hccl_op
 _REMOVED = ("compression", "device_dense", "device_sparse")
 
 
+_DONE_WHEN = "Print a sum of the variables after ten steps of `tf2npu run --devices 2`: both ranks print the same number."
+_WITHOUT_HOROVOD = "No line calls Horovod any more, and `tf2npu run --devices 2` comes to the end of the script."
+
+
 @rule(
     id="NPU405",
     title="Horovod collectives",
     matches=names_of("allreduce", "allgather", "broadcast"),
     why=WHY,
+    done_when="With `tf2npu run --devices 2` both ranks get the number here that Horovod gives two processes.",
     source="npu_bridge.npu_init.npu_allreduce; npu_bridge.hccl.hccl_ops",
     examples=(
         Example(
@@ -60,7 +65,7 @@ def collectives(call: Call) -> None:
     tensor = call.arg("tensor", 0)
     is_known = not call.has_star_args and keywords <= allowed | {"tensor", "name"} and _n_positional(call) <= 2
     if tensor is None or not is_known or _is_reduced_otherwise(call):
-        return call.unsupported(f"This form of {kind} has no counterpart; see npu_allreduce and hccl_ops.")
+        return call.unsupported(f"This form of {kind} has no counterpart: write it with npu_allreduce and hccl_ops.")
     {"allreduce": _allreduce, "allgather": _allgather, "broadcast": _broadcast}[kind](call, tensor)
     return call.fixed("The collective runs on the NPU.")
 
@@ -141,6 +146,7 @@ def _drop_name(call: Call) -> None:
     on="reference",
     matches=names_of("broadcast_global_variables"),
     why=WHY,
+    done_when=_DONE_WHEN,
     source="npu_bridge.estimator.npu.npu_hook.broadcast_global_variables(root_rank), for the trainable variables",
     examples=(
         Example(
@@ -161,6 +167,7 @@ def broadcast_of_all_passed_on(site: Site) -> None:
     title="Horovod broadcast of all variables",
     matches=names_of("broadcast_global_variables"),
     why=WHY,
+    done_when=_DONE_WHEN,
     source="npu_bridge.estimator.npu.npu_hook.broadcast_global_variables(root_rank), for the trainable variables",
     examples=(
         Example(
@@ -252,6 +259,7 @@ _BUILDS = (
     on="reference",
     matches=names_of(*_ADVICE, *_BUILDS),
     why=WHY,
+    done_when=_WITHOUT_HOROVOD,
     source=f"{SOURCE}; hccl_ops.all_to_all_v; horovod.tensorflow 0.20 for alltoall",
     examples=(
         Example.same(
@@ -273,6 +281,7 @@ def without_counterpart(site: Site) -> None:
     title="Horovod without a counterpart",
     matches=names_of(*_ADVICE, *_BUILDS),
     why=WHY,
+    done_when=_WITHOUT_HOROVOD,
     source=f"{SOURCE}; hccl_ops.all_to_all_v; horovod.tensorflow 0.20 for alltoall",
     examples=(
         Example.same(

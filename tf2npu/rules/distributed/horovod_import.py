@@ -9,7 +9,7 @@ import libcst as cst
 
 from tf2npu.findings import Level
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.distributed.horovod import HVD, SOURCE, WHY
+from tf2npu.rules.distributed.horovod import HVD, RANKS, SOURCE, WHY, short_name
 from tf2npu.rules.facts.removal_conditions import only_without
 from tf2npu.rules.facts.script_kinds import is_eager
 from tf2npu.scanner.names import is_framework, is_horovod, root_of
@@ -17,6 +17,11 @@ from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.tree_walk import dotted_name
 
+_COUNTERPARTS = {
+    **RANKS, "allreduce": "npu_allreduce", "DistributedOptimizer": "npu_distributed_optimizer_wrapper",
+    "BroadcastGlobalVariablesHook": "NPUBroadcastGlobalVariablesHook",
+}  # fmt: skip
+"""Names of npu_bridge.npu_init in the place of Horovod's."""
 _ALWAYS_THERE = "# the collectives of the NPU are always there"
 _STAYS = "The import stays, because this still needs it: {}. On a host without Horovod it fails: replace this, and convert again."
 _MISSED = (
@@ -40,6 +45,7 @@ _BORROWED = "This still needs Horovod, by way of another file: {}. Replace this,
     title="Horovod",
     on="import",
     why=WHY,
+    done_when="The script starts where Horovod is not installed: `tf2npu run --devices 2` trains two ranks to the end.",
     source=SOURCE,
     examples=(
         Example(
@@ -73,7 +79,15 @@ def horovod_import(site: Site) -> None:
             "both, gradients would be averaged twice."
         )
     elif mode != "horovod":
-        site.manual("Horovod found: convert with --distributed horovod to train on several NPUs. The code stays as it is.")
+        message = "Horovod found: convert with --distributed horovod to train on several NPUs. The code stays as it is."
+        site.manual(message, _names_of_the_npu(site, {local for _, local in aliases}))
+
+
+def _names_of_the_npu(site: Site, names: set[str]) -> str:
+    """The import of what stands in the place of what the file uses of Horovod."""
+    found = {site.script.name_of(node, scope) or "" for node, scope in _references(site, names)}
+    used = sorted({_COUNTERPARTS[short] for short in map(short_name, found) if short in _COUNTERPARTS})
+    return f"from npu_bridge.npu_init import {', '.join(used)}" if used else ""
 
 
 def _look_at_borrowed(site: Site) -> None:

@@ -38,6 +38,7 @@ _IMPORT = "import tensorflow as tf\nimport horovod.tensorflow as hvd\n"
     title="Horovod kept in an object",
     on="module",
     why=WHY,
+    done_when="Where Horovod is not installed, `tf2npu run --devices 2` passes this line on both ranks.",
     source=SOURCE,
     examples=(
         Example.same(

@@ -28,6 +28,7 @@ _NO_SUCH_SETTING = "The NPU averages gradients as they are and has no such setti
     on="reference",
     matches=(*_COMPRESSION, *sorted(_SETTINGS)),
     why=WHY,
+    done_when="No line sets or reads this any more, and `tf2npu run --devices 2` trains both ranks.",
     source=SOURCE,
     examples=(
         Example(

@@ -28,6 +28,7 @@ _HVD = Config(distributed="horovod", select=frozenset({"NPU422"}))
     on="module",
     matches=(),
     why="Ranks on NPUs are started without MPI and Horovod: a script that looks for them there trains each rank alone.",
+    done_when="Both ranks of `tf2npu run --devices 2` print 2 as the number of ranks.",
     source="RANK_ID and RANK_SIZE of the TensorFlow adapter; mpirun of Open MPI and MVAPICH, horovodrun of Horovod 0.19",
     examples=(
         Example.same(

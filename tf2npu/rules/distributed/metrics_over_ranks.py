@@ -25,6 +25,7 @@ _OTHERS = (
     title="Metrics over all ranks",
     matches=tuple(f"tensorflow.metrics.{name}" for name in (*_MEANS, *_OTHERS)),
     why="Every rank evaluates its own part of the data, so its metric is that of a part.",
+    done_when="With `tf2npu run --devices 2` the metric is that of one process over all the data.",
     source="npu_bridge.npu_init.npu_allreduce; TensorFlow adapter porting guide: ResNet-50, distributed evaluation",
     examples=(
         Example(

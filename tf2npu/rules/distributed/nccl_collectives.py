@@ -16,6 +16,7 @@ _TRY = (
     title="NCCL",
     matches=(*(f"tensorflow.contrib.nccl.{name}" for name in _CONTRIB), "tensorflow.distribute.NcclAllReduce"),
     why="NCCL connects NVIDIA's GPUs within one process; NPUs are driven by one process each and connected by HCCL.",
+    done_when="Both ranks of `tf2npu run --devices 2` get the sum of their two tensors here.",
     source="npu_bridge.hccl.hccl_ops",
     examples=(
         Example.same(

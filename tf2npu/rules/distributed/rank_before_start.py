@@ -14,6 +14,9 @@ _REMEMBERED = ("get_npu_rank_id", "get_npu_rank_size", "get_npu_local_rank_id", 
 _STARTS = ("initialize_system", "init_resource", "npu_resource_init", "NPUInit")
 
 
+_DONE_WHEN = "The ranks of `tf2npu run --devices 2` pass this line and print 0 and 1."
+
+
 @rule(
     id="NPU938",
     title="Rank asked for before the start",
@@ -22,6 +25,7 @@ _STARTS = ("initialize_system", "init_resource", "npu_resource_init", "NPUInit")
         *(f"hccl.manage.api.{name}" for name in _RANKS),
     ),
     why="HCCL knows its ranks only after npu_ops.initialize_system() was run; before, the call fails.",
+    done_when=_DONE_WHEN,
     source="TensorFlow adapter porting guide: order of get_rank_id and initialisation",
     examples=(
         Example.same(
@@ -57,6 +61,7 @@ def rank_before_start(call: Call) -> None:
     title="Rank asked for before the start",
     matches=names_of("rank", "size", "local_rank", "local_size"),
     why="The NPU's ranks are known once its resources are started, which the entry script does behind its imports.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.init_resource, get_npu_rank_id, get_npu_rank_size",
     examples=(
         Example(

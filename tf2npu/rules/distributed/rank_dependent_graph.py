@@ -23,6 +23,7 @@ _OPS = (
     title="Graph that depends on the rank",
     matches=tuple(f"tensorflow.{name}" for name in _OPS),
     why="All ranks must run the same graph: another graph on one rank is compiled anew there, and the collectives wait for ever.",
+    done_when="Both ranks of `tf2npu run --devices 2` come to the end: none waits for the other in a collective operation.",
     source="TensorFlow adapter porting guide: distributed training, the graphs of all devices must be the same",
     examples=(
         Example.same(

@@ -18,6 +18,7 @@ _REGULARIZATION = "tensorflow.nn.scale_regularization_loss"
     title="Losses divided by the replicas",
     matches=(_AVERAGE, _REGULARIZATION),
     why="A strategy adds up the gradients of replicas, so losses are divided by their number; ranks average theirs.",
+    done_when="A step of `tf2npu run --devices 2` moves the variables as far as one process with the batch of both ranks.",
     source="tf.nn.compute_average_loss, tf.nn.scale_regularization_loss of TensorFlow 1.15; NPUStrategy.num_replicas_in_sync",
     examples=(
         Example.same(

@@ -39,6 +39,7 @@ _INTERVALS = ("save_checkpoints_steps", "save_checkpoint_steps", "is_chief")
     once=True,
     matches=tuple(_FOLDERS),
     why="Ranks that save in one folder replace and merge each other's files while these are written; some runs end there.",
+    done_when="For another rank than 0 save_checkpoints_steps is 0, or the code asks for the rank before it calls a Saver.",
     source="MergeV2Checkpoints of TensorFlow 1.15; TensorFlow adapter porting guide: 0 on ranks that do not save",
     examples=(
         Example.same(

@@ -14,6 +14,7 @@ _SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "merge", "merge_a
     title="Summaries on one rank",
     matches=tuple(f"tensorflow.summary.{name}" for name in _SUMMARIES),
     why="Summaries are ops of the graph: with them on one rank only, the graphs differ and collectives wait for ever.",
+    done_when="Both ranks of `tf2npu run --devices 2` come to the end: none waits for the other in a collective operation.",
     source="TensorFlow adapter porting guide: tf.summary on all devices or on none",
     examples=(
         Example.same(

@@ -15,6 +15,7 @@ from tf2npu.scanner.estimator_names import CANNED
 from tf2npu.scanner.sites import Call, Site
 
 _TF = Config(distributed="tf")
+_STRATEGY = "from npu_bridge.npu_init import npu_strategy\nnpu_strategy.NPUStrategy()"
 _ASYNCHRONOUS = (
     "tensorflow.distribute.experimental.ParameterServerStrategy", "tensorflow.contrib.distribute.ParameterServerStrategy",
 )  # fmt: skip
@@ -62,11 +63,18 @@ def is_on(call: Site) -> bool:
     return call.script.config.distributed == "tf" and not is_unit_test(call.script)
 
 
+RANKS_AGREE = "Print a sum of the variables after ten steps of `tf2npu run --devices 2`: both ranks print the same number."
+_RANKS_START_ALIKE = (
+    "Print a sum of the variables before the first step of `tf2npu run --devices 2`: both ranks print the same number."
+)
+
+
 @rule(
     id="NPU411",
     title="Distribution strategy",
     matches=(*_REPLACED, *_UNSUPPORTED),
     why="On NPUs each process holds one replica; NPUStrategy stands in for a strategy that mirrors variables on one host.",
+    done_when=RANKS_AGREE,
     source="npu_bridge.estimator.npu.npu_strategy.NPUStrategy; losses_utils.scale_loss_for_distribution of TensorFlow 1.15",
     examples=(
         Example("s = tf.distribute.MirroredStrategy(devices=['/gpu:0'])", "s = npu_strategy.NPUStrategy()", config=_TF),
@@ -102,10 +110,11 @@ def strategy(call: Call) -> None:
     if call.script.path in call.script.project.of_horovod:
         return call.manual("Found beside Horovod: take one of them out, and convert again. The code stays as it is.")
     if not is_on(call):
-        return call.manual("Distribution found: convert with --distributed tf to train on several NPUs. The code stays as it is.")
+        message = "Distribution found: convert with --distributed tf to train on several NPUs. The code stays as it is."
+        return call.manual(message, _STRATEGY)
     if call.name in _UNSUPPORTED:
         return call.unsupported(
-            "This strategy is not supported on NPUs: write npu_strategy.NPUStrategy(), which trains data parallel."
+            "This strategy is not supported on NPUs: write npu_strategy.NPUStrategy(), which trains data parallel.", _STRATEGY
         )
     call.replace(call.node, f"{call.need('npu_strategy')}.NPUStrategy()")
     if call.name in _ASYNCHRONOUS:
@@ -148,6 +157,7 @@ def _trains_keras(call: Call) -> bool:
     on="reference",
     matches=(*_REPLACED, *_UNSUPPORTED),
     why="A class that is passed on is called somewhere else, where nothing tells which strategy it makes.",
+    done_when=RANKS_AGREE,
     source="npu_bridge.estimator.npu.npu_strategy.NPUStrategy",
     examples=(
         Example.same("kinds = {'mirrored': tf.distribute.MirroredStrategy}\ns = kinds[k]()", config=_TF, level="manual"),
@@ -204,6 +214,7 @@ def optimizer(call: Call) -> None:
     title="Gradients",
     matches=("tensorflow.gradients",),
     why="Gradients that are applied by hand are not averaged by the wrapped optimizer's compute_gradients.",
+    done_when="Each gradient that is averaged here goes into apply_gradients; on one rank all others are those of the original.",
     source="npu_bridge.npu_init.npu_allreduce",
     examples=(
         Example("g = tf.gradients(loss, v)", "g = npu_allreduce(tf.gradients(loss, v))", config=_TF),
@@ -248,6 +259,7 @@ def _are_applied(call: Call) -> bool:
     title="Hooks of distributed training",
     matches=tuple(_HOOKS),
     why="All ranks must start from the same variables; a hook broadcasts those of rank 0.",
+    done_when=_RANKS_START_ALIKE,
     source="npu_bridge.npu_init.npu_hooks_append",
     examples=(
         Example(
@@ -293,6 +305,7 @@ def unknown_train(call: Call) -> None:
     title="Callbacks of distributed training",
     matches=tuple(f"{model}.{method}" for model in _MODELS for method in _CALLBACKS),
     why="All ranks must start from the same variables; a callback broadcasts those of rank 0.",
+    done_when=_RANKS_START_ALIKE,
     source="npu_bridge.npu_init.npu_callbacks_append; tf.keras.Model.fit, fit_generator of TensorFlow 1.15",
     examples=(
         Example.same(
@@ -372,25 +385,3 @@ def unknown_fit(call: Call) -> None:
     """Reports fit of something that may be a Keras model."""
     if is_on(call):
         call.info("If this is a Keras model, pass callbacks=npu_callbacks_append(callbacks_list=[...]).")
-
-
-@rule(
-    id="NPU418",
-    title="Optimizer given by its name",
-    matches=("tensorflow.contrib.layers.optimize_loss",),
-    why="The optimizer is made inside the function, where its gradients cannot be averaged over the ranks.",
-    source="tf.contrib.layers.optimize_loss of TensorFlow 1.15",
-    examples=(
-        Example.same(
-            "o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer='Adam')",
-            config=_TF,
-            level="manual",
-            write="o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer=make_distributed_optimizer)",
-        ),
-        Example.same("o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer='Adam')", note="one device"),
-    ),
-)
-def named_optimizer(call: Call) -> None:
-    """Reports optimize_loss with the name of an optimizer."""
-    if is_on(call) and isinstance(call.value("optimizer", 3), cst.SimpleString):
-        call.manual("Pass a function that makes npu_distributed_optimizer_wrapper(optimizer) in the place of the name.")

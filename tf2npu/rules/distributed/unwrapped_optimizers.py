@@ -8,7 +8,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.distributed.tf_distribute import OPTIMIZERS, is_on
+from tf2npu.rules.distributed.tf_distribute import OPTIMIZERS, RANKS_AGREE, is_on
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.sites import Call, Site
 
@@ -37,6 +37,7 @@ CANNED_OPTIMIZERS |= {
     on="reference",
     matches=(*OPTIMIZERS, *_BASES),
     why="Every rank computes gradients of its own data; they have to be averaged before they are applied.",
+    done_when=RANKS_AGREE,
     source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper",
     examples=(
         Example.same("kinds = {'adam': tf.train.AdamOptimizer}\nopt = kinds[name](0.1)", config=_TF, level="manual"),
@@ -59,6 +60,7 @@ def optimizer_class(site: Site) -> None:
     title="Optimizer given by its name",
     matches=tuple(CANNED_OPTIMIZERS),
     why="The optimizer is made inside the Estimator, where its gradients cannot be averaged over the ranks.",
+    done_when=RANKS_AGREE,
     source="tf.estimator.DNNClassifier and its kin of TensorFlow 1.15",
     examples=(
         Example.same(
@@ -89,3 +91,26 @@ def _is_made_inside(call: Call, name: str, position: int) -> bool:
     arg = call.arg(name, position) or call.spread_arg(name)
     value: Any = arg.value if arg is not None else None
     return value is None or isinstance(value, cst.SimpleString) or call.resolve(value) == "None"
+
+
+@rule(
+    id="NPU418",
+    title="Optimizer given by its name",
+    matches=("tensorflow.contrib.layers.optimize_loss",),
+    why="The optimizer is made inside the function, where its gradients cannot be averaged over the ranks.",
+    done_when=RANKS_AGREE,
+    source="tf.contrib.layers.optimize_loss of TensorFlow 1.15",
+    examples=(
+        Example.same(
+            "o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer='Adam')",
+            config=_TF,
+            level="manual",
+            write="o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer=make_distributed_optimizer)",
+        ),
+        Example.same("o = tf.contrib.layers.optimize_loss(l, g, 0.1, optimizer='Adam')", note="one device"),
+    ),
+)
+def named_optimizer(call: Call) -> None:
+    """Reports optimize_loss with the name of an optimizer."""
+    if is_on(call) and isinstance(call.value("optimizer", 3), cst.SimpleString):
+        call.manual("Pass a function that makes npu_distributed_optimizer_wrapper(optimizer) in the place of the name.")

@@ -32,6 +32,7 @@ _Used = tuple[str, Api, list[Place]]
     on="engine",
     why="The published list promises nothing for these APIs, or contradicts itself: whether they do on the NPU what they did "
     "before shows only there.",
+    done_when="`tf2npu run` passes the op, and a run on an NPU host gives the numbers of the original.",
     source="docs/api_support.md",
     examples=(
         Example.same(

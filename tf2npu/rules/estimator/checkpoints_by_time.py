@@ -29,6 +29,7 @@ _STEPS = {
     title="Checkpoints by time",
     matches=tuple(_SECONDS),
     why="On several NPUs each process looks at its own clock: one saves while the others wait in a collective.",
+    done_when="Both ranks of `tf2npu run --devices 2` save at the same steps, and come to the end.",
     source="TensorFlow adapter porting guide: save_checkpoints_steps in distributed training, 0 on ranks that do not save",
     examples=(
         Example.same(

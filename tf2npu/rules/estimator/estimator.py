@@ -14,11 +14,16 @@ _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_star
 _OF_TPU = {"use_tpu": 4, "eval_on_tpu": 9, "export_to_tpu": 10}  # parameters of TPUEstimator, and their positions
 
 
+_DONE_WHEN = "The summary of `tf2npu run` counts the Estimator's runs on the device, and names no session on TensorFlow."
+_RUNS_WITH_THE_CONFIG = "`tf2npu run` trains with the new config, and no line reads the parameter that was removed."
+
+
 @rule(
     id="NPU201",
     title="Estimator",
     matches=(ESTIMATOR,),
     why="NPUEstimator writes the NPU's options into the session config and adds the hooks for loops and checkpoints.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.estimator.npu.npu_estimator.NPUEstimator(model_fn, model_dir, config, params, job_start_file, ...)",
     examples=(
         Example(
@@ -124,6 +129,7 @@ def _checkpoint_default() -> str:
     title="RunConfig",
     matches=(RUN_CONFIG,),
     why="NPUEstimator takes only an NPURunConfig, whose parameters come in another order and lack those for GPUs and clusters.",
+    done_when=_RUNS_WITH_THE_CONFIG,
     source="npu_bridge.estimator.npu.npu_config.NPURunConfig; tf.estimator.RunConfig of TensorFlow 1.15",
     examples=(
         Example(
@@ -166,6 +172,7 @@ def run_config(call: Call) -> None:
     title="RunConfig",
     matches=(f"{RUN_CONFIG}().replace",),
     why="What the NPU does not have must not come back by a changed copy of the config.",
+    done_when=_RUNS_WITH_THE_CONFIG,
     source="tf.estimator.RunConfig.replace of TensorFlow 1.15",
     examples=(
         Example(
@@ -215,6 +222,7 @@ def _report_defaults(call: Call) -> None:
     title="Canned Estimator",
     matches=tuple(CANNED),
     why="The class stays; its sessions run on the NPU when the config carries the NpuOptimizer entry.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.npu_run_config_init",
     examples=(
         Example(
@@ -243,6 +251,7 @@ def canned_estimator(call: Call) -> None:
     title="TPUEstimator",
     matches=(TPU_ESTIMATOR, f"{TPU_ESTIMATOR}.__init__"),
     why="Without use_tpu=False it looks for a TPU; without it it is an Estimator that the NPU can run.",
+    done_when=_DONE_WHEN,
     source="tf.estimator.tpu.TPUEstimator of TensorFlow 1.15; npu_bridge.npu_init.npu_run_config_init",
     examples=(
         Example(

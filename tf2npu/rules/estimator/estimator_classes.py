@@ -32,12 +32,16 @@ def _gives_config(site: Site, statement: cst.CSTNode) -> bool:
     return any(site.script.name_of(node.func, scope) == f"{site.name}.__init__" for node, scope in inside)
 
 
+_DONE_WHEN = "The summary of `tf2npu run` counts the Estimator's runs on the device, and names no session on TensorFlow."
+
+
 @rule(
     id="NPU201",
     title="Estimator",
     on="reference",
     matches=(ESTIMATOR,),
     why="A class kept in a variable or passed on is called somewhere else, with a config that cannot be checked here.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.estimator.npu.npu_estimator.NPUEstimator",
     examples=(
         Example.same("make = tf.estimator.Estimator if plain else Mine", note="called elsewhere", level="manual"),
@@ -59,6 +63,7 @@ def estimator_reference(site: Site) -> None:
     on="reference",
     matches=tuple(CANNED),
     why="A class kept in a variable or passed on is called somewhere else, with a config that cannot be checked here.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.npu_run_config_init",
     examples=(
         Example.same("kinds = {'dnn': tf.estimator.DNNClassifier}\ne = kinds[k](config=c)", note="one is chosen", level="manual"),
@@ -80,6 +85,7 @@ def canned_reference(site: Site) -> None:
     on="reference",
     matches=(TPU_ESTIMATOR,),
     why="A class kept in a variable or passed on is called somewhere else, with a config that cannot be checked here.",
+    done_when=_DONE_WHEN,
     source="tf.estimator.tpu.TPUEstimator of TensorFlow 1.15; npu_bridge.npu_init.npu_run_config_init",
     examples=(
         Example.same("kinds = {'tpu': tf.contrib.tpu.TPUEstimator}\ne = kinds[k](fn)", note="one is chosen", level="manual"),
@@ -99,6 +105,7 @@ def tpu_reference(site: Site) -> None:
     title="Subclass of Estimator",
     matches=tuple(f"{name}.__init__" for name in _CONFIG_OF_BASE),
     why="The base class makes the sessions; the config it gets must put them on the NPU.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.npu_run_config_init",
     examples=(
         Example(

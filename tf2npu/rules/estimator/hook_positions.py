@@ -18,6 +18,7 @@ _INDEXED = re.compile(r"\b\w*(?:hooks|callbacks)(?:_list)?\[-\d+\]", re.IGNORECA
     title="Hook taken from the end of a list",
     on="module",
     why="--distributed tf appends a hook or callback of the NPU, so hooks[-1] is another one than before.",
+    done_when="The hook that this line takes is the one it took before: print its class.",
     source="npu_bridge.npu_init.npu_hooks_append, npu_callbacks_append: both append to the list",
     examples=(
         Example.same(

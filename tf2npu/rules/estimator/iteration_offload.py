@@ -20,6 +20,7 @@ _TRAINING = {
     title="Iterations on the device",
     matches=(*_LOOPS, *_TRAINING, "npu_bridge.npu_init.util.set_iteration_per_loop"),
     why="The NPU returns after iterations_per_loop steps only: what is done every N steps needs an N that is a multiple of it.",
+    done_when="Each of these numbers of steps divided by iterations_per_loop leaves no remainder.",
     source="npu_bridge.estimator.npu.npu_config.NPURunConfig; TensorFlow adapter porting guide: iterations_per_loop",
     examples=(
         Example.same(

@@ -73,7 +73,29 @@ def _report(site: Site, name: str, since: str, replacement: str) -> None:
             "host with the libraries of TF 1.15's time."
         )
     else:
-        site.manual(f"{name} is gone since {since}: write {replacement}.")
+        site.manual(f"{name} is gone since {since}: write {replacement}.", _code(site, name, replacement))
+
+
+def _code(site: Site, name: str, replacement: str) -> str:
+    """The import or the use with the new name; "" where it takes more than a name."""
+    if not all(part.isidentifier() for part in replacement.split(".")):
+        return ""
+    module, _, new = replacement.rpartition(".")
+    node: Any = site.node
+    if isinstance(node, cst.Import):
+        alias = node.names[0].asname
+        known = alias.name.value if alias is not None and isinstance(alias.name, cst.Name) else name
+        has_one_name = len(node.names) == 1 and known.isidentifier()
+        return f"import {replacement} as {known}" if has_one_name else ""
+    if isinstance(node, cst.ImportFrom):
+        if isinstance(node.names, cst.ImportStar) or len(node.names) != 1 or not module:
+            return ""
+        old = name.rpartition(".")[2]
+        return f"from {module} import {new}{f' as {old}' if old != new else ''}"
+    if isinstance(node, cst.Call):
+        new_call = replacement + site.source(node).removeprefix(site.source(node.func))
+        return f"import {module}\n{new_call}" if module else new_call
+    return f"import {module}\n{replacement}" if module else replacement
 
 
 def imported_names(site: Site) -> list[str]:

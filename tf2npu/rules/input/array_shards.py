@@ -21,6 +21,7 @@ _BY_RANK = re.compile(r"rank|shard", re.IGNORECASE)
     title="Shards where there are none",
     matches=("tensorflow.keras.Model().fit", "tensorflow.keras.Sequential().fit"),
     why="With several NPUs every rank would train on the same data in the same order, or on copies of it.",
+    done_when="Print the first example of each batch with `tf2npu run --devices 2`: the two ranks print different ones.",
     source="tf.keras.Model.fit(x, y, ...) of TensorFlow 1.15, where y comes with arrays only; TensorFlow adapter porting guide",
     examples=(
         Example.same(f"{_MODEL}m.fit(x, y, epochs=3)", level="manual", config=_TF),

@@ -11,6 +11,7 @@ from tf2npu.scanner.sites import Call
     title="Variable in the input pipeline",
     matches=("tensorflow.data.Dataset().batch", "tensorflow.data.Dataset().padded_batch"),
     why="The pipeline runs on the host, variables live on the device.",
+    done_when="`tf2npu run` reads a batch, and no function of the pipeline makes or reads a variable.",
     source="TensorFlow adapter porting guide: constants in the place of variables in preprocessing",
     examples=(
         Example.same(

@@ -18,6 +18,7 @@ _HOST = re.compile(r"(?:/?(?:job|replica|task):\w+)*/?(?:device:)?cpu(?::\d+)?$"
     title="Prefetching to a device",
     matches=("tensorflow.data.experimental.prefetch_to_device", "tensorflow.data.experimental.copy_to_device"),
     why="There is no GPU on an NPU host, and the NPU takes the elements of a pipeline from the host itself.",
+    done_when="`tf2npu run` reads the pipeline to its end, and no line names a GPU for its elements.",
     source="tf.data.experimental.prefetch_to_device(device, buffer_size=None) of TensorFlow 1.15",
     examples=(
         Example(

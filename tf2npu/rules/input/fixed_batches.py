@@ -46,11 +46,15 @@ _UNPROVEN = (
 )
 
 
+_DONE_WHEN = "The summary of `tf2npu run` tells 0 new shapes for an epoch of training."
+
+
 @rule(
     id="NPU601",
     title="drop_remainder",
     matches=tuple(_POSITION),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example(
@@ -100,7 +104,10 @@ def drop_remainder(call: Call) -> None:
     if value == "True" or (value != "False" and _is_right(call, given, context)):
         return None
     if value != "False":
-        return call.info("When this is False the last batch is smaller, and the NPU compiles the graph a second time.")
+        return call.info(
+            "When this is False the last batch is smaller, and the NPU compiles the graph a second time: write True "
+            "unless every example counts."
+        )
     if is_batched_again(call):
         return call.info(_INNER)
     wanted = _wanted(call, context)
@@ -168,6 +175,7 @@ def _said(context: Context) -> str:
     on="unknown_method",
     matches=("batch",),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("def f(d):\n    return d.batch(32)", note="what d is, is not known here", level="info"),

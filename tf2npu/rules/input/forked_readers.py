@@ -6,12 +6,15 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.scanner.sites import Call
 
+_DONE_WHEN = "`tf2npu run` reads all data with its processes, and comes to the end."
+
 
 @rule(
     id="NPU952",
     title="Forked processes",
     matches=("os.fork", "multiprocessing.set_start_method", "multiprocessing.get_context"),
     why="A process that is forked while a device is open holds half of its state, and hangs or dies.",
+    done_when=_DONE_WHEN,
     source="TensorFlow adapter porting guide: start method forkserver for data processes",
     examples=(
         Example.same(
@@ -44,6 +47,7 @@ _KERAS_RUNS = ("fit", "fit_generator", "evaluate", "evaluate_generator", "predic
         f"{model}().{name}" for model in ("tensorflow.keras.Model", "tensorflow.keras.Sequential") for name in _KERAS_RUNS
     ),
     why="A process that is forked while a device is open holds half of its state, and hangs or dies.",
+    done_when=_DONE_WHEN,
     source="tf.keras of TensorFlow 1.15: a pool of processes reads the data of a generator",
     examples=(
         Example.same(

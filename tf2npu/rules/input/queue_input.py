@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import libcst as cst
+
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import integer_of
+from tf2npu.rules.facts.written_code import given
 from tf2npu.scanner.sites import Call
 
 _REPEATED = "shuffle(n).repeat(num_epochs)"
@@ -25,6 +28,14 @@ _INSTEAD = {
     "maybe_shuffle_batch_join": f"{_JOINED}.filter(keep).{_SHUFFLED}",
     "QueueRunner": "dataset.prefetch(n)",
 }
+_PRODUCERS = {
+    "string_input_producer": ("string_tensor", "from_tensor_slices"),
+    "slice_input_producer": ("tensor_list", "from_tensor_slices"),
+    "range_input_producer": ("limit", "range"),
+}
+"""First parameter of each, by TensorFlow 1.15, and the dataset that gives its elements."""
+_CAPACITY = 10000
+"""Elements that are shuffled at a time, where the queue does not say how many: a producer shuffles all it has."""
 _STARTER = "start_queue_runners"
 # Position of num_threads, which is 1 where it is not given.  Source: signatures of TensorFlow 1.15.
 _THREADS_AT = {"batch": 2, "maybe_batch": 3, "shuffle_batch": 4, "maybe_shuffle_batch": 5}
@@ -35,6 +46,7 @@ _THREADS_AT = {"batch": 2, "maybe_batch": 3, "shuffle_batch": 4, "maybe_shuffle_
     title="Queue input",
     matches=tuple(f"tensorflow.train.{name}" for name in (*_INSTEAD, _STARTER)),
     why="Queues stay on the host; with several threads their order, and so the run, cannot be repeated on the NPU.",
+    done_when="The summary of `tf2npu run` names no queue and no reader among the nodes on the host.",
     source="TensorFlow adapter porting guide: tf.train.batch only with num_threads=1, tf.data otherwise",
     examples=(
         Example.same(
@@ -58,7 +70,8 @@ def queue_input(call: Call) -> None:
     if name not in _THREADS_AT:
         return call.manual(
             "Input queues run on the simulated device, which leaves them to the host, and are not supported on an NPU: write "
-            f"{_INSTEAD[name]}."
+            f"{_INSTEAD[name]}.",
+            _pipeline(call, name),
         )
     threads = call.value("num_threads", _THREADS_AT[name])
     if threads is None and call.has_star_args:
@@ -70,5 +83,36 @@ def queue_input(call: Call) -> None:
         return call.info(f"This queue runs as it is, with one thread. tf.data feeds the NPU faster: {_INSTEAD[name]}.")
     return call.manual(
         "Several threads run on the simulated device, which leaves queues to the host, and are not supported on an NPU: write "
-        f"num_threads=1, or better {_INSTEAD[name]}."
+        f"num_threads=1, or better {_INSTEAD[name]}.",
+        _with_one_thread(call, threads),
+        replaces=True,
     )
+
+
+def _with_one_thread(call: Call, threads: cst.BaseExpression) -> str:
+    """The call with num_threads=1."""
+    start, _ = call.fix.site
+    first, last = (offset - start for offset in call.script.tree.span(threads))
+    text = call.source(call.node)
+    return f"{text[:first]}1{text[last:]}"
+
+
+def _pipeline(call: Call, name: str) -> str:
+    """The dataset that gives what the queue gave, with the arguments of the queue; `dataset` is what it is made of."""
+    tf, size = call.script.tensorflow_name, given(call, "batch_size", 1)
+    if name.endswith("_join"):
+        keep = ".filter(keep)" if name.startswith("maybe") else ""
+        shuffled = f".shuffle({given(call, 'capacity') or _CAPACITY})" if "shuffle" in name else ""
+        return (
+            f"dataset = dataset.interleave(read, cycle_length=4){keep}{shuffled}.batch({size}, drop_remainder=True)"
+            if size
+            else ""
+        )
+    keyword, function = _PRODUCERS.get(name, ("", ""))
+    items = given(call, keyword, 0) if keyword else ""
+    if not tf or not items:
+        return ""
+    items = f"tuple({items})" if keyword == "tensor_list" else items
+    is_ordered = given(call, "shuffle", 2) == "False"
+    shuffled = "" if is_ordered else f".shuffle({_CAPACITY})"
+    return f"dataset = {tf}.data.Dataset.{function}({items}){shuffled}.repeat({given(call, 'num_epochs', 1)})"

@@ -57,11 +57,15 @@ _NO_RANK = (
 )
 
 
+_DONE_WHEN = "Print the first example of each batch with `tf2npu run --devices 2`: the two ranks print different ones."
+
+
 @rule(
     id="NPU603",
     title="Shards",
     matches=(f"{DATASET}.shard",),
     why="With several NPUs every rank reads its own part of the data; ranks are numbered by the NPU's collectives.",
+    done_when=_DONE_WHEN,
     source="hccl.manage.api.get_rank_size, get_rank_id; tf.data.Dataset.shard of TensorFlow 1.15",
     examples=(
         Example(
@@ -286,6 +290,7 @@ def _shards_of(call: Call, condition: cst.If) -> list[Any]:
     title="Shards where there are none",
     matches=_SOURCES,
     why="With several NPUs every rank would train on the same data in the same order, or on copies of it.",
+    done_when=_DONE_WHEN,
     source="TensorFlow adapter porting guide: dataset.shard(get_rank_size(), get_rank_id()) in distributed training",
     examples=(
         Example(

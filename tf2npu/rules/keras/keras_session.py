@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from tf2npu.api_support.table import table
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.entry_block import entry_guard
 from tf2npu.rules.facts.npu_start import bracket_entry, wants_keras_session, wants_resources
@@ -72,6 +73,7 @@ def _is_main(node: cst.If) -> bool:
     title="Keras clear_session",
     matches=("tensorflow.keras.backend.clear_session",),
     why="After clear_session Keras would make a plain session of its own; npu_clear_session makes one on the NPU.",
+    done_when="Behind the call the summary of `tf2npu run` still counts runs on the device, and names no session on TensorFlow.",
     source="npu_bridge.npu_init.npu_clear_session",
     examples=(
         Example(
@@ -101,6 +103,7 @@ def clear_session(call: Call) -> None:
     once=True,
     on="import",
     why="The keras package brings its own backend and optimizers, which the NPU adapter does not know; tf.keras it does.",
+    done_when="No script imports keras itself any more, and the summary of `tf2npu run` counts the training on the device.",
     source="TensorFlow adapter porting guide: only tf.keras is supported",
     examples=(
         Example.same(
@@ -138,7 +141,8 @@ def native_keras(site: Site) -> None:
         site.insert(site.script.tree.span(node.module)[0], "tensorflow.")
         return site.fixed("Data for training are read by tf.keras, which the host has with TensorFlow.")
     if any(root_of(m) == "keras" for m in modules):
-        return site.unsupported("Native Keras does not run on the NPU; import the same names from tensorflow.keras.")
+        message = "Native Keras does not run on the NPU; import the same names from tensorflow.keras."
+        return site.unsupported(message, _from_tensorflow(site))
     elif any(f"{m}.".startswith("horovod.keras.") for m in modules):
         site.unsupported(
             "horovod.keras is for native Keras, which does not run on the NPU: import horovod.tensorflow.keras and "
@@ -146,11 +150,28 @@ def native_keras(site: Site) -> None:
         )
 
 
+def _from_tensorflow(site: Site) -> str:
+    """The import with the same names of tf.keras; "" where TensorFlow 1.15 does not have all of them."""
+    node = site.node
+    if isinstance(node, cst.Import):
+        is_keras = len(node.names) == 1 and dotted_name(node.names[0].name) == "keras"
+        local = node.names[0].asname.name if is_keras and node.names[0].asname is not None else None
+        return f"from tensorflow import keras{f' as {site.source(local)}' if local is not None else ''}" if is_keras else ""
+    if isinstance(node.names, cst.ImportStar) or node.module is None:
+        return ""
+    names = [f"tensorflow.{site.name}.{dotted_name(alias.name)}" for alias in node.names]
+    known = table().names()
+    has_all = all(any(one == name or one.startswith(f"{name}.") for one in known) for name in names)
+    first, last = site.source(node), site.source(node.module)
+    return first.replace(f" {last} ", f" tensorflow.{last} ", 1) if has_all else ""
+
+
 @rule(
     id="NPU304",
     title="Keras model as Estimator",
     matches=(MODEL_TO_ESTIMATOR,),
     why="The Estimator it gives is TensorFlow's; the NPU's brings its loop of several steps and its checkpoint hooks.",
+    done_when="The summary of `tf2npu run` counts the Estimator's runs on the device, and names no session on TensorFlow.",
     source="npu_bridge.estimator.npu.keras_to_npu.model_to_npu_estimator(keras_model, ..., model_dir, checkpoint_format, config)",
     examples=(
         Example(

@@ -29,6 +29,7 @@ _ADVICE = {
     title="Callbacks and wrappers for GPUs",
     matches=tuple(_ADVICE),
     why="They look for NaN or for GPUs, and on an NPU host there may be neither.",
+    done_when="`tf2npu run` trains to the end without the callback or wrapper.",
     source="the vendor's published support levels for TensorFlow 1.15: tf.keras.callbacks, tf.train hooks, multi_gpu_model",
     examples=(
         Example.same(

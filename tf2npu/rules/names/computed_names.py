@@ -19,11 +19,15 @@ _CONVERTED = (
 )  # fmt: skip
 
 
+_DONE_WHEN = "It is known which API is used with each setting, and `tf2npu api` says of it that it runs."
+
+
 @rule(
     id="NPU934",
     title="API chosen while the program runs",
     matches=("builtins.getattr", "builtins.__import__", "importlib.import_module", "builtins.setattr"),
     why="What is chosen or replaced while the program runs is not seen when it is converted.",
+    done_when=_DONE_WHEN,
     source="Python language reference: getattr, setattr, __import__, importlib.import_module",
     examples=(
         Example.same(
@@ -46,7 +50,8 @@ def computed_name(call: Call) -> None:
     if call.name in ("builtins.__import__", "importlib.import_module"):
         module = text_of(call.args[0].value, call.scope) if call.args else None
         if module is not None and (is_tensorflow(module) or is_horovod(module)):
-            call.manual(f"Write `import {module}`: what is used of a module imported by its name is not converted.")
+            message = f"Write `import {module}`: what is used of a module imported by its name is not converted."
+            call.manual(message, f"import {module}")
         return
     base = call.resolve(call.args[0].value) if len(call.args) >= 2 else None
     if base is None or not is_tensorflow(base) or "()" in base or not _is_module(base):
@@ -62,6 +67,7 @@ def computed_name(call: Call) -> None:
     title="API chosen while the program runs",
     on="assign",
     why="What is chosen or replaced while the program runs is not seen when it is converted.",
+    done_when=_DONE_WHEN,
     source="Python language reference: assignment to attributes of modules",
     examples=(
         Example.same("tf.nn.dropout = my_dropout", level="manual"),

@@ -28,11 +28,15 @@ _WHY = "What is looked up while the program runs is not seen when it is converte
 _SOURCE = "docs/adding_a_rule.md"
 
 
+_DONE_WHEN = "It is known which API is used with each setting, and `tf2npu api` says of it that it runs."
+
+
 @rule(
     id="NPU914",
     title=_TITLE,
     matches=("builtins.getattr",),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("S = getattr(tf, 'Session')", level="manual", write="S = tf.Session"),
@@ -53,6 +57,7 @@ def looked_up(call: Call) -> None:
     on="reference",
     matches=tuple(f"{module}.__dict__" for module in _MODULES),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("sess = tf.__dict__['Session']()", level="manual"),
@@ -72,6 +77,7 @@ def entry_of_dictionary(site: Site) -> None:
     title=_TITLE,
     matches=("builtins.vars", *(f"{module}.__dict__.get" for module in _MODULES)),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("sess = vars(tf)['Session']()", level="manual"),

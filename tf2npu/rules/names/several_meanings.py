@@ -19,6 +19,7 @@ _TRY = "import tensorflow as tf\ntry:\n    from {} import Estimator\nexcept Impo
     title="A name with several meanings",
     on="module",
     why="What is TensorFlow's in one branch and something else in another cannot be rewritten for both.",
+    done_when="The name stands for one thing in the file, and the next `tf2npu convert` converts it or leaves it.",
     source="An import in try and except, or in the branches of an if, binds whichever is executed",
     examples=(
         Example.same(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.written_code import mixed_computing
 from tf2npu.scanner.sites import Call
 
 _WITH_GPU = "-"
@@ -40,6 +41,7 @@ _INSTEAD = {
     once=True,
     matches=tuple(f"tensorflow.contrib.{name}" for name in _INSTEAD),
     why="Libraries of tf.contrib bring kernels of their own for CPU and GPU; the NPU's list of operators has none for them.",
+    done_when="The summary of `tf2npu run` names no op of this library on the host, or mix_compile_mode is among the options.",
     source="shared libraries in tensorflow/contrib of TensorFlow 1.15; operator list of the Ascend 910",
     examples=(
         Example.same(
@@ -65,6 +67,7 @@ def contrib_kernel(call: Call) -> None:
         call.manual(f"The NPU has no such op: write {instead} in its place. In an input pipeline it stays on the host as it is.")
     else:
         call.manual(
-            "The NPU has no such op. In an input pipeline it stays on the host as it is; in the model it needs "
-            "mix_compile_mode=True, which leaves it on the host's CPU at the cost of transfers in every step."
+            "The NPU has no such op. In an input pipeline it stays on the host as it is; in the model set "
+            "mix_compile_mode=True, which leaves it on the host's CPU at the cost of transfers in every step.",
+            mixed_computing(call),
         )

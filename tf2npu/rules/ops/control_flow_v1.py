@@ -32,6 +32,7 @@ def _is_v2(call: Call) -> bool:
     title="Control flow of version 1",
     matches=tuple(f"tensorflow.{name}" for name in (*_LOOPS, _DECODER, *_KERAS_LAYERS, *_BRANCHES)),
     why="TensorFlow 1 writes loops and branches as Switch and Merge nodes, which the NPU cannot compile where shapes change.",
+    done_when="The summary of `tf2npu run` tells 0 new shapes, and names no loop among the nodes on the host.",
     source="TensorFlow adapter porting guide: tf.enable_control_flow_v2, tf.enable_resource_variables",
     examples=(
         Example.same(
@@ -64,7 +65,10 @@ def control_flow_v1(call: Call) -> None:
         return
     if name in _BRANCHES:
         if _branches_vary(call):
-            call.manual(f"The shape changes inside a branch: {_CODE}, or keep the shape (a mask in the place of boolean_mask).")
+            call.manual(
+                f"The shape changes inside a branch: {_CODE}, or keep the shape (a mask in the place of boolean_mask).",
+                _written(call),
+            )
         return
     if name in _KERAS_LAYERS:
         unroll = call.value("unroll")
@@ -74,11 +78,22 @@ def control_flow_v1(call: Call) -> None:
             )
         return
     if name == _DECODER:
-        call.manual(f"The result is as long as the longest sequence turns out to be: {_CODE}, or pad it to maximum_iterations.")
+        call.manual(
+            f"The result is as long as the longest sequence turns out to be: {_CODE}, or pad it to maximum_iterations.",
+            _written(call),
+        )
     elif name == "while_loop" and _sizes_change(call):
-        call.manual(f"The loop's values change their shape: {_CODE}, or give them their largest size before the loop.")
+        call.manual(
+            f"The loop's values change their shape: {_CODE}, or give them their largest size before the loop.", _written(call)
+        )
     else:
         call.info(f"This is a loop of version 1 control flow. If its shapes are not fixed, {_CODE}.")
+
+
+def _written(call: Call) -> str:
+    """What is called at the start of the program."""
+    tf = call.script.tensorflow_name
+    return f"{tf}.enable_control_flow_v2()\n{tf}.enable_resource_variables()" if tf else ""
 
 
 def _sizes_change(call: Call) -> bool:

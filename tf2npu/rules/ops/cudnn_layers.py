@@ -22,6 +22,7 @@ _CONTRIB = {
         *(f"tensorflow.contrib.cudnn_rnn.{name}" for name in _CONTRIB),
     ),
     why="Their op exists for NVIDIA's GPUs only, and keeps its weights in cuDNN's own order.",
+    done_when="`tf2npu run` trains the layer, and the checkpoints that are needed load into its variables.",
     source="CudnnRNN ops of TensorFlow 1.15 have GPU kernels only",
     examples=(
         Example.same(

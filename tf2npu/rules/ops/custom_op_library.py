@@ -11,6 +11,7 @@ from tf2npu.scanner.sites import Call
     title="Custom op library",
     matches=("tensorflow.load_op_library", "tensorflow.load_library", "tensorflow.contrib.util.loader.load_op_library"),
     why="A library of ops holds kernels for CPU and GPU; the NPU has none for them, and one compiled with CUDA cannot be loaded.",
+    done_when="`tf2npu run` passes without loading the library; or its ops are on the host, and mix_compile_mode is set.",
     source="tf.load_op_library of TensorFlow 1.15",
     examples=(
         Example.same(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline, looks_like_input
+from tf2npu.rules.facts.written_code import called, can_be_repeated, given
 from tf2npu.scanner.sites import Call
 
 _INSTEAD = {
@@ -20,12 +21,17 @@ _INSTEAD = {
     "sparse_tensor_to_dense": "tf.scatter_nd with a static output shape",
 }
 
+_DENSE = ("sparse.to_dense", "sparse_tensor_to_dense")
+_MOST_BY_POSITION = 5
+"""Arguments that non_max_suppression and non_max_suppression_padded of TensorFlow 1.15 have in the same order."""
+
 
 @rule(
     id="NPU921",
     title="Shapes that depend on the data",
     matches=tuple(f"tensorflow.{name}" for name in _INSTEAD),
     why="The graph is compiled for fixed shapes: such an op makes everything behind it dynamic, which is slow or not supported.",
+    done_when="The shape of the result prints with a number for every dimension but that of the batch.",
     source="TensorFlow adapter porting guide: dynamic shapes; shape functions of TensorFlow 1.15's ops",
     examples=(
         Example.same("y = tf.boolean_mask(x, m)", level="manual", write="y = x * tf.cast(m, x.dtype)"),
@@ -47,4 +53,24 @@ def data_dependent_shape(call: Call) -> None:
     if looks_like_input(call.script):
         call.info(f"If this is no part of the input pipeline: {message}")
     else:
-        call.manual(message)
+        call.manual(message, _code(call, name))
+
+
+def _code(call: Call, name: str) -> str:
+    """What has a fixed shape, with the arguments that are given here; "" where they do not tell enough."""
+    tf = call.script.tensorflow_name
+    if not tf or call.has_star_args:
+        return ""
+    if name == "boolean_mask":
+        tensor, mask = given(call, "tensor", 0), given(call, "mask", 1)
+        is_plain = mask and can_be_repeated(call.value("tensor", 0)) and call.arg("axis", 3) is None
+        return f"{tf}.where({mask}, {tensor}, {tf}.zeros_like({tensor}))" if is_plain else ""
+    if name == "where" and (condition := given(call, "condition", 0)):
+        return f"{tf}.where({condition}, x, {tf}.zeros_like(x))  # x: what is taken from these places"
+    if name == "image.non_max_suppression" and sum(arg.keyword is None for arg in call.args) <= _MOST_BY_POSITION:
+        padded = called(call, f"{tf}.image.non_max_suppression_padded").rstrip().removesuffix(")").rstrip().removesuffix(",")
+        return f"selected, n_selected = {padded}, pad_to_max_output_size=True)" if padded else ""
+    if name in _DENSE and can_be_repeated(call.value("sp_input", 0)):
+        sparse = given(call, "sp_input", 0)
+        return f"{tf}.scatter_nd({sparse}.indices, {sparse}.values, shape)  # shape: a list of numbers"
+    return ""

@@ -18,11 +18,15 @@ _V2 = "tensorflow.compat.v2.nn.dropout"
 _BACKEND = "tensorflow.keras.backend.dropout"
 
 
+_DONE_WHEN = "The number given here is the probability to keep a unit: with 1 in its place the output equals the input."
+
+
 @rule(
     id="NPU501",
     title="Dropout",
     matches=("tensorflow.nn.dropout", _V2, _BACKEND),
     why="The NPU's dropout makes its mask on the device; it takes the probability to KEEP a unit, not the rate.",
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example("y = tf.nn.dropout(x, 0.5)", "y = npu_ops.dropout(x, 0.5)"),
@@ -99,6 +103,7 @@ def _to_keep_prob(call: Call, rate: cst.Arg) -> None:
     on="reference",
     matches=("tensorflow.nn.dropout", _V2),
     why="A function kept in a variable or passed on is called somewhere else, with arguments that cannot be checked here.",
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example(

@@ -12,6 +12,8 @@ from tf2npu.scanner.sites import Call, Site
 _WHY = "The NPU computes in float32 and float16: ops on float64 or complex numbers stay on the host and cut the graph."
 _SOURCE = "TensorFlow adapter porting guide: float64, complex64, complex128 and DT_VARIANT are not supported"
 _TYPES = ("float64", "double", "complex64", "complex128")
+_WITH_FLOAT32 = ("float64", "double")
+"""Types in the place of which float32 stands."""
 _MAKERS = {"to_double": "tf.cast(x, tf.float32)", "complex": "two real tensors", "to_complex64": "two real tensors"}
 # Position of the element type, where it may be given as a text.  Source: signatures of TensorFlow 1.15.
 _DTYPE_AT = {
@@ -27,12 +29,15 @@ def _advice(kind: str) -> str:
     return f"{kind} does not exist on the NPU: write tf.float32 (and np.float32 for what is fed), or the ops stay on the host."
 
 
-def _say(site: Site, message: str) -> None:
+def _say(site: Site, message: str, write: str = "") -> None:
     """A file that prepares data runs on the host more often than not."""
     if looks_like_input(site.script):
         site.info(f"If this is no part of the input pipeline: {message}")
     else:
-        site.manual(message)
+        site.manual(message, write)
+
+
+_DONE_WHEN = "Nothing made here is float64 or complex, and the summary of `tf2npu run` names no such node on the host."
 
 
 @rule(
@@ -42,6 +47,7 @@ def _say(site: Site, message: str) -> None:
     on="reference",
     matches=tuple(f"tensorflow.{kind}" for kind in _TYPES),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("x = tf.placeholder(tf.float64, [2])", level="manual", write="x = tf.placeholder(tf.float32, [2])"),
@@ -54,7 +60,9 @@ def double_type(site: Site) -> None:
     """Reports element types that the NPU does not have."""
     parent = site.script.walked.parents.get(id(site.node))
     if not in_pipeline(site) and not isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
-        _say(site, _advice(site.name.rpartition(".")[2]))
+        kind, written = site.name.rpartition(".")[2], site.source(site.node)
+        is_real = kind in _WITH_FLOAT32 and written.endswith(f".{kind}")
+        _say(site, _advice(kind), f"{written.removesuffix(kind)}float32" if is_real else "")
 
 
 @rule(
@@ -62,6 +70,7 @@ def double_type(site: Site) -> None:
     title="float64 and complex numbers",
     matches=tuple(f"tensorflow.{name}" for name in (*_DTYPE_AT, *_MAKERS)),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("x = tf.cast(y, 'float64')", level="manual"),

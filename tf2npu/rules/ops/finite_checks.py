@@ -6,6 +6,7 @@ import re
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.rules.facts.written_code import LOSS_SCALE
 from tf2npu.scanner.sites import Call
 
 _OF_GRADIENTS = re.compile(r"\bgrad|loss|\bg\b|\bgv?\b", re.IGNORECASE)
@@ -20,6 +21,7 @@ _CHECKS = (
     title="Looking for NaN and infinity",
     matches=tuple(f"tensorflow.{name}" for name in _CHECKS),
     why="NPUs in saturation mode give the largest number in the place of infinity or NaN: such a test never fires there.",
+    done_when="No line tests a gradient or the loss for NaN, and the optimizer is an NPULossScaleOptimizer.",
     source="TensorFlow adapter porting guide: overflow is detected by NPULossScaleOptimizer",
     examples=(
         Example.same(
@@ -40,7 +42,8 @@ def finite_check(call: Call) -> None:
     if first is not None and _OF_GRADIENTS.search(call.source(first)):
         call.manual(
             "Remove this test and wrap the optimizer: NPULossScaleOptimizer(opt, ExponentialUpdateLossScaleManager("
-            "init_loss_scale=2**15, incr_every_n_steps=2000)) skips steps that overflow."
+            "init_loss_scale=2**15, incr_every_n_steps=2000)) skips steps that overflow.",
+            f"opt = {LOSS_SCALE.format('opt')}  # opt: the optimizer of this loss",
         )
     else:
         call.info(

@@ -8,6 +8,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.rules.facts.written_code import mixed_computing
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.tree_walk import dotted_name
 
@@ -29,6 +30,7 @@ _LOOKUP = ("StaticHashTable", "StaticVocabularyTable", "experimental.DenseHashTa
     title="Lookup table",
     matches=(*(f"tensorflow.contrib.lookup.{n}" for n in _CONTRIB), *(f"tensorflow.lookup.{n}" for n in _LOOKUP)),
     why="Tables are resources of the host, mostly with texts, which the NPU does not have.",
+    done_when="The summary of `tf2npu run` names no table among the nodes on the host, or mix_compile_mode is among the options.",
     source="TensorFlow adapter porting guide: table and resource ops need mixed computing outside of the input pipeline",
     examples=(
         Example.same(
@@ -53,7 +55,7 @@ def lookup_table(call: Call) -> None:
     if in_pipeline(call) or outside == []:
         return
     where = f" Outside of the pipeline it is used in line {', '.join(map(str, outside))}." if outside else ""
-    call.manual(_ADVICE + where)
+    call.manual(_ADVICE + where, mixed_computing(call))
 
 
 def _lines_outside(call: Call) -> list[int] | None:

@@ -41,11 +41,15 @@ def fixed_loss_scale(call: Call) -> None:
     call.fixed("The loss scale is managed by the NPU's class.")
 
 
+_DONE_WHEN = "The summary of `tf2npu run` tells no lost step, and the loss falls as that of the original script."
+
+
 @rule(
     id="NPU505",
     title="Dynamic loss scale",
     matches=(_DYNAMIC, f"{_CONTRIB}.ExponentialUpdateLossScaleManager"),
     why="The NPU finds an overflow in its own status register; its loss scale classes read it.",
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example(
@@ -95,6 +99,7 @@ def _translate(call: Call, name: str, new: str, position: int, default: str) -> 
     title="Loss scale optimizer",
     matches=(_OPTIMIZER, f"{_CONTRIB}.LossScaleOptimizer"),
     why="It leaves out the update when the NPU reports an overflow, on all devices alike.",
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example(

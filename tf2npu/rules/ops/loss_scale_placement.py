@@ -19,6 +19,7 @@ _MANAGERS = (
     title="Loss scale under control dependencies",
     matches=_MANAGERS,
     why="The manager makes variables; under control dependencies they wait for ops of the step, and their start may never come.",
+    done_when="The manager is made above the block, and `tf2npu run` passes the first step.",
     source="TensorFlow adapter porting guide: create the dynamic loss scale manager outside of tf.control_dependencies",
     examples=(
         Example.same(

@@ -9,6 +9,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.environment_writes import SETTERS, set_by_call, set_by_item
+from tf2npu.rules.facts.written_code import FIXED_LOSS_SCALE, LOSS_SCALE, given
 from tf2npu.scanner.sites import Call, Site
 
 _TITLE = "Automatic mixed precision"
@@ -18,6 +19,9 @@ _VARIABLE = "TF_ENABLE_AUTO_MIXED_PRECISION"
 _OFF = ("", "0", "false", "False")
 _OPTION = "tensorflow.ConfigProto().graph_options.rewrite_options.auto_mixed_precision"
 _OFF_OPTION = ("OFF", "2", "0", "DEFAULT", "False")  # Toggle of RewriterConfig: DEFAULT is off
+
+
+_DONE_WHEN = "The summary of `tf2npu run` names the precision mode, and the loss falls as it did on the GPU."
 
 
 @rule(
@@ -31,6 +35,7 @@ _OFF_OPTION = ("OFF", "2", "0", "DEFAULT", "False")  # Toggle of RewriterConfig:
         "tensorflow.keras.mixed_precision.experimental.set_policy",
     ),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -50,8 +55,20 @@ def mixed_precision(call: Call) -> None:
         return
     call.unsupported(
         "Not supported on the NPU: take it out, set precision_mode='allow_mix_precision' in the session's options, "
-        "and wrap the optimizer with NPULossScaleOptimizer."
+        "and wrap the optimizer with NPULossScaleOptimizer.",
+        _loss_scaled(call),
     )
+
+
+def _loss_scaled(call: Call) -> str:
+    """The optimizer with a loss scale of the NPU: the one that is given as a number, or one that follows overflows."""
+    optimizer = given(call, "opt", 0)
+    if not call.name.endswith("graph_rewrite") or not optimizer:
+        return ""
+    scale = call.value("loss_scale", 1)
+    if isinstance(scale, (cst.Integer, cst.Float)):
+        return FIXED_LOSS_SCALE.format(optimizer, call.source(scale))
+    return LOSS_SCALE.format(optimizer)
 
 
 @rule(
@@ -59,6 +76,7 @@ def mixed_precision(call: Call) -> None:
     title=_TITLE,
     matches=SETTERS,
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("import os\nimport tensorflow as tf\nos.putenv('TF_ENABLE_AUTO_MIXED_PRECISION', '1')", level="info"),
@@ -84,6 +102,7 @@ def mixed_precision_by_call(call: Call) -> None:
     on="reference",
     matches=("os.environ",),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -109,6 +128,7 @@ def mixed_precision_by_item(site: Site) -> None:
     title=_TITLE,
     on="assign",
     why=_WHY,
+    done_when=_DONE_WHEN,
     source="auto_mixed_precision of tensorflow/core/protobuf/rewriter_config.proto, TensorFlow 1.15; " + _SOURCE,
     examples=(
         Example.same("c = tf.ConfigProto()\nc.graph_options.rewrite_options.auto_mixed_precision = 1", level="info"),
@@ -131,6 +151,7 @@ def mixed_precision_option(site: Site) -> None:
     title=_TITLE,
     matches=("tensorflow.core.protobuf.rewriter_config_pb2.RewriterConfig",),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source="auto_mixed_precision of tensorflow/core/protobuf/rewriter_config.proto, TensorFlow 1.15; " + _SOURCE,
     examples=(
         Example.same(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.rules.facts.written_code import mixed_computing
 from tf2npu.scanner.sites import Call
 
 
@@ -16,6 +17,7 @@ from tf2npu.scanner.sites import Call
         "tensorflow.compat.v2.numpy_function", "tensorflow.compat.v2.py_function",
     ),
     why="Python runs on the host: the graph is cut there, which needs mixed computing outside of the input pipeline.",
+    done_when="The summary of `tf2npu run` names no PyFunc on the host, or mix_compile_mode is among the session's options.",
     source="TensorFlow adapter porting guide: mix_compile_mode",
     examples=(
         Example.same("y = tf.py_func(f, [x], tf.float32)", level="manual",
@@ -29,5 +31,6 @@ def python_function(call: Call) -> None:
     if not in_pipeline(call):
         call.manual(
             "In a tf.data pipeline this stays. Elsewhere it runs on the simulated device, which leaves it to the host, and on an "
-            "NPU with mix_compile_mode=True only: set that in the session's options, or write it with TensorFlow's ops."
+            "NPU with mix_compile_mode=True only: set that in the session's options, or write it with TensorFlow's ops.",
+            mixed_computing(call),
         )

@@ -6,6 +6,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.loss_products import Division, divisions_of_gradients, is_by_loss_scale, scale_of
+from tf2npu.rules.facts.written_code import FIXED_LOSS_SCALE, can_be_repeated
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call, Site
@@ -40,11 +41,15 @@ _ADVICE = (
 _ADAM = "tf.train.AdamOptimizer(0.1)"
 
 
+_DONE_WHEN = "No line multiplies the loss or divides gradients by a scale, and `tf2npu check` finds the loss of the original."
+
+
 @rule(
     id="NPU510",
     title=_TITLE,
     matches=_GRADIENTS,
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -72,7 +77,16 @@ def scaled_loss(call: Call) -> None:
     _reported(call.script).append(call.node)
     divided = [d.line for d in divisions_of_gradients(call.script) if d.factor == scale or is_by_loss_scale(d)]
     again = f" The gradients are divided again in line {', '.join(map(str, dict.fromkeys(divided)))}." if divided else ""
-    call.manual(_ADVICE + again)
+    call.manual(_ADVICE + again, _wrapped(call))
+
+
+def _wrapped(call: Call) -> str:
+    """The optimizer that the gradients are taken by, with a loss scale of the NPU."""
+    optimizer = call.node.func.value if isinstance(call.node.func, cst.Attribute) else None
+    if call.name in _LOSS_ARGUMENT or not can_be_repeated(optimizer) or not isinstance(optimizer, cst.BaseExpression):
+        return ""
+    written = call.source(optimizer)
+    return f"{written} = {FIXED_LOSS_SCALE.format(written, 512)}"
 
 
 @rule(
@@ -81,6 +95,7 @@ def scaled_loss(call: Call) -> None:
     on="unknown_method",
     matches=("compute_gradients", "minimize"),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("def f(opt):\n    return opt.minimize(loss * loss_scale)", level="manual"),
@@ -97,6 +112,7 @@ def scaled_loss_of_unknown(call: Call) -> None:
     title=_TITLE,
     on="module",
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("def f(opt, grads, loss_scale):\n    return opt.apply_gradients([(g / loss_scale, v) for g, v in grads])",

@@ -24,6 +24,7 @@ _MODULES = {f"tensorflow.contrib.{name}": instead for name, instead in _INSTEAD.
     on="module",
     matches=tuple(_MODULES),
     why="The NPU's adapter works with TensorFlow 1.15, where importing or using the module ends the program.",
+    done_when="With TensorFlow 1.15 the script is imported to its end, and `tf2npu run` trains it without this module.",
     source="tensorflow/contrib of TensorFlow 1.4 to 1.14 compared with 1.15.0",
     examples=(
         Example.same("tfgan = tf.contrib.gan", level="unsupported", write="import tensorflow_gan as tfgan"),

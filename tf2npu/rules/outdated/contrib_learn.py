@@ -37,6 +37,7 @@ _INSTEAD = {
     on="module",
     matches=(_LEARN,),
     why="It is the forerunner of tf.estimator and knows neither the NPU's config nor its hooks.",
+    done_when="With TensorFlow 1.15 the script is imported to its end, and `tf2npu run` trains it without this module.",
     source="TensorFlow adapter porting guide: tf.contrib.learn is not supported",
     examples=(
         Example.same(
@@ -56,7 +57,10 @@ def contrib_learn(site: Site) -> None:
     for name in uses(site, _part):
         part = name.rpartition(".")[2]
         instead = _INSTEAD.get(part, "tf.estimator")
-        site.unsupported(f"tf.contrib.learn is not supported on the NPU: in the place of its {part} use {instead}.")
+        tf = site.script.tensorflow_name
+        code = f"{tf}{instead.removeprefix('tf')}" if tf and instead.startswith("tf.") and " " not in instead else ""
+        message = f"tf.contrib.learn is not supported on the NPU: in the place of its {part} use {instead}."
+        site.unsupported(message, code if part != "io" and not part.startswith("read") else "")
 
 
 def _part(name: str) -> str | None:

@@ -22,6 +22,7 @@ _OPTIONAL = re.compile(r"(?P<one>\((?!\?)[^()]*\)|\[[^\[\]]*\]|\\[wWsSdD])(?P<of
     once=True,
     matches=("re.split",),
     why="Since Python 3.7 a text is also split where the pattern matches nothing: between all letters, with None for its groups.",
+    done_when="The pattern cuts a line of the data at the places that are meant, and nowhere else.",
     source="What's New in Python 3.7, re.split; bpo-25054",
     examples=(
         Example(

@@ -30,6 +30,7 @@ _WORDS = ("ickle", "json", "csv")
     once=True,
     on="module",
     why="Python 3 tells text from bytes: what is written or read then ends in an error.",
+    done_when="`tf2npu run` writes and reads the file without an error, and its content is what Python 2 wrote.",
     source="What's New in Python 3.0, text vs. data",
     examples=(
         Example(

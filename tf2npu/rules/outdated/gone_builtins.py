@@ -10,6 +10,9 @@ from tf2npu.scanner.python2_constructs import GONE_BUILTINS
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.tree_walk import dotted_name
 
+_SAME = ("xrange", "raw_input")
+"""Names whose place in Python 3 takes the same arguments and gives what is used in the same way."""
+
 
 @rule(
     id="NPU962",
@@ -17,6 +20,7 @@ from tf2npu.scanner.tree_walk import dotted_name
     once=True,
     on="module",
     why="Python 3 has no such name: the first use ends the program with a NameError.",
+    done_when="`tf2npu run` passes this line without a NameError.",
     source="What's New in Python 3.0, builtins",
     examples=(
         Example.same(
@@ -44,4 +48,7 @@ def gone_builtin(site: Site) -> None:
         for use in nodes:
             if not script.is_switched_off(site.fix.rule, use):
                 site.fix.site = script.tree.span(use)
-                site.manual(f"{name} is gone since Python 3.0: write {GONE_BUILTINS[name]}, or convert with --python2.")
+                new = GONE_BUILTINS[name]
+                code = new if new.isidentifier() and not script.module_scope.lookup(new) else ""
+                message = f"{name} is gone since Python 3.0: write {new}, or convert with --python2."
+                site.manual(message, code, replaces=name in _SAME)

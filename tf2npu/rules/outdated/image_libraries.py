@@ -25,6 +25,9 @@ _SOURCE = "Pillow 10 and scikit-image 0.16 to 0.18 release notes"
 _TITLE = "Image library names that are gone"
 
 
+_DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the older version gave."
+
+
 @rule(
     id="NPU965",
     title=_TITLE,
@@ -32,6 +35,7 @@ _TITLE = "Image library names that are gone"
     on="reference",
     matches=_NAMES,
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -44,13 +48,13 @@ _TITLE = "Image library names that are gone"
         Example.same("from skimage.measure import label\nimport tensorflow as tf", note="still there"),
     ),
 )
-@rule(id="NPU965", title=_TITLE, matches=_NAMES, why=_WHY, source=_SOURCE, examples=())
+@rule(id="NPU965", title=_TITLE, matches=_NAMES, why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
 def image_name(site: Site) -> None:
     """Reports names of image libraries that are gone and says what to write."""
     report_use(site, _SINCE[site.name], _INSTEAD[site.name])
 
 
-@rule(id="NPU965", title=_TITLE, on="import", why=_WHY, source=_SOURCE, examples=())
+@rule(id="NPU965", title=_TITLE, on="import", why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
 def image_import(site: Site) -> None:
     """Reports imports of names of image libraries that are gone."""
     report_import(site, _INSTEAD, _SINCE)

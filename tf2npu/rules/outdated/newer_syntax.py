@@ -38,6 +38,7 @@ _Found = tuple[tuple[int, int], str, str]  # version, what it is, what to write
     title="Syntax newer than the target",
     on="module",
     why="TensorFlow 1.15 runs on Python 3.7 at most: there the file is not even read to its end.",
+    done_when="`python3.7 -m py_compile` reads the file without an error.",
     source="What's New in Python 3.8 to 3.14; Python language reference",
     examples=(
         Example.same(

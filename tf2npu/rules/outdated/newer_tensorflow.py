@@ -51,12 +51,16 @@ _SOURCE = "public API of TensorFlow 1.15.0 compared with 2.15.1"
 _TITLE = "Name of TensorFlow 2"
 
 
+_DONE_WHEN = "`tf2npu api` knows what is written here as an API of TensorFlow 1.15, and `tf2npu run` passes the line."
+
+
 @rule(
     id="NPU951",
     title=_TITLE,
     once=True,
     matches=TENSORFLOW_2_NAMES,
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("tf.random.set_seed(1)", level="unsupported", write="tf.set_random_seed(1)"),
@@ -66,7 +70,16 @@ _TITLE = "Name of TensorFlow 2"
         Example.same("tf.keras.utils.plot_model(m)", note="in both"),
     ),
 )
-@rule(id="NPU951", title=_TITLE, on="reference", matches=TENSORFLOW_2_NAMES, why=_WHY, source=_SOURCE, examples=())
+@rule(
+    id="NPU951",
+    title=_TITLE,
+    on="reference",
+    matches=TENSORFLOW_2_NAMES,
+    why=_WHY,
+    done_when=_DONE_WHEN,
+    source=_SOURCE,
+    examples=(),
+)
 def newer_name(site: Site) -> None:
     """Reports TensorFlow names that came after 1.15 and says what 1.15 has."""
     if is_guarded(site) or dialect_of(site.script).kind == "2":

@@ -30,6 +30,9 @@ _TITLE = "NumPy names that are gone"
 _IMPORT = "import tensorflow as tf\nimport numpy as np\n"
 
 
+_DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the older version gave."
+
+
 @rule(
     id="NPU960",
     title=_TITLE,
@@ -37,6 +40,7 @@ _IMPORT = "import tensorflow as tf\nimport numpy as np\n"
     on="reference",
     matches=tuple(_INSTEAD),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -57,13 +61,13 @@ _IMPORT = "import tensorflow as tf\nimport numpy as np\n"
         ),
     ),
 )
-@rule(id="NPU960", title=_TITLE, matches=tuple(_INSTEAD), why=_WHY, source=_SOURCE, examples=())
+@rule(id="NPU960", title=_TITLE, matches=tuple(_INSTEAD), why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
 def numpy_alias(site: Site) -> None:
     """Reports NumPy names that are gone and says what to write."""
     report_use(site, _SINCE[site.name], _INSTEAD[site.name])
 
 
-@rule(id="NPU960", title=_TITLE, on="import", why=_WHY, source=_SOURCE, examples=())
+@rule(id="NPU960", title=_TITLE, on="import", why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
 def numpy_import(site: Site) -> None:
     """Reports imports of NumPy names that are gone."""
     report_import(site, _INSTEAD, _SINCE)

@@ -58,6 +58,9 @@ _WHY = "Earlier releases of TensorFlow had it; with 1.15, which the NPU's adapte
 _SOURCE = "release notes of TensorFlow 1.0 and later, compared with the public API of 1.15.0"
 
 
+_DONE_WHEN = "`tf2npu api` knows what is written here as an API of TensorFlow 1.15, and `tf2npu run` passes the line."
+
+
 @rule(
     id="NPU969",
     title=_TITLE,
@@ -65,6 +68,7 @@ _SOURCE = "release notes of TensorFlow 1.0 and later, compared with the public A
     on="module",
     matches=tuple(OLD_NAMES),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example("y = tf.mul(a, b)", "y = tf.multiply(a, b)"),
@@ -127,6 +131,7 @@ def _part(name: str) -> str | None:
     title=_TITLE,
     matches=("tensorflow.concat", "tensorflow.split"),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example("y = tf.concat(1, [a, b])", "y = tf.concat(axis=1, values=[a, b])"),
@@ -171,6 +176,7 @@ def _is_number_first(call: Call) -> bool:
     title=_TITLE,
     matches=LOSSES,
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example(

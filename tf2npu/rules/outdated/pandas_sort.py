@@ -17,6 +17,7 @@ _HEAD = "import pandas as pd\nimport tensorflow as tf\n"
     on="unknown_method",
     matches=("sort",),
     why="A table has no method sort since pandas 0.20, which came out in 2017: the program ends there.",
+    done_when="`tf2npu run` passes this line, and the value is the one that the older version gave.",
     source="release notes of pandas 0.17 and 0.20",
     examples=(
         Example(

@@ -9,6 +9,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.rules.facts.written_code import called
 from tf2npu.scanner.sites import Call
 
 _TITLE = "Name or call of an earlier TensorFlow"
@@ -31,11 +32,15 @@ _COUNTS = re.compile(r"(?:size|dim|layers|units|heads|hops)$|^num_", re.IGNORECA
 """Names of flags that give whole numbers."""
 
 
+_DONE_WHEN = "`tf2npu api` knows what is written here as an API of TensorFlow 1.15, and `tf2npu run` passes the line."
+
+
 @rule(
     id="NPU969",
     title=_TITLE,
     matches=("tensorflow.app.flags.FLAGS._parse_flags", "tensorflow.flags.FLAGS._parse_flags"),
     why=_WHY,
+    done_when="`tf2npu run` passes this line, and the flags have the values of the command line.",
     source=_SOURCE,
     examples=(
         Example("FLAGS = tf.flags.FLAGS\nFLAGS._parse_flags()", "FLAGS = tf.flags.FLAGS\nimport sys\nFLAGS(sys.argv)"),
@@ -75,6 +80,7 @@ def parsed_flags(call: Call) -> None:
     title=_TITLE,
     matches=_READS,
     why="The flags are absl's since TensorFlow 1.5, which keep an object for each, where the value was kept before.",
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example(
@@ -115,6 +121,7 @@ def flag_values(call: Call) -> None:
     title=_TITLE,
     matches=("tensorflow.app.flags.DEFINE_float", "tensorflow.flags.DEFINE_float"),
     why="Before TensorFlow 1.5 the default of a flag stayed what was written; absl makes 20.0 of 20, and no list is cut by that.",
+    done_when="`tf2npu run` passes the lines that count with the flag, and its value prints as an int.",
     source=_SOURCE,
     examples=(
         Example.same(
@@ -133,7 +140,9 @@ def counting_float(call: Call) -> None:
     if text is not None and isinstance(default, cst.Integer) and _COUNTS.search(text):
         call.manual(
             f"Since TensorFlow 1.5 this flag is {default.value}.0, which is no index or size: write DEFINE_integer if it counts "
-            "something."
+            "something.",
+            called(call, call.source(call.node.func).removesuffix("float") + "integer"),
+            replaces=True,
         )
 
 
@@ -142,6 +151,7 @@ def counting_float(call: Call) -> None:
     title=_TITLE,
     matches=_DEFINED,
     why="TensorFlow 1.15 imports absl's logging and tests, which have flags of these names: a second one ends the program.",
+    done_when=_DONE_WHEN,
     source="absl/logging/__init__.py and absl/flags/_flagvalues.py of absl-py",
     examples=(
         Example(

@@ -37,6 +37,7 @@ _TAKES_ANY = ("builtins.enumerate", "builtins.list", "builtins.sorted", "builtin
     once=True,
     on="module",
     why="Python 3 runs such a line and fails there, or goes on with something else than was meant.",
+    done_when="`tf2npu run` passes this line, and the value has the type that the next lines need.",
     source=_SOURCE,
     examples=(
         Example(

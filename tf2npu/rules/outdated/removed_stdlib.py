@@ -87,11 +87,15 @@ _SOURCE = "What's New in Python, sections on removed APIs"
 _TITLE = "Python library parts that are gone"
 
 
+_DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the older version gave."
+
+
 @rule(
     id="NPU962",
     title=_TITLE,
     matches=_NAMES,
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -118,13 +122,13 @@ _TITLE = "Python library parts that are gone"
         Example.same("from collections import OrderedDict\nimport tensorflow as tf", note="still there"),
     ),
 )
-@rule(id="NPU962", title=_TITLE, on="reference", matches=_NAMES, why=_WHY, source=_SOURCE, examples=())
+@rule(id="NPU962", title=_TITLE, on="reference", matches=_NAMES, why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
 def removed_part(site: Site) -> None:
     """Reports parts of Python's library that are gone and says what to write."""
     report_use(site, _SINCE[site.name], _INSTEAD[site.name])
 
 
-@rule(id="NPU962", title=_TITLE, on="import", why=_WHY, source=_SOURCE, examples=())
+@rule(id="NPU962", title=_TITLE, on="import", why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
 def removed_import(site: Site) -> None:
     """Reports imports of parts of Python's library that are gone."""
     report_import(site, _INSTEAD, _SINCE)

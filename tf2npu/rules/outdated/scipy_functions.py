@@ -44,12 +44,16 @@ _SOURCE = "SciPy release notes of 1.0 to 1.14"
 _TITLE = "SciPy functions that are gone"
 
 
+_DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the older version gave."
+
+
 @rule(
     id="NPU961",
     title=_TITLE,
     once=True,
     matches=tuple(_INSTEAD),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -67,13 +71,22 @@ _TITLE = "SciPy functions that are gone"
         Example.same("from my.misc import imresize\nimport tensorflow as tf\nx = imresize(y, (8, 8))", note="the user's own"),
     ),
 )
-@rule(id="NPU961", title=_TITLE, on="reference", matches=tuple(_INSTEAD), why=_WHY, source=_SOURCE, examples=())
+@rule(
+    id="NPU961",
+    title=_TITLE,
+    on="reference",
+    matches=tuple(_INSTEAD),
+    why=_WHY,
+    done_when=_DONE_WHEN,
+    source=_SOURCE,
+    examples=(),
+)
 def scipy_function(site: Site) -> None:
     """Reports SciPy functions that are gone and says what to write."""
     report_use(site, _SINCE, _INSTEAD[site.name])
 
 
-@rule(id="NPU961", title=_TITLE, on="import", why=_WHY, source=_SOURCE, examples=())
+@rule(id="NPU961", title=_TITLE, on="import", why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
 def scipy_import(site: Site) -> None:
     """Reports imports of SciPy functions that are gone."""
     report_import(site, _INSTEAD, _SINCE)

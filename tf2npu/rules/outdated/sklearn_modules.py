@@ -32,12 +32,16 @@ _SOURCE = "scikit-learn release notes (What's new)"
 _TITLE = "scikit-learn modules that are gone"
 
 
+_DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the older version gave."
+
+
 @rule(
     id="NPU964",
     title=_TITLE,
     once=True,
     matches=tuple(_TABLE),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -60,7 +64,7 @@ def sklearn_call(site: Site) -> None:
     report_use(site, _SINCE[site.name], _INSTEAD[site.name])
 
 
-@rule(id="NPU964", title=_TITLE, on="import", why=_WHY, source=_SOURCE, examples=())
+@rule(id="NPU964", title=_TITLE, on="import", why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
 def sklearn_import(site: Site) -> None:
     """Reports imports of scikit-learn modules that are gone."""
     report_import(site, _INSTEAD, _SINCE)

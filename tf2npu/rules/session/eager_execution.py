@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.written_code import can_be_repeated
 from tf2npu.scanner.dialect import dialect_of
 from tf2npu.scanner.sites import Call
 
@@ -31,6 +32,7 @@ _OF_V2 = "tensorflow.compat.v2.enable_v2_behavior"
     title="Eager execution",
     matches=(*(f"tensorflow.{name}" for name in (*_SWITCHES, *_EAGER_ONLY)), _OF_V2),
     why="With TensorFlow 1.15 the NPU compiles graphs; what runs op by op stays on the host.",
+    done_when="The summary of `tf2npu run` counts runs of a session on the device for what was computed eagerly.",
     source="the vendor's published support levels for TensorFlow 1.15",
     examples=(
         Example.same(
@@ -57,8 +59,28 @@ def eager_execution(call: Call) -> None:
     if name in _OF_V2_ALONE:
         call.unsupported(_OF_V2_ALONE[name])
     elif name in _EAGER_ONLY:
-        call.manual("In a graph write tf.gradients(loss, variables), or optimizer.minimize(loss): a tape is for eager execution.")
+        call.manual(
+            "In a graph write tf.gradients(loss, variables), or optimizer.minimize(loss): a tape is for eager execution.",
+            _gradients(call, name),
+        )
     else:
         call.unsupported(
-            "Remove this call and build a graph (Estimator, Keras in graph mode, or tf.Session): eager ops stay on the host."
+            "Remove this call and build a graph (Estimator, Keras in graph mode, or tf.Session): eager ops stay on the host.",
+            _session(call),
         )
+
+
+def _session(call: Call) -> str:
+    """A session that computes what is fetched; `fetches` is the user's."""
+    tf = call.script.tensorflow_name
+    lines = f"with {tf}.Session(config=npu_config_proto()) as sess:", f"    sess.run({tf}.global_variables_initializer())"
+    return "\n".join([*lines, "    print(sess.run(fetches))  # fetches: what was printed or returned"]) if tf else ""
+
+
+def _gradients(call: Call, name: str) -> str:
+    """What gives gradients and variables in pairs, as the function of eager execution does."""
+    tf, loss = call.script.tensorflow_name, call.args[0].value if len(call.args) == 1 and not call.has_star_args else None
+    if name != "contrib.eager.implicit_gradients" or not tf or not can_be_repeated(loss):
+        return ""
+    variables = f"{tf}.trainable_variables()"
+    return f"lambda *args: list(zip({tf}.gradients({call.source(call.args[0].value)}(*args), {variables}), {variables}))"

@@ -11,6 +11,7 @@ from tf2npu.scanner.sites import Call
     title="Variable and iterator initialised together",
     matches=("tensorflow.group",),
     why="Variables live on the device and iterators on the host; one run that initialises both may do it in either order.",
+    done_when="`tf2npu run` passes both initializers, and no call of sess.run gets both of them.",
     source="TensorFlow adapter porting guide: separate sess.run calls for variables and iterator.initializer",
     examples=(
         Example.same(

@@ -35,11 +35,15 @@ _MOST_NAMES = 3
 """The most calls that one message names: more are not read."""
 
 
+_DONE_WHEN = "With tf.get_default_graph().finalize() before the loop, `tf2npu run` passes the loop."
+
+
 @rule(
     id="NPU954",
     title=_TITLE,
     matches=tuple(f"{session}().run" for session in _SESSIONS),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -77,6 +81,7 @@ def growing_graph(call: Call) -> None:
     on="unknown_method",
     matches=("run", "eval"),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same("def f(sess):\n    while True:\n        sess.run(lr.assign(0.1))", level="manual"),

@@ -16,11 +16,15 @@ _TITLE = "Variables and iterator in one run"
 _VARIABLES = ("global_variables_initializer", "initialize_all_variables", "variables_initializer", "local_variables_initializer")
 
 
+_DONE_WHEN = "`tf2npu run` passes both initializers, and no call of sess.run gets both of them."
+
+
 @rule(
     id="NPU926",
     title=_TITLE,
     matches=("tensorflow.Session().run", "tensorflow.InteractiveSession().run"),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -41,7 +45,9 @@ _VARIABLES = ("global_variables_initializer", "initialize_all_variables", "varia
         ),
     ),
 )
-@rule(id="NPU926", title=_TITLE, on="unknown_method", matches=("run",), why=_WHY, source=_SOURCE, examples=())
+@rule(
+    id="NPU926", title=_TITLE, on="unknown_method", matches=("run",), why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=()
+)
 def mixed_run(call: Call) -> None:
     """Reports a run that initialises variables and an iterator."""
     fetches: Any = call.value("fetches", 0)

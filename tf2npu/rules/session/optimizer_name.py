@@ -32,11 +32,15 @@ def _distance(a: str, b: str) -> int:
     return row[-1]
 
 
+_DONE_WHEN = "The summary of `tf2npu run` names no session on TensorFlow."
+
+
 @rule(
     id="NPU940",
     title=_TITLE,
     on="assign",
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(
@@ -69,6 +73,7 @@ def misspelled_name(site: Site) -> None:
     title=_TITLE,
     matches=(_ADD,),
     why=_WHY,
+    done_when=_DONE_WHEN,
     source=_SOURCE,
     examples=(
         Example.same(

@@ -13,6 +13,7 @@ _SESSIONS = ("tensorflow.Session()", "tensorflow.InteractiveSession()")
     title="Partial run",
     matches=tuple(f"{s}.{m}" for s in _SESSIONS for m in ("partial_run", "partial_run_setup")),
     why="The NPU runs a compiled graph as a whole; it cannot stop in the middle and wait for more.",
+    done_when="`tf2npu run` gets the numbers from the two calls that the original got from its partial run.",
     source="tf.Session.partial_run of TensorFlow 1.15",
     examples=(
         Example.same(

@@ -37,11 +37,15 @@ _PARTIAL = "functools.partial"
 _KEYWORD = {name: "session_config" for name in _POSITION if name.startswith("tensorflow.contrib.slim.")}
 
 
+_DONE_WHEN = "The summary of `tf2npu run` names no session on TensorFlow that was made at this line."
+
+
 @rule(
     id="NPU101",
     title="Session config",
     matches=tuple(_POSITION),
     why="A session runs on the NPU only when its config names the NpuOptimizer; without it the graph stays on the host CPU.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.npu_config_proto; positions from the signatures of TensorFlow 1.15",
     examples=(
         Example("s = tf.Session()", "s = tf.Session(config=npu_config_proto())"),
@@ -112,6 +116,7 @@ def _put_on_npu(call: Call, keyword: str, config: cst.Arg | None) -> None:
     title="Session config",
     matches=("tensorflow.train.MonitoredSession",),
     why="Without a session creator its config is made inside, where the adapter of 2021 does not reach it.",
+    done_when=_DONE_WHEN,
     source="tf.train.MonitoredSession of TensorFlow 1.15: ChiefSessionCreator by default",
     examples=(
         Example.same("s = tf.train.MonitoredSession()", note="the import covers it"),
@@ -142,6 +147,7 @@ _AND_COVERED = (
     title="Session config",
     matches=tuple(f"{name}.__init__" for name in _CLASSES),
     why="The base class makes the session; the config it gets must put it on the NPU.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.npu_config_proto",
     examples=(
         Example(
@@ -176,6 +182,7 @@ def session_subclass(call: Call) -> None:
     title="Session config",
     matches=(_PARTIAL,),
     why="What functools.partial makes opens a session with the config that is given here.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.npu_config_proto; functools.partial",
     examples=(
         Example(
@@ -212,6 +219,7 @@ def session_partial(call: Call) -> None:
     on="reference",
     matches=(*_CLASSES, "tensorflow.train.MonitoredTrainingSession"),
     why="A session class that is passed on, chosen or extended is called somewhere else, with a config that is not seen here.",
+    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.npu_config_proto",
     examples=(
         Example.same("make = tf.Session if plain else tf.InteractiveSession", note="one is chosen", level="info"),

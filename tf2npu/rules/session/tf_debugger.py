@@ -23,6 +23,7 @@ _BY_MODULE = {
     title="TensorFlow debugger",
     matches=tuple(f"tensorflow.python.debug{module}.{name}" for module, names in _BY_MODULE.items() for name in names),
     why="The debugger watches ops that TensorFlow runs one by one; on the NPU they are one compiled graph.",
+    done_when="`tf2npu run` comes to the end without the wrapper, and the dump holds the tensors that are looked for.",
     source="tf_debug of TensorFlow 1.15; dump options of the NPU session config",
     examples=(
         Example.same(
