@@ -74,9 +74,10 @@ class FileReport:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the file failed in a way that the baseline does not hold."""
+        """Whether the file failed in a way that the baseline does not hold, and that nobody has accepted."""
+        is_told = self.known or any(finding.answer for finding in self.findings)
         return self.status is Status.FAILED and not (
-            self.known and all(f.level in (Level.FIXED, Level.INFO) for f in self.new_findings())
+            is_told and all(f.level in (Level.FIXED, Level.INFO) for f in self.new_findings())
         )
 
     @property
@@ -93,7 +94,7 @@ class Report:
     finding any more; prefix: path of SRC in the repository, for formats of code hosts only;
     apis: every TensorFlow and Horovod API that the project refers to.  run: what `tf2npu run --report` adds, as data.
     earlier_runs: the last run of each other script.
-    check: what `tf2npu check --report` adds.
+    check: what `tf2npu check --report` adds.  english: of a report in another language the same one in English.
     """
 
     files: list[FileReport] = field(default_factory=list)
@@ -109,6 +110,7 @@ class Report:
     run: dict[str, Any] | None = None
     earlier_runs: list[dict[str, Any]] = field(default_factory=list)
     check: dict[str, Any] | None = None
+    english: Report | None = None
 
     @property
     def runs(self) -> list[dict[str, Any]]:
