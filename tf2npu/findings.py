@@ -85,6 +85,21 @@ def doc_of(rule_id: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person decided about a finding.
+
+    decision: id of the decision.  choice: "edit", "suppress" or "accept".  level: what the finding had before.
+    who, note: as that person wrote them, or empty.
+    """
+
+    decision: str
+    choice: str
+    level: Level
+    who: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One message about one place.
 
@@ -92,7 +107,7 @@ class Finding:
     replaces: whether that code may come in the place of the site as it is, so that a program may write it.
     doc: where the rule is explained, see `doc_of`.
     part: name of the part of the rule that made it, as parts of one rule have reasons of their own;
-    empty where a rule has one part, or none.
+    empty where a rule has one part, or none.  answer: what a person decided, where one did.
     """
 
     rule: str
@@ -106,6 +121,7 @@ class Finding:
     cell: int | None = None  # 0-based cell index in a notebook
     part: str = ""
     replaces: bool = False
+    answer: Answer | None = None
 
 
 @dataclass(frozen=True, slots=True)

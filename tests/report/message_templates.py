@@ -27,6 +27,7 @@ FINDINGS = (
     *RULES, PACKAGE / "convert.py", PACKAGE / "rule_calls.py", PACKAGE / "file_findings.py", PACKAGE / "python2.py",
     *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
+    *(PACKAGE / "decisions" / f"{n}.py" for n in ("code", "comments", "revision", "settlement")),
 )  # fmt: skip
 _RENDERERS = (
     "model",
@@ -48,6 +49,7 @@ REPORT = (
     *(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS),
     *(PACKAGE / "report" / "compared" / f"{name}.py" for name in _COMPARED),
     *(PACKAGE / "report" / "sections" / f"{name}.py" for name in _SECTIONS),
+    *(PACKAGE / "report" / f"{name}.py" for name in ("cards", "decisions", "pages/decisions")),
 )
 PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").rglob("*.html")))
 # Calls whose texts nobody reads in a report: examples, patterns, look-ups, defects of the program itself.

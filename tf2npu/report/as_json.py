@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +13,7 @@ import msgspec
 
 from tf2npu.config import EffortSettings
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
-from tf2npu.findings import EntryScript, Finding, Level, Span
+from tf2npu.findings import Answer, EntryScript, Finding, Level, Span
 from tf2npu.report.apis import numbers
 from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, HistoryEntry, Report
 from tf2npu.report.places import n_places
@@ -193,6 +194,8 @@ def _finding(finding: Finding, is_known: bool) -> dict[str, Any]:
         document["replaces"] = True
     if is_known:
         document["known"] = True
+    if finding.answer is not None:
+        document["answer"] = dataclasses.asdict(finding.answer)
     return document
 
 
@@ -246,7 +249,9 @@ def _read_file(entry: FileEntry) -> FileReport:
 
 def _read_finding(entry: FindingEntry) -> Finding:
     texts = {name: getattr(entry, name) for name in ("message", "api", "before", "after", "doc")}
-    return Finding(entry.rule, entry.level, entry.span, cell=entry.cell, part=entry.part, replaces=entry.replaces, **texts)
+    answer = Answer(**msgspec.structs.asdict(entry.answer)) if entry.answer is not None else None
+    found = Finding(entry.rule, entry.level, entry.span, cell=entry.cell, part=entry.part, **texts)
+    return dataclasses.replace(found, replaces=entry.replaces, answer=answer)
 
 
 def _read_api(entry: ApiEntry) -> ApiRow:

@@ -31,6 +31,14 @@ class Range(Struct):
         return Span(self.line, self.column, self.end_line, self.end_column)
 
 
+class AnswerEntry(Struct):
+    decision: str
+    choice: Literal["edit", "suppress", "accept"]
+    level: Level
+    who: str
+    note: str
+
+
 class FindingEntry(Range, kw_only=True):
     rule: str
     level: Level
@@ -43,6 +51,7 @@ class FindingEntry(Range, kw_only=True):
     part: str = ""
     replaces: bool = False
     known: bool = False
+    answer: AnswerEntry | None = None
 
 
 class ChangeEntry(Range, kw_only=True):
