@@ -1,4 +1,4 @@
-"""Pages of docs/howto as tests: their scripts, the changes that they ask for, and their commands with what these print."""
+"""Pages of docs as tests: their scripts, the changes that they ask for, and their commands with what these print."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ class Reader:
         self.folder = folder
         self.left: list[set[str]] = []
         """Rules of what each conversion leaves to a person."""
+        self.new_shapes: list[int] = []
+        """How many each run has met."""
 
     def follow(self, block: Block) -> None:
         """Raises AssertionError where what happens is not what the page shows."""
@@ -67,6 +69,8 @@ class Reader:
         assert done.returncode == (int(code[1]) if code else 0), done.stdout + done.stderr
         if words[0] == "convert":
             self.left.append(self._rules_left())
+        if words[0] == "run":
+            self.new_shapes.append(self.report()["run"]["new_shapes"])
         if shown:
             assert_near([line for line in done.stdout.splitlines() if not line.startswith("[rank ")], shown.splitlines())
 

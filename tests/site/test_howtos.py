@@ -1,4 +1,4 @@
-"""What the how-tos show is so: each script is converted to the lines shown, leaves what is listed, and prints what is printed."""
+"""The how-tos and the tutorial are so: scripts convert to the lines shown, leave what is listed, and print what is printed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from tests.site.howto import Block, Reader, blocks
 
 pytestmark = pytest.mark.one_python
-FOLDER = Path(__file__).parents[2] / "docs" / "howto"
+DOCS = Path(__file__).parents[2] / "docs"
+FOLDER = DOCS / "howto"
 PAGES = sorted(path.stem for path in FOLDER.glob("*.md") if path.stem != "index")
 
 
@@ -20,9 +21,9 @@ def test_a_page_for_each_workflow():
     assert sorted(re.findall(r"\]\((\w+)\.md\)", index)) == PAGES
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_how_to_does_what_it_says(name: str, tmp_path: Path):
-    page = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", [*(f"howto/{page}" for page in PAGES), "tutorial"])
+def test_a_page_does_what_it_says(name: str, tmp_path: Path):
+    page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     reader = Reader(tmp_path)
     for block in blocks(page):
         reader.follow(block)
@@ -33,6 +34,8 @@ def test_a_how_to_does_what_it_says(name: str, tmp_path: Path):
     run = reader.report()["run"]
     assert run["exit_code"] == 0 and run["device"].startswith("simulated Ascend")
     assert run["steps"] > 100 and run["device_share"] > 0.99
+    if name == "tutorial":
+        assert reader.new_shapes == [1, 0]
 
 
 def test_a_change_that_a_page_asks_for_is_made_line_by_line(tmp_path: Path):

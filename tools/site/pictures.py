@@ -27,17 +27,24 @@ STEPS = "50"
 
 @dataclass(frozen=True)
 class Picture:
-    """One page of the report, reached as a reader reaches it: by links from the first page, each by its text."""
+    """One page of the report.
+
+    name: of the picture.  page: the path of the page in the report, as a pattern.  top: a selector of what is to stand at the
+    upper edge, or "".
+    """
 
     name: str
-    links: tuple[str, ...] = ()
-    below: str = ""
-    """A selector of what is to stand at the top, or ""."""
+    page: str
+    top: str = ""
 
 
 PICTURES = (
-    Picture("overview"),
-    Picture("file_page", ("alexnet_session/finetune.py",)),
+    Picture("overview", "index.html"),
+    Picture("decisions", "decisions.html"),
+    Picture("findings", "findings.html"),
+    Picture("file_page", "files/lenet_estimator-train.py-*.html", "#code"),
+    Picture("apis", "apis.html"),
+    Picture("runs", "runs.html"),
 )
 
 
@@ -56,27 +63,29 @@ def make() -> None:
 
 
 def report_of_the_examples(folder: Path) -> Path:
-    """The first page of a report on examples/, with a run in it."""
-    out = folder / "out"
+    """The folder of a report on examples/, converted for several devices, which leaves work to a person, and run."""
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__", "model"))
     tool = Path(sys.executable).with_name("tf2npu")
-    run = [tool, "run", "--report", out / "tf2npu-report", out / SCRIPT, f"--steps={STEPS}"]
-    for command, right in ([tool, "convert", ROOT / "examples", out], (0, 1)), (run, (0,)):
+    convert = [tool, "convert", "examples", "out", "--distributed", "tf"]
+    run = [tool, "run", "--report", "out/tf2npu-report", f"out/{SCRIPT}", f"--steps={STEPS}"]
+    for command, right in (convert, (0, 1)), (run, (0,)):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode not in right:
             sys.exit(f"{' '.join(map(str, command))} ended with exit code {done.returncode}\n{done.stderr}")
-    return out / "tf2npu-report" / "index.html"
+    return folder / "out" / "tf2npu-report"
 
 
-def take(index: Path, place: Path) -> None:
-    """Writes NAME-THEME.png for every picture; nothing but files may be loaded on the way."""
+def take(report: Path, place: Path) -> None:
+    """Writes NAME-THEME.png for every picture."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         for theme in THEMES:
             for picture in PICTURES:
-                page = opened(browser, index.as_uri(), theme)
-                _go(page, picture)
+                page = opened(browser, next(report.glob(picture.page)).as_uri(), theme)
+                if picture.top:
+                    page.locator(picture.top).first.evaluate("e => e.scrollIntoView()")
                 page.screenshot(path=place / f"{picture.name}-{theme}.png")
                 page.context.close()
         browser.close()
@@ -93,14 +102,6 @@ def opened(browser: Browser, address: str, theme: str) -> Page:
     page = context.new_page()
     page.goto(address)
     return page
-
-
-def _go(page: Page, picture: Picture) -> None:
-    for text in picture.links:
-        page.get_by_role("link", name=text).first.click()
-        page.wait_for_load_state()
-    if picture.below:
-        page.locator(picture.below).first.evaluate("e => e.scrollIntoView()")
 
 
 def chromium() -> str:
