@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from tests.report import samples
 from tests.report.browser import Browser
-from tools.site import api_pages, links, outside
+from tests.report.test_json import RUN
+from tf2npu.report import folder
+from tools.site import api_pages, links, outside, pictures
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+PICTURE = re.compile(r"^<!-- picture (\w+): .+ -->$", re.MULTILINE)
 SETTINGS = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 
 
@@ -82,6 +87,18 @@ def test_every_link_of_the_documents_leads_to_a_file():
         targets = links.targets(page.read_text(encoding="utf-8"), name)
         wrong += [f"{name}: {target}" for target in targets if not (ROOT / target).is_file()]
     assert wrong == []
+
+
+def test_a_picture_is_made_for_each_place_that_asks_for_one():
+    asked = {name for page in DOCS.rglob("*.md") for name in PICTURE.findall(page.read_text(encoding="utf-8"))}
+    assert asked == {picture.name for picture in pictures.PICTURES}
+
+
+def test_the_pages_of_which_pictures_are_made_are_pages_of_a_report(tmp_path):
+    folder.write(replace(samples.sample(), run=RUN), tmp_path, ["html"])
+    lists = [picture for picture in pictures.PICTURES if "/" not in picture.page]
+    assert len(lists) >= 5
+    assert [pictures.page_of(tmp_path, picture).parent for picture in lists] == [tmp_path] * len(lists)
 
 
 def test_what_a_browser_loads_by_itself_is_told_from_what_a_reader_may_open():

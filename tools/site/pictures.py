@@ -83,12 +83,18 @@ def take(report: Path, place: Path) -> None:
         browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         for theme in THEMES:
             for picture in PICTURES:
-                page = opened(browser, next(report.glob(picture.page)).as_uri(), theme)
+                page = opened(browser, page_of(report, picture).as_uri(), theme)
                 if picture.top:
                     page.locator(picture.top).first.evaluate("e => e.scrollIntoView()")
                 page.screenshot(path=place / f"{picture.name}-{theme}.png")
                 page.context.close()
         browser.close()
+
+
+def page_of(report: Path, picture: Picture) -> Path:
+    """The page of a report that a picture shows."""
+    found = sorted(report.glob(picture.page))
+    return found[0] if found else sys.exit(f"the report has no page {picture.page}: mend PICTURES in tools/site/pictures.py")
 
 
 def opened(browser: Browser, address: str, theme: str) -> Page:
