@@ -2,6 +2,7 @@
 # make test    all checks (15 minutes on two cores)
 # make quick   lint, and the tests that belong to the files that differ from main (a minute for one rule or kernel)
 # make regen   everything that is generated: the API table and its pages, docs/generated, the picture of the packages
+# make docs    the documents as a site, with pictures of real reports, in build/site (a minute); nothing in it is loaded from outside
 # make new-rule NAME=frozen_graphs TOPIC=session [ID=NPU9xx] [MATCH=tensorflow.some.api]     a rule to fill in, and what else it needs
 # make new-kernel OP=Dawsn TOPIC=elementwise [FILE=special]            a kernel to fill in, and what else it needs
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
@@ -17,12 +18,13 @@
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
 STAMP = $(VENV)/.installed
+DOCS_STAMP = $(VENV)/.docs-installed
 # A worker that has nothing left takes tests from the other; else the suite's last minute is one worker alone.
 WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test quick regen new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
+.PHONY: setup demo test quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -50,6 +52,13 @@ regen: $(STAMP)
 	$(PYTHON) -m tests.report.message_templates --write
 	$(PYTHON) tools/draw_packages.py
 	$(PYTHON) docs/generate.py
+
+docs: $(DOCS_STAMP)
+	$(PYTHON) -m tools.site
+
+$(DOCS_STAMP): $(STAMP)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $@
 
 new-rule: $(STAMP)
 	$(PYTHON) tools/new_rule.py $(NAME) $(if $(ID),--id $(ID)) $(if $(TOPIC),--topic $(TOPIC)) $(if $(MATCH),--match $(MATCH))
