@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npu_runtime import dtypes as dt
-from npu_runtime.analysis.host_values import is_free_constant, is_virtual
+from npu_runtime.analysis.host_values import is_free_constant, is_handle_source, is_virtual
 from npu_runtime.analysis.node_work import is_uncounted, node_work
 from npu_runtime.analysis.variable_accesses import variable_inputs, writes_variables
 from npu_runtime.device.variable import Variable
@@ -92,6 +92,7 @@ class _Builder:
                 self.program.steps.append(self._host_step(item))
             elif not self._is_same_slot(item):
                 self.program.steps.append(self._task(item, plan))
+        self._refuse_handles()
         self._overlap(self.schedule.ends)
         self._free_after_last_use(plan)
         if self.loop is not None:
@@ -223,6 +224,19 @@ class _Builder:
         """A handle that comes through a Switch is not fed; what tells of its branch is the switched predicate."""
         switched = {value for node in nodes for value in node.inputs if is_virtual(self.graph[value.node])}
         return tuple(self._slot(value) for value in sorted(switched))
+
+    def _refuse_handles(self) -> None:
+        """Tell of a fetched handle: each host call makes the handles that it uses anew, so that there is none to give.
+
+        Raises: InvalidArgument.
+        """
+        for value in self.graph.fetches:
+            node = self.graph[value.node]
+            if value not in self.slots and is_handle_source(node):
+                raise InvalidArgument(
+                    "it gives the handle of a resource on the host, which a simulated run cannot fetch: fetch what is read "
+                    "from the resource, or run the operation (`tensor.op`)"
+                ).at(node.name, node.op)
 
     def _overlap(self, ends: Mapping[str, int]) -> None:
         """Tell each step what runs beside it and has to end first."""

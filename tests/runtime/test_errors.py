@@ -271,3 +271,16 @@ def test_nodes_that_wait_for_each_other(edge: str, place: str) -> None:
     assert "cycle" in theirs.message and "cycle" in mine.message
     named = ["a"] if edge == "itself" else ["a", "b", "c"]
     assert all(name in mine.message.rsplit(": ", 1)[1].replace(" -> ", " ").split() for name in named)
+
+
+@pytest.mark.parametrize(
+    "handle",
+    [lambda: tf.TFRecordReader().reader_ref, lambda: tf.FIFOQueue(3, tf.float32).queue_ref],
+    ids=["reader", "queue"],
+)
+def test_a_handle_cannot_be_fetched_and_the_error_says_what_can(handle: Callable[[], tf.Tensor]) -> None:
+    tensor = handle()
+    error = error_of(device_session(), tensor)
+    assert isinstance(error, tf.errors.InvalidArgumentError)
+    assert error.op is not None and error.op.name == tensor.op.name
+    assert "fetch what is read from the resource" in error.message
