@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import click
 
@@ -39,7 +39,8 @@ class CellFormatter(click.HelpFormatter):
         for line in wrapped(text, self.width - self.current_indent):
             self.write(f"{'':>{self.current_indent}}{line}\n")
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = _MOST_OF_FIRST, col_spacing: int = _GAP) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = _MOST_OF_FIRST, col_spacing: int = _GAP) -> None:
+        rows = list(rows)
         first = min(max(cells(name) for name, _ in rows), col_max) + col_spacing
         for name, text in rows:
             lines = wrapped(text, self.width - self.current_indent - first)
