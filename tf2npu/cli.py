@@ -72,6 +72,7 @@ def _selection(command):
         click.option("--ignore", metavar="IDS", help="Without these rules."),
         click.option("--baseline", type=_path, metavar="FILE", help="Known findings: shown, but no reason to exit 1."),
         click.option("--write-baseline", is_flag=True, help="Write what is found to the --baseline FILE."),
+        click.option("--decisions", type=_path, metavar="FILE", help="Carry out the decisions that a report exported."),
         click.option("--python2", is_flag=True, help="Bring files that only Python 2 reads to Python 3, where that is safe."),
         click.option("--exclude", multiple=True, metavar="GLOB", help="Do not convert these files (as in .gitignore)."),
         click.option("--no-gitignore", is_flag=True, help="Also convert what .gitignore files name."),

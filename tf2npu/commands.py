@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,6 +15,7 @@ import click
 
 from tf2npu.baseline_option import Baseline
 from tf2npu.config import Config, ConfigError, load_config
+from tf2npu.decisions_option import DecisionsFile
 from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
 from tf2npu.files.directory import Directory
 from tf2npu.files.lock import Busy
@@ -48,15 +50,15 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
         return _convert_stdin(out, diff=diff, check=check, writes=writes, **options)
     report_folder, language, opens, volume = (options.pop(name) for name in ("report_folder", "language", "opens", "volume"))
     formats, force = options["formats"], options["force"]
-    request = _request(src, out if writes else None, data=data, in_place=in_place, **options)
+    known, decided = Baseline.asked(options), DecisionsFile.asked(options)
+    request = _request(src, out if writes else None, data=data, in_place=in_place, revise=decided.revise, **options)
     if writes:
         report_folder = report_folder or (request.out_folder or Path()) / REPORT_FOLDER
     _check_report_folder(report_folder, formats, force)
-    known = Baseline.asked(options)
     done = _converted(request, volume)
     if diff:
         _show_diffs(done.results)
-    report = _report(done, "convert" if writes else "scan", known, src, language)
+    report = _report(done, "convert" if writes else "scan", known, decided, src, language)
     if report_folder is not None:
         keep_runs(report, report_folder, out or src)
         keep_history(report, report_folder, src)
@@ -89,11 +91,11 @@ def scan(src: Path, **options) -> int:
     report_folder, language, opens, volume = (options.pop(name) for name in ("report_folder", "language", "opens", "volume"))
     report_folder = report_folder or Path(REPORT_FOLDER)
     formats, force = options["formats"], options["force"]
-    request = _request(src, None, data="link", **options)
+    known, decided = Baseline.asked(options), DecisionsFile.asked(options)
+    request = _request(src, None, data="link", revise=decided.revise, **options)
     _check_report_folder(report_folder, formats, force)
-    known = Baseline.asked(options)
     done = _converted(request, volume)
-    report = _report(done, "scan", known, src, language)
+    report = _report(done, "scan", known, decided, src, language)
     keep_runs(report, report_folder, src)
     keep_history(report, report_folder, src)
     _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None), volume=volume, jobs=request.jobs, force=force)
@@ -178,11 +180,12 @@ def _request(
     no_cache: bool,
     data: str,
     python2: bool,
+    revise: Callable[[FileResult], FileResult],
     in_place: bool = False,
     **options,
 ) -> Request:
     config, jobs = _config(src, **options), jobs or default_jobs()
-    return Request(src, config, out, jobs, data, force, use_cache=not no_cache, in_place=in_place, python2=python2)
+    return Request(src, config, out, jobs, data, force, use_cache=not no_cache, in_place=in_place, python2=python2, revise=revise)
 
 
 def _config(
@@ -233,7 +236,7 @@ def _show_nothing(what: str, done: int, total: int) -> None:
     """In the place of a bar."""
 
 
-def _report(done: Conversion, command: str, known: Baseline, src: Path, language: str) -> Report:
+def _report(done: Conversion, command: str, known: Baseline, decided: DecisionsFile, src: Path, language: str) -> Report:
     """The report on what was done, which holds the results from then on: their texts are not needed twice."""
     results = done.results
     report = build(
@@ -244,6 +247,7 @@ def _report(done: Conversion, command: str, known: Baseline, src: Path, language
         left_out=done.left_out,
     )
     report.prefix, report.language = _place_in_repository(src), language
+    decided.settle(report)
     known.apply(report)
     return report
 
@@ -327,6 +331,7 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
     from tf2npu.convert import ProjectFacts
 
     work = python2 if options["python2"] else convert
+    decided = DecisionsFile.asked(options)
     data = sys.stdin.buffer.read(MOST_SOURCE_BYTES + 1)
     if len(data) > MOST_SOURCE_BYTES:
         raise RefusedRequest(f"stdin: more than {size_in_words(MOST_SOURCE_BYTES)}, the most that is read of a source")
@@ -335,7 +340,7 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
         config = resolve_distributed(_config(Path.cwd(), **options), project.distribution_kinds)
     except UsageProblem as problem:
         raise RefusedRequest(str(problem)) from None
-    result = work.convert_file("<stdin>", data, config, project)
+    result = decided.revise(work.convert_file("<stdin>", data, config, project))
     report = build(
         [result],
         command="convert" if writes else "scan",
@@ -343,6 +348,7 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
         distributions=_distributions(project.distribution),
     )
     report.language = options["language"]
+    decided.settle(report)
     Baseline.asked(options).apply(report)
     if diff:
         _show_diffs([result])

@@ -87,4 +87,20 @@ PYTHON2 = FileFinding(
     "`import x` means a module of the same package: look at these places yourself.",
 )
 
-FILE_FINDINGS = (UNREADABLE, SPECIAL, LARGE_DATA, CONFLICT, GONE, INTERNAL, LINK, LARGE_SOURCE, EXCLUDED, PYTHON2)
+STALE_DECISION = FileFinding(
+    "NPU011",
+    "decision that fits no more",
+    "An entry of the `--decisions` file was made for findings that are not there any more: the code, or what is said of it, has "
+    "changed. It is applied to nothing else. Decide again in the new report, or take the entry out of the file.",
+)
+REFUSED_DECISION = FileFinding(
+    "NPU012",
+    "decision not carried out",
+    "What a person decided cannot be done at this place without breaking the file, so the place is left as work. The message "
+    "says why: do it by hand, or decide in another way.",
+)
+
+FILE_FINDINGS = (
+    UNREADABLE, SPECIAL, LARGE_DATA, CONFLICT, GONE, INTERNAL, LINK, LARGE_SOURCE, EXCLUDED, PYTHON2, STALE_DECISION,
+    REFUSED_DECISION,
+)  # fmt: skip

@@ -72,12 +72,27 @@ def doc_of(rule_id: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person decided about a finding.
+
+    decision: id of the decision.  choice: "edit", "suppress" or "accept".  level: what the finding had before.
+    who, note: as that person wrote them, or empty.
+    """
+
+    decision: str
+    choice: str
+    level: Level
+    who: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One message about one place.
 
     before, after: source text of the site.  doc: where the rule is explained, see `doc_of`.
     part: name of the part of the rule that made it, as parts of one rule have reasons of their own;
-    empty where a rule has one part, or none.
+    empty where a rule has one part, or none.  answer: what a person decided, where one did.
     """
 
     rule: str
@@ -90,6 +105,7 @@ class Finding:
     doc: str = ""
     cell: int | None = None  # 0-based cell index in a notebook
     part: str = ""
+    answer: Answer | None = None
 
 
 @dataclass(frozen=True, slots=True)

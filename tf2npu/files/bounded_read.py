@@ -18,6 +18,7 @@ KB, MB = 1 << 10, 1 << 20
 MOST_SETTINGS_BYTES = 1 * MB  # pyproject.toml, setup.cfg: the largest known ones have some hundred KB
 MOST_PATTERN_BYTES = 1 * MB  # .gitignore, likewise; each line is a regular expression that every path is held against
 MOST_BASELINE_BYTES = 64 * MB  # some 200 bytes a finding: room for 300,000
+MOST_DECISIONS_BYTES = 16 * MB  # some 50 bytes a finding: room for 300,000
 MOST_REPORT_BYTES = 512 * MB  # it holds the sources: 32 MB for TensorFlow's own 2,000 files
 MOST_SOURCE_BYTES = 128 * MB  # the largest that is read at all; of these only notebooks are converted, which hold pictures
 

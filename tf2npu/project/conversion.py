@@ -176,7 +176,7 @@ class _Run:
         else:
             after = result.after if result.status is Status.CONVERTED else data  # not a second copy of the same bytes
             result = replace(result, findings=list(result.findings), before=data, after=after)
-        self._results.append(_lightened(output.place_result(entry, result, data)))
+        self._results.append(_lightened(output.place_result(entry, self._request.revise(result), data)))
 
     def _each(
         self,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tf2npu.files.directory import Directory, real_path
+from tf2npu.findings import FileResult
 from tf2npu.project.manifest import is_recorded
 
 if TYPE_CHECKING:
@@ -18,12 +20,18 @@ class UsageProblem(Exception):
     """Something about the request itself is wrong; the text is for the user."""
 
 
+def as_converted(result: FileResult) -> FileResult:
+    """A result as the converter made it."""
+    return result
+
+
 @dataclass(frozen=True)
 class Request:
     """What to do.
 
     out: None writes nothing, unless in_place converts the source files themselves; jobs: most worker processes; data:
     "link", "copy" or "skip" files over LARGE_BYTES, or "link-all"; python2: bring Python 2 sources to Python 3 first.
+    revise: gives the result of a source file as it is to be written, of what the converter made.
     """
 
     source: Path
@@ -35,6 +43,7 @@ class Request:
     use_cache: bool = True
     in_place: bool = False
     python2: bool = False
+    revise: Callable[[FileResult], FileResult] = as_converted
 
     @property
     def is_single_file(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 import msgspec
 
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
-from tf2npu.findings import Finding, Level, Span
+from tf2npu.findings import Answer, Finding, Level, Span
 from tf2npu.report.apis import numbers
 from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, HistoryEntry, Report
 from tf2npu.report.places import n_places
@@ -180,6 +181,8 @@ def _finding(finding: Finding, is_known: bool) -> dict[str, Any]:
         document["part"] = finding.part
     if is_known:
         document["known"] = True
+    if finding.answer is not None:
+        document["answer"] = dataclasses.asdict(finding.answer)
     return document
 
 
@@ -221,7 +224,8 @@ def _read_file(entry: FileEntry) -> FileReport:
 
 def _read_finding(entry: FindingEntry) -> Finding:
     texts = {name: getattr(entry, name) for name in ("message", "api", "before", "after", "doc")}
-    return Finding(entry.rule, entry.level, entry.span, cell=entry.cell, part=entry.part, **texts)
+    answer = Answer(**msgspec.structs.asdict(entry.answer)) if entry.answer is not None else None
+    return Finding(entry.rule, entry.level, entry.span, cell=entry.cell, part=entry.part, answer=answer, **texts)
 
 
 def _read_api(entry: ApiEntry) -> ApiRow:

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tf2npu.findings import Finding, Level, Status
+from tf2npu.findings import Answer, Finding, Level, Status
 from tf2npu.report.model import WORK_LEVELS, FileReport, Report
 from tf2npu.report.places import n_places, without_places
 from tf2npu.report.rule_facts import RuleFacts, RuleTexts
 
 FAILED = "failed"
-"""The label of what stands in a file that failed; the others are the levels of work, worst first."""
+"""The label of what stands in a file that failed; other work has its level."""
 LABELS = (FAILED, *(level.value for level in WORK_LEVELS))
+"""All labels, worst first."""
+_ID_LETTERS = 16
+"""Hex digits of a decision's id: 64 bits, so that two of a million decisions are alike once in 40 million reports."""
+_NAMES_LINES = "NPU970"
+"""The rule whose sentences have, behind each API, the lines where it stands."""
+_LINES_OF_APIS = re.compile(r"(?<=\w) \(\d+(?:, \d+)*(?:, \.\.\.)?\)")
+_LINE = re.compile(r"(?<=\bline )\d+(?:, \d+)*")  # of another place, which moves without the sentence meaning anything else
+_UNSAFE = "--unsafe-fixes"
+"""What a sentence names whose fix may change values or shapes."""
 
 
 @dataclass
 class Decision:
     """One sentence and every finding that says it, by file and place.
 
-    label: "failed", "unsupported" or "manual".  message: without the places that it names.
+    id: the same in every language and whatever else the project holds.  label: "failed", "unsupported" or "manual".
+    message: without the places that it names.  sites: the file, the finding, and its number in the file, from 1.
     """
 
+    id: str
     label: str
     facts: RuleFacts
     message: str
+    is_unsafe: bool = False
     sites: list[tuple[FileReport, Finding]] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
 
     @property
     def n_places(self) -> int:
@@ -36,15 +51,46 @@ class Decision:
         return len({file.path for file, _ in self.sites})
 
 
+@dataclass
+class Decided:
+    """What one person settled with one answer: the findings, and the sentence that they share."""
+
+    answer: Answer
+    facts: RuleFacts
+    message: str
+    sites: list[tuple[FileReport, Finding]] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+
+    @property
+    def n_places(self) -> int:
+        return n_places(finding for _, finding in self.sites)
+
+
 def decisions(report: Report, rules: RuleTexts) -> list[Decision]:
     """What the baseline does not hold, worst first, then what settles most places."""
-    found: dict[tuple[str, RuleFacts, str], Decision] = {}
-    for file in report.files:
-        for finding in file.new_findings():
-            if label := label_of_work(file, finding):
-                key = label, rules.of(finding), without_places(finding.message)
-                found.setdefault(key, Decision(*key)).sites.append((file, finding))
+    found: dict[tuple[str, str], Decision] = {}
+    for file, finding, english, number in _with_english(report):
+        if number - 1 not in file.known and (label := label_of_work(file, finding)):
+            key = label, decision_id(label, english)
+            one = found.get(key)
+            if one is None:
+                is_unsafe = _UNSAFE in english.message
+                one = found[key] = Decision(key[1], label, rules.of(finding), sentence(finding), is_unsafe)
+            one.sites.append((file, finding))
+            one.numbers.append(number)
     return sorted(found.values(), key=lambda d: (LABELS.index(d.label), -d.n_places, d.facts.id, d.message, d.facts.why))
+
+
+def decided(report: Report, rules: RuleTexts) -> list[Decided]:
+    """What people have decided, by rule and sentence, with who and what for."""
+    found: dict[Answer, Decided] = {}
+    for file in report.files:
+        for number, finding in enumerate(file.findings, 1):
+            if finding.answer is not None:
+                one = found.setdefault(finding.answer, Decided(finding.answer, rules.of(finding), sentence(finding)))
+                one.sites.append((file, finding))
+                one.numbers.append(number)
+    return sorted(found.values(), key=lambda d: (d.facts.id, d.message, d.answer.choice, d.answer.who, d.answer.note))
 
 
 def label_of_work(file: FileReport, finding: Finding) -> str:
@@ -54,5 +100,28 @@ def label_of_work(file: FileReport, finding: Finding) -> str:
     return finding.level.value if finding.level in WORK_LEVELS else ""
 
 
+def decision_id(label: str, finding: Finding) -> str:
+    """What the findings share that one answer settles: rule, part and sentence; the message has to be the English one."""
+    if finding.answer is not None:
+        return finding.answer.decision
+    said = _LINE.sub("", sentence(finding))
+    parts = FAILED if label == FAILED else "", finding.rule, finding.part, said
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LETTERS]
+
+
+def sentence(finding: Finding) -> str:
+    """What a finding says, without the lines of its file that it names behind APIs or at the end."""
+    said = without_places(finding.message)
+    return _LINES_OF_APIS.sub("", said) if finding.rule == _NAMES_LINES else said
+
+
 def n_findings(found: Sequence[Decision]) -> int:
     return sum(len(decision.sites) for decision in found)
+
+
+def _with_english(report: Report) -> Iterator[tuple[FileReport, Finding, Finding, int]]:
+    """Each finding as the reader has it and as the converter said it, with its number in the file."""
+    original = report.english or report
+    for file, english in zip(report.files, original.files, strict=True):
+        for number, (finding, said) in enumerate(zip(file.findings, english.findings, strict=True), 1):
+            yield file, finding, said, number

@@ -27,7 +27,7 @@ def localized(report: Report, language: str) -> Report:
         replace(file, findings=[replace(finding, message=in_language(finding.message, language)) for finding in file.findings])
         for file in report.files
     ]
-    return replace(report, files=files, language=language)
+    return replace(report, files=files, language=language, english=report)
 
 
 def localized_lines(lines: Iterable[Line], language: str) -> Iterator[Line]:

@@ -74,9 +74,10 @@ class FileReport:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the file failed in a way that the baseline does not hold."""
+        """Whether the file failed in a way that the baseline does not hold, and that nobody has accepted."""
+        is_told = self.known or any(finding.answer for finding in self.findings)
         return self.status is Status.FAILED and not (
-            self.known and all(f.level in (Level.FIXED, Level.INFO) for f in self.new_findings())
+            is_told and all(f.level in (Level.FIXED, Level.INFO) for f in self.new_findings())
         )
 
     @property
@@ -105,6 +106,7 @@ class Report:
     earlier_runs: the last run of each other script.
     check: what `tf2npu check --report` adds.
     history: what was left after each conversion into the folder, this one last.
+    english: of a report in another language the same one in English.
     """
 
     files: list[FileReport] = field(default_factory=list)
@@ -121,6 +123,7 @@ class Report:
     earlier_runs: list[dict[str, Any]] = field(default_factory=list)
     check: dict[str, Any] | None = None
     history: tuple[HistoryEntry, ...] = ()
+    english: Report | None = None
 
     @property
     def runs(self) -> list[dict[str, Any]]:

@@ -30,6 +30,14 @@ class Range(Struct):
         return Span(self.line, self.column, self.end_line, self.end_column)
 
 
+class AnswerEntry(Struct):
+    decision: str
+    choice: Literal["edit", "suppress", "accept"]
+    level: Level
+    who: str
+    note: str
+
+
 class FindingEntry(Range, kw_only=True):
     rule: str
     level: Level
@@ -41,6 +49,7 @@ class FindingEntry(Range, kw_only=True):
     cell: Count | None = None
     part: str = ""
     known: bool = False
+    answer: AnswerEntry | None = None
 
 
 class ChangeEntry(Range, kw_only=True):

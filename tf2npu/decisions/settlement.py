@@ -1,0 +1,68 @@
+"""Decisions and a whole report: what was accepted, and which decisions fit nothing any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tf2npu.decisions.document import Decisions, Entry
+from tf2npu.decisions.revision import answered, asked_for
+from tf2npu.file_findings import STALE_DECISION
+from tf2npu.findings import Level, Status
+from tf2npu.report.baseline import fingerprints
+from tf2npu.report.choices import ACCEPT
+from tf2npu.report.model import FileReport, Report, finding_order
+from tf2npu.report.visible import visible
+
+
+def settle(report: Report, decisions: Decisions, name: str) -> None:
+    """Accept what was decided so, and tell of each decision that fits some of its findings no more.
+
+    name: of the decisions file, under which is told what belongs to files that are gone.
+    """
+    for file in report.files:
+        if decisions.concerns(file.path):
+            for number, entry in asked_for(file, decisions).items():
+                if entry.choice == ACCEPT:
+                    file.findings[number] = answered(file.findings[number], entry)
+    _tell_stale(report, decisions, name)
+
+
+def _tell_stale(report: Report, decisions: Decisions, name: str) -> None:
+    known = {visible(file.path): file for file in report.files}
+    for file in known.values():
+        _tell(file, list(_stale(file, decisions)))
+    gone = [(entry, keys, path) for entry in decisions.entries for path, keys in entry.files.items() if path not in known]
+    if not gone:
+        return
+    if name not in known:
+        known[name] = FileReport(name, Status.UNCHANGED)
+        report.files = sorted([*report.files, known[name]], key=lambda file: file.path)
+    _tell(known[name], [_message(entry, len(keys), f"{path} is gone") for entry, keys, path in gone])
+
+
+def _stale(file: FileReport, decisions: Decisions) -> Iterator[str]:
+    """What is said of the decisions about a file that some of its findings fit no more."""
+    if not decisions.concerns(file.path):
+        return
+    keys = fingerprints(file)
+    found = list(zip(file.findings, keys, strict=True))
+    of_rules = {(finding.rule, key) for finding, key in found}
+    matched = {(finding.answer.decision, key) for finding, key in found if finding.answer is not None}
+    matched |= {(entry.id, keys[number]) for number, entry in asked_for(file, decisions).items()}
+    for entry in decisions.entries:
+        missing = [key for key in entry.files.get(visible(file.path), ()) if (entry.id, key) not in matched]
+        if missing:
+            is_there = any((entry.rule, key) in of_rules for key in missing)
+            yield _message(entry, len(missing), "what is said there has changed" if is_there else "the code has changed")
+
+
+def _message(entry: Entry, number: int, reason: str) -> str:
+    who = f" of {entry.who}" if entry.who else ""
+    findings = "1 finding" if number == 1 else f"{number} findings"
+    return f"The decision {entry.id}{who} on {entry.rule} ({entry.choice}) fits {findings} no more: {reason}. Decide again."
+
+
+def _tell(file: FileReport, messages: list[str]) -> None:
+    if messages:
+        found = [*file.findings, *(STALE_DECISION.finding(Level.INFO, message) for message in messages)]
+        file.findings = sorted(found, key=finding_order)

@@ -1,0 +1,55 @@
+"""The file of decisions that a command was asked to carry out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tf2npu.findings import FileResult
+from tf2npu.refused_request import RefusedRequest
+from tf2npu.report.model import Report
+from tf2npu.report.visible import visible
+
+if TYPE_CHECKING:
+    from tf2npu.decisions.document import Decisions
+
+
+@dataclass(frozen=True)
+class DecisionsFile:
+    """file, held: None without one."""
+
+    file: Path | None = None
+    held: Decisions | None = None
+
+    @classmethod
+    def asked(cls, options: dict[str, Any]) -> DecisionsFile:
+        """Raises: RefusedRequest for a file that is missing or holds no decisions."""
+        file = options["decisions"]
+        if file is None:
+            return cls()
+        from tf2npu.decisions import document
+
+        try:
+            return cls(file, document.read(file))
+        except OSError as error:
+            hint = "; a report exports it on its page of decisions" if isinstance(error, FileNotFoundError) else ""
+            raise RefusedRequest(f"--decisions {file}: cannot be read: {error.strerror}{hint}") from None
+        except document.NotDecisions as error:
+            raise RefusedRequest(f"--decisions {file}: {error}; nothing was done") from None
+
+    def revise(self, result: FileResult) -> FileResult:
+        """A file's result with the code that was decided on."""
+        if self.held is None:
+            return result
+        from tf2npu.decisions.revision import revised
+
+        return revised(result, self.held)
+
+    def settle(self, report: Report) -> None:
+        """Mark what was accepted, and tell of decisions that fit no more."""
+        if self.held is None or self.file is None:
+            return
+        from tf2npu.decisions.settlement import settle
+
+        settle(report, self.held, visible(self.file.name))
