@@ -27,6 +27,7 @@ FINDINGS = (
     *RULES, PACKAGE / "convert.py", PACKAGE / "rule_calls.py", PACKAGE / "file_findings.py", PACKAGE / "python2.py",
     *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
+    *(PACKAGE / "decisions" / f"{n}.py" for n in ("code", "comments", "revision", "settlement")),
 )  # fmt: skip
 _RENDERERS = (
     "model",
@@ -39,6 +40,9 @@ _RENDERERS = (
     "run_section",
     "as_markdown",
     "as_xlsx",
+    "cards",
+    "decisions",
+    "pages/decisions",
     "outlook",
     "terminal",
 )

@@ -57,9 +57,9 @@ def _stale(file: FileReport, decisions: Decisions) -> Iterator[str]:
 
 
 def _message(entry: Entry, number: int, reason: str) -> str:
-    who = f" of {entry.who}" if entry.who else ""
+    choice = f"{entry.choice}, {entry.who}" if entry.who else entry.choice
     findings = "1 finding" if number == 1 else f"{number} findings"
-    return f"The decision {entry.id}{who} on {entry.rule} ({entry.choice}) fits {findings} no more: {reason}. Decide again."
+    return f"The decision {entry.id} on {entry.rule} ({choice}) fits {findings} no more: {reason}. Decide again."
 
 
 def _tell(file: FileReport, messages: list[str]) -> None:

@@ -9,6 +9,7 @@ from typing import TextIO
 from tf2npu.findings import Finding, Level
 from tf2npu.report.apis import sentence
 from tf2npu.report.check_section import lines as check_lines
+from tf2npu.report.decisions import who_decided
 from tf2npu.report.language import catalogue
 from tf2npu.report.model import WORK_LEVELS, FileReport, Report
 from tf2npu.report.places import counted_findings, n_places
@@ -124,6 +125,8 @@ def totals(report: Report) -> Iterator[Line]:
     if report.n_known or report.n_stale:
         stale = f"; {report.n_stale} of its entries fit nothing any more: --write-baseline drops them" if report.n_stale else ""
         yield Line(f"{counted(report.n_known, 'finding')} known from the baseline{stale}")
+    if told := who_decided(report):
+        yield Line(told)
     if report.left_out:
         yield Line("not converted, not copied: " + ", ".join(visible(folder) for folder in report.left_out))
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from tf2npu.findings import Finding
 from tf2npu.report.decisions import FAILED, label_of_work
-from tf2npu.report.file_place import text_at
+from tf2npu.report.file_parts import row_of
 from tf2npu.report.model import FileReport, Lines
 from tf2npu.report.places import n_places
 from tf2npu.rules import rule_parts
@@ -33,7 +33,9 @@ def has_code(file: FileReport, finding: Finding, lines: Lines) -> bool:
     """Whether the finding shows code to write in its place, and the place still reads as the finding has it."""
     if not finding.after or finding.after == finding.before or n_places([finding]) != 1:
         return False
-    return text_at(file, finding, lines) == finding.before
+    span = finding.span
+    start, end = (row_of(file, finding.cell, line) for line in (span.line, span.end_line))
+    return lines.text[lines.offset(start, span.column) : lines.offset(end, span.end_column)] == finding.before
 
 
 def comment_of(finding: Finding) -> str:

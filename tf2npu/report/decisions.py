@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -22,6 +23,8 @@ _NAMES_LINES = "NPU970"
 """The rule whose sentences have, behind each API, the lines where it stands."""
 _LINES_OF_APIS = re.compile(r"(?<=\w) \(\d+(?:, \d+)*(?:, \.\.\.)?\)")
 _LINE = re.compile(r"(?<=\bline )\d+(?:, \d+)*")  # of another place, which moves without the sentence meaning anything else
+_MOST_NAMED = 5
+"""The most people that a line names: the page of decisions has all."""
 _UNSAFE = "--unsafe-fixes"
 """What a sentence names whose fix may change values or shapes."""
 
@@ -113,6 +116,27 @@ def sentence(finding: Finding) -> str:
     """What a finding says, without the lines of its file that it names behind APIs or at the end."""
     said = without_places(finding.message)
     return _LINES_OF_APIS.sub("", said) if finding.rule == _NAMES_LINES else said
+
+
+def who_decided(report: Report) -> str:
+    """How many places people have decided about, and who; "" where nobody has."""
+    places: Counter[str] = Counter()
+    for _, finding in report.findings():
+        if finding.answer is not None:
+            places[finding.answer.who] += n_places([finding])
+    if not places:
+        return ""
+    total = "1 place decided" if places.total() == 1 else f"{places.total()} places decided"
+    in_order = sorted(places.items(), key=lambda one: (-one[1], one[0]))
+    named = [f"{number} by {who or 'somebody without a name'}" for who, number in in_order]
+    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+    return f"{total}: {', '.join(named[:_MOST_NAMED])}{more}"
+
+
+def report_id(report: Report) -> str:
+    """What tells a project's report from that of another one: the paths of its sources."""
+    paths = "\0".join(file.path for file in report.files if file.status is not Status.COPIED)
+    return hashlib.sha256(paths.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LETTERS]
 
 
 def n_findings(found: Sequence[Decision]) -> int:

@@ -1,86 +1,55 @@
-"""What is left to do by reason: failed files, then unsupported, then manual; the largest group first."""
+"""The decisions that are left, as cards to answer, worst first; then those that people have made."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
-from tf2npu.report.decisions import LABELS, label_of_work
-from tf2npu.report.file_page import are_many
+from tf2npu.file_findings import REFUSED_DECISION, STALE_DECISION
+from tf2npu.report.card_data import blocks
+from tf2npu.report.cards import MOST_PLACES, Card, card_of, folders, packed
+from tf2npu.report.decisions import LABELS, Decided, decided, decisions, report_id
+from tf2npu.report.listing import page_of_list
 from tf2npu.report.page import Page
-from tf2npu.report.rule_facts import RuleFacts
-from tf2npu.report.view import Site, View
+from tf2npu.report.view import View
 
-_OPEN_GROUPS_UP_TO = 25
-"""Rows up to which a group of findings is unfolded: what a screen or two hold."""
-_MOST_ROWS = 50
-"""Rows of a group: the list of findings has the rest."""
-
-
-@dataclass
-class Row:
-    """What one message says about one or several places of a file."""
-
-    first: Site
-    more: list[Site] = field(default_factory=list)
-    n_findings: int = 1
-    n_places: int = 1
-
-
-@dataclass
-class Group:
-    """What is left to do for one reason."""
-
-    label: str  # failed, unsupported or manual
-    facts: RuleFacts
-    sites: list[Site] = field(default_factory=list)
-
-    @property
-    def rows(self) -> list[Row]:
-        """The places; those of one file about which one sentence says the same many times share a row."""
-        of_one: dict[tuple[str, str, str], list[Site]] = {}
-        for site in self.sites:
-            of_one.setdefault((site.href.partition("#")[0], site.api, site.message), []).append(site)
-        rows = [[sites] if are_many(sites) and sites[0].href else [[site] for site in sites] for sites in of_one.values()]
-        return [
-            Row(
-                sites[0],
-                [*sites[1:], *(other for site in sites for other in site.others)],
-                len(sites),
-                sum(site.n_places for site in sites),
-            )
-            for shared in rows
-            for sites in shared
-        ]
-
-    @property
-    def shown(self) -> list[Row]:
-        return self.rows[:_MOST_ROWS]
-
-    @property
-    def n_more(self) -> int:
-        return max(0, len(self.rows) - _MOST_ROWS)
-
-    @property
-    def n_places(self) -> int:
-        return sum(site.n_places for site in self.sites)
-
-    @property
-    def is_open(self) -> bool:
-        return len(self.rows) <= _OPEN_GROUPS_UP_TO
+_NAME = "decisions"
+_SAID = {
+    "decided": "# of # decided, # ticked",
+    "lost": "This browser keeps nothing for this page: export your answers before you leave it.",
+    "nothing": "Nothing is decided yet.",
+    "failed": "The data of this report cannot be read: its folder data/ has to lie beside this page.",
+}
+"""What the script says of the answers; it puts numbers in."""
 
 
 def pages(view: View) -> Iterator[Page]:
-    yield Page("decisions.html", "pages/decisions.html", lambda: {"groups": groups(view)})
+    """The pages of cards, and the data that their script exports."""
+    cards = [card_of(decision) for decision in decisions(view.report, view.rules)]
+    pages = packed([*cards, *decided(view.report, view.rules)])
+    data = blocks(view, cards)
+    about = {
+        "labels": LABELS, "report_id": report_id(view.report), "data": [name for name, _ in data], "n_pages": len(pages),
+        "page_of_list": page_of_list, "n_cards": len(cards), "untold": _untold(view),
+        "told_by_script": {name: view.texts.text(text) for name, text in _SAID.items()},
+    }  # fmt: skip
+    for number, shown in enumerate(pages, 1):
+        yield Page(page_of_list(_NAME, number), "pages/decisions.html", partial(_context, view, about, shown, number))
+    for name, text in data:
+        yield Page(name, "", partial(dict, text=text))
 
 
-def groups(view: View) -> list[Group]:
-    found: dict[tuple[str, RuleFacts], Group] = {}
-    for file in view.report.files:
-        for number, finding in enumerate(file.findings, 1):
-            label = "" if number - 1 in file.known else label_of_work(file, finding)
-            if label:
-                facts = view.rules.of(finding)
-                group = found.setdefault((label, facts), Group(label, facts))
-                group.sites.append(view.site(file, finding, number))
-    return sorted(found.values(), key=lambda g: (LABELS.index(g.label), -len(g.sites), g.facts.id, g.facts.why))
+def _context(view: View, about: dict[str, Any], shown: list[Card | Decided], number: int) -> dict[str, Any]:
+    cards = [(card, view.texts.text(card.question), folders(view, card.decision)) for card in shown if isinstance(card, Card)]
+    done = [(one, folders(view, one), max(0, len(one.sites) - MOST_PLACES)) for one in shown if isinstance(one, Decided)]
+    return {**about, "cards": cards, "done": done, "number": number}
+
+
+def _untold(view: View) -> list[tuple[str, str]]:
+    """The rules of the findings that tell of decisions which were not carried out, with a sentence on how many there are."""
+    rules = [finding.rule for _, finding in view.report.findings()]
+    stale, refused = rules.count(STALE_DECISION.id), rules.count(REFUSED_DECISION.id)
+    said = [(STALE_DECISION.id, f"Decisions that fit no more: {stale}.")] if stale else []
+    said += [(REFUSED_DECISION.id, f"Decisions that were not carried out: {refused}.")] if refused else []
+    return [(rule, view.texts.text(sentence)) for rule, sentence in said]

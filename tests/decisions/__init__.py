@@ -1,0 +1,1 @@
+"""Decisions about findings: their file, and how they are carried out."""

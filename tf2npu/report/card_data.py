@@ -1,0 +1,73 @@
+"""What the script of the decisions page exports: of every card its texts, and the fingerprints that each choice is made for.
+
+The data are blocks that the page reads by `<script src>` once somebody exports, since a page from a file:// address may fetch
+nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tf2npu.report.baseline import fingerprints
+from tf2npu.report.cards import Card, lines_of
+from tf2npu.report.choices import EDIT, SUPPRESS, choices_of
+from tf2npu.report.listing import BLOCK_CHARACTERS, shortened
+from tf2npu.report.model import FileReport
+from tf2npu.report.places import n_places
+from tf2npu.report.view import View
+from tf2npu.report.visible import visible
+
+_BITS = {EDIT: 1, SUPPRESS: 2}
+"""What can be chosen for a finding beside accepting it, as bits of a number."""
+
+_MOST_OF_AN_ITEM = 5_000
+"""Findings of one item, so that it fits into a block: some 40 characters each."""
+
+
+def blocks(view: View, cards: list[Card]) -> list[tuple[str, str]]:
+    """(name, text) of the blocks, each below a megabyte."""
+    items = [_json(item) for item in _items(view, cards)]
+    return [(f"data/decisions-{number}.js", text) for number, text in enumerate(_grouped(items), 1)]
+
+
+def _items(view: View, cards: list[Card]) -> Iterator[list[Any]]:
+    """A card's texts, then for each of its files the fingerprints, what can be chosen for each, and its number of places."""
+    keys: dict[str, list[str]] = {}
+    for card in cards:
+        one = card.decision
+        said = shortened(visible(one.message))
+        yield [one.id, one.facts.id, visible(one.facts.title), view.texts.text(card.question), said, one.n_places]
+        of_file: dict[str, tuple[FileReport, list[int]]] = {}
+        for (file, _), number in zip(one.sites, one.numbers, strict=True):
+            of_file.setdefault(file.path, (file, []))[1].append(number)
+        for path, (file, numbers) in of_file.items():
+            if path not in keys:
+                keys[path] = fingerprints(file)
+            for start in range(0, len(numbers), _MOST_OF_AN_ITEM):
+                yield _of_file(file, keys[path], numbers[start : start + _MOST_OF_AN_ITEM])
+
+
+def _of_file(file: FileReport, keys: list[str], numbers: list[int]) -> list[Any]:
+    findings = [file.findings[number - 1] for number in numbers]
+    allowed = [sum(_BITS.get(name, 0) for name in choices_of(file, f, lines_of(file.source))) for f in findings]
+    return [visible(file.path), [keys[number - 1] for number in numbers], allowed, [n_places([f]) for f in findings]]
+
+
+def _grouped(items: list[str]) -> Iterator[str]:
+    group: list[str] = []
+    size = 0
+    for item in items:
+        if group and size + len(item) > BLOCK_CHARACTERS:
+            yield f"tf2npu.decisions([{','.join(group)}]);\n"
+            group, size = [], 0
+        group.append(item)
+        size += len(item) + 1
+    if group:
+        yield f"tf2npu.decisions([{','.join(group)}]);\n"
+
+
+def _json(value: Any) -> str:
+    """ASCII that can stand in a script, whatever it holds."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
