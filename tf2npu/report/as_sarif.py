@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from tf2npu.findings import Finding, Level, Span
+from tf2npu.findings import Answer, Finding, Level, Span
 from tf2npu.report import rule_help
 from tf2npu.report.as_json import lines
 from tf2npu.report.baseline import fingerprints
@@ -70,7 +70,16 @@ def _results(file: FileReport, index: dict[str, int], rules: RuleTexts) -> Itera
         document["partialFingerprints"] = {"tf2npu/v1": fingerprint}
         if number in file.known:
             document["suppressions"] = [{"kind": "external", "justification": "known: in the baseline"}]
+        elif finding.answer is not None and finding.answer.choice != "edit":
+            document["suppressions"] = [_suppression(finding.answer)]
         yield document
+
+
+def _suppression(answer: Answer) -> dict[str, str]:
+    """What a person decided, as SARIF has it: by a comment in the source, or elsewhere."""
+    told = ": ".join(part for part in (answer.who, answer.note) if part)
+    kind = "inSource" if answer.choice == "suppress" else "external"
+    return {"kind": kind, "justification": told or f"decided: {answer.choice}"}
 
 
 def _result(file: FileReport, finding: Finding, index: dict[str, int], why: str) -> dict[str, Any]:
