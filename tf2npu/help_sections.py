@@ -9,13 +9,13 @@ _REPORT = "Report"
 OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "convert": {
         "What is converted": ("main", "exclude", "no_gitignore", "python2", "data", "select", "ignore"),
-        "How": ("distributed", "unsafe_fixes", "in_place", "force"),
+        "How": ("distributed", "unsafe_fixes", "decisions", "in_place", "force"),
         "Instead of writing": ("diff", "dry_run", "check"),
         _REPORT: ("report_folder", "formats", "language", "baseline", "write_baseline", "volume", "opens"),
         "Speed": ("jobs", "no_cache"),
     },
     "scan": {
-        "What is looked at": ("main", "exclude", "no_gitignore", "python2", "select", "ignore", "distributed"),
+        "What is looked at": ("main", "exclude", "no_gitignore", "python2", "select", "ignore", "distributed", "decisions"),
         _REPORT: ("report_folder", "formats", "language", "baseline", "write_baseline", "volume", "opens", "force"),
         "Speed": ("jobs", "no_cache"),
     },

@@ -40,6 +40,9 @@ _RENDERERS = (
     "run_section",
     "as_markdown",
     "as_xlsx",
+    "cards",
+    "decisions",
+    "pages/decisions",
     "outlook",
     "terminal",
 )

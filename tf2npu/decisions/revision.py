@@ -107,8 +107,8 @@ class _Work:
 
     def _edit(self, finding: Finding) -> Edit:
         """The code that a finding shows in the place of what it speaks of."""
-        if not finding.after or n_places([finding]) != 1:
-            raise NotPossible("the finding shows no code for all of its places")
+        if not finding.replaces or n_places([finding]) != 1:
+            raise NotPossible("the finding shows no code that may come in the place of all that it speaks of")
         start, end = range_of(self.code, self._lines, finding)
         if any(_meet(edit, start, end) for edit in [*self.code.taken, *self._edits.values()]):
             raise NotPossible("another change is made to the same text")

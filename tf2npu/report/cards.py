@@ -68,6 +68,8 @@ class Card:
     decision: Decision
     question: str
     choices: tuple[Choice, ...]
+    beside: str = ""
+    """Code of the first place that shows some which a person writes there or beside it, where it is no choice."""
 
     @property
     def n_more(self) -> int:
@@ -82,7 +84,9 @@ def card_of(decision: Decision) -> Card:
         found = [site for site, names in zip(decision.sites, allowed, strict=True) if name in names]
         if found:
             choices.append(Choice(name, n_places(finding for _, finding in found), _example(name, *found[0])))
-    return Card(decision, _question(decision, {choice.name for choice in choices}), tuple(choices))
+    names = {choice.name for choice in choices}
+    beside = "" if EDIT in names else next((finding.after for _, finding in decision.sites if finding.after), "")
+    return Card(decision, _question(decision, names), tuple(choices), _shortened(beside))
 
 
 @lru_cache(maxsize=4)

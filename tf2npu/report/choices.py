@@ -30,8 +30,8 @@ def choices_of(file: FileReport, finding: Finding, lines: Lines) -> tuple[str, .
 
 
 def has_code(file: FileReport, finding: Finding, lines: Lines) -> bool:
-    """Whether the finding shows code to write in its place, and the place still reads as the finding has it."""
-    if not finding.after or finding.after == finding.before or n_places([finding]) != 1:
+    """Whether the finding shows code that may come in its place as it is, and the place still reads as the finding has it."""
+    if not finding.replaces or finding.after == finding.before or n_places([finding]) != 1:
         return False
     span = finding.span
     start, end = (row_of(file, finding.cell, line) for line in (span.line, span.end_line))

@@ -19,7 +19,7 @@ from tf2npu.findings import Level
 from tf2npu.report.apis import sentence
 from tf2npu.report.as_text import LABEL_STYLES, STYLES, Line, place
 from tf2npu.report.console import console
-from tf2npu.report.decisions import LABELS, Decision
+from tf2npu.report.decisions import LABELS, Decision, who_decided
 from tf2npu.report.language import Catalogue, catalogue
 from tf2npu.report.model import Report
 from tf2npu.report.outlook import Outlook, Step
@@ -38,6 +38,8 @@ def show(report: Report, headline: str, outlook: Outlook, stream: TextIO, *, sho
     screen.print()
     screen.print(_levels(report, outlook, texts))
     _put(screen, Text(texts.text(sentence(report)), "dim"))
+    if told := who_decided(report):
+        _put(screen, Text(visible(texts.text(told)), "dim"))
     shown = outlook.left if shows_all else outlook.left[:MOST_DECISIONS]
     if shown:
         screen.print()
