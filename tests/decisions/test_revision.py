@@ -23,7 +23,7 @@ def finding(text, part, after="", rule="NPU912", level=Level.MANUAL, message="Wr
         start = text.index(part, start + 1)
     lines = Lines(text)
     span = Span(*lines.position(start), *lines.position(start + len(part)))
-    return Finding(rule, level, span, message, before=part, after=after)
+    return Finding(rule, level, span, message, before=part, after=after, replaces=bool(after))
 
 
 def made(text, *findings, edits=(), path="m.py", encoding="utf-8"):
@@ -177,7 +177,7 @@ def test_notebooks_keep_what_is_not_decided():
 
 def test_code_is_written_in_cells():
     text = notebook("a = 1\n", "y = tf.x(a)\n")
-    found = Finding("NPU912", Level.MANUAL, Span(1, 5, 1, 12), "Write it.", before="tf.x(a)", after="tf.w(a)", cell=1)
+    found = Finding("NPU912", Level.MANUAL, Span(1, 5, 1, 12), "Write it.", before="tf.x(a)", after="tf.w(a)", cell=1, replaces=True)
     result = carried_out(made(text, found, path="m.ipynb"), {"NPU912": "edit"})
     assert result.after.decode() == text.replace("tf.x(a)", "tf.w(a)")
 

@@ -116,8 +116,15 @@ def test_all_decisions_are_reached_without_scripts():
     assert sorted(links) == sorted(name for name in pages if name.endswith(".html"))
 
 
+def test_code_to_write_beside_a_place_is_shown_but_is_no_choice():
+    code = Finding("NPU912", Level.MANUAL, Span(1, 5, 1, 6), "Do it.", before="1", after="dataset = tf.data.<b>()")
+    page = pages_of(build([of(code)]))["decisions.html"]
+    assert "dataset = tf.data.&lt;b&gt;()" in page
+    assert 'value="edit"' not in page
+
+
 def test_code_to_write_is_shown_where_it_can_be_written():
-    code = Finding("NPU912", Level.MANUAL, Span(1, 5, 1, 6), "Do it.", before="1", after="<b>2</b>")
+    code = Finding("NPU912", Level.MANUAL, Span(1, 5, 1, 6), "Do it.", before="1", after="<b>2</b>", replaces=True)
     page = pages_of(build([of(code)]))["decisions.html"]
     assert "<del>- 1</del>" in page and "<ins>+ &lt;b&gt;2&lt;/b&gt;</ins>" in page
     assert 'value="edit"' in page
