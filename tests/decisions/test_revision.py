@@ -177,7 +177,8 @@ def test_notebooks_keep_what_is_not_decided():
 
 def test_code_is_written_in_cells():
     text = notebook("a = 1\n", "y = tf.x(a)\n")
-    found = Finding("NPU912", Level.MANUAL, Span(1, 5, 1, 12), "Write it.", before="tf.x(a)", after="tf.w(a)", cell=1, replaces=True)
+    code = {"before": "tf.x(a)", "after": "tf.w(a)", "replaces": True}
+    found = Finding("NPU912", Level.MANUAL, Span(1, 5, 1, 12), "Write it.", cell=1, **code)
     result = carried_out(made(text, found, path="m.ipynb"), {"NPU912": "edit"})
     assert result.after.decode() == text.replace("tf.x(a)", "tf.w(a)")
 
