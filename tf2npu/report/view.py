@@ -41,16 +41,16 @@ class View:
         self.report = report
         self.rules = RuleTexts(report, (row.rule for row in report.apis if row.rule))
         self.texts: Catalogue = catalogue(report.language)
-        self._parts: dict[str, list[FilePart]] = {}
-        self._anchors: dict[str, list[str]] = {}
+        self._parts: dict[int, list[FilePart]] = {}
+        self._anchors: dict[int, list[str]] = {}
         self._with_page = [file for file in report.files if file.has_page]
         self._positions = {file.path: number for number, file in enumerate(self._with_page)}
 
     def parts(self, file: FileReport) -> list[FilePart]:
         """The pages that a file is shown on."""
-        if file.path not in self._parts:
-            self._parts[file.path] = parts_of(file)
-        return self._parts[file.path]
+        if id(file) not in self._parts:  # a damaged report may name a path twice
+            self._parts[id(file)] = parts_of(file)
+        return self._parts[id(file)]
 
     def page_of_line(self, file: FileReport, line: int) -> str:
         """The page and anchor of a line of a page's source; "" for a file without a page."""
@@ -66,9 +66,9 @@ class View:
 
     def anchors(self, file: FileReport) -> list[str]:
         """The anchor of each finding of a file: by its fingerprint, so that a link to it survives when lines move."""
-        if file.path not in self._anchors:
-            self._anchors[file.path] = [f"f-{fingerprint[:_DIGITS]}" for fingerprint in fingerprints(file)]
-        return self._anchors[file.path]
+        if id(file) not in self._anchors:
+            self._anchors[id(file)] = [f"f-{fingerprint[:_DIGITS]}" for fingerprint in fingerprints(file)]
+        return self._anchors[id(file)]
 
     def neighbours(self, file: FileReport) -> tuple[str, str]:
         """The pages of the files with a page before and after a file's; "" where there is none."""
