@@ -11,7 +11,7 @@
   let shown = boxes[0];
 
   const show = (box) => {
-    const area = box.firstElementChild;
+    const area = box.querySelector("rect");
     const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(area.getAttribute(name)));
     map.setAttribute("viewBox", box === boxes[0] ? whole : `${x} ${y} ${width} ${height}`);
     const scale = Math.max(width / Number(whole.split(" ")[2]), height / Number(whole.split(" ")[3]));
@@ -50,10 +50,7 @@
 
   boxes.forEach((box, number) => {
     box.setAttribute("tabindex", number ? "-1" : "0");
-    if (box.tagName !== "a") {
-      box.setAttribute("role", box.classList.contains("folder") ? "button" : "img");
-      box.setAttribute("aria-label", box.dataset.said);
-    }
+    if (box.tagName !== "a") box.setAttribute("role", box.classList.contains("folder") ? "button" : "img");
     box.addEventListener("click", (event) => {
       if (box.classList.contains("folder")) { event.preventDefault(); if (box === shown) leave(); else enter(box); }
     });
