@@ -23,11 +23,11 @@ SIZES = {"screen": {"width": 1280, "height": 800}, "telephone": {"width": 390, "
 FOCUS = """
 (() => {
   const at = document.activeElement, style = getComputedStyle(at);
-  return [[...document.querySelectorAll("a[href], button, input, select, summary, textarea")].indexOf(at), style.outlineStyle,
+  return [[...document.querySelectorAll("a[href], button, input, select, summary, textarea, [tabindex='0']")].indexOf(at), style.outlineStyle,
           parseFloat(style.outlineWidth)];
 })()
 """
-FOCUSABLE = "a[href], button, input, select, summary, textarea"
+FOCUSABLE = "a[href], button, input, select, summary, textarea, [tabindex='0']"
 
 
 def large() -> Report:
@@ -92,7 +92,9 @@ def test_each_control_is_reached_by_keyboard_with_a_focus_that_is_seen(chromium,
         if path.name not in ("index.html", "decisions.html", "findings.html", "runs.html"):
             continue
         page = opened(chromium, path, viewport=SIZES["screen"])
-        n_visible = page.evaluate(f"[...document.querySelectorAll('{FOCUSABLE}')].filter((e) => e.checkVisibility()).length")
+        n_visible = page.evaluate(
+            f"""[...document.querySelectorAll("{FOCUSABLE}")].filter((e) => e.checkVisibility() && e.tabIndex >= 0).length"""
+        )
         reached = set()
         for _ in range(min(n_visible, 60)):
             page.keyboard.press("Tab")

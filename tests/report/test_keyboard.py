@@ -24,7 +24,8 @@ FOCUSED = """
 })()
 """
 REACHABLE = """
-[...document.querySelectorAll("a[href], button, input, select, summary")].filter((e) => e.checkVisibility() && !e.disabled).length
+[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter(
+  (e) => e.checkVisibility() && !e.disabled && e.getAttribute("tabindex") !== "-1").length
 """
 
 

@@ -166,5 +166,6 @@ def test_levels_have_their_numbers():
         terminal.console(stream).print(terminal._levels(report, found, terminal.catalogue("en")))
         stream.flush()
         rows = SEQUENCE.sub("", os.read(person, 65536).decode()).splitlines()
-    assert rows[0].split() == ["level", "decisions", "places"]
-    assert ["manual", str(len(found.left)), str(sum(d.n_places for d in found.left))] in [row.split() for row in rows]
+    assert rows[0].split() == ["level", "decisions", "places", "minutes"]
+    numbers = len(found.left), sum(d.n_places for d in found.left), round(sum(found.minutes))
+    assert ["manual", *map(str, numbers)] in [row.split() for row in rows]

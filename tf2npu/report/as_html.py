@@ -31,6 +31,7 @@ _HELP = "help.js"
 """The one asset that is made: it holds texts in the reader's language."""
 NAMED = {
     "index.html": "Overview", "decisions.html": "Decisions", "findings.html": "Findings", "files.html": "Files",
+    "scripts.html": "Scripts",
     "apis.html": "APIs", "rules.html": "Rules", "runs.html": "Runs",
 }  # fmt: skip
 """The pages that the navigation names, where a report has them."""

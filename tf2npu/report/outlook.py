@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tf2npu.report.decisions import Decision, decisions
+from tf2npu.report.effort import minutes_of
+from tf2npu.report.entry_scripts import entries
 from tf2npu.report.model import Report
+from tf2npu.report.next_steps import next_steps
 from tf2npu.report.places import counted_findings
 from tf2npu.report.rule_facts import RuleTexts
+from tf2npu.report.verdict import verdict
 
 MOST_STEPS = 3
 """Steps that a terminal shows: more are a plan, which the report has."""
@@ -34,13 +38,10 @@ class Outlook:
 def outlook(report: Report) -> Outlook:
     """The outlook on a report; its decisions are in the report's language."""
     left = decisions(report, RuleTexts(report))
-    return Outlook(_verdict(left), left, [], [_step(decision) for decision in left[:MOST_STEPS]])
-
-
-def _verdict(left: list[Decision]) -> str:
-    if not left:
-        return "Ready to run."
-    return f"Ready after {len(left)} decisions." if len(left) > 1 else "Ready after 1 decision."
+    ordered = next_steps(report, left, entries(report))
+    steps = [Step(step.what, step.command) if step.decision is None else _step(step.decision) for step in ordered]
+    minutes = [minutes_of(decision, report.effort) for decision in left]
+    return Outlook(verdict(report, left).sentence, left, minutes, [*steps[: MOST_STEPS - 1], *steps[-1:]][:MOST_STEPS])
 
 
 def _step(decision: Decision) -> Step:

@@ -51,6 +51,10 @@ class RuleTexts:
         """Facts on the part that made a finding; no reason where a report does not say which of several it was."""
         return self._by_part[finding.rule, finding.part]
 
+    def title(self, rule_id: str) -> str:
+        """What a rule that the report mentions is called; its id where this version does not know it."""
+        return next((facts.title for facts in self._by_part.values() if facts.id == rule_id and facts.title), rule_id)
+
     def anchor(self, rule_id: str) -> str:
         """Where the page of rules explains a rule; "" for one that the report does not mention."""
         return next((facts.anchor for facts in self._by_part.values() if facts.id == rule_id), "")

@@ -10,6 +10,8 @@ from functools import cached_property
 from tf2npu.findings import Finding
 from tf2npu.report.as_text import place
 from tf2npu.report.baseline import fingerprints
+from tf2npu.report.decisions import Decision, decisions
+from tf2npu.report.entry_scripts import Entry, entries
 from tf2npu.report.file_parts import FilePart, part_of_finding, part_of_line, parts_of, row_of
 from tf2npu.report.language import Catalogue, catalogue
 from tf2npu.report.model import FileReport, Report
@@ -45,6 +47,16 @@ class View:
         self._anchors: dict[int, list[str]] = {}
         self._with_page = [file for file in report.files if file.has_page]
         self._positions = {file.path: number for number, file in enumerate(self._with_page)}
+
+    @cached_property
+    def decisions(self) -> list[Decision]:
+        """What is left to do."""
+        return decisions(self.report, self.rules)
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """The scripts that are run."""
+        return entries(self.report)
 
     def parts(self, file: FileReport) -> list[FilePart]:
         """The pages that a file is shown on."""

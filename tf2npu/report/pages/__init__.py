@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from tf2npu.report.page import Page
-from tf2npu.report.pages import apis, decisions, files, findings, overview, rules, runs
+from tf2npu.report.pages import apis, decisions, files, findings, overview, rules, runs, scripts
 from tf2npu.report.view import View
 
 PAGES: tuple[Callable[[View], Iterable[Page]], ...] = (
-    overview.pages, decisions.pages, findings.pages, files.pages, apis.pages, rules.pages, runs.pages,
+    overview.pages, decisions.pages, findings.pages, files.pages, scripts.pages, apis.pages, rules.pages, runs.pages,
 )  # fmt: skip
 """In the order in which the navigation names them. Each gives its pages, or none where the report has nothing for it."""

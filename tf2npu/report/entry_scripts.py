@@ -1,0 +1,145 @@
+"""What starts in a project, how far each script has been proven, and the commands that take it further."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from tf2npu.findings import EntryScript, Status
+from tf2npu.report.decisions import label_of_work
+from tf2npu.report.model import FileReport, Report
+
+RUNGS = ("not converted", "converted", "loads", "trains", "agrees with TensorFlow")
+"""The ladder of evidence: each rung is shown by what was done, never supposed."""
+HOST_EXPORTS = "export JOB_ID=1 RANK_ID=0 RANK_SIZE=1 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
+"""What an NPU host needs in the environment for one device; the shim sets the same where it is missing."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A script that is run.
+
+    rung: its place in RUNGS.  evidence: what shows it, in English.  open_places: of work in the files that it needs.
+    needs: paths of these files, its own first.
+    """
+
+    script: EntryScript
+    rung: int
+    evidence: str
+    open_places: int
+    needs: tuple[str, ...]
+
+
+def entries(report: Report) -> list[Entry]:
+    """The scripts that are run: those that train first, tests last, then those with less to do."""
+    files = {file.path: file for file in report.files}
+    open_ = {path: _open(file) for path, file in files.items()}
+    found = []
+    for script in report.entries:
+        needs = reached(files, script.path)
+        rung, evidence = _evidence(report, files, script, needs)
+        found.append(Entry(script, rung, evidence, sum(open_.get(path, 0) for path in needs), needs))
+    return sorted(found, key=lambda e: (e.script.starts == "test", not e.script.trains, -e.rung, e.open_places, e.script.path))
+
+
+def reached(files: Mapping[str, FileReport], start: str) -> tuple[str, ...]:
+    """A file and those that it needs, by the imports that the conversion saw."""
+    seen, todo = {start: None}, [start]
+    while todo:
+        file = files.get(todo.pop())
+        for path in file.imports if file is not None else ():
+            if path not in seen:
+                seen[path] = None
+                todo.append(path)
+    return tuple(seen)
+
+
+def scripts_reaching(found: list[Entry]) -> dict[str, int]:
+    """For each file the scripts that need it, tests apart."""
+    counts: dict[str, int] = {}
+    for entry in found:
+        for path in entry.needs if entry.script.starts != "test" else ():
+            counts[path] = counts.get(path, 0) + 1
+    return counts
+
+
+def _open(file: FileReport) -> int:
+    return sum(1 for finding in file.new_findings() if label_of_work(file, finding))
+
+
+def _evidence(report: Report, files: Mapping[str, FileReport], script: EntryScript, needs: tuple[str, ...]) -> tuple[int, str]:
+    """The highest rung that something shows, and what does."""
+    if report.command == "scan":
+        return 0, "Only looked at: `tf2npu convert` has not written it."
+    stuck = [path for path in needs if path in files and files[path].status in (Status.FAILED, Status.CONFLICT)]
+    if stuck:
+        return 0, f"{stuck[0]} was not converted."
+    run = next((run for run in report.runs if _is_of(run["script"], script.path)), None)
+    if run is not None and run.get("changed_files"):
+        return 1, "Files have changed since its last run."
+    rung, evidence = _of_run(script, run) if run is not None else (1, "Converted; no run has been recorded.")
+    check = report.check
+    if rung > 1 and check is not None and _is_of(check["script"], script.path) and _agrees(check):
+        return 4, f"A check of {_steps(check['steps'])} agrees with TensorFlow."
+    return rung, evidence
+
+
+def _of_run(script: EntryScript, run: Mapping[str, Any]) -> tuple[int, str]:
+    steps, code = run["steps"], run["exit_code"]
+    if code == 0 and steps and script.trains:
+        return 3, f"A run trained for {_steps(steps)} on the simulated device."
+    if steps or code == 0:
+        ended = "" if code == 0 else f", and ended with exit code {code}"
+        return 2, f"A run made {_steps(steps)} on the simulated device{ended}."
+    return 1, f"A run ended with exit code {code} before its first step."
+
+
+def _steps(number: int) -> str:
+    return "1 step" if number == 1 else f"{number} steps"
+
+
+def _agrees(check: Mapping[str, Any]) -> bool:
+    """Whether the first mode, which has the graph's own types, agrees."""
+    modes = check["modes"]
+    return bool(modes) and modes[0]["verdict"] == "agrees"
+
+
+def _is_of(named: str, path: str) -> bool:
+    """Whether a run or check named this script, by a path that ends as the report's does or by its module."""
+    if named == path or named.replace("\\", "/").endswith(f"/{path}"):
+        return True
+    return "/" not in named and named.replace(".", "/") in (path.removesuffix(".py"), path.removesuffix("/__main__.py"))
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line to type.  what: what it is for, in English.  text: the line."""
+
+    what: str
+    text: str
+
+
+def commands(report: Report, script: EntryScript) -> list[Command]:
+    """What to type in the folder that the conversion wrote: run it, prove more of it, run it on a host."""
+    words = start_of(script)
+    devices = "--devices 2 " if report.mode != "none" else ""
+    found = [
+        Command("Run it", f"python {words}"),
+        Command("Run it, and put the run into this report", f"tf2npu run {devices}--report tf2npu-report {words}"),
+        Command("Run it on an NPU host", f"{HOST_EXPORTS} && python {words}"),
+    ]
+    if not words.startswith("-m "):
+        compare = f"tf2npu check --migrated {words} --report tf2npu-report SRC/{words}"
+        found.insert(2, Command("Compare it with TensorFlow; SRC is the folder that was converted", compare))
+    return found
+
+
+def start_of(script: EntryScript) -> str:
+    """What stands behind `python` to start a script, quoted for a shell."""
+    path = PurePosixPath(script.path)
+    if script.starts == "package" and path.parent.parts:
+        return f"-m {shlex.quote('.'.join(path.parent.parts))}"
+    return shlex.quote(script.path if not script.path.startswith("-") else f"./{script.path}")

@@ -1,0 +1,34 @@
+"""What to do next, at most five steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tf2npu.report.next_steps import Step, next_steps
+from tf2npu.report.page import Section
+from tf2npu.report.view import View
+
+
+def section(view: View) -> Section | None:
+    steps = [_step(view, step) for step in next_steps(view.report, view.decisions, view.entries)]
+    return Section("next_steps", view.texts.text("Next steps"), {"steps": steps}) if steps else None
+
+
+def _step(view: View, step: Step) -> dict[str, Any]:
+    texts, decision = view.texts, step.decision
+    if decision is None:
+        return {"what": texts.text(step.what), "command": step.command}
+    file, finding = decision.sites[0]
+    return {
+        "command": "",
+        "decision": decision,
+        "site": view.site(file, finding, file.findings.index(finding) + 1),
+        "scripts": texts.text(_scripts(step.scripts)),
+        "minutes": texts.text(f"about {round(step.minutes)} minutes"),
+    }
+
+
+def _scripts(number: int) -> str:
+    if not number:
+        return ""
+    return "1 script that is run needs it" if number == 1 else f"{number} scripts that are run need it"
