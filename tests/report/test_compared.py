@@ -145,3 +145,11 @@ def test_a_sentence_stands_once(language: str):
     message = found.new[0].finding.message
     assert "".join(line.text for line in as_text.lines(found)).count(message) == 1
     assert len(found.new) == 3
+
+
+def test_the_effort_that_is_left_falls_with_the_work():
+    document = json.loads(as_json.render(compare(report_on(a=FIRST + SECOND + THIRD), report_on(a=FIRST))))
+    before, after = document["before"]["hours"], document["after"]["hours"]
+    assert 0 < after[0] < after[1] and all(now < then for now, then in zip(after, before, strict=True))
+    nothing = json.loads(as_json.render(compare(report_on(), report_on())))
+    assert nothing["after"]["hours"] == [0, 0]

@@ -28,7 +28,7 @@ from tf2npu.report.localized import localized
 from tf2npu.report.model import Report
 from tf2npu.report.outlook import outlook
 from tf2npu.report.visible import ODD
-from tf2npu.screen import show_path, show_summary
+from tf2npu.screen import _with_names, show_path, show_summary
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
 COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?3[0-7]m")
@@ -105,11 +105,11 @@ def test_sentences_are_as_wide_as_the_terminal(columns, language):
 def test_the_verdict_stands_first_and_the_level_alone_is_coloured():
     text = drawn(sample(), 80)
     plain = SEQUENCE.sub("", text)
-    assert plain.startswith("Ready after ")
+    assert plain.startswith(f"{outlook(sample()).verdict}\n")
     said = next(line for line in text.split("\n") if "manual" in line and "NPU912" in line)
     assert COLOUR.search(said) and not COLOUR.search(said.split("NPU912")[1])
     assert "train.py:2:6 and 3 more" in plain, "the places of a sentence are told with it"
-    assert "tf2npu rules NPU912" in plain
+    assert f"{outlook(sample()).steps[0].command}\n" in plain
 
 
 def test_no_color_is_obeyed(monkeypatch):
@@ -169,3 +169,10 @@ def test_levels_have_their_numbers():
     assert rows[0].split() == ["level", "decisions", "places", "minutes"]
     numbers = len(found.left), sum(d.n_places for d in found.left), round(sum(found.minutes))
     assert ["manual", *map(str, numbers)] in [row.split() for row in rows]
+
+
+def test_commands_name_the_folders_that_the_user_typed():
+    rerun = Path("my src"), Path("out")
+    assert _with_names("tf2npu convert SRC OUT --lang zh", rerun) == "tf2npu convert 'my src' out --lang zh"
+    assert _with_names("tf2npu run OUT/train.py --source SRCS", rerun) == "tf2npu run out/train.py --source SRCS"
+    assert _with_names("tf2npu convert SRC OUT", (Path("a"), None)) == "tf2npu convert a OUT"

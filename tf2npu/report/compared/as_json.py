@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from tf2npu.report.compared.comparison import Comparison, Work
+from tf2npu.report.compared.sentences import hours
 from tf2npu.report.decisions import label_of_work
 from tf2npu.report.model import Report
 
@@ -39,7 +40,7 @@ def _side(report: Report) -> dict[str, Any]:
     n_work = sum(1 for file in report.files for finding in file.new_findings() if label_of_work(file, finding))
     return {
         "tool_version": report.tool_version, "command": report.command, "mode": report.mode, "files": len(report.files),
-        "work": n_work, "known": report.n_known,
+        "work": n_work, "known": report.n_known, "hours": [round(each, 2) for each in hours(report)],
     }  # fmt: skip
 
 

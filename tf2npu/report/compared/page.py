@@ -14,7 +14,7 @@ from tf2npu import report
 from tf2npu.report.as_text import place
 from tf2npu.report.code_table import seen, told
 from tf2npu.report.compared.comparison import REASONS, Comparison, Group, Work, by_reason, grouped
-from tf2npu.report.compared.sentences import HEADINGS, caveats, sentence
+from tf2npu.report.compared.sentences import HEADINGS, caveats, effort_left, sentence
 from tf2npu.report.content_policy import hash_source
 from tf2npu.report.language import catalogue, template_in
 from tf2npu.report.places import counted_findings
@@ -76,6 +76,7 @@ def render(found: Comparison) -> str:
         "style": Markup(style),
         "version": found.after.tool_version,
         "sentence": texts.text(sentence(found)),
+        "effort": texts.text(effort_left(found)),
         "caveats": [texts.text(caveat) for caveat in caveats(found)],
         "parts": list(_parts(found)),
     }

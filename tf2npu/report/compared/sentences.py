@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tf2npu.report.compared.comparison import Comparison
+from tf2npu.report.decisions import decisions
+from tf2npu.report.effort import effort, shown_hours
+from tf2npu.report.model import Report
+from tf2npu.report.rule_facts import RuleTexts
 
 HEADINGS = {"new": "New since the earlier report:", "moved": "Moved:", "closed": "Closed since the earlier report:"}
 """Above each of the lists."""
@@ -16,6 +20,17 @@ def sentence(found: Comparison) -> str:
     return (
         f"{len(found.closed)} closed, {len(found.new)} new, {len(found.moved)} moved, {found.n_stayed} as before: {left} to do."
     )
+
+
+def hours(report: Report) -> tuple[float, float]:
+    """The range of person-hours of the work that a report leaves."""
+    estimate = effort(report, decisions(report, RuleTexts(report)))
+    return estimate.hours(estimate.left)
+
+
+def effort_left(found: Comparison) -> str:
+    """The estimate for what is left, beside that of the earlier report."""
+    return f"Work left: {shown_hours(*hours(found.after))}; before: {shown_hours(*hours(found.before))}."
 
 
 def caveats(found: Comparison) -> Iterator[str]:
