@@ -18,6 +18,7 @@ from tf2npu.report.code_table import seen, told
 from tf2npu.report.content_policy import FOLDER_POLICY
 from tf2npu.report.file_page import file_page
 from tf2npu.report.language import catalogue, template_in
+from tf2npu.report.legend import legend
 from tf2npu.report.listing import shortened
 from tf2npu.report.model import FileReport, Report
 from tf2npu.report.page import Page
@@ -99,7 +100,7 @@ def _globals(report: Report, names: list[str]) -> dict[str, Any]:
         "report": report, "counted": texts.counted, "findings_at": lambda n, places: texts.text(counted_findings(n, places)),
         "said": {name: texts.text(text) for name, text in SHOWN.items()}, "policy": FOLDER_POLICY,
         "navigation": [(name, texts.text(NAMED[name])) for name in names if name in NAMED],
-        "odd": _odd_in_scripts(),
+        "odd": _odd_in_scripts(), "legend": legend(texts),
     }  # fmt: skip
 
 
