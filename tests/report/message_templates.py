@@ -44,15 +44,18 @@ _RENDERERS = (
     "decisions",
     "pages/decisions",
     "outlook",
+    "legend",
+    "rule_list",
     "terminal",
 )
-_SECTIONS = ("history",)
+_SECTIONS = ("history", "tour")
 _COMPARED = ("comparison", "sentences", "as_text", "as_markdown")
 REPORT = (
     *(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS),
     *(PACKAGE / "report" / "compared" / f"{name}.py" for name in _COMPARED),
     *(PACKAGE / "report" / "sections" / f"{name}.py" for name in _SECTIONS),
-    *(PACKAGE / "report" / f"{name}.py" for name in ("cards", "decisions", "pages/decisions")),
+    *(PACKAGE / "report" / f"{name}.py" for name in ("cards", "decisions")),
+    *sorted((PACKAGE / "report" / "pages").glob("*.py")),
 )
 PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").rglob("*.html")))
 # Calls whose texts nobody reads in a report: examples, patterns, look-ups, defects of the program itself.
@@ -89,6 +92,8 @@ def _texts(node: ast.AST) -> Iterator[tuple[str, int]]:
         return
     if isinstance(node, ast.Call) and _name(node.func) in _NOT_SAID:
         return
+    if isinstance(node, ast.FunctionDef) and node.name.endswith("_code"):
+        return  # gives code, not a sentence
     for child in _said_children(node):
         yield from _texts(child)
 

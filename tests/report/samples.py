@@ -77,7 +77,7 @@ def _finding(
 ) -> Finding:
     lines, start = Lines(text), text.index(what)
     span = Span(*lines.position(start), *lines.position(start + len(what)))
-    return Finding(rule, level, span, message, api, what, after, part=part)
+    return Finding(rule, level, span, message, api, what, after, part=part, replaces=bool(after))
 
 
 # Any character at all, lone surrogates and controls included, with the ones that break renderers more often than by chance.

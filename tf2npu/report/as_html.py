@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,13 @@ from tf2npu.report.code_table import seen, told
 from tf2npu.report.content_policy import FOLDER_POLICY
 from tf2npu.report.file_page import file_page
 from tf2npu.report.language import catalogue, template_in
+from tf2npu.report.legend import legend
 from tf2npu.report.listing import shortened
 from tf2npu.report.model import FileReport, Report
 from tf2npu.report.page import Page
 from tf2npu.report.pages import PAGES
 from tf2npu.report.places import SHOWN, counted_findings
+from tf2npu.report.rule_list import told_when_done
 from tf2npu.report.view import View, page_name
 from tf2npu.report.visible import ODD, visible
 
@@ -89,7 +91,10 @@ def _environment(report: Report, names: list[str]) -> Environment:
     loader = FunctionLoader(lambda name: template_in(asset(name), report.language))
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     texts = catalogue(report.language)
-    environment.filters |= {"seen": seen, "told": told, "plain": visible, "word": texts.word, "shortened": shortened}
+    environment.filters |= {
+        "seen": seen, "told": told, "plain": visible, "word": texts.word, "shortened": shortened,
+        "done_when": partial(told_when_done, texts=texts),
+    }  # fmt: skip
     environment.globals |= _globals(report, names)
     return environment
 
@@ -100,7 +105,7 @@ def _globals(report: Report, names: list[str]) -> dict[str, Any]:
         "report": report, "counted": texts.counted, "findings_at": lambda n, places: texts.text(counted_findings(n, places)),
         "said": {name: texts.text(text) for name, text in SHOWN.items()}, "policy": FOLDER_POLICY,
         "navigation": [(name, texts.text(NAMED[name])) for name in names if name in NAMED],
-        "odd": _odd_in_scripts(),
+        "odd": _odd_in_scripts(), "legend": legend(texts),
     }  # fmt: skip
 
 

@@ -88,10 +88,12 @@ def _block(report: Report, decision: Decision) -> str:
 
 
 def _code_to_write(decision: Decision) -> list[str]:
-    """The first place as it is and as it shall be, where the report knows that."""
+    """The first place as it is and as it shall be, or the code to write there or beside it, where the report knows that."""
     shown = next((finding for _, finding in decision.sites if finding.after and finding.after != finding.before), None)
     if shown is None:
         return []
+    if not shown.replaces:
+        return [*fenced("python", [shortened(line, _MOST_OF_A_TEXT) for line in shown.after.splitlines()[:_MOST_LINES]]), ""]
     lines = [f"-{line}" for line in shown.before.splitlines()] + [f"+{line}" for line in shown.after.splitlines()]
     more = [f" ... ({len(lines) - _MOST_LINES})"] if len(lines) > _MOST_LINES else []
     return [*fenced("diff", [shortened(line, _MOST_OF_A_TEXT) for line in lines[:_MOST_LINES]] + more), ""]

@@ -16,6 +16,7 @@ from tf2npu.report.language import Catalogue
 from tf2npu.report.model import WORK_LEVELS, FileReport
 from tf2npu.report.places import n_places
 from tf2npu.report.rule_facts import RuleFacts
+from tf2npu.report.rule_list import told_when_done
 from tf2npu.report.view import View, page_name, shown_line
 from tf2npu.rules.engine.repeated_findings import other_places
 
@@ -104,6 +105,7 @@ def _note(view: View, file: FileReport, finding: Finding, number: int) -> dict[s
         "rule_link": _rule_link(facts),
         "title": facts.title,
         "why": facts.why,
+        "done_when": told_when_done(facts.done_when, texts) if finding.level in WORK_LEVELS else "",
         "api": finding.api,
         "message": message,
         "to_write": finding.after if finding.level in WORK_LEVELS else "",
@@ -124,9 +126,10 @@ _NOTE = Markup(
 
 def _note_html(note: dict[str, Any], walk: Markup, texts: Catalogue) -> Markup:
     """A finding as it stands under its line."""
-    to_write, reason = note["to_write"], note["why"]
+    to_write, reasons = note["to_write"], [text for text in (note["why"], note["why"] and note["done_when"]) if text]
     code = Markup("<p>{}</p><pre>{}</pre>").format(texts.text("Write:"), _seen_lines(to_write)) if to_write else ""
-    why = Markup("<details><summary>{}</summary><p>{}</p></details>").format(texts.text("Why"), told(reason)) if reason else ""
+    said = Markup("").join(Markup("<p>{}</p>").format(told(text)) for text in reasons)
+    why = Markup("<details><summary>{}</summary>{}</details>").format(texts.text("Why"), said) if said else ""
     shown: dict[str, Any] = {name: told(note[name]) for name in ("title", "where", "message")} | {"rule": note["rule_link"]}
     api = Markup(" &middot; <code>{}</code>").format(seen(note["api"])) if note["api"] else ""
     shown |= {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tf2npu.report.page import Section
-from tf2npu.report.sections import coverage, entry_scripts, history, left_to_do, next_steps, pictures, totals, verdict
+from tf2npu.report.sections import coverage, entry_scripts, history, left_to_do, next_steps, pictures, totals, tour, verdict
 from tf2npu.report.view import View
 
 SECTIONS: tuple[Callable[[View], Section | None], ...] = (
     verdict.section, next_steps.section, entry_scripts.section, left_to_do.section, pictures.section, history.section,
-    totals.section, coverage.section,
+    totals.section, coverage.section, tour.section,
 )  # fmt: skip
 """In the order in which the page shows them. One that has nothing to say gives None."""

@@ -71,7 +71,7 @@ def queue_input(call: Call) -> None:
         return call.manual(
             "Input queues run on the simulated device, which leaves them to the host, and are not supported on an NPU: write "
             f"{_INSTEAD[name]}.",
-            _pipeline(call, name),
+            _pipeline_code(call, name),
         )
     threads = call.value("num_threads", _THREADS_AT[name])
     if threads is None and call.has_star_args:
@@ -97,7 +97,7 @@ def _with_one_thread(call: Call, threads: cst.BaseExpression) -> str:
     return f"{text[:first]}1{text[last:]}"
 
 
-def _pipeline(call: Call, name: str) -> str:
+def _pipeline_code(call: Call, name: str) -> str:
     """The dataset that gives what the queue gave, with the arguments of the queue; `dataset` is what it is made of."""
     tf, size = call.script.tensorflow_name, given(call, "batch_size", 1)
     if name.endswith("_join"):

@@ -63,10 +63,10 @@ def _code(call: Call) -> str:
     if name.endswith("DatasetDataProvider"):
         files = given(call, "dataset", 0)
         return f"dataset = {tf}.data.TFRecordDataset({files}.data_sources).map(parse)" if files.isidentifier() else ""
-    return _of_queue(call, tf, name.rpartition(".")[2]) if name.endswith(_QUEUES) else ""
+    return _queue_code(call, tf, name.rpartition(".")[2]) if name.endswith(_QUEUES) else ""
 
 
-def _of_queue(call: Call, tf: str, name: str) -> str:
+def _queue_code(call: Call, tf: str, name: str) -> str:
     """Elements that a function of Python yields, as many of them at hand as the queue held."""
     at = 2 if name == "RandomShuffleQueue" else 1
     capacity, types = given(call, "capacity", 0), _several(call, "dtypes", at)

@@ -43,9 +43,13 @@ def finite_check(call: Call) -> None:
         call.manual(
             "Remove this test and wrap the optimizer: NPULossScaleOptimizer(opt, ExponentialUpdateLossScaleManager("
             "init_loss_scale=2**15, incr_every_n_steps=2000)) skips steps that overflow.",
-            f"opt = {LOSS_SCALE.format('opt')}  # opt: the optimizer of this loss",
+            _loss_scale_code(),
         )
     else:
         call.info(
             "In saturation mode an overflow on the NPU is the largest number, not infinity or NaN: this test does not see it."
         )
+
+
+def _loss_scale_code() -> str:
+    return f"opt = {LOSS_SCALE.format('opt')}  # opt: the optimizer of this loss"

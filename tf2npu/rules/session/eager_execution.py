@@ -61,23 +61,23 @@ def eager_execution(call: Call) -> None:
     elif name in _EAGER_ONLY:
         call.manual(
             "In a graph write tf.gradients(loss, variables), or optimizer.minimize(loss): a tape is for eager execution.",
-            _gradients(call, name),
+            _gradients_code(call, name),
         )
     else:
         call.unsupported(
             "Remove this call and build a graph (Estimator, Keras in graph mode, or tf.Session): eager ops stay on the host.",
-            _session(call),
+            _session_code(call),
         )
 
 
-def _session(call: Call) -> str:
+def _session_code(call: Call) -> str:
     """A session that computes what is fetched; `fetches` is the user's."""
     tf = call.script.tensorflow_name
     lines = f"with {tf}.Session(config=npu_config_proto()) as sess:", f"    sess.run({tf}.global_variables_initializer())"
     return "\n".join([*lines, "    print(sess.run(fetches))  # fetches: what was printed or returned"]) if tf else ""
 
 
-def _gradients(call: Call, name: str) -> str:
+def _gradients_code(call: Call, name: str) -> str:
     """What gives gradients and variables in pairs, as the function of eager execution does."""
     tf, loss = call.script.tensorflow_name, call.args[0].value if len(call.args) == 1 and not call.has_star_args else None
     if name != "contrib.eager.implicit_gradients" or not tf or not can_be_repeated(loss):
