@@ -23,6 +23,12 @@ _ID = "NPU970"
 _MOST_LINES = 5
 """The most lines that one finding names: more are not read."""
 _DEPRECATED = "{}: deprecated in the published list, which promises nothing for the NPU; use the official API where there is one."
+_TRAINED = "networks of the vendor's model zoo train with it"
+"""What a decision says of an API that the published list both supports and forbids, and that is seen to work on an Ascend 910.
+
+Source: networks of the ModelZoo-TensorFlow repository whose own record says FuncStatus and PrecisionStatus OK, and which use the
+API without mix_compile_mode.
+"""
 _Used = tuple[str, Api, list[Place]]
 
 
@@ -34,11 +40,8 @@ _Used = tuple[str, Api, list[Place]]
     "before shows only there.",
     source="docs/api_support.md",
     examples=(
-        Example.same(
-            "y = tf.nn.separable_conv2d(x, d, p, [1, 1, 1, 1], 'SAME')",
-            level="manual",
-            write="y = tf.nn.depthwise_conv2d(x, d, [1, 1, 1, 1], 'SAME')\ny = tf.nn.conv2d(y, p, [1, 1, 1, 1], 'VALID')",
-        ),
+        Example.same("y = tf.math.accumulate_n([a, b])", level="manual", write="y = tf.add_n([a, b])"),
+        Example.same("y = tf.nn.separable_conv2d(x, d, p, [1, 1, 1, 1], 'SAME')", note="seen to work", level="info"),
         Example.same("with tf.contrib.framework.arg_scope([f], x=1):\n    f()", note="deprecated only", level="info"),
         Example.same("y = tf.nn.conv2d(x, f, [1, 1, 1, 1], 'SAME')", note="supported"),
         Example.same("y = nn.separable_conv2d(x, d, p)", note="not TensorFlow's"),
@@ -78,6 +81,8 @@ def _what_to_say(api: Api, is_matched: bool, told: set[str]) -> tuple[Level, str
     """Level and text for an API, with {} for its name; None where a rule speaks of it."""
     if _is_deprecated(api):
         return Level.INFO, _DEPRECATED
+    if not api.rule and _TRAINED in api.note:
+        return Level.INFO, f"{{}}: {api.note}. It runs as it is."
     if api.rule and (is_matched or api.rule in told):
         return None
     return Level.MANUAL, f"{{}}: {api.note}." if api.source == "decision" or not api.rule else _of_rule(api)

@@ -28,6 +28,8 @@ _INSTEAD = {
 _STARTER = "start_queue_runners"
 # Position of num_threads, which is 1 where it is not given.  Source: signatures of TensorFlow 1.15.
 _THREADS_AT = {"batch": 2, "maybe_batch": 3, "shuffle_batch": 4, "maybe_shuffle_batch": 5}
+_PRODUCERS = ("string_input_producer", "slice_input_producer")
+"""Queues that one thread fills, which the published list calls supported."""
 
 
 @rule(
@@ -35,26 +37,34 @@ _THREADS_AT = {"batch": 2, "maybe_batch": 3, "shuffle_batch": 4, "maybe_shuffle_
     title="Queue input",
     matches=tuple(f"tensorflow.train.{name}" for name in (*_INSTEAD, _STARTER)),
     why="Queues stay on the host; with several threads their order, and so the run, cannot be repeated on the NPU.",
-    source="TensorFlow adapter porting guide: tf.train.batch only with num_threads=1, tf.data otherwise",
+    source="TensorFlow adapter porting guide: tf.train.batch only with num_threads=1, tf.data otherwise; the vendor's published "
+    "support levels for TensorFlow 1.15 (string_input_producer, slice_input_producer: supported)",
     examples=(
-        Example.same(
+        Example(
             "q = tf.train.batch([a], 8, num_threads=4)",
+            "q = tf.train.batch([a], 8, num_threads=1)",
+        ),
+        Example("q = tf.train.shuffle_batch([a], 8, 900, 90, n)", "q = tf.train.shuffle_batch([a], 8, 900, 90, 1)"),
+        Example.same(
+            "q = tf.train.shuffle_batch_join(parts, 8, 900, 90)",
             level="manual",
-            write="q = tf.data.Dataset.from_tensors(a).repeat().batch(8, drop_remainder=True)",
+            write="q = tf.data.Dataset.from_tensors(a).repeat().shuffle(900).batch(8, drop_remainder=True)",
         ),
         Example.same("q = tf.train.batch([a], 8)", note="one thread", level="info"),
-        Example.same("names = tf.train.string_input_producer(files)", note="no threads to choose", level="manual"),
+        Example.same("names = tf.train.string_input_producer(files)", note="one thread fills it", level="info"),
         Example.same("q = ds.train.batch(8)", note="another object's method"),
         Example.same("coord = tf.train.Coordinator()", note="stops threads of any kind"),
     ),
 )
 def queue_input(call: Call) -> None:
-    """Reports input made with queue runners."""
+    """Gives input queues one thread, and reports those that cannot do with one."""
     name = call.name.removeprefix("tensorflow.train.")
     if name == _STARTER:
         return call.info(
             "It starts the threads of input queues, which runs as it is: take it out once the input comes from tf.data."
         )
+    if name in _PRODUCERS:
+        return call.info(f"This queue runs as it is, with one thread. tf.data feeds the NPU faster: {_INSTEAD[name]}.")
     if name not in _THREADS_AT:
         return call.manual(
             "Input queues run on the simulated device, which leaves them to the host, and are not supported on an NPU: write "
@@ -68,7 +78,8 @@ def queue_input(call: Call) -> None:
         )
     if threads is None or integer_of(threads, call.scope) == 1:
         return call.info(f"This queue runs as it is, with one thread. tf.data feeds the NPU faster: {_INSTEAD[name]}.")
-    return call.manual(
-        "Several threads run on the simulated device, which leaves queues to the host, and are not supported on an NPU: write "
-        f"num_threads=1, or better {_INSTEAD[name]}."
+    call.replace(threads, "1")
+    return call.fixed(
+        "An input queue gets one thread, as an NPU host wants it; several only decide in which order the examples come. "
+        f"tf.data reads with many: {_INSTEAD[name]}."
     )
