@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
 import libcst as cst
 
-from tf2npu.api_support.table import Api, shown
+from tf2npu.api_support.table import Api, shown, table
 from tf2npu.api_support.uses import ApiUses, Place
 from tf2npu.findings import Level, Verdict
 from tf2npu.rules import hooks
 from tf2npu.rules.base import Example, registered, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
@@ -44,6 +47,7 @@ _Used = tuple[str, Api, list[Place]]
         Example.same("y = tf.nn.separable_conv2d(x, d, p, [1, 1, 1, 1], 'SAME')", note="seen to work", level="info"),
         Example.same("with tf.contrib.framework.arg_scope([f], x=1):\n    f()", note="deprecated only", level="info"),
         Example.same("y = tf.nn.conv2d(x, f, [1, 1, 1, 1], 'SAME')", note="supported"),
+        Example.same("o = tf.train.Adam(0.1)", level="manual", write="o = tf.train.AdamOptimizer(0.1)"),
         Example.same("y = nn.separable_conv2d(x, d, p)", note="not TensorFlow's"),
     ),
 )
@@ -70,7 +74,28 @@ def said_of_apis(script: Script, uses: ApiUses, fixes: list[Fix]) -> list[Fix]:
         left = [p for p in left if script.tree.span(p[0])[0] not in begun]
         if left:
             groups.setdefault(what or (Level.MANUAL, _of_rule(api)), []).append((name, api, left))
-    return [_fix(script, level, what, used) for (level, what), used in groups.items()]
+    return [*(_fix(script, level, what, used) for (level, what), used in groups.items()), *_of_no_version(script, uses, sites)]
+
+
+def _of_no_version(script: Script, uses: ApiUses, sites: list[tuple[int, int]]) -> Iterator[Fix]:
+    """Findings about names that no TensorFlow has, where no rule has spoken and the author has no other way."""
+    for name, places in uses.of_no_version():
+        for node, scope in places:
+            site = Site(script, _ID, node, scope, name)
+            is_set = re.search(rf"\b{re.escape(name.rpartition('.')[2])}\s*=[^=]", script.text) is not None
+            if is_set or _is_inside(script.tree.span(node), sites) or is_guarded(site) or _is_settled(script, (node, scope)):
+                continue
+            site.manual(f"Neither TensorFlow 1.15 nor 2.15 has {shown(name)}: the program ends here. Write {_meant(name)}.")
+            yield site.fix
+            break
+
+
+def _meant(name: str) -> str:
+    """What a name that does not exist may have been meant to be: its neighbours that look like it."""
+    module, _, last = name.rpartition(".")
+    names = [api.name.rpartition(".")[2] for api in table() if api.name.rpartition(".")[0] == module and api.kind != "module"]
+    close = [shown(f"{module}.{one}") for one in get_close_matches(last, sorted(names), n=2, cutoff=0.4)]
+    return f"what is meant; {' and '.join(close)} look like it" if close else "what is meant"
 
 
 def _is_inside(span: tuple[int, int], sites: list[tuple[int, int]]) -> bool:

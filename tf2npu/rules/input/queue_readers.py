@@ -45,8 +45,8 @@ _WHOLE = "tensorflow.WholeFileReader"
     title="Readers and queues",
     matches=tuple(_TABLE),
     why="Readers and queues are resources of the host with threads of their own; the NPU is fed by tf.data.",
-    source="TensorFlow adapter porting guide: queue readers are not supported, tf.data is; the vendor's published support levels, "
-    "which support some; networks of the vendor's model zoo that train with them",
+    source="TensorFlow adapter porting guide: queue readers are not supported, tf.data is; the vendor's published support "
+    "levels, which support some; networks of the vendor's model zoo that train with them",
     examples=(
         Example.same("r = tf.TextLineReader()", level="manual", write="d = tf.data.TextLineDataset(files)"),
         Example.same("r = tf.LMDBReader()", level="unsupported"),
@@ -65,17 +65,17 @@ def queue_reader(call: Call) -> None:
     kind = call.name.rpartition(".")[2]
     if call.name == _WHOLE and _read_without_it(call):
         call.fixed(
-            "Whole files are read with tf.read_file: a reader of whole files is not supported on an NPU, and this is what it does."
+            "Whole files are read with tf.read_file, which is what a reader of whole files does: an NPU host does not support it."
         )
     elif kind in _SEEN:
         call.info(
-            f"It runs as it is: the host reads, here and on an NPU, where networks of the vendor's model zoo ({_SEEN[kind]}) train "
-            f"so, though the porting guide advises against it. tf.data feeds the NPU faster: {_TABLE[call.name]}."
+            f"It runs as it is: the host reads, here and on an NPU, where networks of the vendor's model zoo ({_SEEN[kind]}) "
+            f"train so, though the porting guide advises against it. tf.data feeds the NPU faster: {_TABLE[call.name]}."
         )
     elif kind in _LISTED:
         call.manual(
-            "Readers and queues run on the simulated device, which leaves them to the host; for an NPU the vendor's guide has this "
-            f"one as not supported and the published list as supported. Test it there, or use {_TABLE[call.name]}."
+            "Readers and queues run on the simulated device, which leaves them to the host; for an NPU the vendor's guide has "
+            f"this one as not supported and the published list as supported. Test it there, or use {_TABLE[call.name]}."
         )
     else:
         call.unsupported(

@@ -7,8 +7,8 @@ import re
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.dialect import dialect_of
+from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.sites import Call
 
 _SWITCHES = (
