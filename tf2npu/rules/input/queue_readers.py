@@ -104,7 +104,7 @@ def _read_without_it(call: Call) -> bool:
         return False
     for statement in reads:
         _dequeue(call, statement, call.source(func.value))
-    if not call.delete_statement(assign):
+    if assign is None or not call.delete_statement(assign):
         call.replace(call.node, "None")
     return True
 
