@@ -22,6 +22,7 @@ from tf2npu import convert, file_findings
 from tf2npu.config import Config
 from tf2npu.convert import FileFacts, ProjectFacts
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
+from tf2npu.python2_divisions import open_divisions, with_whole_divisions
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.python2_constructs import GONE_BUILTINS, VERSION_TESTS, explain_python2
 from tf2npu.scanner.source import LineIndex, SourceError, decode
@@ -164,6 +165,7 @@ def _refactored(text: str) -> str:
     error = _python3_error(after)
     if error is not None:
         raise _Refused(f"after all fixes Python 3 still says: {error}")
+    after = after if _divides_as_3(plain) else with_whole_divisions(after)
     after = after if plain.endswith("\n") else after.removesuffix("\n")
     return after.replace("\n", "\r\n") if n_crlf else after
 
@@ -242,12 +244,7 @@ def _fixed(modern: Modern, blocks: list[Any]) -> Iterator[Finding]:
 
 def _divisions(modern: Modern, blocks: list[Any]) -> list[Finding]:
     """A finding about divisions that may be of whole numbers, for which Python 2 and 3 give different results."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(modern.after)
-        if "from __future__ import" in modern.before and "division" in _future_names(modern.before):
-            return []
-    found = sorted({getattr(node, "lineno", 1) for node in ast.walk(tree) if _is_open_division(node)})
+    found = [] if _divides_as_3(modern.before) else open_divisions(modern.after)
     if not found:
         return []
     lines = [_moved(Span(line, 1, line, 1), blocks).line for line in found]
@@ -260,22 +257,9 @@ def _divisions(modern: Modern, blocks: list[Any]) -> list[Finding]:
     return [dataclasses.replace(finding, span=Span(lines[0], 1, lines[0], 1))]
 
 
-def _future_names(text: str) -> str:
-    return " ".join(line for line in text.split("\n") if line.lstrip().startswith("from __future__ import"))
-
-
-def _is_open_division(node: ast.AST) -> bool:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-        return not (_is_float(node.left) or _is_float(node.right))
-    return isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div) and not _is_float(node.value)
-
-
-def _is_float(node: ast.expr) -> bool:
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Name) and node.func.id == "float"
-    if isinstance(node, ast.BinOp):
-        return _is_float(node.left) or _is_float(node.right)
-    return isinstance(node, ast.Constant) and isinstance(node.value, float)
+def _divides_as_3(text: str) -> bool:
+    """Whether a source asks for the divisions of Python 3."""
+    return any("division" in line for line in text.split("\n") if line.lstrip().startswith("from __future__ import"))
 
 
 def _moved(span: Span, blocks: list[Any]) -> Span:

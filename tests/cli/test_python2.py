@@ -116,7 +116,7 @@ def test_the_same_fixers_of_lib2to3_give_the_same():
 SCRIPT = (
     "# -*- coding: latin-1 -*-\n"
     "import tensorflow as tf  # \xe9\n"
-    "n = 7 / 2\n"
+    "n = rows() / 2; w = 7 / 2\n"
     "m = n / 2.0\n"
     "with tf.Session() as sess:\n"
     "    print sess.run(tf.constant(n))\n"
@@ -140,6 +140,7 @@ def test_convert(tool, project, tmp_path):
     converted = (tmp_path / "out" / "train.py").read_bytes().decode("latin-1")
     assert "print(sess.run(" in converted
     assert "config=npu_config_proto()" in converted
+    assert "n = rows() / 2; w = 7 // 2\n" in converted
     assert "\xe9" in converted
     compile(converted, "train.py", "exec")
     assert (tmp_path / "out" / "plain.py").read_text() == "print('no TensorFlow here')\n"

@@ -23,7 +23,8 @@ SIZES = {"screen": {"width": 1280, "height": 800}, "telephone": {"width": 390, "
 FOCUS = """
 (() => {
   const at = document.activeElement, style = getComputedStyle(at);
-  return [[...document.querySelectorAll("a[href], button, input, select, summary, textarea, [tabindex='0']")].indexOf(at), style.outlineStyle,
+  const all = [...document.querySelectorAll("a[href], button, input, select, summary, textarea, [tabindex='0']")];
+  return [all.indexOf(at), style.outlineStyle,
           parseFloat(style.outlineWidth)];
 })()
 """

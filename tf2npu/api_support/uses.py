@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +22,8 @@ _COMPUTED = "the name is computed while the program runs"
 _SEVERAL = "its name has several meanings in this file"
 _ABSENT = "no public name of TensorFlow 1.15"
 _NO_MEMBER = "no attribute that its class is known to have"
-
+_PUBLIC = re.compile(r"tensorflow(?:\.(?:nn|nn\.rnn_cell|train|layers|losses|metrics|math|image|summary|data|random|linalg))?")
+"""Modules of which TensorFlow 1.15 is known to have all names, and which no other package adds any to."""
 
 Place = tuple[cst.CSTNode, Scope]
 
@@ -158,6 +160,16 @@ class ApiUses:
             api = None if why else table().find(name)
             if api is not None and api.verdict is verdict:
                 found.append((name, api, sorted(seen.places, key=lambda place: self.script.tree.span(place[0]))))
+        return found
+
+    def of_no_version(self) -> list[tuple[str, list[Place]]]:
+        """Names below a public module of TensorFlow that neither 1.15 nor the list of newer names has, with their places."""
+        found = []
+        for (name, why), seen in self._seen.items():
+            module, _, last = name.rpartition(".")
+            is_public = module in table().modules and _PUBLIC.fullmatch(module) is not None and not last.startswith("_")
+            if not why and is_public and table().find(name) is None and not self._comes_from_star(seen):
+                found.append((name, sorted(seen.places, key=lambda place: self.script.tree.span(place[0]))))
         return found
 
     def result(self) -> list[ApiUse]:

@@ -60,7 +60,8 @@ def _row(view: View, row: ApiRow, done: Counter[Level], code: str, first: Link) 
     source = view.texts.text(source_of_verdict(row.name)) if verdict else ""
     cells = (
         Code(row.name), row.count, Badges(((verdict, None),) if verdict else ()), Said(source),
-        Rule(row.rule, f"rules.html#{anchor}" if anchor else ""), Badges(tuple(in_order(done).items())), Said(view.texts.text(row.note)),
+        Rule(row.rule, f"rules.html#{anchor}" if anchor else ""), Badges(tuple(in_order(done).items())),
+        Said(view.texts.text(row.note)),
         Code(code), first,
     )  # fmt: skip
     return Row(cells, (verdict,))

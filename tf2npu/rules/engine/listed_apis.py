@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
 import libcst as cst
 
-from tf2npu.api_support.table import Api, shown
+from tf2npu.api_support.table import Api, shown, table
 from tf2npu.api_support.uses import ApiUses, Place
 from tf2npu.findings import Level, Verdict
 from tf2npu.rules import hooks
 from tf2npu.rules.base import Example, registered, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
@@ -23,6 +26,12 @@ _ID = "NPU970"
 _MOST_LINES = 5
 """The most lines that one finding names: more are not read."""
 _DEPRECATED = "{}: deprecated in the published list, which promises nothing for the NPU; use the official API where there is one."
+_TRAINED = "networks of the vendor's model zoo train with it"
+"""What a decision says of an API that the published list both supports and forbids, and that is seen to work on an Ascend 910.
+
+Source: networks of the ModelZoo-TensorFlow repository whose own record says FuncStatus and PrecisionStatus OK, and which use the
+API without mix_compile_mode.
+"""
 _Used = tuple[str, Api, list[Place]]
 
 
@@ -35,13 +44,11 @@ _Used = tuple[str, Api, list[Place]]
     done_when="`tf2npu run` passes the op, and a run on an NPU host gives the numbers of the original.",
     source="docs/api_support.md",
     examples=(
-        Example.same(
-            "y = tf.nn.separable_conv2d(x, d, p, [1, 1, 1, 1], 'SAME')",
-            level="manual",
-            write="y = tf.nn.depthwise_conv2d(x, d, [1, 1, 1, 1], 'SAME')\ny = tf.nn.conv2d(y, p, [1, 1, 1, 1], 'VALID')",
-        ),
+        Example.same("y = tf.math.accumulate_n([a, b])", level="manual", write="y = tf.add_n([a, b])"),
+        Example.same("y = tf.nn.separable_conv2d(x, d, p, [1, 1, 1, 1], 'SAME')", note="seen to work", level="info"),
         Example.same("with tf.contrib.framework.arg_scope([f], x=1):\n    f()", note="deprecated only", level="info"),
         Example.same("y = tf.nn.conv2d(x, f, [1, 1, 1, 1], 'SAME')", note="supported"),
+        Example.same("o = tf.train.Adam(0.1)", level="manual", write="o = tf.train.AdamOptimizer(0.1)"),
         Example.same("y = nn.separable_conv2d(x, d, p)", note="not TensorFlow's"),
     ),
 )
@@ -68,7 +75,28 @@ def said_of_apis(script: Script, uses: ApiUses, fixes: list[Fix]) -> list[Fix]:
         left = [p for p in left if script.tree.span(p[0])[0] not in begun]
         if left:
             groups.setdefault(what or (Level.MANUAL, _of_rule(api)), []).append((name, api, left))
-    return [_fix(script, level, what, used) for (level, what), used in groups.items()]
+    return [*(_fix(script, level, what, used) for (level, what), used in groups.items()), *_of_no_version(script, uses, sites)]
+
+
+def _of_no_version(script: Script, uses: ApiUses, sites: list[tuple[int, int]]) -> Iterator[Fix]:
+    """Findings about names that no TensorFlow has, where no rule has spoken and the author has no other way."""
+    for name, places in uses.of_no_version():
+        for node, scope in places:
+            site = Site(script, _ID, node, scope, name)
+            is_set = re.search(rf"\b{re.escape(name.rpartition('.')[2])}\s*=[^=]", script.text) is not None
+            if is_set or _is_inside(script.tree.span(node), sites) or is_guarded(site) or _is_settled(script, (node, scope)):
+                continue
+            site.manual(f"Neither TensorFlow 1.15 nor 2.15 has {shown(name)}: the program ends here. Write {_meant(name)}.")
+            yield site.fix
+            break
+
+
+def _meant(name: str) -> str:
+    """What a name that does not exist may have been meant to be: its neighbours that look like it."""
+    module, _, last = name.rpartition(".")
+    names = [api.name.rpartition(".")[2] for api in table() if api.name.rpartition(".")[0] == module and api.kind != "module"]
+    close = [shown(f"{module}.{one}") for one in get_close_matches(last, sorted(names), n=2, cutoff=0.4)]
+    return f"what is meant; {' and '.join(close)} look like it" if close else "what is meant"
 
 
 def _is_inside(span: tuple[int, int], sites: list[tuple[int, int]]) -> bool:
@@ -79,6 +107,8 @@ def _what_to_say(api: Api, is_matched: bool, told: set[str]) -> tuple[Level, str
     """Level and text for an API, with {} for its name; None where a rule speaks of it."""
     if _is_deprecated(api):
         return Level.INFO, _DEPRECATED
+    if not api.rule and _TRAINED in api.note:
+        return Level.INFO, f"{{}}: {api.note}. It runs as it is."
     if api.rule and (is_matched or api.rule in told):
         return None
     return Level.MANUAL, f"{{}}: {api.note}." if api.source == "decision" or not api.rule else _of_rule(api)

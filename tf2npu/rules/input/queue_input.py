@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import libcst as cst
-
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import integer_of
 from tf2npu.rules.facts.written_code import given
@@ -29,8 +27,7 @@ _INSTEAD = {
     "QueueRunner": "dataset.prefetch(n)",
 }
 _PRODUCERS = {
-    "string_input_producer": ("string_tensor", "from_tensor_slices"),
-    "slice_input_producer": ("tensor_list", "from_tensor_slices"),
+    "input_producer": ("input_tensor", "from_tensor_slices"),
     "range_input_producer": ("limit", "range"),
 }
 """First parameter of each, by TensorFlow 1.15, and the dataset that gives its elements."""
@@ -39,6 +36,8 @@ _CAPACITY = 10000
 _STARTER = "start_queue_runners"
 # Position of num_threads, which is 1 where it is not given.  Source: signatures of TensorFlow 1.15.
 _THREADS_AT = {"batch": 2, "maybe_batch": 3, "shuffle_batch": 4, "maybe_shuffle_batch": 5}
+_SUPPORTED = ("string_input_producer", "slice_input_producer")
+"""Queues that one thread fills, which the published list calls supported."""
 
 
 @rule(
@@ -47,26 +46,34 @@ _THREADS_AT = {"batch": 2, "maybe_batch": 3, "shuffle_batch": 4, "maybe_shuffle_
     matches=tuple(f"tensorflow.train.{name}" for name in (*_INSTEAD, _STARTER)),
     why="Queues stay on the host; with several threads their order, and so the run, cannot be repeated on the NPU.",
     done_when="The summary of `tf2npu run` names no queue and no reader among the nodes on the host.",
-    source="TensorFlow adapter porting guide: tf.train.batch only with num_threads=1, tf.data otherwise",
+    source="TensorFlow adapter porting guide: tf.train.batch only with num_threads=1, tf.data otherwise; the vendor's published "
+    "support levels for TensorFlow 1.15 (string_input_producer, slice_input_producer: supported)",
     examples=(
-        Example.same(
+        Example(
             "q = tf.train.batch([a], 8, num_threads=4)",
+            "q = tf.train.batch([a], 8, num_threads=1)",
+        ),
+        Example("q = tf.train.shuffle_batch([a], 8, 900, 90, n)", "q = tf.train.shuffle_batch([a], 8, 900, 90, 1)"),
+        Example.same(
+            "q = tf.train.shuffle_batch_join(parts, 8, 900, 90)",
             level="manual",
-            write="q = tf.data.Dataset.from_tensors(a).repeat().batch(8, drop_remainder=True)",
+            write="q = tf.data.Dataset.from_tensors(a).repeat().shuffle(900).batch(8, drop_remainder=True)",
         ),
         Example.same("q = tf.train.batch([a], 8)", note="one thread", level="info"),
-        Example.same("names = tf.train.string_input_producer(files)", note="no threads to choose", level="manual"),
+        Example.same("names = tf.train.string_input_producer(files)", note="one thread fills it", level="info"),
         Example.same("q = ds.train.batch(8)", note="another object's method"),
         Example.same("coord = tf.train.Coordinator()", note="stops threads of any kind"),
     ),
 )
 def queue_input(call: Call) -> None:
-    """Reports input made with queue runners."""
+    """Gives input queues one thread, and reports those that cannot do with one."""
     name = call.name.removeprefix("tensorflow.train.")
     if name == _STARTER:
         return call.info(
             "It starts the threads of input queues, which runs as it is: take it out once the input comes from tf.data."
         )
+    if name in _SUPPORTED:
+        return call.info(f"This queue runs as it is, with one thread. tf.data feeds the NPU faster: {_INSTEAD[name]}.")
     if name not in _THREADS_AT:
         return call.manual(
             "Input queues run on the simulated device, which leaves them to the host, and are not supported on an NPU: write "
@@ -81,20 +88,11 @@ def queue_input(call: Call) -> None:
         )
     if threads is None or integer_of(threads, call.scope) == 1:
         return call.info(f"This queue runs as it is, with one thread. tf.data feeds the NPU faster: {_INSTEAD[name]}.")
-    return call.manual(
-        "Several threads run on the simulated device, which leaves queues to the host, and are not supported on an NPU: write "
-        f"num_threads=1, or better {_INSTEAD[name]}.",
-        _with_one_thread(call, threads),
-        replaces=True,
+    call.replace(threads, "1")
+    return call.fixed(
+        "An input queue gets one thread, as an NPU host wants it; several only decide in which order the examples come. "
+        f"tf.data reads with many: {_INSTEAD[name]}."
     )
-
-
-def _with_one_thread(call: Call, threads: cst.BaseExpression) -> str:
-    """The call with num_threads=1."""
-    start, _ = call.fix.site
-    first, last = (offset - start for offset in call.script.tree.span(threads))
-    text = call.source(call.node)
-    return f"{text[:first]}1{text[last:]}"
 
 
 def _pipeline_code(call: Call, name: str) -> str:
@@ -112,7 +110,6 @@ def _pipeline_code(call: Call, name: str) -> str:
     items = given(call, keyword, 0) if keyword else ""
     if not tf or not items:
         return ""
-    items = f"tuple({items})" if keyword == "tensor_list" else items
     is_ordered = given(call, "shuffle", 2) == "False"
     shuffled = "" if is_ordered else f".shuffle({_CAPACITY})"
     return f"dataset = {tf}.data.Dataset.{function}({items}){shuffled}.repeat({given(call, 'num_epochs', 1)})"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.written_code import given
+from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call
+from tf2npu.scanner.tree_walk import dotted_name
 
 _INSTEAD = {
     "TFRecordReader": "tf.data.TFRecordDataset(files)",
@@ -29,6 +33,14 @@ _TABLE = {
     **{f"tensorflow.{name}": "tf.data (from_generator, shuffle, padded_batch, prefetch)" for name in _QUEUES},
     **{f"tensorflow.queue.{name}": "tf.data (from_generator, shuffle, padded_batch, prefetch)" for name in _QUEUES},
 }
+_LISTED = frozenset(("TFRecordReader", "TextLineReader", "FixedLengthRecordReader", *_QUEUES))
+"""What the guide does not support and the published list does."""
+_SEEN = {"TFRecordReader": "Memnet_ID1085, mobilefacenet-V2_ID0929", "FIFOQueue": "VDSR_ID2114, ADDA_ID1026"}
+"""Of these, what networks of the vendor's model zoo train with on an Ascend 910, without mix_compile_mode.
+
+Source: their code in the ModelZoo-TensorFlow repository, whose own record has FuncStatus and PrecisionStatus OK.
+"""
+_WHOLE = "tensorflow.WholeFileReader"
 
 
 @rule(
@@ -37,20 +49,102 @@ _TABLE = {
     matches=tuple(_TABLE),
     why="Readers and queues are resources of the host with threads of their own; the NPU is fed by tf.data.",
     done_when="The summary of `tf2npu run` names no queue and no reader among the nodes on the host.",
-    source="TensorFlow adapter porting guide: queue readers are not supported, tf.data is",
+    source="TensorFlow adapter porting guide: queue readers are not supported, tf.data is; the vendor's published support "
+    "levels, which support some; networks of the vendor's model zoo that train with them",
     examples=(
-        Example.same("r = tf.TFRecordReader()", level="unsupported", write="d = tf.data.TFRecordDataset(files)"),
+        Example.same("r = tf.TextLineReader()", level="manual", write="d = tf.data.TextLineDataset(files)"),
+        Example.same("r = tf.LMDBReader()", level="unsupported"),
+        Example.same("r = tf.TFRecordReader()", level="info", note="what published networks train with"),
+        Example(
+            "reader = tf.WholeFileReader()\npath, data = reader.read(queue)",
+            "path = queue.dequeue()\ndata = tf.read_file(path)",
+            note="a file is read without a reader",
+        ),
         Example.same("d = tf.data.TFRecordDataset(files)", note="tf.data already"),
         Example.same("import queue\nq = queue.PriorityQueue()", note="Python's own queue"),
     ),
 )
 def queue_reader(call: Call) -> None:
-    """Reports readers and queues and names what tf.data has in their place."""
-    call.unsupported(
-        "Readers and queues run on the simulated device, which leaves them to the host, and are not supported on an NPU: use "
-        f"{_TABLE[call.name]}.",
-        _code(call),
-    )
+    """Reads whole files without a reader, reports other readers and queues, and names what tf.data has in their place."""
+    kind = call.name.rpartition(".")[2]
+    if call.name == _WHOLE and _read_without_it(call):
+        call.fixed(
+            "Whole files are read with tf.read_file, which is what a reader of whole files does: an NPU host does not support it."
+        )
+    elif kind in _SEEN:
+        call.info(
+            f"It runs as it is: the host reads, here and on an NPU, where networks of the vendor's model zoo ({_SEEN[kind]}) "
+            f"train so, though the porting guide advises against it. tf.data feeds the NPU faster: {_TABLE[call.name]}."
+        )
+    elif kind in _LISTED:
+        call.manual(
+            "Readers and queues run on the simulated device, which leaves them to the host; for an NPU the vendor's guide has "
+            f"this one as not supported and the published list as supported. Test it there, or use {_TABLE[call.name]}.",
+            _code(call),
+        )
+    else:
+        call.unsupported(
+            "Readers and queues run on the simulated device, which leaves them to the host, and are not supported on an NPU: use "
+            f"{_TABLE[call.name]}.",
+            _code(call),
+        )
+
+
+def _read_without_it(call: Call) -> bool:
+    """Write `path, data = reader.read(queue)` as what it does, where that is all that the reader is for."""
+    script, func = call.script, call.node.func
+    assign = script.walked.parents.get(id(call.node))
+    target = assign.targets[0].target if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
+    if not isinstance(target, cst.Name) or call.args or not isinstance(func, cst.Attribute):
+        return False
+    if len(call.scope.lookup(target.value)) != 1 or call.resolve(func.value) != "tensorflow":
+        return False
+    uses = [
+        node
+        for node, scope in script.walked.references
+        if root_of(dotted_name(node)) == target.value and scope.lookup_scope(target.value) is call.scope
+    ]
+    statements = [_reading(call, node) for node in uses]
+    reads = [statement for statement in statements if statement is not None]
+    if not reads or len(reads) < len(uses):
+        return False
+    for statement in reads:
+        _dequeue(call, statement, call.source(func.value))
+    if assign is None or not call.delete_statement(assign):
+        call.replace(call.node, "None")
+    return True
+
+
+def _reading(call: Call, use: cst.CSTNode) -> cst.Assign | None:
+    """The statement `path, data = reader.read(queue)` around a use of a reader, alone on its lines."""
+    script, parents = call.script, call.script.walked.parents
+    read: Any = parents.get(id(use))
+    statement: Any = parents.get(id(read))
+    line: Any = parents.get(id(statement))
+    if not (isinstance(use, cst.Attribute) and use.attr.value == "read" and isinstance(read, cst.Call) and len(read.args) == 1):
+        return None
+    if not isinstance(statement, cst.Assign) or len(statement.targets) != 1 or not isinstance(line, cst.SimpleStatementLine):
+        return None
+    target: Any = statement.targets[0].target
+    names = [call.source(e.value) for e in target.elements] if isinstance(target, cst.Tuple) and not target.lpar else []
+    is_plain = len(line.body) == 1 and read.args[0].star == "" and dotted_name(read.args[0].value)
+    if len(names) != 2 or names[0] == names[1] or not is_plain or script.comments(*script.tree.span(statement)):
+        return None
+    return statement
+
+
+def _dequeue(call: Call, statement: cst.Assign, module: str) -> None:
+    """`path, data = reader.read(queue)` -> `path = queue.dequeue()` and, on a line of its own, `data = tf.read_file(path)`."""
+    script, read, target = call.script, statement.value, statement.targets[0].target
+    assert isinstance(read, cst.Call) and isinstance(target, cst.Tuple)
+    path, data = (call.source(element.value) for element in target.elements)
+    start, end = script.tree.span(statement)
+    indent = script.text[script.lines.line_start(start) : start]
+    queue = call.source(read.args[0].value)
+    if path == "_":
+        return call.replace_range(start, end, f"{data} = {module}.read_file({queue}.dequeue())")
+    then = f"{script.newline_at(start)}{indent}{data} = {module}.read_file({path})"
+    return call.replace_range(start, end, f"{path} = {queue}.dequeue(){then}")
 
 
 def _code(call: Call) -> str:

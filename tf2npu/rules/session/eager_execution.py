@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+import libcst as cst
+
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.written_code import can_be_repeated
 from tf2npu.scanner.dialect import dialect_of
+from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.sites import Call
 
 _SWITCHES = (
@@ -24,6 +29,8 @@ _OF_V2_ALONE = {
     "tf.equal(x, y).",
 }
 """Parts of TensorFlow 2's behaviour that say nothing of graphs."""
+_HAS_NUMPY = re.compile(rf"\bdef numpy\b|eager|\b(?:import|from) +(?:{'|'.join(OTHER_FRAMEWORKS)}|pyspark|pyarrow|cupy)\b")
+"""What in a file may give `.numpy()` a meaning: eager execution, another framework, a method of the file's own."""
 _OF_V2 = "tensorflow.compat.v2.enable_v2_behavior"
 
 
@@ -84,3 +91,34 @@ def _gradients_code(call: Call, name: str) -> str:
         return ""
     variables = f"{tf}.trainable_variables()"
     return f"lambda *args: list(zip({tf}.gradients({call.source(call.args[0].value)}(*args), {variables}), {variables}))"
+
+
+@rule(
+    id="NPU944",
+    title="Eager execution",
+    once=True,
+    on="unknown_method",
+    matches=("numpy",),
+    why="With TensorFlow 1.15 the NPU compiles graphs, whose tensors have no values of their own.",
+    done_when="The script runs past the line under `tf2npu run`, without an AttributeError of `numpy`.",
+    source="tf.Tensor and tf.EagerTensor of TensorFlow 1.15",
+    examples=(
+        Example.same("def f(policy, x):\n    return policy(x).numpy()", level="manual",
+            write="def f(policy, x):\n    return policy.predict(x)"),
+        Example.same("import torch\nimport tensorflow as tf\ndef f(x):\n    return x.detach().numpy()", note="PyTorch's"),
+        Example.same("def f(x):\n    if tf.executing_eagerly():\n        return x.numpy()", note="eager only"),
+        Example.same("def f(x):\n    return x.numpy() if hasattr(x, 'numpy') else x", note="has another way"),
+    ),
+)  # fmt: skip
+def value_of_tensor(call: Call) -> None:
+    """Reports values that are asked of tensors, which those of a graph do not have."""
+    script = call.script
+    if call.args or not script.uses_tensorflow or _HAS_NUMPY.search(script.text) or dialect_of(script).kind == "2":
+        return
+    tests = [a.test for a in script.walked.ancestors(call.node) if isinstance(a, (cst.If, cst.IfExp))]
+    if any("numpy" in call.source(test) for test in tests):
+        return
+    call.manual(
+        "Tensors of a graph have no numpy(), only those of eager execution: the program ends here where this is one. Write "
+        "session.run(x), model.predict(x) in the place of model(x), or tf.keras.backend.get_value(x)."
+    )

@@ -1,0 +1,58 @@
+"""Divisions of Python 2: those of whole numbers become `//`, those that may be are told, the rest is left."""
+
+from __future__ import annotations
+
+import pytest
+
+from tf2npu.python2_divisions import open_divisions, with_whole_divisions
+
+
+@pytest.mark.parametrize(
+    ("code", "after"),
+    [
+        ("n = len(a) / 2", "n = len(a) // 2"),
+        ("a = 6\nb = a * 3 / a", "a = 6\nb = a * 3 // a"),
+        ("for i in range(9):\n    x = i / 3", "for i in range(9):\n    x = i // 3"),
+        ("for i, y in enumerate(z):\n    x = (i + 1) / 3", "for i, y in enumerate(z):\n    x = (i + 1) // 3"),
+        ("n = 8\nn /= 2", "n = 8\nn //= 2"),
+        ("h = x.shape[1] / 2", "h = x.shape[1] // 2"),
+        ("B = 64\ndef f():\n    return len(x) / B", "B = 64\ndef f():\n    return len(x) // B"),
+        ("p.add_argument('--n', type=int)\nn = len(a) / args.n", "p.add_argument('--n', type=int)\nn = len(a) // args.n"),
+        ("tf.flags.DEFINE_integer('n', 2, '')\nn = 9 / FLAGS.n", "tf.flags.DEFINE_integer('n', 2, '')\nn = 9 // FLAGS.n"),
+        ("s = 'ä'; n = len(s) / 2", "s = 'ä'; n = len(s) // 2"),
+        ("n = (len(a)) / (2)", "n = (len(a)) // (2)"),
+        ("n = 2 ** 3 / 4 / 2", "n = 2 ** 3 // 4 // 2"),
+    ],
+)  # fmt: skip
+def test_divisions_of_whole_numbers_are_written_with_two_signs(code: str, after: str) -> None:
+    assert with_whole_divisions(code) == after
+    assert not open_divisions(after)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = n / 2.0", "x = 1 / np.log2(rank + 2)", "t = time.time() - start\nx = n / t", "s = 0.0\ns += 1\nx = s / n",
+        "x = math.log(2) / math.log(i + 2)", "x = (a + 1.0) / n", "x = float(n) / len(a)",
+    ],
+)  # fmt: skip
+def test_divisions_of_real_numbers_stay_and_need_no_word(code: str) -> None:
+    assert with_whole_divisions(code) == code and not open_divisions(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(a, b=2):\n    return a / b", "n = 1\nn = read()\nx = len(a) / n", "n = 1\nn += read()\nx = 3 / n",
+        "def f():\n    global n\n    n = 0.5\nn = 2\nx = 3 / n", "class C:\n    n = 2\n    def f(self):\n        return 3 / n",
+        "n = 2 ** -1\nx = 3 / n", "x = 3 / sum(a)", "from m import n\nx = 3 / n", "x = len(a) / args.size",
+        "p.add_argument('--n', type=int)\np.add_argument('--n', type=float)\nx = 3 / args.n", "n = 1\nn = n + d\nx = 2 / n",
+    ],
+)  # fmt: skip
+def test_divisions_that_may_be_of_either_are_told(code: str) -> None:
+    assert with_whole_divisions(code) == code and len(open_divisions(code)) == 1
+
+
+def test_a_comment_between_the_sides_leaves_the_division_to_a_person() -> None:
+    code = "n = (len(a)  # rows / columns\n     / 2)\n"
+    assert with_whole_divisions(code) == code and open_divisions(code) == [1]
