@@ -33,7 +33,7 @@ from npu_runtime.dump.models import Model, load_model
 from npu_runtime.dump.session_dump import DumpedModel, session_dump
 from npu_runtime.dump.tensor_recorder import TensorRecorder
 from npu_runtime.errors import FailedPrecondition
-from npu_runtime.events import ProgramRecord, RunLog
+from npu_runtime.events import KeptOfProgram, ProgramRecord, RunLog
 from npu_runtime.executor.active_steps import ActiveSteps
 from npu_runtime.executor.build import State, build
 from npu_runtime.executor.capacity import check_capacity, over_pools
@@ -57,6 +57,7 @@ from npu_runtime.kernels.algorithm_choice import save_choices
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 from npu_runtime.profiler.profile_watcher import block_watchers
+from npu_runtime.run_recording import COMPILE, recorded, recorded_step, recording
 from npu_runtime.session_plan import Kept, Plan, Request, note, open_spec
 from npu_runtime.simulation.compiled_model import untuned
 from npu_runtime.simulation.ran_step import RanStep
@@ -107,6 +108,7 @@ class DeviceSession:
         self._tuner, tuning_notes = session_tuner(config, self._chip)
         self._record.notes = self._policy.notes + notes + tuning_notes + fusion_notes
         _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
+        _RUN_LOG.memory_bytes = self._chip.hbm_bytes
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
         self._watchers = step_watchers(config.parameters)
         self._dump = recorder or session_dump(config, self._chip)
@@ -129,7 +131,8 @@ class DeviceSession:
             loop_steps = self._repetitions(request)
             for turn in range(loop_steps):
                 interrupts.is_held = False
-                result = self._step(request, feeds, turn == 0, loop_steps)
+                with recorded_step():
+                    result = self._step(request, feeds, turn == 0, loop_steps)
         return result
 
     def _repetitions(self, request: Request) -> int:
@@ -215,6 +218,10 @@ class DeviceSession:
             plan.record.nan_origins = [f"{origin} (step {plan.record.n_runs + 1})" for origin in tracker.origins]
         return result
 
+    def made_at(self, place: str) -> None:
+        """place: "file:line" of the script that made the session, for the run log."""
+        self._record.place = place
+
     @property
     def is_reduced(self) -> bool:
         """Whether a precision mode changes the types of the graph."""
@@ -267,7 +274,7 @@ class DeviceSession:
         key = request, saturates(self._policy, self._config, self._chip)
         plan = self._plans.get(key)
         if plan is None or self._importer.is_behind():
-            with without_collection():
+            with without_collection(), recorded(COMPILE):
                 if self._importer.update():
                     self._place()
                 plan = self._plans.get(key) or self._make_plan(request, key[1])
@@ -307,6 +314,7 @@ class DeviceSession:
         made.wanted, made.is_saturating = Wanted(fetches, request.targets, feeds, connections), is_saturating
         pruned = run_steps(SELECT, made).graph
         record = ProgramRecord(request.fetches + request.targets)
+        record.kept = KeptOfProgram() if recording() is not None else None
         self._record.programs.append(record)
         self._record.saturates |= is_saturating
         variables = frozenset(variable_key(node) for node in pruned if node.op in VARIABLES)
@@ -327,7 +335,7 @@ class DeviceSession:
         shapes = tuple([np.shape(value) for value in feeds])
         runner = plan.runners.get(shapes)
         if runner is None:
-            with self._lock, without_collection():
+            with self._lock, without_collection(), recorded(COMPILE):
                 extents = plan.runners.wanted(shapes)
                 runner = plan.runners.compiled(extents)
                 if runner is None:
@@ -351,16 +359,25 @@ class DeviceSession:
         program.is_open = is_open(extents)
         variable_bytes = self._variable_bytes(made.graph)
         if not program.is_open:  # else nobody knows yet what it will compute and store
-            note(record, program)
+            note(record, program, variable_bytes)
             if self._computes:
                 check_capacity(made.graph, program.memory, variable_bytes, self._chip)
             over = over_pools(program.memory, variable_bytes, self._config.parameters)
             self._record.notes += tuple(line for line in over if line not in self._record.notes)
+        if record.kept is not None:
+            self._keep_lines(record.kept, plan, program)
         runner = Runner(program, self._arenas)
         names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
         fetched = [made.graph.spec(value) for value in program.fetch_values]
         self._schedules[runner] = Kept(names, fetched, variable_bytes, self._dumped(model, made, program, plan.main))
         return runner
+
+    def _keep_lines(self, kept: KeptOfProgram, plan: Plan, program: Program) -> None:
+        """Which lines of the user's made the nodes and the inputs of a program, for a report."""
+        source_of = self._importer.source_of
+        kept.device_lines.update((node.name, source_of(node.name)) for node in plan.main if node.name not in program.host_nodes)
+        kept.host_lines.update((name, source_of(name)) for name in plan.record.host_nodes | program.host_nodes)
+        kept.input_lines.update((name, self._importer.lines_of_input(name)) for name in plan.inputs)
 
     def _dumped(self, model: Model | None, made: Compilation, program: Program, asked: Graph) -> DumpedModel | None:
         if self._dump is None or model is None:

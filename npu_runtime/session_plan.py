@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from npu_runtime.dump.session_dump import DumpedModel
 from npu_runtime.events import ProgramRecord
-from npu_runtime.executor.program import Program
+from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.program_cache import ProgramCache, Shapes
 from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph
@@ -45,10 +45,14 @@ class Plan:
     def __post_init__(self) -> None:
         self.runners = ProgramCache(self._meet)
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of what gives a step its shapes: what is fed, and what comes out of the input pipeline."""
+        return *self.feeds, *(() if self.prologue is None else map(str, self.prologue.program.fetch_values))
+
     def _meet(self, shapes: Shapes) -> None:
         """Let the run log know of shapes that are new, with the line that ran them."""
-        batches = () if self.prologue is None else map(str, self.prologue.program.fetch_values)
-        self.record.meet((*self.feeds, *batches), shapes, calling_line())
+        self.record.meet(self.inputs, shapes, calling_line())
 
 
 @dataclass(frozen=True)
@@ -63,14 +67,27 @@ class Kept:
     dumped: DumpedModel | None
 
 
-def note(record: ProgramRecord, program: Program) -> None:
-    """What the run log says of a program."""
+def note(record: ProgramRecord, program: Program, variable_bytes: int) -> None:
+    """What the run log says of a program.  variable_bytes: of the session's variables, beside which it runs."""
     record.device_types = program.device_types
     record.streams = describe(program.streams)
     record.device_nodes = program.device_nodes
     record.device_flops, record.host_flops = program.device_flops, program.host_flops
     record.unread_flops, record.n_uncounted = sum(program.unread_flops.values()), program.n_uncounted
-    record.arena_bytes, record.live_bytes = program.memory.arena_bytes, program.memory.live_bytes
+    record.arena_bytes = max(record.arena_bytes, program.memory.arena_bytes)
+    record.live_bytes = max(record.live_bytes, program.memory.live_bytes)
+    record.variable_bytes = max(record.variable_bytes, variable_bytes)
+    if record.kept is not None:
+        record.kept.work = _work_by_op(program)
+
+
+def _work_by_op(program: Program) -> dict[str, float]:
+    """Floating-point operations of a step on the device by operator; of loops, a turn's."""
+    work: dict[str, float] = {}
+    for step in program.steps:
+        if isinstance(step, Task) and step.flops:
+            work[step.op] = work.get(step.op, 0.0) + step.flops
+    return work
 
 
 def open_spec(spec: Spec) -> Spec:
