@@ -140,9 +140,9 @@ class RunLog:
         """Lines on what was tuned."""
         self._lock = Lock()
 
-    def open_session(self) -> SessionRecord:
+    def open_session(self, place: str = "") -> SessionRecord:
         with self._lock:
-            record = SessionRecord(f"session {len(self.sessions) + 1}")
+            record = SessionRecord(f"session {len(self.sessions) + 1}", place=place)
             self.sessions.append(record)
             return record
 

@@ -46,7 +46,6 @@ from npu_runtime.executor.shapes_run import is_setting, run_shapes
 from npu_runtime.executor.task_observers import observing
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
-from npu_runtime.graph.spec import Spec
 from npu_runtime.graph_files.session_graphs import graph_files
 from npu_runtime.host_calls import HostCalls
 from npu_runtime.importer.graphdef import GraphImporter
@@ -58,7 +57,7 @@ from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 from npu_runtime.profiler.profile_watcher import block_watchers
 from npu_runtime.run_recording import COMPILE, recorded, recorded_step, recording
-from npu_runtime.session_plan import Kept, Plan, Request, note, open_spec
+from npu_runtime.session_plan import Kept, Plan, Request, bytes_of_variables, keep_lines, note, open_spec
 from npu_runtime.simulation.compiled_model import untuned
 from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.step_watchers import session_tuner, step_watchers, tuning_lines
@@ -81,11 +80,11 @@ class DeviceSession:
     """Runs one user session on the device.
 
     tf_graph: the user's tf.Graph, followed as it grows.  session_config: its ConfigProto, for the host side.  recorder: keeps
-    the tensors of its steps, in place of the dump that the options ask for.
+    the tensors of its steps, in place of the dump that the options ask for.  place: "file:line" that made it, for the run log.
     """
 
     def __init__(
-        self, tf_graph: Any, session_config: Any, config: RuntimeConfig, recorder: TensorRecorder | None = None
+        self, tf_graph: Any, session_config: Any, config: RuntimeConfig, recorder: TensorRecorder | None = None, place: str = ""
     ) -> None:  # fmt: skip
         self._importer = GraphImporter(tf_graph)
         self._host = HostSide(tf_graph, self._importer.definition, session_config)
@@ -102,7 +101,7 @@ class DeviceSession:
         self._policy = load_policy(config, self._chip)
         self._arenas = ArenaPool()
         self._plans: dict[tuple[Request, bool], Plan] = {}
-        self._record = _RUN_LOG.open_session()
+        self._record = _RUN_LOG.open_session(place)
         self._record.precision = "" if self._policy.is_origin else self._policy.mode
         self._stream_limits, notes = stream_limits(str(config.parameters.get("stream_max_parallel_num") or ""))
         self._tuner, tuning_notes = session_tuner(config, self._chip)
@@ -217,10 +216,6 @@ class DeviceSession:
         if tracker.origins and not plan.record.nan_origins:
             plan.record.nan_origins = [f"{origin} (step {plan.record.n_runs + 1})" for origin in tracker.origins]
         return result
-
-    def made_at(self, place: str) -> None:
-        """place: "file:line" of the script that made the session, for the run log."""
-        self._record.place = place
 
     @property
     def is_reduced(self) -> bool:
@@ -357,7 +352,7 @@ class DeviceSession:
         record.n_compilations += 1
         record.host_nodes.update(program.host_nodes)
         program.is_open = is_open(extents)
-        variable_bytes = self._variable_bytes(made.graph)
+        variable_bytes = bytes_of_variables(self._variables, made.graph)
         if not program.is_open:  # else nobody knows yet what it will compute and store
             note(record, program, variable_bytes)
             if self._computes:
@@ -365,19 +360,12 @@ class DeviceSession:
             over = over_pools(program.memory, variable_bytes, self._config.parameters)
             self._record.notes += tuple(line for line in over if line not in self._record.notes)
         if record.kept is not None:
-            self._keep_lines(record.kept, plan, program)
+            keep_lines(record.kept, plan, program, self._importer)
         runner = Runner(program, self._arenas)
         names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
         fetched = [made.graph.spec(value) for value in program.fetch_values]
         self._schedules[runner] = Kept(names, fetched, variable_bytes, self._dumped(model, made, program, plan.main))
         return runner
-
-    def _keep_lines(self, kept: KeptOfProgram, plan: Plan, program: Program) -> None:
-        """Which lines of the user's made the nodes and the inputs of a program, for a report."""
-        source_of = self._importer.source_of
-        kept.device_lines.update((node.name, source_of(node.name)) for node in plan.main if node.name not in program.host_nodes)
-        kept.host_lines.update((name, source_of(name)) for name in plan.record.host_nodes | program.host_nodes)
-        kept.input_lines.update((name, self._importer.lines_of_input(name)) for name in plan.inputs)
 
     def _dumped(self, model: Model | None, made: Compilation, program: Program, asked: Graph) -> DumpedModel | None:
         if self._dump is None or model is None:
@@ -394,15 +382,6 @@ class DeviceSession:
         program = build(made.graph, made.schedule, made.calls, State(self._variable, self._generator))
         program.device_types, program.saturates = made.types, made.is_saturating
         return program
-
-    def _variable_bytes(self, graph: Graph) -> int:
-        """Of the variables that have a value and of those that this program may give one."""
-        n_bytes = {key: variable.n_bytes for key, variable in self._variables.items()}
-        for node in graph:
-            if node.op in VARIABLES and node.host_reason is None:
-                key = variable_key(node)
-                n_bytes[key] = n_bytes.get(key) or Spec(node.outputs[0].shape, node.attrs["dtype"]).n_bytes
-        return sum(n_bytes.values())
 
     def _variable(self, node: Node) -> Variable:
         key = variable_key(node)

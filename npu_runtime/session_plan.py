@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from npu_runtime.device.variable import Variable
 from npu_runtime.dump.session_dump import DumpedModel
-from npu_runtime.events import ProgramRecord
+from npu_runtime.events import KeptOfProgram, ProgramRecord
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.program_cache import ProgramCache, Shapes
 from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph
-from npu_runtime.graph.ops import Key
+from npu_runtime.graph.ops import VARIABLES, Key, variable_key
 from npu_runtime.graph.spec import Spec
+from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.library_frames import calling_line
 from npu_runtime.passes.schedule.assign_streams import describe
 
@@ -79,6 +81,24 @@ def note(record: ProgramRecord, program: Program, variable_bytes: int) -> None:
     record.variable_bytes = max(record.variable_bytes, variable_bytes)
     if record.kept is not None:
         record.kept.work = _work_by_op(program)
+
+
+def keep_lines(kept: KeptOfProgram, plan: Plan, program: Program, importer: GraphImporter) -> None:
+    """Which lines of the user's made the nodes and the inputs of a program, for a report."""
+    source_of, on_host = importer.source_of, program.host_nodes
+    kept.device_lines.update((node.name, source_of(node.name)) for node in plan.main if node.name not in on_host)
+    kept.host_lines.update((name, source_of(name)) for name in plan.record.host_nodes | on_host)
+    kept.input_lines.update((name, importer.lines_of_input(name)) for name in plan.inputs)
+
+
+def bytes_of_variables(variables: Mapping[Key, Variable], graph: Graph) -> int:
+    """Of the variables that have a value and of those that a program may give one."""
+    n_bytes = {key: variable.n_bytes for key, variable in variables.items()}
+    for node in graph:
+        if node.op in VARIABLES and node.host_reason is None:
+            key = variable_key(node)
+            n_bytes[key] = n_bytes.get(key) or Spec(node.outputs[0].shape, node.attrs["dtype"]).n_bytes
+    return sum(n_bytes.values())
 
 
 def _work_by_op(program: Program) -> dict[str, float]:

@@ -184,8 +184,8 @@ def _open_device(session: Any) -> DeviceSession | None:
             return None
         _options.check_dump(config.parameters)
         hccl_groups.set_up()
-        device = DeviceSession(session.graph, session._config, replace(config, splits=splits))
-        device.made_at(getattr(session, _CREATED, ""))
+        place = getattr(session, _CREATED, "")
+        device = DeviceSession(session.graph, session._config, replace(config, splits=splits), place=place)
         _open_sessions.add(session)
         return device
     except DeviceError as error:

@@ -140,8 +140,10 @@ class FilePlace(Struct):
     line: Place
 
 
-class FindingPlace(FilePlace):
+class FindingPlace(Struct):
     rule: str
+    path: str
+    line: Place
 
 
 class HostReason(Struct):
