@@ -191,7 +191,7 @@ class Scalar(Struct):
     name: str
     first: str
     last: str
-    points: list[tuple[Count, str]] = []
+    points: Annotated[list[tuple[Count, str]], Meta(max_length=1000)] = []
 
 
 class ShapeChange(Struct):
@@ -252,7 +252,7 @@ class OperatorWork(Struct):
 class Stream(Struct):
     name: Literal["compile", "device", "host", "waiting"]
     seconds: float
-    spans: list[tuple[float, float, float]]
+    spans: Annotated[list[tuple[float, float, float]], Meta(max_length=1000)]
 
 
 class Timeline(Struct):
