@@ -11,10 +11,23 @@ from threading import Lock
 from typing import Any
 
 from npu_runtime import met_shapes
+from npu_runtime.kept_numbers import Curve, keep
 from npu_runtime.met_shapes import MetShapes, Shape
 
-MOST_SCALARS = 16
-"""The most fetched numbers of a program that are kept: a training step fetches a loss or two, and the first ones count."""
+
+@dataclass
+class KeptOfProgram:
+    """What is kept of a program where a report is to be written.
+
+    numbers: curve of each floating-point number that was fetched.  work: operations of a step on the device by operator.
+    device_lines, host_lines: "file:line" of the user's by node, "" where none made it; input_lines: those by input.
+    """
+
+    numbers: dict[str, Curve] = field(default_factory=dict)
+    work: dict[str, float] = field(default_factory=dict)
+    device_lines: dict[str, str] = field(default_factory=dict)
+    host_lines: dict[str, str] = field(default_factory=dict)
+    input_lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -29,8 +42,8 @@ class ProgramRecord:
     n_uncounted: nodes whose operations are in none of these, as only a run tells their shapes.
     device_types: device nodes by the float type that they run in, where a precision mode chose it.
     streams: nodes by engine, and how many subgraphs, streams and events there are.  nan_origins: nodes that made the first
-    NaN out of numbers, where that is tracked.  scalars: the first and the last value of each floating-point number that was
-    fetched.  first_end, last_end: when the first and the last step were over, by `time.perf_counter`.
+    NaN out of numbers, where that is tracked.  variable_bytes: of the session's variables.  kept: for a report, or None.
+    first_end, last_end: when the first and the last step were over, by `time.perf_counter`.
     """
 
     fetches: tuple[str, ...]
@@ -50,7 +63,8 @@ class ProgramRecord:
     inputs: dict[str, MetShapes] = field(default_factory=dict)
     n_compilations: int = 0
     n_dropped: int = 0
-    scalars: dict[str, tuple[float, float]] = field(default_factory=dict)
+    variable_bytes: int = 0
+    kept: KeptOfProgram | None = None
     first_end: float = 0.0
     last_end: float = 0.0
     _lock: Any = field(default_factory=Lock, repr=False)
@@ -61,9 +75,8 @@ class ProgramRecord:
             self.n_runs += 1
             self.last_end = time.perf_counter()
             self.first_end = self.first_end or self.last_end
-            for name, value in zip(self.fetches, values, strict=False):
-                if getattr(value, "ndim", 1) == 0 and value.dtype.kind == "f":
-                    self._keep_scalar(name, float(value))
+            if self.kept is not None:
+                self._keep_numbers(self.kept, values)
 
     def meet(self, inputs: Sequence[str], shapes: Sequence[Shape], place: str) -> None:
         """Shapes of these inputs that no step had before.  place: the line of the user's, "file:line"."""
@@ -71,9 +84,10 @@ class ProgramRecord:
         for name, shape in zip(inputs, shapes, strict=True):
             self.inputs.setdefault(name, MetShapes()).meet(shape, place)
 
-    def _keep_scalar(self, name: str, value: float) -> None:
-        if name in self.scalars or len(self.scalars) < MOST_SCALARS:
-            self.scalars[name] = self.scalars.get(name, (value, value))[0], value
+    def _keep_numbers(self, kept: KeptOfProgram, values: Sequence[Any]) -> None:
+        for name, value in zip(self.fetches, values, strict=False):
+            if getattr(value, "ndim", 1) == 0 and value.dtype.kind == "f":
+                keep(kept.numbers, name, self.n_runs, float(value))
 
     @property
     def step_seconds(self) -> float:
@@ -89,7 +103,7 @@ class ProgramRecord:
 
 @dataclass
 class SessionRecord:
-    """Programs of one session, in the order of their first run.
+    """Programs of one session, in the order of their first run.  place: "file:line" of the script that made it, or "".
 
     precision: the mode it runs in, "" for the graph's own types.  notes: what else its options mean here.  saturates: whether
     runs of it cut fp16 results that are too large.
@@ -99,6 +113,7 @@ class SessionRecord:
     precision: str = ""
     notes: tuple[str, ...] = ()
     saturates: bool = False
+    place: str = ""
     programs: list[ProgramRecord] = field(default_factory=list)
 
 
@@ -116,6 +131,8 @@ class RunLog:
         self.device = "simulated NPU"
         self.default_precision = ""
         self.chip_saturates = False
+        self.memory_bytes = 0
+        """Of the device."""
         self.overflows: Counter[str] = Counter()
         self.reshaped: dict[str, tuple[tuple[int | None, ...], tuple[int, ...]]] = {}
         self.sessions: list[SessionRecord] = []
@@ -123,9 +140,9 @@ class RunLog:
         """Lines on what was tuned."""
         self._lock = Lock()
 
-    def open_session(self) -> SessionRecord:
+    def open_session(self, place: str = "") -> SessionRecord:
         with self._lock:
-            record = SessionRecord(f"session {len(self.sessions) + 1}")
+            record = SessionRecord(f"session {len(self.sessions) + 1}", place=place)
             self.sessions.append(record)
             return record
 
@@ -163,11 +180,14 @@ class RunLog:
             "host_nodes": [
                 {"reason": why, "count": count, "example": example} for example, why, count in _by_frequency(self._host_reasons())
             ],
-            "sessions": [{"name": s.name, "runs": [_program_document(p) for p in s.programs if p.n_runs]} for s in ran],
+            "memory_bytes": self.memory_bytes,
+            "sessions": [
+                {"name": s.name, "place": s.place, "runs": [_program_document(p) for p in s.programs if p.n_runs]} for s in ran
+            ],
         }
 
     def training(self) -> dict[str, Any]:
-        """The program that ran most often: its steps, the seconds of one, and [name, first, last] of its numbers.
+        """The program that ran most often: its steps, the seconds of one, and its numbers, where they are kept.
 
         The numbers are texts, since JSON has no NaN.
         """
@@ -176,7 +196,7 @@ class RunLog:
         return {
             "steps": most.n_runs,
             "step_seconds": most.step_seconds,
-            "scalars": [[name, f"{first:.7g}", f"{last:.7g}"] for name, (first, last) in most.scalars.items()],
+            "scalars": [_curve_document(name, curve) for name, curve in most.kept.numbers.items()] if most.kept else [],
         }
 
     def digest(self) -> list[str]:
@@ -268,12 +288,12 @@ def _by_frequency(reasons: dict[str, str]) -> list[tuple[str, str, int]]:
     """The first node of each kind of reason, its reason, and how many nodes have one of that kind; the most frequent first."""
     kinds: dict[str, list[str]] = {}
     for name, reason in reasons.items():
-        kinds.setdefault(_kind(reason), []).append(name)
+        kinds.setdefault(kind_of_reason(reason), []).append(name)
     made = [(names[0], reasons[names[0]], len(names)) for names in kinds.values()]
     return sorted(made, key=lambda item: (-item[2], item[1]))
 
 
-def _kind(reason: str) -> str:
+def kind_of_reason(reason: str) -> str:
     """A reason without the name of the node that it leads back to: each variable has one that others share."""
     return _LED_BACK.sub(r"\1 another (", reason)
 
@@ -286,7 +306,18 @@ def _program_document(program: ProgramRecord) -> dict[str, Any]:
         "device_nodes": len(program.device_nodes),
         "host_nodes": len(program.host_nodes),
         "device_share": program.device_share,
+        "step_seconds": program.step_seconds,
+        "arena_bytes": program.arena_bytes,
+        "live_bytes": program.live_bytes,
+        "variable_bytes": program.variable_bytes,
+        "device_types": dict(sorted(program.device_types.items())),
     }
+
+
+def _curve_document(name: str, curve: Curve) -> dict[str, Any]:
+    """Numbers as texts, since JSON has no NaN."""
+    points = [[step, f"{value:.7g}"] for step, value in curve.points]
+    return {"name": name, "first": f"{curve.first:.7g}", "last": f"{curve.last:.7g}", "points": points}
 
 
 def _reason_lines(reasons: dict[str, str]) -> list[str]:

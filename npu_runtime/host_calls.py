@@ -13,6 +13,7 @@ from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide
 from npu_runtime.importer.host_boundary import can_cross, read_outside, with_handle_sources
 from npu_runtime.passes.place.placement import Placement
+from npu_runtime.run_recording import recorded_host_call
 
 
 class HostCalls:
@@ -42,5 +43,6 @@ class HostCalls:
         fetches = read_outside(graph, inside)
         targets = [name for name in call.nodes if name not in loops or graph[name].op == "Exit"]
         names = [f"{value.node}:{value.output}" for value in fetches]
-        function = self._host.function(list(feeds), names, targets, timeout_ms, [graph[name].op for name in call.nodes])
+        ops = [graph[name].op for name in call.nodes]
+        function = recorded_host_call(self._host.function(list(feeds), names, targets, timeout_ms, ops), ops)
         return HostBinding(function, tuple(feeds.values()), tuple(fetches), tuple(waits))

@@ -34,7 +34,7 @@ class MetShapes:
 def document(inputs: Iterable[tuple[str, MetShapes]]) -> list[dict[str, Any]]:
     """The inputs whose shape changed, as data for a report."""
     return [
-        {"input": name, "count": len(met.shapes), "shapes": _shown(met), "places": list(met.places)}
+        {"input": name, "count": len(met.shapes), "shapes": shown_shapes(met), "places": list(met.places)}
         for name, met in inputs
         if len(met.shapes) > 1
     ]
@@ -52,5 +52,6 @@ def _line(entry: dict[str, Any]) -> str:
     return f"{entry['input']} had {entry['count']} shapes: {', '.join(entry['shapes'])}{more}{places}"
 
 
-def _shown(met: MetShapes) -> list[str]:
+def shown_shapes(met: MetShapes) -> list[str]:
+    """The first of its shapes, as texts."""
     return [f"[{','.join(map(str, shape))}]" for shape in list(met.shapes)[:SHOWN_SHAPES]]

@@ -33,7 +33,7 @@ from npu_runtime.dump.models import Model, load_model
 from npu_runtime.dump.session_dump import DumpedModel, session_dump
 from npu_runtime.dump.tensor_recorder import TensorRecorder
 from npu_runtime.errors import FailedPrecondition
-from npu_runtime.events import ProgramRecord, RunLog
+from npu_runtime.events import KeptOfProgram, ProgramRecord, RunLog
 from npu_runtime.executor.active_steps import ActiveSteps
 from npu_runtime.executor.build import State, build
 from npu_runtime.executor.capacity import check_capacity, over_pools
@@ -46,7 +46,6 @@ from npu_runtime.executor.shapes_run import is_setting, run_shapes
 from npu_runtime.executor.task_observers import observing
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
-from npu_runtime.graph.spec import Spec
 from npu_runtime.graph_files.session_graphs import graph_files
 from npu_runtime.host_calls import HostCalls
 from npu_runtime.importer.graphdef import GraphImporter
@@ -57,7 +56,8 @@ from npu_runtime.kernels.algorithm_choice import save_choices
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 from npu_runtime.profiler.profile_watcher import block_watchers
-from npu_runtime.session_plan import Kept, Plan, Request, note, open_spec
+from npu_runtime.run_recording import COMPILE, recorded, recorded_step, recording
+from npu_runtime.session_plan import Kept, Plan, Request, bytes_of_variables, keep_lines, note, open_spec
 from npu_runtime.simulation.compiled_model import untuned
 from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.step_watchers import session_tuner, step_watchers, tuning_lines
@@ -80,11 +80,11 @@ class DeviceSession:
     """Runs one user session on the device.
 
     tf_graph: the user's tf.Graph, followed as it grows.  session_config: its ConfigProto, for the host side.  recorder: keeps
-    the tensors of its steps, in place of the dump that the options ask for.
+    the tensors of its steps, in place of the dump that the options ask for.  place: "file:line" that made it, for the run log.
     """
 
     def __init__(
-        self, tf_graph: Any, session_config: Any, config: RuntimeConfig, recorder: TensorRecorder | None = None
+        self, tf_graph: Any, session_config: Any, config: RuntimeConfig, recorder: TensorRecorder | None = None, place: str = ""
     ) -> None:  # fmt: skip
         self._importer = GraphImporter(tf_graph)
         self._host = HostSide(tf_graph, self._importer.definition, session_config)
@@ -101,12 +101,13 @@ class DeviceSession:
         self._policy = load_policy(config, self._chip)
         self._arenas = ArenaPool()
         self._plans: dict[tuple[Request, bool], Plan] = {}
-        self._record = _RUN_LOG.open_session()
+        self._record = _RUN_LOG.open_session(place)
         self._record.precision = "" if self._policy.is_origin else self._policy.mode
         self._stream_limits, notes = stream_limits(str(config.parameters.get("stream_max_parallel_num") or ""))
         self._tuner, tuning_notes = session_tuner(config, self._chip)
         self._record.notes = self._policy.notes + notes + tuning_notes + fusion_notes
         _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
+        _RUN_LOG.memory_bytes = self._chip.hbm_bytes
         _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
         self._watchers = step_watchers(config.parameters)
         self._dump = recorder or session_dump(config, self._chip)
@@ -129,7 +130,8 @@ class DeviceSession:
             loop_steps = self._repetitions(request)
             for turn in range(loop_steps):
                 interrupts.is_held = False
-                result = self._step(request, feeds, turn == 0, loop_steps)
+                with recorded_step():
+                    result = self._step(request, feeds, turn == 0, loop_steps)
         return result
 
     def _repetitions(self, request: Request) -> int:
@@ -267,7 +269,7 @@ class DeviceSession:
         key = request, saturates(self._policy, self._config, self._chip)
         plan = self._plans.get(key)
         if plan is None or self._importer.is_behind():
-            with without_collection():
+            with without_collection(), recorded(COMPILE):
                 if self._importer.update():
                     self._place()
                 plan = self._plans.get(key) or self._make_plan(request, key[1])
@@ -307,6 +309,7 @@ class DeviceSession:
         made.wanted, made.is_saturating = Wanted(fetches, request.targets, feeds, connections), is_saturating
         pruned = run_steps(SELECT, made).graph
         record = ProgramRecord(request.fetches + request.targets)
+        record.kept = KeptOfProgram() if recording() is not None else None
         self._record.programs.append(record)
         self._record.saturates |= is_saturating
         variables = frozenset(variable_key(node) for node in pruned if node.op in VARIABLES)
@@ -327,7 +330,7 @@ class DeviceSession:
         shapes = tuple([np.shape(value) for value in feeds])
         runner = plan.runners.get(shapes)
         if runner is None:
-            with self._lock, without_collection():
+            with self._lock, without_collection(), recorded(COMPILE):
                 extents = plan.runners.wanted(shapes)
                 runner = plan.runners.compiled(extents)
                 if runner is None:
@@ -349,13 +352,15 @@ class DeviceSession:
         record.n_compilations += 1
         record.host_nodes.update(program.host_nodes)
         program.is_open = is_open(extents)
-        variable_bytes = self._variable_bytes(made.graph)
+        variable_bytes = bytes_of_variables(self._variables, made.graph)
         if not program.is_open:  # else nobody knows yet what it will compute and store
-            note(record, program)
+            note(record, program, variable_bytes)
             if self._computes:
                 check_capacity(made.graph, program.memory, variable_bytes, self._chip)
             over = over_pools(program.memory, variable_bytes, self._config.parameters)
             self._record.notes += tuple(line for line in over if line not in self._record.notes)
+        if record.kept is not None:
+            keep_lines(record.kept, plan, program, self._importer)
         runner = Runner(program, self._arenas)
         names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
         fetched = [made.graph.spec(value) for value in program.fetch_values]
@@ -377,15 +382,6 @@ class DeviceSession:
         program = build(made.graph, made.schedule, made.calls, State(self._variable, self._generator))
         program.device_types, program.saturates = made.types, made.is_saturating
         return program
-
-    def _variable_bytes(self, graph: Graph) -> int:
-        """Of the variables that have a value and of those that this program may give one."""
-        n_bytes = {key: variable.n_bytes for key, variable in self._variables.items()}
-        for node in graph:
-            if node.op in VARIABLES and node.host_reason is None:
-                key = variable_key(node)
-                n_bytes[key] = n_bytes.get(key) or Spec(node.outputs[0].shape, node.attrs["dtype"]).n_bytes
-        return sum(n_bytes.values())
 
     def _variable(self, node: Node) -> Variable:
         key = variable_key(node)

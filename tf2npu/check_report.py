@@ -9,16 +9,18 @@ from typing import Any
 from tf2npu.accuracy_check.document import Document, ModeEntry
 from tf2npu.accuracy_check.sentences import place as place_of
 from tf2npu.files.lock import Busy
+from tf2npu.kept_runs import sources_digest
+from tf2npu.recorded_run import short
 from tf2npu.report.as_json import NotAReport
 from tf2npu.report.visible import visible
-from tf2npu.run_report import load, short, write_again
+from tf2npu.run_report import load, write_again
 
 
 def merge(folder: Path, found: Document) -> None:
     """Put a check into every format of the report in a folder, in the place of an earlier one; a line says where, or why not."""
     try:
         report = load(folder)
-        report.check = section(found)
+        report.check = {**section(found), "sources": sources_digest(report)}
         main_file = write_again(report, folder)
     except (OSError, Busy, NotAReport) as error:
         reason = error.strerror if isinstance(error, OSError) else error

@@ -176,10 +176,14 @@ def api(name: str, chosen: str) -> None:
 @click.option("--fail-on", type=click.Choice(["new"]), help="With --compare: exit 1 where there is new work.")
 @click.option("--single-file", is_flag=True, help="Write report.html, one file with all pages, up to 5 MB.")
 @click.option("--open", "opens", is_flag=True, help="Show the report in the browser.")
+@click.option(
+    "--run", "run_files", type=_path, multiple=True, metavar="RUN.json",
+    help="Put this run into it, from `tf2npu run --report RUN.json`; may be given several times.",
+)  # fmt: skip
 @_language
 def report(
     report_file: Path | None, compared: tuple[Path, Path] | None, fail_on: str | None, prefix: str, formats: list[str],
-    single_file: bool, opens: bool, **options,
+    single_file: bool, opens: bool, run_files: tuple[Path, ...], **options,
 ) -> None:  # fmt: skip
     """Render a report again, or compare two reports.
 
@@ -189,8 +193,8 @@ def report(
 
     if compared is None and report_file is not None and fail_on is None:
         chosen = ["one-file"] if single_file else formats
-        raise SystemExit(commands.render_again(report_file, chosen, prefix=prefix, opens=opens, **options))
-    if compared is None or report_file is not None or prefix or single_file or opens:
+        raise SystemExit(commands.render_again(report_file, chosen, prefix=prefix, opens=opens, run_files=run_files, **options))
+    if compared is None or report_file is not None or prefix or single_file or opens or run_files:
         raise click.UsageError("name one REPORT.json to render, or two reports behind --compare, which --fail-on needs")
     raise SystemExit(progress_command.run(*compared, formats, **options, fail_on=fail_on))
 
@@ -218,7 +222,10 @@ def report(
 @click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Session option; may be repeated.")
 @click.option("--all-sessions", is_flag=True, help="Run every session on the device, also without NpuOptimizer.")
 @click.option("--strict", is_flag=True, help="Refuse what the real package refuses, and runs without the device.")
-@click.option("--report", "report_folder", type=_path, metavar="DIR", help="Merge the run log into this report.")
+@click.option(
+    "--report", "report_folder", type=_path, metavar="DIR",
+    help="Put the run into this report; or into a file RUN.json, for `tf2npu report --run`.",
+)  # fmt: skip
 @click.option(
     "--profile", "profile_folder", type=_path, metavar="DIR", help="Write a profile of the run into a folder below DIR."
 )

@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -30,7 +30,7 @@ from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report import as_text, folder, rule_list
+from tf2npu.report import as_json, as_text, folder, rule_list, run_record
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
@@ -104,10 +104,15 @@ def scan(src: Path, **options) -> int:
     return _finished(done, exit_code(report))
 
 
-def render_again(file: Path, formats: list[str], target: Path | None, prefix: str, language: str, *, opens: bool = False) -> int:
-    """`tf2npu report`; returns the exit code."""
+def render_again(
+    file: Path, formats: list[str], target: Path | None, prefix: str, language: str, *, opens: bool = False,
+    run_files: Sequence[Path] = (),
+) -> int:  # fmt: skip
+    """`tf2npu report`; returns the exit code.  run_files: runs that the report is to have, too."""
     report = named_report(file)
     report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
+    for run_file in run_files:
+        _put_run(report, run_file)
     if target is None and formats == ["text"] and sys.stdout.isatty():
         show_all(report, report.headline, sys.stdout)
     elif target is None and formats == ["text"]:
@@ -123,6 +128,17 @@ def render_again(file: Path, formats: list[str], target: Path | None, prefix: st
     if opens:
         open_report(target, formats)
     return 0
+
+
+def _put_run(report: Report, file: Path) -> None:
+    from tf2npu import run_report
+
+    try:
+        run_report.put(report, run_record.read(file))
+    except OSError as error:
+        raise RefusedRequest(f"--run {file}: cannot be read: {error.strerror or error}") from None
+    except as_json.NotAReport as error:
+        raise RefusedRequest(f"--run {file}: {error}") from None
 
 
 def run(

@@ -20,7 +20,7 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "Speed": ("jobs", "no_cache"),
     },
     "report": {
-        "Render": ("formats", "target", "prefix", "language", "single_file", "opens"),
+        "Render": ("formats", "target", "prefix", "language", "run_files", "single_file", "opens"),
         "Compare": ("compared", "fail_on"),
     },
     "run": {

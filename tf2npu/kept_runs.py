@@ -1,10 +1,12 @@
-"""Runs that a conversion keeps: those of the report that was there, marked where files have changed since."""
+"""Runs and the check that a conversion keeps: those of the report that was there, marked where files have changed since."""
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from tf2npu.report import as_json, record
+from tf2npu.report.check_section import CheckDocument
 from tf2npu.report.model import Report
 from tf2npu.report.run_document import RunDocument, of_this_version
 from tf2npu.run_files import changed
@@ -13,7 +15,7 @@ _FILE = "report.json"
 
 
 def keep_runs(report: Report, folder: Path, root: Path) -> None:
-    """Give a report the runs that the one in a folder holds, when it is ours.
+    """Give a report the runs and the check that the one in a folder holds, when it is ours.
 
     root: the folder, or the single file, that the runs have run: what a conversion has written, or SRC.
     """
@@ -23,10 +25,27 @@ def keep_runs(report: Report, folder: Path, root: Path) -> None:
         earlier = as_json.read(folder / _FILE)
     except (OSError, as_json.NotAReport):
         return
+    if earlier.check is not None:
+        report.check = _kept_check(earlier.check, report)
     paths = {file.path for file in report.files}
     runs = [of_this_version(run) for run in earlier.runs]
     of_this_project = [run for run in runs if not run.get("files") or paths & set(run["files"])]
     set_runs(report, of_this_project, str(root if root.is_dir() else root.parent))
+
+
+def sources_digest(report: Report) -> str:
+    """Of all sources that a report shows, by which a check knows whether they are still those that it compared."""
+    digest = hashlib.sha256()
+    for file in report.files:
+        if file.source is not None:
+            digest.update(f"{file.path}\0{file.source}\0".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:32]
+
+
+def _kept_check(check: CheckDocument, report: Report) -> CheckDocument:
+    unmarked = {key: value for key, value in check.items() if key != "is_stale"}
+    is_stale = check.get("sources", "") != sources_digest(report)
+    return {**unmarked, "is_stale": True} if is_stale else unmarked
 
 
 def set_runs(report: Report, runs: list[RunDocument], root: str) -> None:

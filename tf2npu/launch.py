@@ -14,17 +14,21 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from tf2npu import run_report
+from tf2npu import recorded_run, run_report
+from tf2npu.files.lock import Busy
 from tf2npu.ranks import launch_request, launcher_script
 from tf2npu.ranks.launch_request import ALONE, LaunchRequest
-from tf2npu.report.visible import visible_lines
+from tf2npu.report.as_json import NotAReport
+from tf2npu.report.visible import visible, visible_lines
 from tf2npu.run_failure import Failure, failure_of
 from tf2npu.session_options import OPTIONS_VARIABLE, launcher_options
+from tf2npu.statement_marks import StatementMarks
 
 USAGE = 2
 """Exit code of a wrong command, as click has it."""
 ALL_SESSIONS_VARIABLE = "TF2NPU_ALL_SESSIONS"  # read by npu_bridge._session_hooks
 STRICT_VARIABLE = "TF2NPU_STRICT"  # read by npu_bridge._host_differences
+RECORD_VARIABLE = "TF2NPU_RECORD"  # read by npu_runtime.run_recording
 INTERRUPTED = 130
 """Exit code that a shell reports for a process that SIGINT ended."""
 
@@ -46,13 +50,13 @@ def run_script(
     argv: the script's own arguments.  ranks: how many processes, and where, each with a device of its own.  soc: name of a chip.
     options: session options that win over the script's.  all_sessions: sessions without the NpuOptimizer entry go to the device
     too.  strict: what a host would refuse is refused, and a run of which nothing reached the device.  report: folder of a
-    migration report, into which the run goes.
+    migration report, into which the run goes, or a file FILE.json, which tells it for a report that is elsewhere.
     """
     is_launcher = script is not None and Path(script).suffix == launcher_script.SUFFIX
     problem = (
         _why_not(module, script)
         or (is_launcher and _why_no_launcher(ranks, report))
-        or (report and run_report.why_not(report))
+        or (report and run_report.why_not_run(report))
         or launch_request.problem_of(ranks)
     )
     if problem:
@@ -60,6 +64,8 @@ def run_script(
         return USAGE
     report = report.absolute() if report is not None else None  # the script may go elsewhere
     _hand_over(dict(options or {}), soc, all_sessions, strict)
+    if report is not None:
+        os.environ[RECORD_VARIABLE] = "1"
     try:
         launch_request.prepare(ranks)
         if is_launcher:
@@ -75,15 +81,42 @@ def run_script(
         return USAGE
     name = module or str(script)
     sys.argv[:] = [name, *argv]
+    if report is None:
+        return _run(name, module, strict, None)[0]
+    return _run_recorded(name, module, strict, report)
+
+
+def _run(name: str, module: str | None, strict: bool, marks: StatementMarks | None) -> tuple[int, Failure | None]:
+    """The script to its end.  marks: what its files are compiled with."""
     if module is not None:
         sys.path[0] = os.getcwd()
         code, failure = _ended(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
     else:
-        code, failure = _ended(lambda: _run_file(name))
-    if strict and code == 0:
-        code, failure = _ended(_refuse_without_device)
-    if report is not None:
-        run_report.merge(report, name, code, failure)
+        code, failure = _ended(lambda: _run_file(name, marks))
+    return _ended(_refuse_without_device) if strict and code == 0 else (code, failure)
+
+
+def _run_recorded(name: str, module: str | None, strict: bool, report: Path) -> int:
+    """The script to its end, and then the run into a report, or into a file of its own."""
+    is_file = run_report.is_file(report)
+    paths = None if is_file else [file.path for file in run_report.load(report).files]
+    project = recorded_run.project_of(recorded_run.script_of(module, name), paths)
+    marks = StatementMarks(project.path_of)
+    marks.install()
+    code, failure = _run(name, module, strict, marks)
+    try:
+        made = recorded_run.record(name, code, failure, project, marks)
+        if made is None:
+            return code
+        if is_file:
+            recorded_run.write(made, report)
+        else:
+            report = run_report.merge(report, made, project.root)
+    except (OSError, Busy, NotAReport) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        print(f"tf2npu run: the run cannot be put into {'' if is_file else 'the report in '}{report}: {reason}", file=sys.stderr)
+        return code
+    print(f"tf2npu run: the run is in {visible(str(report))}", file=sys.stderr)
     return code
 
 
@@ -148,7 +181,7 @@ def _prepare() -> str | None:
     return importlib.import_module("npu_bridge._launch_settings").problem()
 
 
-def _run_file(path: str) -> None:
+def _run_file(path: str, marks: StatementMarks | None) -> None:
     """Run a file as ``__main__``; the module stays, so that threads and exit handlers find their names.
 
     Source: Python's documentation of ``__main__`` and of ``sys.path`` for a script given on the command line.
@@ -160,7 +193,8 @@ def _run_file(path: str) -> None:
     sys.path[0] = os.path.dirname(os.path.realpath(path))
     full = os.path.abspath(path)
     loader = SourceFileLoader("__main__", full)
-    code = compile(loader.get_data(full), full, "exec", dont_inherit=True)
+    data = loader.get_data(full)
+    code = compile(data, full, "exec", dont_inherit=True) if marks is None else marks.compiled(data, full)
     main = ModuleType("__main__")
     main.__dict__.update(__file__=full, __loader__=loader, __package__=None, __spec__=None, __cached__=None, __annotations__={})
     main.__dict__["__builtins__"] = sys.modules["builtins"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tf2npu.findings import Finding, Level
-from tf2npu.report.aligned import compare
+from tf2npu.report.line_origins import LineOrigins
 from tf2npu.report.model import FileReport, Report
 
 _MOST_CHARACTERS = 1000
@@ -61,20 +61,16 @@ def finding_at(report: Report, root: str, places: Iterable[Place | None]) -> tup
     files = {os.path.join(root, file.path): file for file in report.files}
     for file_name, line in filter(None, places):
         file = files.get(os.path.realpath(file_name))
-        number = _line_before(file, line) if file is not None else 0
-        around = [f for f in file.findings if f.span.line <= number <= f.span.end_line] if file is not None else []
-        if file is not None and around:
-            return file, min(around, key=lambda f: (_WORST_FIRST.index(f.level), f.span.end_line - f.span.line))
+        found = worst_around(file, LineOrigins(file).near(line)) if file is not None else None
+        if file is not None and found is not None:
+            return file, found
     return None
 
 
-def _line_before(file: FileReport, line: int) -> int:
-    """The line of the original that became a line of the converted file; for one that was put in, the line above."""
-    if file.source is None or not file.changes:
-        return line
-    rows = compare(file.source, file.changes).rows
-    last = next((number for number, row in enumerate(rows) if row.after == line), -1)
-    return next((row.before for row in reversed(rows[: last + 1]) if row.before is not None), 0)
+def worst_around(file: FileReport, line: int) -> Finding | None:
+    """The worst finding that stands on a line of the original; of several the narrowest."""
+    around = [finding for finding in file.findings if finding.span.line <= line <= finding.span.end_line]
+    return min(around, key=lambda f: (_WORST_FIRST.index(f.level), f.span.end_line - f.span.line), default=None)
 
 
 def _with_causes(error: BaseException) -> list[BaseException]:

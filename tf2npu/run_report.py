@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from types import ModuleType
 
-from tf2npu.files.lock import Busy
 from tf2npu.kept_runs import set_runs
 from tf2npu.project.walk import REPORT_FOLDER
-from tf2npu.report import as_json, folder
+from tf2npu.report import as_json, folder, record
 from tf2npu.report.model import Report
 from tf2npu.report.run_document import RunDocument, checked, of_this_version
-from tf2npu.report.visible import visible
-from tf2npu.run_failure import Failure, Place, finding_at
-from tf2npu.run_files import digests, loaded, root_of
+from tf2npu.report.run_record import RunRecord
+from tf2npu.run_failure import worst_around
+from tf2npu.run_placement import Placement, placed
 
 _FILES = {
     "html": "index.html", "sarif": "report.sarif", "text": "report.txt", "gitlab": "gl-code-quality-report.json",
     "junit": "junit.xml", "md": "report.md", "csv": "findings.csv", "xlsx": "report.xlsx",
 }  # fmt: skip
+
+
+def is_file(place: Path) -> bool:
+    """Whether --report names a file run.json in the place of the folder of a report."""
+    return place.suffix == ".json" and not place.is_dir()
+
+
+def why_not_run(place: Path) -> str:
+    """Why a run can go neither into the report of a folder nor into a file; empty when it can."""
+    if not is_file(place):
+        return why_not(place)
+    if not place.parent.is_dir():
+        return f"--report {place}: there is no folder {place.parent}"
+    if place.name == "report.json":
+        return f"--report {place}: name the folder {place.parent} to put the run into its report"
+    return ""
 
 
 def why_not(place: Path) -> str:
@@ -40,56 +55,49 @@ def why_not(place: Path) -> str:
 
 
 def load(place: Path) -> Report:
-    """The report in a folder.  Raises: OSError; NotAReport."""
-    return as_json.read(place / "report.json")
+    """The report in a folder, in the language in which it was written there.  Raises: OSError; NotAReport."""
+    report, written = as_json.read(place / "report.json"), record.load(place)
+    report.language, report.prefix = written.language, written.prefix
+    return report
 
 
-def short(line: str) -> str:
-    """A place without folders of this computer, which a report does not name."""
-    relative = os.path.relpath(line) if line else ""
-    return os.path.basename(line) if relative.startswith(os.pardir) else relative
+def merge(place: Path, made: RunRecord, root: str = "") -> Path:
+    """Put a run into every format of the report in a folder, in the place of an earlier run of the script.
 
-
-def merge(place: Path, script: str, exit_code: int, failure: Failure | None = None) -> None:
-    """Put what this process ran into every format of the report in a folder, in the place of an earlier run of the script."""
-    hooks = sys.modules.get("npu_bridge._session_hooks")
-    if hooks is None:
-        return
-    try:
-        _merge(place, script, exit_code, failure, hooks)
-    except (OSError, Busy, as_json.NotAReport) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        print(f"tf2npu run: the run cannot be put into the report in {place}: {reason}", file=sys.stderr)
-
-
-def _merge(place: Path, script: str, exit_code: int, failure: Failure | None, hooks: ModuleType) -> None:
+    root: folder of the files that were run, "" where it is not known.  Returns: the file to open.
+    Raises: OSError; Busy; NotAReport.
+    """
     report = load(place)
-    document = hooks.run_document()
-    for kind in ("sessions_left_open", "sessions_on_tensorflow"):
-        document[kind] = [short(line) for line in document[kind]]
-    for change in document["shape_changes"]:
-        change["places"] = [short(line) for line in change["places"]]
-    files, paths = loaded([*sys.modules.values()]), {file.path for file in report.files}
-    root = root_of(files, paths, getattr(sys.modules.get("__main__"), "__file__", None) or "")
-    if failure is not None:
-        document["failure"] = _failure(report, failure, root)
-    run = checked({"script": script, "exit_code": exit_code, **document, "files": digests(files, paths, root)})
-    set_runs(report, [run, *(of_this_version(other) for other in report.runs if other["script"] != script)], root)
-    print(f"tf2npu run: the run is in {visible(str(write_again(report, place)))}", file=sys.stderr)
+    put(report, made, root)
+    return write_again(report, place)
 
 
-def _failure(report: Report, failure: Failure, root: str) -> RunDocument:
-    """What report.json holds of a failure."""
-    found = finding_at(report, root, [failure.node_place, failure.place]) if root else None
-    return {
-        "type": failure.type, "message": failure.message, "place": _line(failure.place), "node": failure.node,
-        "op": failure.op, "node_place": _line(failure.node_place),
-        "finding": {"rule": found[1].rule, "path": found[0].path, "line": found[1].span.line} if found is not None else None,
-    }  # fmt: skip
+def put(report: Report, made: RunRecord, root: str = "") -> None:
+    """Give a report a run.  Raises: NotAReport."""
+    placement = Placement(report, "" if root else folder_of(made["run"].get("files", {}), report))
+    run = checked({**made["run"], **placed(made["evidence"], placement)})
+    if run.get("failure") is not None:
+        run["failure"] = {**run["failure"], "finding": _failed_finding(made["evidence"]["failed_at"], placement)}
+    run["files"] = {placement.folder + path: digest for path, digest in run.get("files", {}).items()}
+    earlier = [of_this_version(other) for other in report.runs if other["script"] != run["script"]]
+    set_runs(report, [run, *earlier], root)
 
 
-def _line(place: Place | None) -> str:
-    return short(f"{place[0]}:{place[1]}") if place is not None else ""
+def folder_of(files: Iterable[str], report: Report) -> str:
+    """The folder of a report's files below which most of a run's files lie, with a slash at the end; "" for the root."""
+    paths = [file.path for file in report.files]
+    found = Counter(path[: -len(file)] for file in files for path in paths if path == file or path.endswith(f"/{file}"))
+    return min(found, key=lambda folder: (-found[folder], len(folder), folder)) if found else ""
+
+
+def _failed_finding(places: Iterable[str], placement: Placement) -> RunDocument | None:
+    """The finding on the first of these lines that has one."""
+    for place in places:
+        at, file = placement.at(place), placement.file(place.rpartition(":")[0])
+        found = worst_around(file, at["line"]) if file is not None and at is not None else None
+        if file is not None and found is not None:
+            return {"rule": found.rule, "path": file.path, "line": found.span.line}
+    return None
 
 
 def write_again(report: Report, place: Path) -> Path:

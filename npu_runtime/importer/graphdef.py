@@ -18,6 +18,7 @@ from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import ENTERS, NOT_COMPILED, SWITCHES
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.importer.functions import MARK, Inliner, device_op
+from npu_runtime.importer.input_lines import lines_of_input
 from npu_runtime.importer.source_lines import users_line
 from npu_runtime.importer.tensor_specs import import_spec
 from npu_runtime.kernels.control.variants import ADD_VARIANTS, ZERO_VARIANTS
@@ -71,6 +72,10 @@ class GraphImporter:
         except (KeyError, ValueError):
             return ""
         return users_line(operation)
+
+    def lines_of_input(self, name: str) -> tuple[str, ...]:
+        """ "file:line" of each of the user's places that gives an input its shape, see `input_lines`."""
+        return lines_of_input(self.tf_graph, name)
 
     def resolve(self, name: str) -> Value:
         """A tensor by TensorFlow's name; of a call that was expanded what stands for its output."""

@@ -9,10 +9,11 @@ import pytest
 
 from tests.accuracy_check import samples
 from tests.accuracy_check.samples import SAMPLES
-from tests.report.samples import result
+from tests.report.samples import SOURCE, result
 from tf2npu import check_report
 from tf2npu.accuracy_check.document import document
-from tf2npu.report import as_json, folder
+from tf2npu.kept_runs import keep_runs, sources_digest
+from tf2npu.report import as_json, as_text, folder
 from tf2npu.report.build import build
 
 
@@ -30,7 +31,7 @@ def test_the_verdict_is_in_every_format(place, capsys):
     data = json.loads((place / "report.json").read_text())
     jsonschema.validate(data, json.loads(as_json.SCHEMA_FILE.read_text()))
     assert data["check"] == {
-        "script": "train.py", "steps": 3, "modes": [
+        "script": "train.py", "steps": 3, "sources": sources_digest(build([result()])), "modes": [
             {"mode": "must_keep_origin_dtype", "verdict": "agrees", "cause": "", "first_difference": None, "least_change": []},
             {
                 "mode": samples.MIX, "verdict": "differs", "cause": "precision",
@@ -39,7 +40,7 @@ def test_the_verdict_is_in_every_format(place, capsys):
             },
         ],
     }  # fmt: skip
-    for name in ("index.html", "report.txt"):
+    for name in ("runs.html", "report.txt"):
         assert "encoder/scores (BatchMatMulV2), model.py:88" in (place / name).read_text()
     assert not (place / "report.sarif").exists()
 
@@ -55,9 +56,22 @@ def test_a_later_check_takes_the_place_of_an_earlier_one(place):
     assert data == json.loads(before["report.json"])
 
 
+def test_a_conversion_keeps_the_check_and_marks_it_where_sources_have_changed(place, tmp_path):
+    check_report.merge(place, document(SAMPLES["precision"]))
+    kept = json.loads((place / "report.json").read_text())["check"]
+    same, other = build([result()]), build([result(text=SOURCE.replace("an ordinary", "another"))])
+    for report in (same, other):
+        keep_runs(report, place, tmp_path)
+    assert same.check == kept and other.check == {**kept, "is_stale": True}
+    assert "Stale: sources have changed since this check." in as_text.render(other)
+    assert "Stale" not in as_text.render(same)
+    keep_runs(other, place, tmp_path)
+    jsonschema.validate(json.loads(as_json.render(other)), json.loads(as_json.SCHEMA_FILE.read_text()))
+
+
 def test_hostile_names_stay_texts(place):
     check_report.merge(place, document(samples.hostile()))
-    page = (place / "index.html").read_text()
+    page = (place / "runs.html").read_text()
     assert "<img src=x" not in page and "window.hit=1</script>" not in page
 
 

@@ -38,6 +38,8 @@ _RENDERERS = (
     "code_table",
     "check_section",
     "run_section",
+    "proof",
+    "proof_note",
     "as_markdown",
     "as_xlsx",
     "cards",
@@ -56,6 +58,7 @@ REPORT = (
     *(PACKAGE / "report" / "sections" / f"{name}.py" for name in _SECTIONS),
     *(PACKAGE / "report" / f"{name}.py" for name in ("cards", "decisions")),
     *sorted((PACKAGE / "report" / "pages").glob("*.py")),
+    *sorted((PACKAGE / "report" / "run_sections").glob("*.py")),
 )
 PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").rglob("*.html")))
 # Calls whose texts nobody reads in a report: examples, patterns, look-ups, defects of the program itself.

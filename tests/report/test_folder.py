@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.report.test_json import CHECK
+from tf2npu import run_report
 from tf2npu.convert import convert_source
 from tf2npu.report import folder, record
 from tf2npu.report.build import build
@@ -89,3 +91,20 @@ def test_a_page_that_has_not_changed_is_not_written_again(tmp_path: Path, report
     assert not {name for name in new if name.endswith((".css", ".js"))}
     assert not any(path.parent.name == "files" and path.name in new for path in after)
     assert not list(target.rglob("*draft*"))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_who_writes_a_report_again_keeps_its_language_and_prefix(report, tmp_path, language):
+    """As a run does that is put into it: report.json holds neither."""
+    formats = ["html", "json", "text", "gitlab"]
+    report.language, report.prefix = language, "src/"
+    folder.write(report, tmp_path / "a", formats)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "a").rglob("*") if path.is_file()}
+    again = run_report.load(tmp_path / "a")
+    assert (again.language, again.prefix) == (language, "src/")
+    again.check = CHECK
+    run_report.write_again(again, tmp_path / "a")
+    again.check = None
+    run_report.write_again(again, tmp_path / "a")
+    after = {path.name: path.read_bytes() for path in (tmp_path / "a").rglob("*") if path.is_file()}
+    assert {name: after[name] for name in before} == before

@@ -37,15 +37,37 @@ RUN = {
     "host_nodes": [{"reason": "text <is> host data", "count": 2, "example": "a/b"}],
     "sessions": [{"name": "session 1", "runs": [{
         "fetches": ["loss:0"], "steps": 12, "recompilations": 1, "device_nodes": 3, "host_nodes": 2, "device_share": 0.5,
-    }]}],
+        "step_seconds": 0.004, "arena_bytes": 2_000_000, "live_bytes": 1_500_000, "variable_bytes": 500_000,
+        "device_types": {"<float16>": 3},
+    }], "place": "train.py:35"}],
     "options_without_effect": [{"option": "dump_mode", "effect": "recorded"}], "sessions_left_open": ["train.py:3"],
     "sessions_on_tensorflow": ["freeze.py:7"], "uncounted_nodes": 34, "tuning": ["tuning: GA: 3 operators"],
     "precision": ["precision: force_fp16: 3 nodes in <float16>"], "new_shapes": 6,
     "shape_changes": [{"input": "<x>:0", "count": 7, "shapes": ["[4,3]", "[5,3]"], "places": ["train.py:12"]}],
     "ranks": [{
         "rank": 0, "steps": 12, "step_seconds": 0.25, "collective_seconds": 1.5, "times_last": 7, "seconds_awaited": 0.75,
-        "scalars": [{"name": "<loss>:0", "first": "2.5", "last": "nan"}],
+        "scalars": [{"name": "<loss>:0", "first": "2.5", "last": "nan", "points": [[1, "2.5"], [7, "1.25"], [12, "nan"]]}],
     }],
+    "memory_bytes": 32_000_000_000,
+    "timeline": {"seconds": 2.0, "streams": [
+        {"name": "compile", "seconds": 0.5, "spans": [[0.0, 0.5, 0.5]]},
+        {"name": "device", "seconds": 1.0, "spans": [[0.5, 2.0, 1.0]]},
+    ]},
+    "work": [{"op": "<MatMul>", "operations": 3e6}, {"op": "others", "operations": 1.0}],
+    "scalars": [{"name": "<loss>:0", "first": "2.5", "last": "nan"}],
+    "files": {"train.py": "0"},
+    "reached_files": [{"path": "train.py", "reached": [[35, 35], [36, 36]], "not_reached": [[2, 2]]}],
+    "device_lines": [{"path": "train.py", "line": 37, "count": 2}],
+    "host_lines": [
+        {"place": "out/train.py:37", "at": {"path": "train.py", "line": 36}, "reason": "text <is> host data", "count": 2,
+         "example": "<a>/b", "is_expected": True, "finding": {"rule": "NPU901", "path": "train.py", "line": 36}},
+        {"place": "<b>.py:1", "at": None, "reason": "no <kernel>", "count": 1, "example": "c", "is_expected": False,
+         "finding": None},
+    ],
+    "input_lines": [
+        {"input": "<x>:0", "lines": [{"path": "train.py", "line": 36}], "count": 7, "shapes": ["[4,3]"], "steps": 12},
+    ],
+    "session_lines": [{"path": "train.py", "line": 35, "ran_on": "device", "is_left_open": False}],
     "failure": {
         "type": "ValueError", "message": "no <row>", "place": "train.py:36", "node": "a/b", "op": "PyFunc",
         "node_place": "train.py:36", "finding": {"rule": "NPU901", "path": "train.py", "line": 36},
@@ -59,16 +81,24 @@ def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
     text = as_json.render(report)
     jsonschema.validate(json.loads(text), SCHEMA)
     assert as_json.load(text).run == RUN
-    page = dict(as_html.Pages(report).texts())["index.html"]
+    page = dict(as_html.Pages(report).texts())["runs.html"]
+    assert "<script>d" not in page and "<a>" not in page and "<loss>" not in page
     for shown in (
         "train.py",
+        "2.5 MB",
+        "250",
+        "&lt;MatMul&gt;",
+        "&lt;float16&gt; 3",
+        'points="0.0,0.0 545.5,200.0"',
+        "M250.0 20v-13.3h750.0v13.3z",
+        "no &lt;kernel&gt;",
         "50.00",
         "34",
         "text &lt;is&gt; host data",
         "dump_mode",
         "train.py:3",
         "freeze.py:7",
-        'id="run"',
+        'id="timeline"',
         "in &lt;float16&gt;",
         "no &lt;row&gt;",
         "&lt;loss&gt;:0: 2.5 → nan",
@@ -87,7 +117,7 @@ def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
     assert "  rank 0: 12 steps of 0.25 s, 1.5 s in collective operations, awaited by the others for 0.75 s (last 7 times)" in said
     without = replace(report, run={**RUN, "sessions": [], "device": ""}, language="en")
     assert "train.py ended with exit code 0; no session ran on the device." in as_text.render(without)
-    assert 'id="run"' not in dict(as_html.Pages(samples.sample()).texts())["index.html"]
+    assert "runs.html" not in dict(as_html.Pages(samples.sample()).texts())
 
 
 CHECK = {
@@ -109,7 +139,7 @@ def test_a_check_fits_the_schema_comes_back_and_is_shown(language):
     text = as_json.render(report)
     jsonschema.validate(json.loads(text), SCHEMA)
     assert as_json.load(text).check == CHECK
-    page = dict(as_html.Pages(report).texts())["index.html"]
+    page = dict(as_html.Pages(report).texts())["runs.html"]
     assert "&lt;b&gt;scores&lt;/b&gt; (MatMul), model.py:88" in page and 'id="check"' in page
     assert ("由低精度引起" if language == "zh" else "because of low precision") in page
     assert as_text.render(report).count("scores, exp, sum and 1 more") == 1
@@ -121,7 +151,7 @@ def test_a_check_fits_the_schema_comes_back_and_is_shown(language):
 def test_a_report_without_a_check_is_as_it_was():
     report = samples.sample()
     assert '"check"' not in as_json.render(report) and "accuracy" not in as_text.render(report)
-    assert 'id="check"' not in dict(as_html.Pages(report).texts())["index.html"]
+    assert "runs.html" not in dict(as_html.Pages(report).texts())
 
 
 def test_the_summary_counts_files_and_findings():

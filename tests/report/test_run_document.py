@@ -8,7 +8,7 @@ import pytest
 
 from npu_runtime.events import ProgramRecord, RunLog
 from tests.report.test_json import RUN
-from tf2npu.report import as_json, report_document, run_document
+from tf2npu.report import as_json, report_document, run_document, run_record
 
 SCHEMA = json.loads(as_json.SCHEMA_FILE.read_text(encoding="utf-8"))
 OF_RUN = {"$defs": SCHEMA["$defs"], "$ref": "#/$defs/run"}
@@ -52,6 +52,19 @@ def _structs(kind) -> list:
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return [kind]
     return [found for inner in getattr(kind, "__args__", ()) for found in _structs(inner)]
+
+
+def test_the_record_has_the_keys_of_its_schema():
+    """run.json, from the evidence down; its run is that of the report."""
+    schema = json.loads(run_record.SCHEMA_FILE.read_text(encoding="utf-8"))
+    top = {field.name for field in msgspec.structs.fields(run_record.RecordDocument)}
+    assert top == set(schema["properties"]) == set(schema["required"])
+    evidence = schema["properties"]["evidence"]
+    for field in msgspec.structs.fields(run_record.Evidence):
+        described = evidence["properties"].pop(field.name)
+        for kind in _structs(field.type):
+            assert {inner.name for inner in msgspec.structs.fields(kind)} == set(described["items"]["properties"]), kind
+    assert not evidence["properties"]
 
 
 @pytest.mark.parametrize(

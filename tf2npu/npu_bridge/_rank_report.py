@@ -28,7 +28,6 @@ def ranks() -> list[dict[str, Any]]:
 
 
 def _entry(rank: int, document: dict[str, Any], times_last: int, seconds_awaited: float) -> dict[str, Any]:
-    scalars = [{"name": name, "first": first, "last": last} for name, first, last in document.get("scalars", [])]
     return {
         "rank": rank,
         "steps": document.get("steps", 0),
@@ -36,5 +35,5 @@ def _entry(rank: int, document: dict[str, Any], times_last: int, seconds_awaited
         "collective_seconds": document.get("collective_seconds", 0.0),
         "times_last": times_last,
         "seconds_awaited": seconds_awaited,
-        "scalars": scalars,
+        "scalars": document.get("scalars", []),
     }

@@ -32,6 +32,8 @@ from npu_runtime.importer.functions import MARK
 from npu_runtime.importer.host import HOST_SIDE_MARK
 from npu_runtime.library_frames import calling_line
 from npu_runtime.prediction.collector import prepare
+from npu_runtime.run_evidence import document as evidence
+from npu_runtime.run_recording import recording
 from npu_runtime.session import DeviceSession, Request, run_log
 
 OPTIMIZER_NAME = "NpuOptimizer"
@@ -63,6 +65,7 @@ def install() -> None:
     if _original:
         return
     atexit.register(_print_log)
+    recording()  # begins here, where one is asked for
     prepare()
     _rank_report.install()
     for name, replacement in _REPLACEMENTS.items():
@@ -132,8 +135,9 @@ def run_document() -> dict[str, Any]:
     ignored = [{"option": name, "effect": effect} for name, effect in sorted(_options.ignored.items())]
     places = sorted(getattr(session, _CREATED, "") for session in _open_sessions)
     left = {"sessions_left_open": places, "sessions_on_tensorflow": sorted(_stayed)}
-    ranks = _rank_report.ranks()
-    return {**run_log().document(), "options_without_effect": ignored, **left, **({"ranks": ranks} if ranks else {})}
+    ranks, log, kept = _rank_report.ranks(), run_log(), recording()
+    told = {} if kept is None else {**evidence(log), "timeline": kept.document()}
+    return {**log.document(), "options_without_effect": ignored, **left, **({"ranks": ranks} if ranks else {}), **told}
 
 
 def _still_open() -> list[str]:
@@ -180,7 +184,8 @@ def _open_device(session: Any) -> DeviceSession | None:
             return None
         _options.check_dump(config.parameters)
         hccl_groups.set_up()
-        device = DeviceSession(session.graph, session._config, replace(config, splits=splits))
+        place = getattr(session, _CREATED, "")
+        device = DeviceSession(session.graph, session._config, replace(config, splits=splits), place=place)
         _open_sessions.add(session)
         return device
     except DeviceError as error:

@@ -11,13 +11,15 @@ _CAUSES = {
     "fusion": "because of fusion", "precision": "because of low precision", "overflow": "because of the overflow mode",
     "randomness": "because of randomness",
 }  # fmt: skip
+STALE = "Stale: sources have changed since this check. Check the script again."
 _SHOWN_NAMES = 3
 """Names of a least change that are shown; check.json has all."""
 
 
 def sentence(check: CheckDocument) -> str:
-    """What was checked, in one sentence."""
-    return f"{check['script']} beside the original; steps that were compared: {check['steps']}."
+    """What was checked, in one sentence, and whether it still counts."""
+    told = f"{check['script']} beside the original; steps that were compared: {check['steps']}."
+    return f"{told} {STALE}" if check.get("is_stale") else told
 
 
 def verdict(mode: dict[str, Any]) -> str:

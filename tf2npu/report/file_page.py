@@ -15,6 +15,7 @@ from tf2npu.report.file_parts import n_lines_of, row_of, row_of_note
 from tf2npu.report.language import Catalogue
 from tf2npu.report.model import WORK_LEVELS, FileReport
 from tf2npu.report.places import n_places
+from tf2npu.report.proof_note import proof_html
 from tf2npu.report.rule_facts import RuleFacts
 from tf2npu.report.rule_list import told_when_done
 from tf2npu.report.view import View, page_name, shown_line
@@ -109,18 +110,19 @@ def _note(view: View, file: FileReport, finding: Finding, number: int) -> dict[s
         "api": finding.api,
         "message": message,
         "to_write": finding.after if finding.level in WORK_LEVELS else "",
+        "proof": proof_html(view.proofs.of(file, finding), texts),
     }
 
 
 _SHORT_NOTE = Markup(
     '<div class="note {level}" id="{id}" role="note" data-rule="{rule_id}">{walk}'
     '<p><span class="badge {level}">{level_word}</span> {rule} '
-    '<span class="soft small">{where}{api}</span> {as_at} <a href="#{first_id}">{first_where}</a></p>{code}</div>'
+    '<span class="soft small">{where}{api}</span> {as_at} <a href="#{first_id}">{first_where}</a></p>{proof}{code}</div>'
 )
 _NOTE = Markup(
     '<div class="note {level}" id="{id}" role="note" data-rule="{rule_id}">{walk}'
     '<p><span class="badge {level}">{level_word}</span> {rule} '
-    '<strong>{title}</strong> <span class="soft small">{where}{api}</span></p><p>{message}{more}</p>{code}{why}</div>'
+    '<strong>{title}</strong> <span class="soft small">{where}{api}</span></p><p>{message}{more}</p>{proof}{code}{why}</div>'
 )
 
 
@@ -140,6 +142,7 @@ def _note_html(note: dict[str, Any], walk: Markup, texts: Catalogue) -> Markup:
         "walk": walk,
         "api": api,
         "code": code,
+        "proof": note["proof"],
     }
     if (first := note["first"]) is not None:
         as_at = texts.text("As said at")

@@ -191,9 +191,9 @@ def write(report: Report, folder: Path, formats: list[str], *, force: bool = Fal
 
 
 def _write(report: Report, place: Directory, formats: list[str], earlier: Written, digest: str, keep: bool, jobs: int) -> None:
-    record.store(
-        place.path, Written(earlier.names.union(_first_files(formats)))
-    )  # from here on the folder is ours, also after a kill
+    of_report = {"language": report.language, "prefix": report.prefix}
+    ours = earlier.names.union(_first_files(formats))
+    record.store(place.path, Written(ours, **of_report))  # from here on the folder is ours, also after a kill
     sweep(place)
     for name in FOLDERS:
         sweep(place, name)
@@ -209,7 +209,7 @@ def _write(report: Report, place: Directory, formats: list[str], earlier: Writte
     for name in sorted(earlier.names - written - kept):
         place.remove(name)
     kept_digest = "" if is_new else earlier.digest  # the same pages again: what stands beside them still belongs to them
-    record.store(place.path, Written(frozenset(written | kept), kept_digest if kept else digest))
+    record.store(place.path, Written(frozenset(written | kept), kept_digest if kept else digest, **of_report))
 
 
 def _is_file(place: Directory, name: str) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tf2npu.files.draft import replacing
 from tf2npu.files.state import NoState, tree_state
+from tf2npu.report.language import LANGUAGES
 
 log = logging.getLogger(__name__)
 _FILE = "report.json"
@@ -18,10 +19,15 @@ _OURS = re.compile(r"((files|data|assets)/)?\w[\w.-]{0,200}", re.ASCII)  # names
 
 @dataclass(frozen=True)
 class Written:
-    """names: of the files, relative to the folder.  digest: of what they show, "" while they are being written."""
+    """names: of the files, relative to the folder.  digest: of what they show, "" while they are being written.
+
+    language, prefix: those of the report, which report.json does not hold, for who writes it again.
+    """
 
     names: frozenset[str] = frozenset()
     digest: str = ""
+    language: str = "en"
+    prefix: str = ""
 
 
 def load(folder: Path) -> Written:
@@ -33,7 +39,9 @@ def load(folder: Path) -> Written:
         with state:
             document = json.loads(state.read(_FILE))
         names = frozenset(name for name in map(str, document["files"]) if _OURS.fullmatch(name))
-        return Written(names, str(document["digest"]))
+        language, prefix = document.get("language", "en"), document.get("prefix", "")
+        is_known = language in LANGUAGES and isinstance(prefix, str)
+        return Written(names, str(document["digest"]), *((language, prefix) if is_known else ()))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Written()
 
@@ -44,7 +52,8 @@ def store(folder: Path, written: Written) -> None:
         state = tree_state(folder, make=True)
         assert state is not None
         with state, replacing(state, _FILE, 0o600) as stream:
-            document = {"digest": written.digest, "files": sorted(written.names)}
+            told = {"language": written.language, "prefix": written.prefix}
+            document = {"digest": written.digest, **told, "files": sorted(written.names)}
             stream.write(json.dumps(document, indent=1).encode("ascii") + b"\n")
     except NoState as error:
         log.warning("%s; the next report into %s will ask for --force", error.strerror, folder)

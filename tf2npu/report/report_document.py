@@ -133,6 +133,19 @@ class Tool(Struct):
     version: str
 
 
+class FilePlace(Struct):
+    """A line of the original."""
+
+    path: str
+    line: Place
+
+
+class FindingPlace(Struct):
+    rule: str
+    path: str
+    line: Place
+
+
 class HostReason(Struct):
     reason: str
     count: Count
@@ -146,22 +159,22 @@ class Fetched(Struct):
     device_nodes: Count
     host_nodes: Count
     device_share: Share
+    step_seconds: float = 0.0
+    arena_bytes: Count = 0
+    live_bytes: Count = 0
+    variable_bytes: Count = 0
+    device_types: dict[str, Count] = {}
 
 
 class SessionEntry(Struct):
     name: str
     runs: list[Fetched]
+    place: str = ""
 
 
 class OptionEntry(Struct):
     option: str
     effect: str
-
-
-class FindingPlace(Struct):
-    rule: str
-    path: str
-    line: Place
 
 
 class FailureEntry(Struct):
@@ -178,6 +191,7 @@ class Scalar(Struct):
     name: str
     first: str
     last: str
+    points: Annotated[list[tuple[Count, str]], Meta(max_length=1000)] = []
 
 
 class ShapeChange(Struct):
@@ -195,6 +209,55 @@ class RankEntry(Struct):
     times_last: Count
     seconds_awaited: float
     scalars: list[Scalar]
+
+
+class ReachedFile(Struct):
+    path: str
+    reached: list[tuple[Place, Place]]
+    not_reached: list[tuple[Place, Place]]
+
+
+class DeviceLine(FilePlace):
+    count: Count
+
+
+class HostLine(Struct):
+    place: str
+    at: FilePlace | None
+    reason: str
+    count: Count
+    example: str
+    is_expected: bool
+    finding: FindingPlace | None
+
+
+class InputLines(Struct):
+    input: str
+    lines: list[FilePlace]
+    count: Count
+    shapes: list[str]
+    steps: Count
+
+
+class SessionLine(FilePlace):
+    ran_on: Literal["device", "TensorFlow"]
+    is_left_open: bool
+
+
+class OperatorWork(Struct):
+    op: str
+    operations: Annotated[float, Meta(ge=0)]
+
+
+class Stream(Struct):
+    name: Literal["compile", "device", "host", "waiting"]
+    seconds: float
+    spans: Annotated[list[tuple[float, float, float]], Meta(max_length=1000)]
+
+
+class Timeline(Struct):
+    seconds: float
+    streams: list[Stream]
 
 
 class Run(Struct):
@@ -220,6 +283,15 @@ class Run(Struct):
     failure: FailureEntry | None = None
     files: dict[str, str] = {}
     changed_files: list[str] = []
+    memory_bytes: Count = 0
+    timeline: Timeline | None = None
+    work: list[OperatorWork] = []
+    scalars: list[Scalar] = []
+    reached_files: list[ReachedFile] = []
+    device_lines: list[DeviceLine] = []
+    host_lines: list[HostLine] = []
+    input_lines: list[InputLines] = []
+    session_lines: list[SessionLine] = []
 
 
 class FirstNode(Struct):
@@ -242,6 +314,8 @@ class Check(Struct):
     script: str
     steps: Count
     modes: list[CheckedMode]
+    sources: str = ""
+    is_stale: bool = False
 
 
 class HistoryDocument(Struct):

@@ -19,7 +19,7 @@ def checked(run: RunDocument) -> RunDocument:
         kept = msgspec.to_builtins(msgspec.convert(run, Run))
     except msgspec.ValidationError as error:
         raise NotAReport(f"what was run does not fit the schema: {error}") from None
-    if unknown := _unknown(run, kept, "$.run"):
+    if unknown := first_unknown(run, kept, "$.run"):
         raise NotAReport(f"what was run does not fit the schema: it knows no `{unknown}`")
     return run
 
@@ -30,14 +30,15 @@ def of_this_version(run: RunDocument) -> RunDocument:
     return {key: kept[key] for key in run if key in kept}
 
 
-def _unknown(given: Any, kept: Any, where: str) -> str:
-    """The first key of a document that its types leave out, or ""."""
+def first_unknown(given: Any, kept: Any, where: str) -> str:
+    """The first key of a document that its types leave out, or ""; where: name of the document."""
     if isinstance(given, dict):
         inner = (
-            f"{where}.{key}" if key not in kept else _unknown(value, kept[key], f"{where}.{key}") for key, value in given.items()
+            f"{where}.{key}" if key not in kept else first_unknown(value, kept[key], f"{where}.{key}")
+            for key, value in given.items()
         )
-    elif isinstance(given, list):
-        inner = (_unknown(one, other, f"{where}[{n}]") for n, (one, other) in enumerate(zip(given, kept, strict=True)))
+    elif isinstance(given, list | tuple):
+        inner = (first_unknown(one, other, f"{where}[{n}]") for n, (one, other) in enumerate(zip(given, kept, strict=True)))
     else:
         return ""
     return next(filter(None, inner), "")

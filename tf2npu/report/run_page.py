@@ -1,8 +1,8 @@
-"""Runs as the index page shows them: texts in the reader's language, and a link to the finding at which a run failed."""
+"""Runs as their pages show them: texts in the reader's language, and a link to the finding at which a run failed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from tf2npu.findings import Finding
@@ -12,23 +12,21 @@ from tf2npu.report.model import FileReport, Report
 from tf2npu.report.run_document import RunDocument
 
 
-def runs(report: Report, texts: Catalogue, site_of: Callable[[FileReport, Finding, int], Any]) -> Iterator[dict[str, Any]]:
-    """Each run, the last one first.  site_of: the link to a finding, by its file and its number there from 1."""
-    for run in report.runs:
-        found = _finding(report, run)
-        site = site_of(*found) if found is not None else None
-        said = run_section.failed(run)
-        yield {
-            "of": run,
-            "sentence": texts.text(run_section.sentence(run)),
-            "stale": texts.text(run_section.stale(run)),
-            "failed": [texts.text(line) for line in said[: len(said) - (site is not None)]],
-            "site": site,
-            "ranks": run_section.of_ranks(run),
-            "shapes": [texts.text(line) for line in run_section.shape_changes(run)],
-            "compiled_for_each": texts.text(run_section.COMPILED_FOR_EACH),
-            "not_counted": texts.text(run_section.not_counted(run)),
-        }
+def told(
+    report: Report, run: RunDocument, texts: Catalogue, site_of: Callable[[FileReport, Finding, int], Any]
+) -> dict[str, Any]:  # fmt: skip
+    """What is said of a run before its sections.  site_of: the link to a finding, by its file and its number there from 1."""
+    found = _finding(report, run)
+    site = site_of(*found) if found is not None else None
+    said = run_section.failed(run)
+    return {
+        "of": run,
+        "sentence": texts.text(run_section.sentence(run)),
+        "stale": texts.text(run_section.stale(run)),
+        "failed": [texts.text(line) for line in said[: len(said) - (site is not None)]],
+        "site": site,
+        "not_counted": texts.text(run_section.not_counted(run)),
+    }
 
 
 def _finding(report: Report, run: RunDocument) -> tuple[FileReport, Finding, int] | None:

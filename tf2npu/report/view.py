@@ -16,6 +16,7 @@ from tf2npu.report.file_parts import FilePart, part_of_finding, part_of_line, pa
 from tf2npu.report.language import Catalogue, catalogue
 from tf2npu.report.model import FileReport, Report
 from tf2npu.report.places import n_places
+from tf2npu.report.proof import Proofs
 from tf2npu.report.rule_facts import RuleTexts
 from tf2npu.rules.engine.repeated_findings import other_places
 
@@ -124,6 +125,11 @@ class View:
     @cached_property
     def files_by_path(self) -> dict[str, FileReport]:
         return {file.path: file for file in self.report.files}
+
+    @cached_property
+    def proofs(self) -> Proofs:
+        """What runs say about findings."""
+        return Proofs(self.report)
 
     def href_of_place(self, text: str) -> str:
         """The way to a place as a report names it, "path:line" or "path:cell N:line"; "" where no page shows it."""

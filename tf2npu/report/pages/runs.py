@@ -1,37 +1,39 @@
-"""What `tf2npu run` and `tf2npu check` added to the report."""
+"""What `tf2npu run` and `tf2npu check` added to the report: a page for each run, the last one first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from tf2npu.report import check_section, run_page
+from tf2npu.report import run_page
 from tf2npu.report.page import Page
+from tf2npu.report.run_document import RunDocument
+from tf2npu.report.run_sections import REPORT_SECTIONS, RUN_SECTIONS
 from tf2npu.report.view import View
+
+_TEMPLATE = "pages/runs.html"
 
 
 def pages(view: View) -> Iterator[Page]:
-    if view.report.runs or view.report.check:
-        yield Page("runs.html", "pages/runs.html", lambda: _context(view))
+    if not view.report.runs:
+        if view.report.check:
+            yield Page("runs.html", _TEMPLATE, partial(_context, view, None))
+        return
+    for number, run in enumerate(view.report.runs, 1):
+        yield Page(_name(number), _TEMPLATE, partial(_context, view, run))
 
 
-def _context(view: View) -> dict[str, Any]:
-    report = view.report
+def _name(number: int) -> str:
+    """The page of a run by its number from 1."""
+    return "runs.html" if number == 1 else f"run-{number}.html"
+
+
+def _context(view: View, run: RunDocument | None) -> dict[str, Any]:
+    of_run = [] if run is None else [make(view, run) for make in RUN_SECTIONS]
+    of_report = [make(view) for make in REPORT_SECTIONS] if run is view.report.run else []
     return {
-        "runs": list(run_page.runs(report, view.texts, view.site)),
-        "check": _check(view, report.check) if report.check else None,
+        "shown": None if run is None else run_page.told(view.report, run, view.texts, view.site),
+        "others": [{"href": _name(n), "script": one["script"]} for n, one in enumerate(view.report.runs, 1)],
+        "sections": [section for section in (*of_run, *of_report) if section is not None],
     }
-
-
-def _check(view: View, check: check_section.CheckDocument) -> dict[str, Any]:
-    """A sentence, and a row for each mode."""
-    texts = view.texts
-    rows = [
-        {
-            "mode": mode["mode"], "verdict": texts.text(check_section.verdict(mode)),
-            "is_wrong": mode["verdict"] != "agrees", "first": check_section.first_difference(mode),
-            "change": texts.text(check_section.least_change(mode)),
-        }
-        for mode in check["modes"]
-    ]  # fmt: skip
-    return {"sentence": texts.text(check_section.sentence(check)), "rows": rows}

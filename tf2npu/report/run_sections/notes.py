@@ -1,0 +1,27 @@
+"""What the run log says in sentences: of precision, of tuning, of options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tf2npu.report.page import Section
+from tf2npu.report.run_document import RunDocument
+from tf2npu.report.view import View
+
+
+def precision(view: View, run: RunDocument) -> Section | None:
+    return _lines(view, "precision", "Precision", run.get("precision", ()))
+
+
+def tuning(view: View, run: RunDocument) -> Section | None:
+    return _lines(view, "tuning", "Tuning of operators", run.get("tuning", ()))
+
+
+def options(view: View, run: RunDocument) -> Section | None:
+    told = (f"{option['option']}: {option['effect']}" for option in run["options_without_effect"])
+    return _lines(view, "options", "Options without effect", told)
+
+
+def _lines(view: View, name: str, title: str, lines: Iterable[str]) -> Section | None:
+    shown = [view.texts.text(line) for line in lines]
+    return Section("notes", view.texts.text(title), {"lines": shown, "id": name}) if shown else None
