@@ -1,4 +1,4 @@
-"""A report of any size, as a tree of many projects gives it: what examples give, many times over, with the lengths of real files."""
+"""A report of any size, as a tree of many projects gives it: the examples, many times over, with the lengths of real files."""
 
 from __future__ import annotations
 
