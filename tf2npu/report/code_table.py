@@ -16,7 +16,7 @@ from tf2npu.report.aligned import Comparison, Row, compare
 from tf2npu.report.file_parts import MOST_LINE_CHARACTERS, FilePart
 from tf2npu.report.highlight import Piece, highlight, highlight_ranges
 from tf2npu.report.language import Catalogue
-from tf2npu.report.model import FileReport
+from tf2npu.report.model import FileReport, Lines
 from tf2npu.report.visible import ODD, code_point
 from tf2npu.scanner.ranges import Covering
 
@@ -72,10 +72,34 @@ def code_html(
     file: FileReport, part: FilePart, notes_at: dict[int, Markup], texts: Catalogue, targets: Container[int] = ()
 ) -> Markup:
     """The code of a page. notes_at: what is to be said under a line of the original.  targets: lines to which links lead."""
-    comparison = compare(file.source or "", file.changes)
-    shown = runs(rows_of(comparison.rows, part), set(notes_at))
+    comparison = _compared(_Identity(file))
+    rows = rows_of(comparison.rows, part) if file.changes else [Row(n, n, False) for n in range(part.first, part.last + 1)]
+    shown = runs(rows, set(notes_at))
     table = _Table(comparison, shown, notes_at, texts, targets, is_single=not file.changes)
     return Markup("\n".join(table.html(run) for run in shown))
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """A file as a key: the same one is asked for once a page."""
+
+    file: FileReport
+
+    def __hash__(self) -> int:
+        return id(self.file)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and self.file is other.file
+
+
+@lru_cache(maxsize=1)
+def _compared(of: _Identity) -> Comparison:
+    """Both texts of a file, for all of its pages; where nothing has changed there are no rows to compute."""
+    source = of.file.source or ""
+    if of.file.changes:
+        return compare(source, of.file.changes)
+    lines = Lines(source)
+    return Comparison(lines, lines, [])
 
 
 def rows_of(rows: list[Row], part: FilePart) -> list[Row]:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from tf2npu.findings import Finding, Level
 from tf2npu.report.code_table import code_html, seen, told
-from tf2npu.report.file_parts import n_lines_of, row_of, row_of_note
+from tf2npu.report.file_parts import n_left_out, n_lines_of, row_of, row_of_note
 from tf2npu.report.language import Catalogue
 from tf2npu.report.model import WORK_LEVELS, FileReport
 from tf2npu.report.places import n_places
@@ -39,7 +39,9 @@ def file_page(view: View, file: FileReport, number: int) -> dict[str, Any]:
     for before, note, after in zip([None, *notes], notes, [*notes[1:], None], strict=False):
         line = row_of_note(file, file.findings[note["number"] - 1], n_lines)
         by_line[line] = by_line.get(line, Markup("")) + _note_html(note, _walk(before, after, texts), texts)
+    n_missing = n_left_out(parts, n_lines) if len(parts) > 1 or part.last < n_lines else 0
     return {
+        "left_out": texts.text(f"{n_missing} lines without findings are not in this report.") if n_missing else "",
         "file": file, "levels": levels_of(file), "notes": [note for note in notes if not note["first"]],
         "code": code_html(file, part, by_line, texts, view.targets(file)), "number": number, "part": part,
         "neighbours": [name.partition("/")[2] for name in view.neighbours(file)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import deque
 from dataclasses import dataclass
 
@@ -17,6 +18,9 @@ MOST_LINE_CHARACTERS = 2_000
 """Characters of a line that are shown at once: ten rows of a wide screen. Longer lines are data."""
 MOST_CHARACTERS = 120_000
 """Characters of a page's lines, so that both columns with their colours stay below a megabyte."""
+
+MOST_PARTS = 50
+"""Pages of a file up to which all of it is shown: 50,000 lines. What is longer is data that was written as code."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,21 @@ def parts_of(file: FileReport) -> list[FilePart]:
     notes = sorted((row_of_note(file, finding, n_lines), number) for number, finding in enumerate(file.findings, 1))
     if len(notes) <= MOST_FINDINGS and len(source) + _written(file) <= MOST_CHARACTERS and n_lines <= MOST_LINES:
         return [FilePart(1, n_lines, tuple(number for _, number in notes))]
-    return _split(_weights(file), deque(notes))
+    return _worth_a_page(file, _split(_weights(file), deque(notes)))
+
+
+def _worth_a_page(file: FileReport, parts: list[FilePart]) -> list[FilePart]:
+    """All parts of a file of some; of one of very many, which is data, the first one and those with findings or changes."""
+    if len(parts) <= MOST_PARTS:
+        return parts
+    changed = sorted(change.span.line for change in file.changes)
+    spans = [(bisect_left(changed, part.first), bisect_right(changed, part.last)) for part in parts]
+    return [part for part, (low, high) in zip(parts, spans, strict=True) if part is parts[0] or part.numbers or low < high]
+
+
+def n_left_out(parts: list[FilePart], n_lines: int) -> int:
+    """Lines of a file that none of its pages shows."""
+    return n_lines - len({number for part in parts for number in range(part.first, part.last + 1)})
 
 
 def row_of_note(file: FileReport, finding: Finding, n_lines: int) -> int:
