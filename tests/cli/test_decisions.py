@@ -10,7 +10,7 @@ from tests.decisions.made import decided_of
 SOURCE = (
     "import tensorflow as tf\n"
     "e = tf.estimator.Estimator(**a)\n"
-    "y = tf.nn.separable_conv2d(x, d, p, [1, 1, 1, 1], 'SAME')\n"
+    "y = tf.math.accumulate_n([a, b])\n"
     "z = tf.py_func(f,\n"
     "    [y],  # the input\n"
     "    tf.float32)\n"
