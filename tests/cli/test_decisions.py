@@ -10,7 +10,7 @@ from tests.decisions.made import decided_of
 SOURCE = (
     "import tensorflow as tf\n"
     "e = tf.estimator.Estimator(**a)\n"
-    "y = tf.nn.separable_conv2d(x, d, p, [1, 1, 1, 1], 'SAME')\n"
+    "y = tf.math.accumulate_n([a, b])\n"
     "z = tf.py_func(f,\n"
     "    [y],  # the input\n"
     "    tf.float32)\n"
@@ -86,6 +86,20 @@ def test_a_second_conversion_gives_the_same_bytes(decide, tool, source, tmp_path
         tool("convert", source, tmp_path / "o", "--decisions", tmp_path / "d.toml", *words)
         assert tree(tmp_path / "o") == first
         assert (tmp_path / "o" / "tf2npu-report" / "report.json").read_bytes() == report
+
+
+def test_the_code_that_a_rule_shows_is_written(tool, tmp_path):
+    (tmp_path / "s").mkdir()
+    text = "import tensorflow as tf\n\ntf.app.flags.DEFINE_float('batch_size', 20, 'rows')  # of a step\n"
+    for name in ("a.py", "b.py"):
+        (tmp_path / "s" / name).write_text(text)
+    assert tool("convert", tmp_path / "s", tmp_path / "o").code == 1
+    before = (tmp_path / "o" / "a.py").read_text()
+    (tmp_path / "d.toml").write_text(decided_of(tmp_path / "o" / "tf2npu-report", {"NPU969": "edit"}))
+    assert tool("convert", tmp_path / "s", tmp_path / "o", "--decisions", tmp_path / "d.toml").code == 0
+    for name in ("a.py", "b.py"):
+        assert (tmp_path / "o" / name).read_text() == before.replace("DEFINE_float", "DEFINE_integer")
+    assert tool("convert", tmp_path / "o", tmp_path / "o2").code == 0
 
 
 def test_a_scan_and_a_diff_know_of_it(decide, tool, source, tmp_path):

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.one_python
 SOURCE = (
     "import tensorflow as tf\n"
     "e = tf.estimator.Estimator(**a)\n"
-    "y = tf.nn.separable_conv2d(x, d, p, [1, 1, 1, 1], 'SAME')\n"
+    "y = tf.math.accumulate_n([a, b])\n"
     "z = tf.py_func(f, [y], tf.float32)\n"
 )
 HOSTILE = '</script><img src=x onerror=document.title=\'owned\'>\u2028""" \\ = [x]'

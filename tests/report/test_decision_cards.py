@@ -12,6 +12,7 @@ from tf2npu.findings import FileResult, Finding, Level, Span, Status
 from tf2npu.report import as_html, as_sarif
 from tf2npu.report.build import build
 from tf2npu.report.decisions import decided, decisions, report_id, who_decided
+from tf2npu.report.effort import minutes_of
 from tf2npu.report.localized import localized
 from tf2npu.report.rule_facts import RuleTexts
 
@@ -145,6 +146,13 @@ def test_a_chinese_page_has_no_english_of_ours():
     page = pages_of(localized(build([result()]), "zh"))["decisions.html"]
     for text in ("Choose", "Leave it", "Take back", "undecided", "One answer", "Is this right", "values may change", "# decided"):
         assert text not in page
+
+
+def test_a_card_says_what_it_costs():
+    settings = build([of(at(1))]).effort
+    report = build([of(*(at(n) for n in range(1, 4)))])
+    middle = minutes_of(decisions(report, RuleTexts(report))[0], settings)
+    assert f"{middle * settings.low:.0f} to {middle * settings.high:.0f} minutes" in pages_of(report)["decisions.html"]
 
 
 def test_who_decided_is_told_with_numbers():

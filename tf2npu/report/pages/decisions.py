@@ -9,7 +9,8 @@ from typing import Any
 from tf2npu.file_findings import REFUSED_DECISION, STALE_DECISION
 from tf2npu.report.card_data import blocks
 from tf2npu.report.cards import MOST_PLACES, Card, card_of, folders, packed
-from tf2npu.report.decisions import LABELS, Decided, decided, decisions, report_id
+from tf2npu.report.decisions import LABELS, Decided, Decision, decided, decisions, report_id
+from tf2npu.report.effort import minutes_of
 from tf2npu.report.listing import page_of_list
 from tf2npu.report.page import Page
 from tf2npu.report.view import View
@@ -41,9 +42,20 @@ def pages(view: View) -> Iterator[Page]:
 
 
 def _context(view: View, about: dict[str, Any], shown: list[Card | Decided], number: int) -> dict[str, Any]:
-    cards = [(card, view.texts.text(card.question), folders(view, card.decision)) for card in shown if isinstance(card, Card)]
+    cards = [
+        (card, view.texts.text(card.question), _minutes(view, card.decision), folders(view, card.decision))
+        for card in shown
+        if isinstance(card, Card)
+    ]
     done = [(one, folders(view, one), max(0, len(one.sites) - MOST_PLACES)) for one in shown if isinstance(one, Decided)]
     return {**about, "cards": cards, "done": done, "number": number}
+
+
+def _minutes(view: View, decision: Decision) -> str:
+    """What a decision costs, as the range of the estimate."""
+    settings = view.report.effort
+    minutes = minutes_of(decision, settings)
+    return view.texts.text(f"{minutes * settings.low:.0f} to {minutes * settings.high:.0f} minutes")
 
 
 def _untold(view: View) -> list[tuple[str, str]]:
