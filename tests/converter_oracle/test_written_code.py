@@ -45,26 +45,3 @@ def test_gradients_in_a_graph_come_in_pairs_as_those_of_eager_execution() -> Non
         ((gradient, variable),) = gradients(tf.constant(X))
         session.run(tf.global_variables_initializer())
         assert variable is weight and session.run(gradient) == X.sum()
-
-
-def test_a_dataset_from_a_generator_takes_the_types_and_shapes_of_the_queue() -> None:
-    code = written("q = tf.FIFOQueue(9, [tf.int32, tf.float32], shapes=[(), (2,)])", "NPU924")
-    names: dict[str, object] = {"tf": tf, "generator": lambda: iter([(1, X[0]), (2, X[1])])}
-    with tf.Graph().as_default():
-        exec(code, names)
-        dataset = names["dataset"]
-        assert isinstance(dataset, tf.data.Dataset)
-        number, row = tf.data.make_one_shot_iterator(dataset).get_next()
-        with tf.Session() as session:
-            read = [session.run([number, row]) for _ in range(2)]
-    assert [int(n) for n, _ in read] == [1, 2] and np.array_equal(read[1][1], X[1])
-
-
-def test_files_of_a_producer_are_the_elements_of_the_dataset() -> None:
-    code = written("q = tf.train.slice_input_producer([images, labels], num_epochs=1, shuffle=False)", "NPU911")
-    names: dict[str, object] = {"tf": tf, "images": X, "labels": MASK}
-    with tf.Graph().as_default():
-        exec(code, names)
-        image, label = tf.data.make_one_shot_iterator(names["dataset"]).get_next()
-        with tf.Session() as session:
-            assert [bool(session.run([image, label])[1]) for _ in MASK] == MASK.tolist()

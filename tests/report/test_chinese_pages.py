@@ -44,9 +44,9 @@ SEEN = """
 """
 NAMES = re.compile(
     r"\b(?:tf2npu|tensorflow|horovod|keras|numpy|np|tf|hvd|npu\w*|NPU\d*|GPU|CPU|TPU|API|APIs|AI|XLA|CUDA|NVIDIA|HCCL|Ascend|SARIF|JSON|TOML"
-    r"|TensorFlow|Horovod|Estimator|Python|Markdown|pyproject\.toml|epoch|rank|batch|config|dtype|None|True|False|placeholder|reader|run|with)\b"
+    r"|TensorFlow|Horovod|Estimator|Python|Markdown|pyproject\.toml|epoch|rank|batch|config|dtype|None|True|False|placeholder|reader|run|with|Esc|Enter|pkg)\b"
 )
-"""Names of products, formats and parts of programs, which are the same in Chinese."""
+"""Names of products, formats, keys and parts of programs, which are the same in Chinese, and a folder of the report."""
 IDENTIFIER = re.compile(r"[\w./\[\]()'\"=:*<>-]*[_.()=*\[\]/][\w./\[\]()'\"=:*<>-]*|\b[A-Z]\w*[A-Z]\w*\b|--?[\w-]+|\w*\d\w*")
 WORD = re.compile(r"[A-Za-z]{3,}")
 

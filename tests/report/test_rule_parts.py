@@ -30,18 +30,21 @@ def report():
     return build([convert_source(BATCH, "train.py")])
 
 
+def pages_of(report):
+    return {name: text for name, text in as_html.Pages(report).texts() if name.endswith(".html")}
+
+
 def test_the_pages_tell_the_reason_of_the_part(report):
-    pages = dict(as_html.Pages(report).texts())
-    assert len(pages) == 2
-    for text in pages.values():
-        assert SMALLER_LAST_BATCH in text
-        assert BUCKETS not in text
+    pages = pages_of(report)
+    telling = {name for name, text in pages.items() if SMALLER_LAST_BATCH in text}
+    assert "rules.html" in telling and any(name.startswith("files/") for name in telling)
+    assert all(BUCKETS not in text for text in pages.values())
 
 
 def test_chinese_pages_do_so_too(report):
-    pages = dict(as_html.Pages(localized(report, "zh")).texts())
-    assert all("drop_remainder" in text and SMALLER_LAST_BATCH not in text for text in pages.values())
-    assert all("桶" not in text for text in pages.values())
+    pages = pages_of(localized(report, "zh"))
+    assert "drop_remainder" in pages["rules.html"]
+    assert all(SMALLER_LAST_BATCH not in text and "桶" not in text for text in pages.values())
 
 
 def test_sarif_tells_it_of_the_rule_and_of_the_result(report):
@@ -92,20 +95,24 @@ def test_each_finding_of_such_a_rule_names_its_part():
 
 
 def test_ids_of_rules_lead_to_where_the_index_explains_them(report):
-    pages = dict(as_html.Pages(report).texts())
+    pages = pages_of(report)
+    n_linked = 0
     for name, text in pages.items():
-        shown = re.findall(r"(<a href=\"(?:\.\./index\.html)?#rule-(NPU\d+)\">)?<code>(NPU\d+)</code>", text)
+        shown = re.findall(r"(<a href=\"(?:\.\./)?rules\.html#rule-(NPU\d+)\">)?<code>(NPU\d+)</code>", text)
         linked = [(target, rule) for _, target, rule in shown if target]
-        assert linked and all(target == rule for target, rule in linked), name
-        assert all(f'<dt id="rule-{rule}">' in pages["index.html"] for _, _, rule in shown)
-        assert len(shown) - len(linked) == text.count('<dt id="rule-'), "only the explanation itself is no link"
+        assert all(target == rule for target, rule in linked), name
+        assert all(f'<section class="rule" id="rule-{rule}"' in pages["rules.html"] for _, _, rule in shown)
+        assert len(shown) - len(linked) == text.count('<section class="rule" '), "only the explanation itself is no link"
+        n_linked += len(linked)
+    assert n_linked > 2
 
 
 def test_a_rule_that_this_version_does_not_know_is_no_link():
     finding = Finding("NPU0", Level.MANUAL, Span(1, 1, 1, 2), "said by a later version")
     strange = Report([FileReport("m.py", Status.UNCHANGED, [finding], source="x\n")])
-    for text in dict(as_html.Pages(strange).texts()).values():
-        assert "NPU0" in text and "#rule-" not in text
+    pages = pages_of(strange)
+    assert all("#rule-" not in text for text in pages.values())
+    assert {"decisions.html", "findings.html"} <= {name for name, text in pages.items() if "NPU0" in text}
 
 
 def test_doc_leads_to_a_heading_of_our_documentation():
