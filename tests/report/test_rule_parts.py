@@ -14,6 +14,7 @@ from tf2npu.report import as_html, as_json, as_sarif, rule_list
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized
 from tf2npu.report.model import FileReport, Report
+from tf2npu.report.view import page_name
 from tf2npu.rules import all_rules, rule_parts
 
 ROOT = Path(__file__).parents[2]
@@ -32,15 +33,17 @@ def report():
 
 def test_the_pages_tell_the_reason_of_the_part(report):
     pages = dict(as_html.Pages(report).texts())
-    assert len(pages) == 2
-    for text in pages.values():
-        assert SMALLER_LAST_BATCH in text
-        assert BUCKETS not in text
+    for name in ("rules.html", page_name("train.py")):
+        assert SMALLER_LAST_BATCH in pages[name], name
+    for name, text in pages.items():
+        assert BUCKETS not in text, name
 
 
 def test_chinese_pages_do_so_too(report):
     pages = dict(as_html.Pages(localized(report, "zh")).texts())
-    assert all("drop_remainder" in text and SMALLER_LAST_BATCH not in text for text in pages.values())
+    for name in ("findings.html", "rules.html", page_name("train.py")):
+        assert "drop_remainder" in pages[name], name
+    assert all(SMALLER_LAST_BATCH not in text for text in pages.values())
     assert all("桶" not in text for text in pages.values())
 
 
@@ -91,21 +94,25 @@ def test_each_finding_of_such_a_rule_names_its_part():
     assert n_found > 200
 
 
-def test_ids_of_rules_lead_to_where_the_index_explains_them(report):
+def test_ids_of_rules_lead_to_where_the_page_of_rules_explains_them(report):
     pages = dict(as_html.Pages(report).texts())
     for name, text in pages.items():
-        shown = re.findall(r"(<a href=\"(?:\.\./index\.html)?#rule-(NPU\d+)\">)?<code>(NPU\d+)</code>", text)
+        shown = re.findall(r"(<a href=\"(?:\.\./)?rules\.html#rule-(NPU\d+)\">)?<code>(NPU\d+)</code>", text)
         linked = [(target, rule) for _, target, rule in shown if target]
-        assert linked and all(target == rule for target, rule in linked), name
-        assert all(f'<dt id="rule-{rule}">' in pages["index.html"] for _, _, rule in shown)
+        assert all(target == rule for target, rule in linked), name
+        assert linked or not name.startswith(("findings", "files/")), name
+        assert all(f'<dt id="rule-{rule}">' in pages["rules.html"] for _, _, rule in shown)
         assert len(shown) - len(linked) == text.count('<dt id="rule-'), "only the explanation itself is no link"
 
 
 def test_a_rule_that_this_version_does_not_know_is_no_link():
     finding = Finding("NPU0", Level.MANUAL, Span(1, 1, 1, 2), "said by a later version")
     strange = Report([FileReport("m.py", Status.UNCHANGED, [finding], source="x\n")])
-    for text in dict(as_html.Pages(strange).texts()).values():
-        assert "NPU0" in text and "#rule-" not in text
+    pages = dict(as_html.Pages(strange).texts())
+    assert "rules.html" not in pages
+    for name in ("decisions.html", "findings.html", page_name("m.py")):
+        assert "NPU0" in pages[name], name
+    assert all("#rule-" not in text for text in pages.values())
 
 
 def test_doc_leads_to_a_heading_of_our_documentation():
