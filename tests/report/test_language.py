@@ -136,7 +136,9 @@ def tool_report():
 
     def render(chosen: str) -> str:
         if chosen == "html":
-            return next(text for _, text in as_html.Pages(localized(report, "zh")).texts())
+            return "".join(
+                dict(as_html.Pages(localized(report, "zh")).texts())[name] for name in ("index.html", "decisions.html")
+            )
         return folder.text_of(report, chosen)
 
     return render
@@ -150,12 +152,34 @@ def test_a_page_of_a_file_is_chinese_but_for_its_code():
     report.language = "zh"
     pages = dict(as_html.Pages(localized(report, report.language)).texts())
     page = next(text for name, text in pages.items() if name.startswith("files/"))
-    not_said = r"<(style|script)\b.*?</\1>|<td.*?</td>|<code>.*?</code>"
+    assert said_in_latin(page, "m.py") == []
+    assert "# Write: Before After" in re.sub(r"<[^>]+>", "", page)
+
+
+def said_in_latin(page: str, *names: str) -> list[str]:
+    """What a page says, code aside, that is not Chinese and no name."""
+    not_said = r"<(style|script|pre)\b.*?</\1>|<td.*?</td>|<code>.*?</code>|<bdi.*?</bdi>"
     body = re.sub(not_said, "", page, flags=re.DOTALL)
     said = [text.strip() for text in re.findall(r">([^<>]+)<", body) if re.search("[A-Za-z]{3}", text)]
-    allowed = ("tf2npu", "m.py", "NPU")
-    assert [text for text in said if not is_chinese(text) and not text.startswith(allowed)] == []
-    assert "# Write: Before After" in re.sub(r"<[^>]+>", "", page)
+    return [text for text in said if not is_chinese(text) and not text.startswith(("tf2npu", "NPU", *names))]
+
+
+def test_no_page_of_the_report_says_anything_in_english():
+    from tf2npu.report.build import build
+
+    code = (
+        "import tensorflow as tf\ns = tf.Session(**k)\ny = tf.py_func(f, [], tf.float32)\nd = tf.data.Dataset.range(9).batch(3)\n"
+    )
+    report = replace(build([convert_source(code, "m.py")]), language="zh")
+    pages = {n: text for n, text in as_html.Pages(localized(report, "zh")).texts() if n.endswith(".html")}
+    assert {"index.html", "decisions.html", "findings.html", "files.html", "apis.html", "rules.html"} <= pages.keys()
+    assert {name: said for name, page in pages.items() if (said := said_in_latin(page, "m.py"))} == {}
+    fields = [
+        text
+        for page in pages.values()
+        for text in re.findall(r'(?:aria-label|placeholder|data-[a-z-]+)="([A-Za-z][^"]* [^"]*)"', page)
+    ]
+    assert [text for text in fields if not is_chinese(text)] == []
 
 
 def test_rules_are_explained_in_chinese():
@@ -167,10 +191,11 @@ def test_rules_are_explained_in_chinese():
 def test_levels_statuses_and_verdicts_are_chinese_where_they_are_shown_and_english_where_they_are_data():
     words = {word.value for kind in (Level, Status, Verdict) for word in kind}
     assert all(is_chinese(catalogue("zh").word(word)) and catalogue("en").word(word) == word for word in words)
-    page = dict(as_html.Pages(replace(sample(), language="zh")).texts())["index.html"]
-    assert re.findall(r'<option value="(\w+)">', page)[:3] == ["failed", "unsupported", "manual"]
-    assert not words & set(re.findall(r">(?:\d+ )?(\w+)</(?:span|dt|option)>", page))
-    assert "<title>tf2npu 报告</title>" in page
+    pages = {n: text for n, text in as_html.Pages(replace(sample(), language="zh")).texts() if n.endswith(".html")}
+    assert re.findall(r'<option value="(\w+)">', pages["decisions.html"])[:3] == ["failed", "unsupported", "manual"]
+    for name, page in pages.items():
+        assert not words & set(re.findall(r">(?:\d+ )?(\w+)</(?:span|dt|option)>", page)), name
+    assert "<title>tf2npu 报告</title>" in pages["index.html"]
     kept = catalogue("zh").text("Nothing closes this session: call fixed.close() when the work is done, or use a with statement.")
     assert "fixed.close()" in kept, "a name of the user's is no level"
 
