@@ -110,7 +110,7 @@ def test_workers_and_this_process_give_the_same(tool, project, tmp_path, session
     tool("convert", project, tmp_path / "one", "--jobs", "1", "--no-cache")
     tool("convert", project, tmp_path / "three", "--jobs", "3", "--no-cache")
     assert tree(tmp_path / "one") == tree(tmp_path / "three")
-    names = ("report.json", "report.sarif", "index.html")
+    names = ("report.json", "report.sarif", "index.html", "decisions.html", "findings.html", "files.html", "apis.html")
     assert all((tmp_path / "one" / "tf2npu-report" / n).read_bytes() == (tmp_path / "three" / "tf2npu-report" / n).read_bytes()
                for n in names)  # fmt: skip
 

@@ -9,13 +9,14 @@ import pytest
 
 from tests.report import samples
 from tests.report.browser import Browser
-from tf2npu.report import as_html, folder
+from tf2npu.report import folder
+from tf2npu.report.view import page_name
 
 pytestmark = pytest.mark.one_python
 
 SHOWN = """
 (() => {
-  const table = document.getElementById("file-table"), tools = document.querySelector('[data-for="file-table"]');
+  const table = document.getElementById("files"), tools = document.querySelector('[data-for="files"]');
   return JSON.stringify({
     rows: [...table.tBodies[0].rows].filter((e) => e.checkVisibility()).map((e) => e.cells[0].textContent),
     words: tools.querySelector("input").value, status: tools.querySelector("select").value,
@@ -24,14 +25,14 @@ SHOWN = """
 """
 FILTER = """
 (() => {
-  const tools = document.querySelector('[data-for="file-table"]');
+  const tools = document.querySelector('[data-for="files"]');
   const [field, choice] = [tools.querySelector("input"), tools.querySelector("select")];
   field.value = "py &+"; field.dispatchEvent(new Event("input"));
   field.value = "p y"; field.dispatchEvent(new Event("input"));
   choice.value = "%s"; choice.dispatchEvent(new Event("change"));
 })()
 """
-SORT = 'document.querySelector("#file-table th button").click()'
+SORT = 'document.querySelector("#files th button").click()'
 
 
 @pytest.fixture
@@ -42,9 +43,9 @@ def browser(tmp_path) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def index(tmp_path) -> Path:
+def files(tmp_path) -> Path:
     folder.write(samples.sample(), tmp_path / "report", ["html"])
-    return tmp_path / "report" / "index.html"
+    return tmp_path / "report" / "files.html"
 
 
 def shown(browser: Browser) -> dict[str, Any]:
@@ -57,8 +58,8 @@ def go(browser: Browser, step: str) -> None:
     browser.wait_for("Page.loadEventFired")
 
 
-def test_filter_and_order_come_back_by_going_back_and_reloading(browser, index):
-    browser.open(index.as_uri())
+def test_filter_and_order_come_back_by_going_back_and_reloading(browser, files):
+    browser.open(files.as_uri())
     at_first = shown(browser)
     browser.ask(FILTER % "converted")
     browser.ask(SORT)
@@ -66,8 +67,8 @@ def test_filter_and_order_come_back_by_going_back_and_reloading(browser, index):
     left = shown(browser)
     assert 0 < len(left["rows"]) < len(at_first["rows"]) and left["order"] == "descending"
     assert left["rows"] == sorted(left["rows"], reverse=True) != [row for row in at_first["rows"] if row in left["rows"]]
-    go(browser, f"location.href = '{as_html.page_name('train.py')}'")
-    assert browser.ask("document.getElementById('file-table')") is None
+    go(browser, f"location.href = '{page_name('train.py')}'")
+    assert browser.ask("document.getElementById('files')") is None
     go(browser, "history.back()")
     assert shown(browser) == left
     go(browser, "location.reload()")
@@ -75,22 +76,22 @@ def test_filter_and_order_come_back_by_going_back_and_reloading(browser, index):
     assert not browser.complaints()
 
 
-def test_a_copied_address_shows_the_same_and_one_without_it_shows_all(browser, index):
-    browser.open(index.as_uri())
+def test_a_copied_address_shows_the_same_and_one_without_it_shows_all(browser, files):
+    browser.open(files.as_uri())
     at_first = shown(browser)
     browser.ask(FILTER % "failed")
     browser.ask(SORT)
     left = shown(browser)
-    browser.open(index.as_uri() + left["search"] + "#files")
+    browser.open(files.as_uri() + left["search"] + "#main")
     assert shown(browser) == left and left["rows"] == ["broken.py"]
-    browser.open(index.as_uri())
+    browser.open(files.as_uri())
     assert shown(browser) == at_first and at_first["search"] == ""
 
 
-def test_going_back_inside_of_a_page_undoes_what_was_filtered_and_sorted_since(browser, index):
-    browser.open(index.as_uri())
+def test_going_back_inside_of_a_page_undoes_what_was_filtered_and_sorted_since(browser, files):
+    browser.open(files.as_uri())
     at_first = shown(browser)
-    browser.ask("location.hash = 'files'")
+    browser.ask("location.hash = 'main'")
     browser.ask(FILTER % "failed")
     browser.ask(SORT)
     assert shown(browser)["rows"] == ["broken.py"]
@@ -98,27 +99,29 @@ def test_going_back_inside_of_a_page_undoes_what_was_filtered_and_sorted_since(b
     assert shown(browser) == at_first
 
 
-@pytest.mark.parametrize("query", ["?file-table-only=%3Cb%3E&file-table-by=99", "?file-table-by=-x&file-table=%FF%00", "?&&="])
-def test_a_damaged_address_does_no_harm(browser, index, query):
-    browser.open(index.as_uri() + query)
+@pytest.mark.parametrize("query", ["?files-only=%3Cb%3E&files-by=99", "?files-by=-x&files=%FF%00", "?&&="])
+def test_a_damaged_address_does_no_harm(browser, files, query):
+    browser.open(files.as_uri() + query)
     assert shown(browser)["status"] == "" and shown(browser)["order"] is None
     assert not browser.complaints()
 
 
 LINES = """
-JSON.stringify([...document.querySelectorAll("#api-table th code, #file-table th .path")].map((e) => {
+JSON.stringify([...document.querySelectorAll("#apis th code, #files th .path")].map((e) => {
   const range = document.createRange(); range.selectNodeContents(e);
   return [e.textContent, new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size];
 }))
 """
 
 
-def test_names_stay_whole_on_a_telephone(browser, index):
-    browser.open(index.as_uri())
-    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
-    lines = dict(json.loads(browser.ask(LINES)))
+def test_names_stay_whole_on_a_telephone(browser, files):
+    lines: dict[str, int] = {}
+    for page in (files, files.with_name("apis.html")):
+        browser.open(page.as_uri())
+        browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+        lines |= dict(json.loads(browser.ask(LINES)))
+        assert browser.ask("document.documentElement.scrollWidth <= 390"), "tables scroll, the page does not"
     for name in ("tensorflow.Session", "tensorflow.py_func", "broken.py", "tensorflow.float32"):
         assert lines[name] == 1, lines
     for name, n_lines in lines.items():
         assert n_lines <= 1 + len(name) // 15, (name, n_lines)
-    assert browser.ask("document.documentElement.scrollWidth <= 390"), "tables scroll, the page does not"

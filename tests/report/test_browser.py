@@ -6,15 +6,16 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from tests.report import samples
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
-from tf2npu.report import as_html, folder
+from tf2npu.report import folder
 from tf2npu.report.build import build
-from tf2npu.report.content_policy import hash_source
 from tf2npu.report.model import Distribution
+from tf2npu.report.view import page_name
 
 pytestmark = pytest.mark.one_python
 
@@ -59,12 +60,13 @@ def browse(chromium: str, url: str, profile: Path, *flags: str) -> tuple[str, st
 
 
 def probe(chromium: str, page: Path, code: str, profile: Path, fragment: str = "", flags: tuple[str, ...] = ()) -> dict:
-    """Answers of `code`, which fills the object `answers`, run in a copy of the page that admits this one script too."""
+    """Answers of `code`, which fills the object `answers`, run in a copy of the page with one script more beside it."""
     script = PROBE % code
     text = page.read_text(encoding="utf-8")
-    policy = f"script-src {html.escape(hash_source(script))} "
-    copy = page.with_name(f"probe-{page.name}")
-    copy.write_text(text.replace("script-src ", policy).replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
+    copy, beside = page.with_name(f"probe-{page.name}"), page.with_name(f"probe-{page.stem}.js")
+    beside.write_text(script, encoding="utf-8")
+    assert text.count("</body>") == 1
+    copy.write_text(text.replace("</body>", f'<script src="{quote(beside.name)}"></script></body>'), encoding="utf-8")
     document, log = browse(chromium, copy.as_uri() + fragment, profile, *flags)
     found = re.search(r"ANSWERS(\{.*\})ANSWERS", document, re.DOTALL)
     assert found, document[-2000:] + log
@@ -75,53 +77,57 @@ def probe(chromium: str, page: Path, code: str, profile: Path, fragment: str = "
 
 
 def test_no_page_runs_foreign_code_or_complains(chromium, report_folder, tmp_path):
-    for number, page in enumerate([report_folder / "index.html", *sorted((report_folder / "files").glob("*.html"))]):
+    for number, page in enumerate([*sorted(report_folder.glob("*.html")), *sorted((report_folder / "files").glob("*.html"))]):
         document, log = browse(chromium, page.as_uri(), tmp_path / str(number))
         assert 'class="js"' in document  # our own script ran
-        assert "<title>owned" not in document
+        assert "<title>owned" not in document and "<title>" in document
         assert "CONSOLE" not in log, log  # neither errors nor refusals of the content security policy
 
 
-def test_the_index_filters_and_sorts(chromium, report_folder, tmp_path):
+def test_lists_filter_and_sort(chromium, report_folder, tmp_path):
     code = """
-    const tools = document.querySelector('[data-for="file-table"]');
-    answers.all = count("#file-table tbody tr");
+    const tools = document.querySelector('[data-for="files"]');
+    answers.all = count("#files tbody tr");
     const field = tools.querySelector("input");
     field.value = "plain"; field.dispatchEvent(new Event("input"));
-    answers.found = count("#file-table tbody tr");
+    answers.found = count("#files tbody tr");
     answers.said = tools.querySelector("[role=status]").textContent;
-    field.value = ""; field.dispatchEvent(new Event("input"));
-    const level = document.querySelector('[data-for="todo-list"] select');
+    """
+    total = 5 + len(samples.HOSTILE_NAMES)
+    answers = probe(chromium, report_folder / "files.html", code, tmp_path / "1")
+    assert answers == {"all": total, "found": 1, "said": f"1 of {total} files shown"}
+    code = """
+    const level = document.querySelector('[data-for="decisions"] select');
     level.value = "unsupported"; level.dispatchEvent(new Event("change"));
-    answers.groups = [...document.querySelectorAll("#todo-list details")].filter((e) => !e.hidden).length;
-    const head = document.querySelector("#api-table th");
-    const first = () => document.querySelector("#api-table tbody th").textContent;
+    answers.cards = count("#decisions .decision");
+    """
+    assert probe(chromium, report_folder / "decisions.html", code, tmp_path / "2") == {"cards": 1}
+    code = """
+    const head = document.querySelector("#apis th");
+    const first = () => document.querySelector("#apis tbody th").textContent;
     head.querySelector("button").click();
     answers.up = [first(), head.getAttribute("aria-sort")];
     head.querySelector("button").click();
     answers.down = [first(), head.getAttribute("aria-sort")];
     """
-    answers = probe(chromium, report_folder / "index.html", code, tmp_path)
-    total = 5 + len(samples.HOSTILE_NAMES)
-    assert (answers["all"], answers["found"], answers["said"]) == (total, 1, f"1 of {total} files shown")
-    assert answers["groups"] == 1
-    assert answers["up"] == ["tensorflow.Session", "ascending"]
-    assert answers["down"] == ["tensorflow.x", "descending"]
+    answers = probe(chromium, report_folder / "apis.html", code, tmp_path / "3")
+    assert answers == {"up": ["tensorflow.Session", "ascending"], "down": ["tensorflow.x", "descending"]}
 
 
 def test_a_page_folds_and_unfolds_and_stands_side_by_side(chromium, report_folder, tmp_path):
     code = """
-    const seen = (n) => document.getElementById("L" + n).checkVisibility();
-    answers.folded = [seen(35), seen(15)];
+    const fold = document.querySelector("details.fold").querySelector("pre");
+    const seen = () => [document.getElementById("L35").checkVisibility(), fold.checkVisibility()];
+    answers.folded = seen();
     document.querySelector("[data-unfold]").click();
-    answers.open = [seen(35), seen(15)];
-    const cells = document.getElementById("L35").querySelectorAll(".t");
+    answers.open = seen();
+    const cells = document.getElementById("L35").querySelectorAll("td:not(.n)");
     const [left, right] = [...cells].map((cell) => cell.getBoundingClientRect());
     answers.aligned = left.top === right.top && left.right <= right.left + 60;
     answers.inserted = document.querySelector("ins").textContent;
     answers.wide = document.documentElement.scrollWidth <= document.documentElement.clientWidth;
     """
-    page = report_folder / as_html.page_name("train.py")
+    page = report_folder / page_name("train.py")
     answers = probe(chromium, page, code, tmp_path)
     assert answers["folded"] == [True, False]
     assert answers["open"] == [True, True]
@@ -131,8 +137,11 @@ def test_a_page_folds_and_unfolds_and_stands_side_by_side(chromium, report_folde
 
 
 def test_a_link_to_a_folded_line_opens_it(chromium, report_folder, tmp_path):
-    code = 'answers.seen = document.getElementById("L15").checkVisibility();'
-    page = report_folder / as_html.page_name("train.py")
+    code = """
+    const folded = [...document.querySelectorAll("details.fold pre")].find((e) => /^15$/m.test(e.textContent));
+    answers.seen = folded.checkVisibility();
+    """
+    page = report_folder / page_name("train.py")
     assert probe(chromium, page, code, tmp_path, "#L15") == {"seen": True}
 
 
@@ -148,20 +157,25 @@ def test_nothing_is_cut_off_in_a_narrow_window(chromium, tmp_path):
     page = "answers.page = [...document.querySelectorAll('.note')].every((e) => e.getBoundingClientRect().right <= innerWidth);"
     narrow = ("--window-size=500,900",)
     assert probe(chromium, tmp_path / "index.html", index, tmp_path / "1", flags=narrow) == {"index": True}
-    assert probe(chromium, tmp_path / as_html.page_name("train.py"), page, tmp_path / "2", flags=narrow) == {"page": True}
+    assert probe(chromium, tmp_path / page_name("train.py"), page, tmp_path / "2", flags=narrow) == {"page": True}
 
 
 def test_places_that_share_a_row_are_counted(chromium, tmp_path):
     findings = [Finding("NPU404", Level.MANUAL, Span(n, 1, n, 2), "the same") for n in range(1, 8)]
     data = b"x = 1\n" * 8
     folder.write(build([FileResult("m.py", Status.UNCHANGED, findings, [], data, data)]), tmp_path, ["html"])
-    code = "answers.said = document.querySelector('[data-for=\"todo-list\"] [role=status]').textContent;"
-    assert probe(chromium, tmp_path / "index.html", code, tmp_path / "1") == {"said": "7 of 7 findings shown"}
+    for name in ("decisions", "findings"):
+        code = f"answers.said = document.querySelector('[data-for={name}] [role=status]').textContent;"
+        assert probe(chromium, tmp_path / f"{name}.html", code, tmp_path / name) == {"said": "7 of 7 findings shown"}
 
 
 def on_paper(page: Path) -> Path:
     """A copy of a page whose rules for print hold on the screen."""
-    lines = page.read_text(encoding="utf-8").replace("@media print", "@media all").splitlines(keepends=True)
+    text, sheets = page.read_text(encoding="utf-8"), ""
+    for name in re.findall(r'<link rel="stylesheet" href="([^"]+)">', text):
+        css = (page.parent / name).read_text(encoding="utf-8")
+        sheets += css.replace("@media print", "@media all")
+    lines = text.replace("</head>", f"<style>{sheets}</style></head>").splitlines(keepends=True)
     copy = page.with_name(f"paper-{page.name}")
     copy.write_text("".join(line for line in lines if "Content-Security-Policy" not in line), encoding="utf-8")
     return copy
@@ -175,48 +189,48 @@ def test_a_printed_page_has_both_sides_and_their_colours(chromium, report_folder
     answers.marks = getComputedStyle(document.querySelector("ins")).printColorAdjust;
     answers.field = count(".tools input, .tools select, .tools button");
     """
-    page = on_paper(report_folder / as_html.page_name("train.py"))
+    page = on_paper(report_folder / page_name("train.py"))
     answers = probe(chromium, page, code, tmp_path, flags=("--window-size=718,1000",))  # A4 with Chromium's margins
     assert answers == {"cut": 0, "some": True, "marks": "exact", "field": 0}
 
 
 def test_printing_shows_closed_groups_and_says_what_is_filtered(chromium, report_folder, tmp_path):
     code = """
-    const groups = [...document.querySelectorAll("#todo-list details")];
+    const groups = [...document.querySelectorAll("#decisions details")];
     for (const group of groups) group.open = false;
     dispatchEvent(new Event("beforeprint"));
-    answers.open = groups.every((e) => e.open);
-    const level = document.querySelector('[data-for="todo-list"] select');
+    answers.open = groups.length > 0 && groups.every((e) => e.open);
+    const level = document.querySelector('[data-for="decisions"] select');
     level.value = "unsupported"; level.dispatchEvent(new Event("change"));
-    answers.said = count('[data-for="todo-list"] [role=status]');
+    answers.said = count('[data-for="decisions"] [role=status]');
     dispatchEvent(new Event("afterprint"));
     answers.closed = groups.every((e) => !e.open);
     """
-    answers = probe(chromium, on_paper(report_folder / "index.html"), code, tmp_path)
+    answers = probe(chromium, on_paper(report_folder / "decisions.html"), code, tmp_path)
     assert answers == {"open": True, "said": 1, "closed": True}
 
 
 def test_what_a_search_finds_is_seen(chromium, report_folder, tmp_path):
     code = """
-    const groups = [...document.querySelectorAll("#todo-list details")];
-    for (const group of groups) group.open = false;
-    const field = document.querySelector('[data-for="todo-list"] input');
-    const row = document.querySelector("#todo-list [data-row]");
-    field.value = row.querySelector("a").textContent; field.dispatchEvent(new Event("input"));
-    answers.seen = row.checkVisibility();
+    const field = document.querySelector('[data-for="decisions"] input');
+    const card = document.querySelector("#decisions [data-row]");
+    field.value = card.querySelector("a.path").textContent; field.dispatchEvent(new Event("input"));
+    answers.seen = card.checkVisibility();
+    answers.cards = count("#decisions .decision");
     """
-    assert probe(chromium, report_folder / "index.html", code, tmp_path) == {"seen": True}
+    assert probe(chromium, report_folder / "decisions.html", code, tmp_path) == {"seen": True, "cards": 1}
 
 
 def test_a_damaged_link_is_no_error(chromium, report_folder, tmp_path):
     code = 'answers.folds = document.querySelectorAll("details.fold").length > 0;'
-    page = report_folder / as_html.page_name("train.py")
+    page = report_folder / page_name("train.py")
     assert probe(chromium, page, code, tmp_path, "#%E0%A4%A") == {"folds": True}
 
 
 def test_text_has_contrast_in_light_and_in_dark(report_folder):
-    css = (Path(as_html.__file__).parent / "htmlfiles" / "report.css").read_text(encoding="utf-8")
-    light, dark = re.findall(r":root \{(.*?)\n? *\}", css, re.DOTALL)[:2]
+    css = (report_folder / "assets" / "report.css").read_text(encoding="utf-8")
+    light, dark, chosen = re.findall(r":root[^{]*\{([^}]*--paper[^}]*)\}", css)
+    assert chosen.split() == dark.split()
     for scheme in (light, dark):
         colour = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", scheme))
         for ink in ("ink", "soft", "link", "fixed", "manual", "unsupported", "info", "k", "s", "c", "m", "b", "d", "f"):

@@ -12,6 +12,7 @@ from tests.report import samples
 from tests.report.test_json import CHECK, RUN
 from tf2npu.report import as_html, as_json, as_xlsx, folder
 from tf2npu.report.localized import localized
+from tf2npu.report.single_file import single_file
 
 pytestmark = pytest.mark.one_python
 
@@ -65,6 +66,8 @@ def is_shown_or_refused(text: str) -> None:
     for name in folder.FORMATS:
         if name == "html":
             list(as_html.Pages(report).texts())
+        elif name == "one-file":
+            single_file(report)
         elif name == "xlsx":
             list(as_xlsx.pieces(report) if as_xlsx.is_possible() else [])
         else:

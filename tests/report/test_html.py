@@ -171,7 +171,7 @@ def code_of_page(text: str) -> dict[str, dict[int, str]]:
     code = text[text.index('id="code-table"') :]
     cell = r'<td class="n">(\d*)</td><td(?: class="[^"]*")?>(.*?)</td>'
     for row in re.findall(r'<tr[^>]*>(<td class="n">.*?)</tr>', code, re.DOTALL):
-        for side, (number, shown) in zip(columns, re.findall(cell, row, re.DOTALL), strict=True):
+        for side, (number, shown) in zip(columns, re.findall(cell, row, re.DOTALL), strict=False):  # or the source alone
             if number:
                 columns[side][int(number)] = "".join(Page(shown).text)
     for numbers, lines in re.findall(r'<pre class="n">([\d\n]+)</pre><pre>(.*?)</pre>', code, re.DOTALL):

@@ -8,7 +8,8 @@ import pytest
 
 from tests.report import samples
 from tests.report.browser import ENTER, TAB, Browser
-from tf2npu.report import as_html, folder
+from tf2npu.report import folder
+from tf2npu.report.view import page_name
 
 pytestmark = pytest.mark.one_python
 
@@ -48,10 +49,10 @@ def walk(browser: Browser) -> list[dict[str, Any]]:
     pytest.fail("the focus never leaves the page")
 
 
-@pytest.mark.parametrize("which", ["index", "page"])
+@pytest.mark.parametrize("which", ["index", "decisions", "findings", "apis", "page"])
 def test_tab_goes_through_all_of_a_page_in_its_order(browser, tmp_path, which):
     folder.write(samples.sample(), tmp_path, ["html"])
-    browser.open((tmp_path / ("index.html" if which == "index" else as_html.page_name("train.py"))).as_uri())
+    browser.open((tmp_path / (page_name("train.py") if which == "page" else f"{which}.html")).as_uri())
     stops = walk(browser)
     assert len(stops) == browser.ask(REACHABLE)
     assert [stop["number"] for stop in stops] == sorted(stop["number"] for stop in stops)

@@ -136,7 +136,9 @@ def tool_report():
 
     def render(chosen: str) -> str:
         if chosen == "html":
-            return dict(as_html.Pages(localized(report, "zh")).texts())["index.html"]
+            return "".join(
+                dict(as_html.Pages(localized(report, "zh")).texts())[name] for name in ("index.html", "decisions.html")
+            )
         return folder.text_of(report, chosen)
 
     return render
@@ -150,12 +152,34 @@ def test_a_page_of_a_file_is_chinese_but_for_its_code():
     report.language = "zh"
     pages = dict(as_html.Pages(localized(report, report.language)).texts())
     page = next(text for name, text in pages.items() if name.startswith("files/"))
-    not_said = r"<(style|script)\b.*?</\1>|<td.*?</td>|<code>.*?</code>"
+    assert said_in_latin(page, "m.py") == []
+    assert "# Write: Before After" in re.sub(r"<[^>]+>", "", page)
+
+
+def said_in_latin(page: str, *names: str) -> list[str]:
+    """What a page says, code aside, that is not Chinese and no name."""
+    not_said = r"<(style|script|pre)\b.*?</\1>|<td.*?</td>|<code>.*?</code>|<bdi.*?</bdi>"
     body = re.sub(not_said, "", page, flags=re.DOTALL)
     said = [text.strip() for text in re.findall(r">([^<>]+)<", body) if re.search("[A-Za-z]{3}", text)]
-    allowed = ("tf2npu", "m.py", "NPU", "API")
-    assert [text for text in said if not is_chinese(text) and not text.startswith(allowed)] == []
-    assert "# Write: Before After" in re.sub(r"<[^>]+>", "", page)
+    return [text for text in said if not is_chinese(text) and not text.startswith(("tf2npu", "NPU", "API", *names))]
+
+
+def test_no_page_of_the_report_says_anything_in_english():
+    from tf2npu.report.build import build
+
+    code = (
+        "import tensorflow as tf\ns = tf.Session(**k)\ny = tf.py_func(f, [], tf.float32)\nd = tf.data.Dataset.range(9).batch(3)\n"
+    )
+    report = replace(build([convert_source(code, "m.py")]), language="zh")
+    pages = {n: text for n, text in as_html.Pages(localized(report, "zh")).texts() if n.endswith(".html")}
+    assert {"index.html", "decisions.html", "findings.html", "files.html", "apis.html", "rules.html"} <= pages.keys()
+    assert {name: said for name, page in pages.items() if (said := said_in_latin(page, "m.py", "drop_remainder"))} == {}
+    fields = [
+        text
+        for page in pages.values()
+        for text in re.findall(r'(?:aria-label|placeholder|data-[a-z-]+)="([A-Za-z][^"]* [^"]*)"', page)
+    ]
+    assert [text for text in fields if not is_chinese(text)] == []
 
 
 def test_rules_are_explained_in_chinese():

@@ -16,7 +16,7 @@ BEFORE = CALL[4:-1]
 
 def line_above_note(report: Report, rule: str) -> int:
     """The line of the original above the note of a rule, on the page of the only file."""
-    page = next(text for name, text in as_html.Pages(report).texts() if name != "index.html")
+    page = next(text for name, text in as_html.Pages(report).texts() if name.startswith("files/"))
     code = page[page.index('id="code"') :]
     note = re.search(rf'class="note [^>]*>(?:(?!class="note).)*?<code>{rule}</code>', code, re.S)
     assert note is not None

@@ -8,6 +8,7 @@ import pytest
 from tf2npu.convert import convert_source
 from tf2npu.report import as_html
 from tf2npu.report.build import build
+from tf2npu.report.view import page_name
 
 _START = "import tensorflow as tf\nimport numpy as np\n"
 _CELLS = [_START, "a = np.rank(1)", "b = 1\nc = np.rank(2)\n", "d = np.rank(3)"]
@@ -26,13 +27,14 @@ _NOTEBOOK = json.dumps({
 )
 def test_the_other_places_are_links(path: str, source: str, shown: list[str]) -> None:
     pages = dict(as_html.Pages(build([convert_source(source, path)])).texts())
-    page = pages[as_html.page_name(path)]
-    assert "1 place" not in pages["index.html"].replace("11 place", "")
-    assert "NPU960 &middot; 1 finding at 3 places" in pages["index.html"]
-    for text in pages.values():
+    page = pages[page_name(path)]
+    for name in ("index.html", "decisions.html"):
+        assert not re.search(r"(?<!\d)1 place", pages[name])
+        assert '<span class="soft small">1 finding at 3 places, 1 file</span>' in pages[name]
+    for text in (pages["decisions.html"], page):
         links = re.findall(r'<a href="[^"#]*#(L\d+)">([^<]*)</a>', text)
         assert [line for _, line in links][: len(shown)] == shown
         assert all(re.search(rf'id="{anchor}"[^\n]*', page) for anchor, _ in links)
         assert "such places in the file" not in text
-    lines = [re.search(rf'id="{anchor}".*', page) for anchor, _ in re.findall(r'<a href="#(L\d+)">([^<]*)</a>', page)]
+    lines = [re.search(rf'id="{anchor}".*', page) for anchor, _ in re.findall(r'<a href="[^"#]*#(L\d+)">([^<]*)</a>', page)]
     assert all(found is not None and "np" in found[0] for found in lines)

@@ -10,6 +10,7 @@ from tf2npu.convert import convert_source
 from tf2npu.report import as_html, as_json, as_text
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized
+from tf2npu.report.view import page_name
 
 
 @pytest.mark.parametrize(("calls", "n_places"), [(1, 1), (3, 3), (30, 30)])
@@ -24,13 +25,14 @@ def test_every_number_is_that_of_its_name(calls, n_places, language):
     assert (document["summary"]["findings"]["manual"], document["summary"]["places"]["manual"]) == (1, n_places)
     report = localized(report, language)
     pages = dict(as_html.Pages(report).texts())
-    for text in pages.values():
-        rows = re.findall(r'data-row="manual" data-findings="(\d+)" data-places="(\d+)"', text)
+    for name in ("decisions.html", "findings.html", page_name("m.py")):
+        rows = re.findall(r'data-row="manual" data-findings="(\d+)" data-places="(\d+)"', pages[name])
         assert [sum(map(int, numbers)) for numbers in zip(*rows, strict=True)] == [1, n_places]
     if language == "en":
         at = f"1 finding at {n_places} places" if n_places > 1 else "1 finding"
         assert f"{at} in 1 file for a person to look at." in pages["index.html"]
-        assert f"NPU960 &middot; {at}</span>" in pages["index.html"]
+        for name in ("index.html", "decisions.html"):
+            assert f'<span class="soft small">{at}, 1 file</span>' in pages[name], name
         n_all = sum(document["summary"]["findings"].values())
         found = f"{n_all} finding{'s' * (n_all > 1)}" + (f" at {n_all - 1 + n_places} places" if n_places > 1 else "")
         assert f"{found}: " in as_text.render(report)

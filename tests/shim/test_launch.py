@@ -272,7 +272,7 @@ def test_a_run_goes_into_the_report(script, tmp_path):
     assert run["options_without_effect"] == [{"option": "hcom_parallel", "effect": "recorded"}]
     assert run["sessions_left_open"] == ["run.py:9"] and run["sessions_on_tensorflow"] == []
     assert "run.py ended with exit code 3 after 3 runs in 1 session" in (tmp_path / "report" / "report.txt").read_text()
-    assert "text is host data" in (tmp_path / "report" / "index.html").read_text()
+    assert "text is host data" in (tmp_path / "report" / "runs.html").read_text()
 
 
 def test_a_report_that_is_not_there_is_told_before_the_run(script, tmp_path):

@@ -16,7 +16,7 @@ from typing import Any
 from tf2npu.report.language import catalogue
 from tf2npu.report.model import Report
 from tf2npu.report.tables import Cell, Row, Table, summary, tables
-from tf2npu.report.view import page_name
+from tf2npu.report.view import View, page_name
 from tf2npu.report.visible import for_xml, visible_lines
 
 INSTALL = "pip install 'tf2npu[xlsx]'"
@@ -47,9 +47,10 @@ def pieces(report: Report) -> Iterator[bytes]:
     found, texts = tables(report), catalogue(report.language)
     rows = [(texts.text(name), value) for name, value in summary(report)]
     rows += [(texts.text("not in this workbook"), text) for table in found if (text := _cut(table))]
-    _sheet(book, Table("summary", ("name", "value"), lambda: (Row(row) for row in rows)), report.language)
+    view = View(report)
+    _sheet(book, Table("summary", ("name", "value"), lambda: (Row(row) for row in rows)), view)
     for table in found:
-        _sheet(book, table, report.language)
+        _sheet(book, table, view)
     made = io.BytesIO()
     book.save(made)
     yield _without_times(made)
@@ -60,11 +61,11 @@ def _cut(table: Table) -> str:
     return f"{table.name}: {n_rows - MOST_ROWS} rows; report.json has them" if n_rows > MOST_ROWS else ""
 
 
-def _sheet(book: Any, table: Table, language: str) -> None:
+def _sheet(book: Any, table: Table, view: View) -> None:
     from openpyxl.styles import Font
     from openpyxl.utils import get_column_letter
 
-    texts, sheet = catalogue(language), book.create_sheet(table.name)
+    texts, sheet = view.texts, book.create_sheet(table.name)
     sheet.freeze_panes = "A2"
     for number, name in enumerate(table.columns, 1):
         sheet.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(name, 14)
@@ -75,9 +76,9 @@ def _sheet(book: Any, table: Table, language: str) -> None:
             break
         n_rows += 1
         cells = [_cell(sheet, value) for value in row.fields]
-        if row.file is not None and row.file.has_page and n_links < MOST_LINKS:
+        if (way := _way(view, row)) and n_links < MOST_LINKS:
             n_links += 1
-            _link(cells[_linked(table)], page_name(row.file.path), row.anchor)
+            _link(cells[_linked(table)], way)
         sheet.append(cells)
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(table.columns))}{n_rows + 1}"
 
@@ -100,10 +101,20 @@ def _cell(sheet: Any, value: Cell, font: Any = None) -> Any:
     return cell
 
 
-def _link(cell: Any, page: str, anchor: str) -> None:
+def _way(view: View, row: Row) -> str:
+    """The page and anchor that show a row; "" where none does."""
+    if row.file is None or not row.file.has_page:
+        return ""
+    if row.number:
+        return view.page_of_finding(row.file, row.number)
+    return view.href_of_place(row.place) if row.place else page_name(row.file.path)
+
+
+def _link(cell: Any, way: str) -> None:
     from openpyxl.styles import Font
     from openpyxl.worksheet.hyperlink import Hyperlink
 
+    page, _, anchor = way.partition("#")
     cell.hyperlink = Hyperlink(ref="", target=page, location=anchor or None)
     cell.font = Font(underline="single", color="0563C1")
 

@@ -20,7 +20,7 @@ MOST_CARDS = 100
 """Cards of a page: more are not read at a time."""
 _MOST_WEIGHT = 8_500
 """Elements of a page's cards, so that a page stays below the 10,000 that a browser lays out in half a second."""
-_ELEMENTS_OF_A_CARD, _ELEMENTS_OF_A_PLACE = 80, 9
+_ELEMENTS_OF_A_CARD, _ELEMENTS_OF_A_PLACE = 80, 14
 """The most elements that a card takes without its places, and that a place takes with its folder."""
 _MOST_CODE_LINES, _MOST_CODE_CHARACTERS = 12, 1_000
 """Lines and characters of an example: what one looks at to decide. The page of the file has all of it."""

@@ -22,11 +22,15 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class Row:
-    """Fields in the order of the columns.  file: the one whose page shows the row; anchor: where on it."""
+    """Fields in the order of the columns.
+
+    file: the one whose page shows the row.  number: of the finding there, from 1, or 0.  place: as the report names it, or "".
+    """
 
     fields: tuple[Cell, ...]
     file: FileReport | None = None
-    anchor: str = ""
+    number: int = 0
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ def findings(report: Report) -> Table:
                 span, said = finding.span, (finding.api, finding.message, finding.before, finding.after)
                 where = (file.path, finding.cell, span.line, span.column, span.end_line, span.end_column)
                 what = (finding.level.value, finding.rule, finding.part, facts.title)
-                yield Row((*where, *what, *said, facts.why, known, fingerprint), file, f"f{number + 1}")
+                yield Row((*where, *what, *said, facts.why, known, fingerprint), file, number + 1)
 
     return Table("findings", columns, rows)
 
@@ -88,13 +92,13 @@ def _decisions(report: Report) -> Table:
             file, finding = one.sites[0]
             said = (one.label, one.facts.id, one.facts.title, one.message, one.facts.why)
             counts = (len(one.sites), one.n_places, one.n_files)
-            yield Row((*said, *counts, place(file.path, finding), finding.after), file, _anchor(file, finding))
+            yield Row((*said, *counts, place(file.path, finding), finding.after), file, _number(file, finding))
 
     return Table("decisions", columns, rows)
 
 
-def _anchor(file: FileReport, wanted: Finding) -> str:
-    return f"f{next(number for number, finding in enumerate(file.findings, 1) if finding is wanted)}"
+def _number(file: FileReport, wanted: Finding) -> int:
+    return next(number for number, finding in enumerate(file.findings, 1) if finding is wanted)
 
 
 def _apis(report: Report) -> Table:
@@ -126,7 +130,7 @@ def _analysis(report: Report) -> Table:
                 module, _, name = api.name.rpartition(".")
                 advice = " ".join(filter(None, (api.rule, texts.text(api.note) if api.note else "")))
                 numbered = int(line) if line.isascii() and line.isdigit() and len(line) < 10 else line
-                yield Row((number, path, numbered, module, name, api.verdict.value, advice), by_path.get(path), f"L{line}")
+                yield Row((number, path, numbered, module, name, api.verdict.value, advice), by_path.get(path), place=where)
 
     return Table("API analysis", columns, rows)
 

@@ -123,8 +123,13 @@
       return true;
     });
   };
+  // An address may name a column that the list does not have.
+  const known = (by) => {
+    const head = /^-?\d+$/.test(by) ? table.tHead.rows[0].cells[Number(by.replace("-", ""))] : null;
+    return head && head.dataset.sort ? by : "";
+  };
   function show() {
-    const by = kept(names.by);
+    const by = known(kept(names.by));
     let found = field.value || choice.value ? apply() : rows;
     if (by) found = sorted(found, Math.abs(Number(by.replace("-", ""))) || 0, !by.startsWith("-"));
     const n_pages = Math.max(1, Math.ceil(found.length / perPage));
