@@ -33,7 +33,7 @@ def test_a_page_does_what_it_says(name: str, tmp_path: Path):
     assert reader.left[-1] <= left
     run = reader.report()["run"]
     assert run["exit_code"] == 0 and run["device"].startswith("simulated Ascend")
-    assert run["steps"] > 100 and run["device_share"] > 0.99
+    assert run["steps"] >= 100 and run["device_share"] > 0.99
     if name == "tutorial":
         assert reader.new_shapes == [1, 0]
 
