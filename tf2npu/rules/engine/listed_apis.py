@@ -83,7 +83,8 @@ def _of_no_version(script: Script, uses: ApiUses, sites: list[tuple[int, int]]) 
     for name, places in uses.of_no_version():
         for node, scope in places:
             site = Site(script, _ID, node, scope, name)
-            is_set = re.search(rf"\b{re.escape(name.rpartition('.')[2])}\s*=[^=]", script.text) is not None
+            last = re.escape(name.rpartition(".")[2])  # given a value, or asked for by its name
+            is_set = re.search(rf"\b{last}\s*=[^=]|['\"]{last}['\"]", script.text) is not None
             if is_set or _is_inside(script.tree.span(node), sites) or is_guarded(site) or _is_settled(script, (node, scope)):
                 continue
             site.manual(f"Neither TensorFlow 1.15 nor 2.15 has {shown(name)}: the program ends here. Write {_meant(name)}.")

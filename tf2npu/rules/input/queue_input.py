@@ -90,7 +90,7 @@ def queue_input(call: Call) -> None:
         return call.info(f"This queue runs as it is, with one thread. tf.data feeds the NPU faster: {_INSTEAD[name]}.")
     call.replace(threads, "1")
     return call.fixed(
-        "An input queue gets one thread, as an NPU host wants it; several only decide in which order the examples come. "
+        "An input queue gets num_threads=1, as an NPU host wants it; several only decide in which order the examples come. "
         f"tf.data reads with many: {_INSTEAD[name]}."
     )
 

@@ -31,6 +31,8 @@ _OF_V2_ALONE = {
 """Parts of TensorFlow 2's behaviour that say nothing of graphs."""
 _HAS_NUMPY = re.compile(rf"\bdef numpy\b|eager|\b(?:import|from) +(?:{'|'.join(OTHER_FRAMEWORKS)}|pyspark|pyarrow|cupy)\b")
 """What in a file may give `.numpy()` a meaning: eager execution, another framework, a method of the file's own."""
+_OF_PYTORCH = tuple(f".{part}.numpy" for part in ("data", "detach()", "cpu()"))
+"""How the value of a tensor of PyTorch is asked for, which a script may get from a module of another package."""
 _OF_V2 = "tensorflow.compat.v2.enable_v2_behavior"
 
 
@@ -106,6 +108,7 @@ def _gradients_code(call: Call, name: str) -> str:
         Example.same("def f(policy, x):\n    return policy(x).numpy()", level="manual",
             write="def f(policy, x):\n    return policy.predict(x)"),
         Example.same("import torch\nimport tensorflow as tf\ndef f(x):\n    return x.detach().numpy()", note="PyTorch's"),
+        Example.same("def f(rows):\n    return next(rows)[0].data.numpy()", note="PyTorch's as well"),
         Example.same("def f(x):\n    if tf.executing_eagerly():\n        return x.numpy()", note="eager only"),
         Example.same("def f(x):\n    return x.numpy() if hasattr(x, 'numpy') else x", note="has another way"),
     ),
@@ -116,7 +119,7 @@ def value_of_tensor(call: Call) -> None:
     if call.args or not script.uses_tensorflow or _HAS_NUMPY.search(script.text) or dialect_of(script).kind == "2":
         return
     tests = [a.test for a in script.walked.ancestors(call.node) if isinstance(a, (cst.If, cst.IfExp))]
-    if any("numpy" in call.source(test) for test in tests):
+    if any("numpy" in call.source(test) for test in tests) or call.source(call.node.func).endswith(_OF_PYTORCH):
         return
     call.manual(
         "Tensors of a graph have no numpy(), only those of eager execution: the program ends here where this is one. Write "
