@@ -14,7 +14,6 @@ from tf2npu.report import as_html, as_json, as_sarif, rule_list
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized
 from tf2npu.report.model import FileReport, Report
-from tf2npu.report.view import page_name
 from tf2npu.rules import all_rules, rule_parts
 
 ROOT = Path(__file__).parents[2]
