@@ -68,6 +68,7 @@ WRITES = {
 }
 ONE_WAY_TO_FILES = {
     "tf2npu/files/": "this is it",
+    "tf2npu/help_page.py": "writes help through click's formatter, and no file",
     "npu_runtime/whole_file.py": "the runtime's own, as it knows nothing of the tool",
     "npu_runtime/profiler/draft_folder.py": "the runtime's own for a folder that appears whole",
     "npu_runtime/dump/step_folder.py": "the runtime's own for a folder that grows while a step runs, each file whole",
