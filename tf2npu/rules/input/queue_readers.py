@@ -35,10 +35,11 @@ _TABLE = {
 }
 _LISTED = frozenset(("TFRecordReader", "TextLineReader", "FixedLengthRecordReader", *_QUEUES))
 """What the guide does not support and the published list does."""
-_SEEN = {"TFRecordReader": "Memnet_ID1085, mobilefacenet-V2_ID0929", "FIFOQueue": "VDSR_ID2114, ADDA_ID1026"}
-"""Of these, what networks of the vendor's model zoo train with on an Ascend 910, without mix_compile_mode.
+_SEEN = {"FIFOQueue": "VDSR_ID2114"}
+"""Of these, what a network of the vendor's model zoo trains with on an Ascend 910, without mix_compile_mode.
 
-Source: their code in the ModelZoo-TensorFlow repository, whose own record has FuncStatus and PrecisionStatus OK.
+Source: its VDSR.py (USE_QUEUE_LOADING) in the ModelZoo-TensorFlow repository, whose record has FuncStatus and PrecisionStatus OK.
+No training there reads with a TFRecordReader: where one is left in a file, tf.data has taken its place.
 """
 _WHOLE = "tensorflow.WholeFileReader"
 
@@ -50,11 +51,11 @@ _WHOLE = "tensorflow.WholeFileReader"
     why="Readers and queues are resources of the host with threads of their own; the NPU is fed by tf.data.",
     done_when="The summary of `tf2npu run` names no queue and no reader among the nodes on the host.",
     source="TensorFlow adapter porting guide: queue readers are not supported, tf.data is; the vendor's published support "
-    "levels, which support some; networks of the vendor's model zoo that train with them",
+    "levels, which support some; a network of the vendor's model zoo that trains with one",
     examples=(
         Example.same("r = tf.TextLineReader()", level="manual", write="d = tf.data.TextLineDataset(files)"),
         Example.same("r = tf.LMDBReader()", level="unsupported"),
-        Example.same("r = tf.TFRecordReader()", level="info", note="what published networks train with"),
+        Example.same("q = tf.FIFOQueue(9, [tf.int32])", level="info", note="what a published network trains with"),
         Example(
             "reader = tf.WholeFileReader()\npath, data = reader.read(queue)",
             "path = queue.dequeue()\ndata = tf.read_file(path)",
@@ -73,8 +74,8 @@ def queue_reader(call: Call) -> None:
         )
     elif kind in _SEEN:
         call.info(
-            f"It runs as it is: the host reads, here and on an NPU, where networks of the vendor's model zoo ({_SEEN[kind]}) "
-            f"train so, though the porting guide advises against it. tf.data feeds the NPU faster: {_TABLE[call.name]}."
+            f"It runs as it is: the host reads, here and on an NPU, where a network of the vendor's model zoo ({_SEEN[kind]}) "
+            f"trains so, though the porting guide advises against it. tf.data feeds the NPU faster: {_TABLE[call.name]}."
         )
     elif kind in _LISTED:
         call.manual(
