@@ -12,6 +12,7 @@ from tf2npu.findings import Span, Status
 from tf2npu.report.aligned import compare
 from tf2npu.report.changes import apply_changes, changes_by_line
 from tf2npu.report.code_table import code_html, line_html, runs
+from tf2npu.report.file_parts import n_left_out, parts_of
 from tf2npu.report.highlight import highlight, highlight_ranges
 from tf2npu.report.language import catalogue
 from tf2npu.report.model import Change, FileReport, Lines
@@ -111,11 +112,13 @@ def test_long_unchanged_runs_are_folded_but_never_a_note():
 
 
 def test_what_no_browser_could_show_is_counted_instead():
-    text = "".join(f"x{n} = {n}\n" for n in range(30_000))
-    file = FileReport("table.py", Status.CONVERTED, source=text, changes=[Change("R", Span(2, 1, 2, 3), "y1")])
-    page = code_html(file, {}, catalogue("en"))
-    assert len(page) < 10_000
-    assert '<p class="fold">29995 unchanged lines: 6 to 30000. They are not in this report.</p>' in page
+    text = "".join(f"x{n} = {n}\n" for n in range(90_000))
+    file = FileReport("table.py", Status.CONVERTED, source=text, changes=[Change("R", Span(80_002, 1, 80_002, 3), "y1")])
+    parts = parts_of(file)
+    assert len(parts) == 2 and parts[0].first == 1 and parts[1].first <= 80_002 <= parts[1].last
+    shown = [code_html(file, part, {}, catalogue("en")) for part in parts]
+    assert "<ins>" in shown[1] and all(len(page) < 100_000 for page in shown)
+    assert n_left_out(parts, 90_000) == 90_000 - sum(part.last - part.first + 1 for part in parts)
 
 
 def test_marks_cut_through_coloured_pieces():

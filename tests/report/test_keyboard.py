@@ -26,7 +26,8 @@ FOCUSED = """
 """
 REACHABLE = """
 [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter(
-  (e) => e.checkVisibility() && !e.disabled && e.getAttribute("tabindex") !== "-1").length
+  (e) => e.checkVisibility() && !e.disabled && e.getAttribute("tabindex") !== "-1"
+    && (e.type !== "radio" || e === document.querySelector(`[name="${e.name}"]`))).length  // one stop for each group
 """
 
 
