@@ -31,7 +31,8 @@ SAFE_ATTRIBUTES = set(re.findall(
     "maxlength name open placeholder readonly rel role rows scope spellcheck src title type value"
 ))  # fmt: skip
 SAFE_ATTRIBUTES |= {  # of pictures and of the tour
-    "aria-describedby", "aria-hidden", "data-name", "data-parent", "height", "preserveaspectratio", "tabindex", "viewbox",
+    "aria-describedby", "aria-hidden", "data-copied", "data-name", "data-parent", "data-refused",
+    "height", "preserveaspectratio", "tabindex", "viewbox",
     "width", "x", "y",
 }  # fmt: skip
 

@@ -7,15 +7,17 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.report import samples
 from tf2npu.findings import Finding, Level, Span, Status
 from tf2npu.report import folder
 from tf2npu.report.model import FileReport, Report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.one_python
 N_FINDINGS = 1_000
@@ -61,6 +63,8 @@ def chromium() -> Iterator[Browser]:
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not found:
         pytest.fail("Chromium is not installed: the report is tested in it; on Debian: apt-get install chromium")
+    from playwright.sync_api import sync_playwright  # where only the converter is installed, this module is still imported
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield browser

@@ -82,6 +82,7 @@ def test_commands_are_quoted_for_a_shell(path: str):
         assert path in said
 
 
+@pytest.mark.one_python  # the shim needs TensorFlow
 def test_the_exports_are_those_that_the_shim_sets():
     from npu_bridge._environment import DEFAULTS
 

@@ -34,19 +34,19 @@ def blocks(view: View, cards: list[Card]) -> list[tuple[str, str]]:
 
 def _items(view: View, cards: list[Card]) -> Iterator[list[Any]]:
     """A card's texts, then for each of its files the fingerprints, what can be chosen for each, and its number of places."""
-    keys: dict[str, list[str]] = {}
+    keys: dict[int, list[str]] = {}  # by the file itself: a report that somebody made may name a path twice
     for card in cards:
         one = card.decision
         said = shortened(visible(one.message))
         yield [one.id, one.facts.id, visible(one.facts.title), view.texts.text(card.question), said, one.n_places]
-        of_file: dict[str, tuple[FileReport, list[int]]] = {}
+        of_file: dict[int, tuple[FileReport, list[int]]] = {}
         for (file, _), number in zip(one.sites, one.numbers, strict=True):
-            of_file.setdefault(file.path, (file, []))[1].append(number)
-        for path, (file, numbers) in of_file.items():
-            if path not in keys:
-                keys[path] = fingerprints(file)
+            of_file.setdefault(id(file), (file, []))[1].append(number)
+        for key, (file, numbers) in of_file.items():
+            if key not in keys:
+                keys[key] = fingerprints(file)
             for start in range(0, len(numbers), _MOST_OF_AN_ITEM):
-                yield _of_file(file, keys[path], numbers[start : start + _MOST_OF_AN_ITEM])
+                yield _of_file(file, keys[key], numbers[start : start + _MOST_OF_AN_ITEM])
 
 
 def _of_file(file: FileReport, keys: list[str], numbers: list[int]) -> list[Any]:
