@@ -124,3 +124,8 @@ def test_what_no_browser_could_show_is_counted_instead():
 def test_marks_cut_through_coloured_pieces():
     html = line_html([("k", "import"), ("", " <os>")], [(3, 8)], "ins")
     assert html == '<span class="k">imp</span><ins><span class="k">ort</span></ins><ins> &lt;</ins>os&gt;'
+
+
+def test_a_string_right_behind_a_word_is_a_string():
+    assert highlight('print"a # b", x\n') == [[("b", "print"), ("s", '"a # b"'), ("", ", x")]]
+    assert highlight("rb'a' + ur'b'\n") == [[("s", "rb'a'"), ("", " + "), ("s", "ur'b'")]]

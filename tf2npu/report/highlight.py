@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import keyword
 import re
 from collections.abc import Iterable
@@ -14,27 +13,35 @@ if TYPE_CHECKING:
 Piece = tuple[str, str]  # class ("" for plain text), text
 _MAX_CHARACTERS = 1_000_000
 """Characters of the longest file that is shown in colours. A longer one is data."""
+_BUILTINS = (
+    "abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile complex delattr "
+    "dict dir divmod enumerate eval exec filter float format frozenset getattr globals hasattr hash hex id input int "
+    "isinstance issubclass iter len list locals map max memoryview min next object oct open ord pow print property range "
+    "repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip"
+)
+"""Functions and types of Python 3.10: a list of its own, so that a report is the same under each Python that writes it."""
 _CLASS_OF_WORD = {
-    **{name: "b" for name in dir(builtins) if name.islower() and not name.startswith("_")}, "self": "b", "cls": "b",
-    **dict.fromkeys((*keyword.kwlist, "exec"), "k"),
+    **dict.fromkeys((*_BUILTINS.split(), "self", "cls"), "b"), **dict.fromkeys((*keyword.kwlist, "exec"), "k"),
 }  # fmt: skip
 _NAMING = ("def", "class")
 """Words before a name that is made."""
+_COMMENT = r"\#[^\r\n]*"
+_STRING = (
+    r"(?:(?<!\w)[rRbBuUfF]{1,2})?"
+    r"""(?:"{3}(?:[^\\]|\\.)*?(?:"{3}|\Z)|'{3}(?:[^\\]|\\.)*?(?:'{3}|\Z)"""
+    r"""|"(?:[^"\\\r\n]|\\(?:\r\n|.))*(?:"|(?=[\r\n])|\Z)|'(?:[^'\\\r\n]|\\(?:\r\n|.))*(?:'|(?=[\r\n])|\Z))"""
+)
 _TOKEN = re.compile(
-    r"""(?P<c>\#[^\r\n]*)
-    |(?P<s>(?<!\w)[rRbBuUfF]{0,2}(?:"{3}(?:[^\\]|\\.)*?(?:"{3}|\Z)|\'{3}(?:[^\\]|\\.)*?(?:\'{3}|\Z)
-        |"(?:[^"\\\r\n]|\\(?:\r\n|.))*(?:"|(?=[\r\n])|\Z)|\'(?:[^\'\\\r\n]|\\(?:\r\n|.))*(?:\'|(?=[\r\n])|\Z)))
-    |(?P<d>^[ \t]*@[\w.]+)
-    |(?P<m>(?<![\w.])(?:0[xXbBoO][\da-fA-F_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)[jJlL]?)
-    |(?P<name>(?<![\w.])[^\W\d]\w*)""",
-    re.DOTALL | re.VERBOSE | re.MULTILINE,
+    rf"(?P<c>{_COMMENT})|(?P<s>{_STRING})"
+    r"|(?P<d>^[ \t]*@[\w.]+)"
+    r"|(?P<m>(?<![\w.])(?:0[xXbBoO][\da-fA-F_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)[jJlL]?)"
+    r"|(?P<name>(?<![\w.])[^\W\d]\w*)",
+    re.DOTALL | re.MULTILINE,
 )
 """What has a colour of its own, and names. Pygments tries some 36 patterns for each token, which took 45 % of the time in which a
 report is written; a report needs seven colours of one language."""
-# Comments and strings; what is matched further than to the end of its line is a string of several lines.
-_COMMENT_OR_STRING = re.compile(
-    r"""\#[^\r\n]*|("{3}|'{3})(?:[^\\]|\\.)*?(?:\1|\Z)|(["'])(?:[^\\\r\n]|\\(?:\r\n|.))*?(?:\2|(?=[\r\n])|\Z)""", re.DOTALL
-)
+_COMMENT_OR_STRING = re.compile(f"{_COMMENT}|{_STRING}", re.DOTALL)
+"""What is matched further than to the end of its line is a string of several lines."""
 
 
 def highlight_ranges(lines: Lines, ranges: Iterable[tuple[int, int]]) -> dict[int, list[Piece]]:
