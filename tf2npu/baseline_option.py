@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tf2npu.refused_request import RefusedRequest
+from tf2npu.refused_request import RefusedRequest, refusing
 from tf2npu.report import baseline
 from tf2npu.report.model import Report
 
@@ -27,13 +27,8 @@ class Baseline:
             raise RefusedRequest("--write-baseline needs --baseline FILE, the file to write")
         if file is None or renews:
             return cls(file, renews, set())
-        try:
+        with refusing(f"--baseline {file}", baseline.NotABaseline, missing="; --write-baseline makes it"):
             return cls(file, renews, baseline.read(file))
-        except OSError as error:
-            hint = "; --write-baseline makes it" if isinstance(error, FileNotFoundError) else ""
-            raise RefusedRequest(f"--baseline {file}: cannot be read: {error.strerror}{hint}") from None
-        except baseline.NotABaseline as error:
-            raise RefusedRequest(f"--baseline {file}: {error}") from None
 
     def apply(self, report: Report) -> None:
         """Mark what is known; with `renews` everything becomes so, and is written down."""

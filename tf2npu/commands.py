@@ -29,7 +29,7 @@ from tf2npu.project.progress import Bar
 from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
-from tf2npu.refused_request import RefusedRequest
+from tf2npu.refused_request import RefusedRequest, refusing
 from tf2npu.report import as_json, as_text, folder, rule_list, run_record
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
@@ -64,9 +64,10 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
         keep_history(report, report_folder, src)
     stream = sys.stderr if diff else sys.stdout
     try:
-        _tell(report, report_folder, formats, stream=stream, rerun=(src, out), volume=volume, jobs=request.jobs, force=force)
-        if opens:
-            open_report(report_folder, formats)
+        _tell(
+            report, report_folder, formats, stream=stream, rerun=(src, out), volume=volume, opens=opens,
+            jobs=request.jobs, force=force,
+        )  # fmt: skip
     finally:  # the report may be what cannot be written
         if in_place and report.statuses()["converted"]:
             click.echo(f"`tf2npu undo {visible(shlex.quote(str(src)))}` puts the files back")
@@ -98,9 +99,10 @@ def scan(src: Path, **options) -> int:
     report = _report(done, "scan", known, decided, src, language)
     keep_runs(report, report_folder, src)
     keep_history(report, report_folder, src)
-    _tell(report, report_folder, formats, stream=sys.stdout, rerun=(src, None), volume=volume, jobs=request.jobs, force=force)
-    if opens:
-        open_report(report_folder, formats)
+    _tell(
+        report, report_folder, formats, stream=sys.stdout, rerun=(src, None), volume=volume, opens=opens,
+        jobs=request.jobs, force=force,
+    )  # fmt: skip
     return _finished(done, exit_code(report))
 
 
@@ -133,12 +135,8 @@ def render_again(
 def _put_run(report: Report, file: Path) -> None:
     from tf2npu import run_report
 
-    try:
+    with refusing(f"--run {file}", as_json.NotAReport):
         run_report.put(report, run_record.read(file))
-    except OSError as error:
-        raise RefusedRequest(f"--run {file}: cannot be read: {error.strerror or error}") from None
-    except as_json.NotAReport as error:
-        raise RefusedRequest(f"--run {file}: {error}") from None
 
 
 def run(
@@ -292,9 +290,10 @@ def _check_report_folder(report_folder: Path | None, formats: list[str], force: 
 
 
 def _tell(
-    report: Report, report_folder: Path | None, formats: list[str], *, stream: TextIO, rerun: Rerun, volume: str, **options: Any
-) -> None:
-    """Write the report and show the short form, with the command to rerun as the user would type it."""
+    report: Report, report_folder: Path | None, formats: list[str], *, stream: TextIO, rerun: Rerun, volume: str, opens: bool,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Write the report and show the short form, with the command to rerun as the user would type it; `opens`: show it."""
     show_summary(report, stream, rerun, volume)  # first: files are converted, also where the report cannot be written
     if report_folder is not None and folder.has_files(formats):
         _write_report(report, report_folder, formats, **options)
@@ -302,6 +301,8 @@ def _tell(
             show_path(_shown_report(report_folder, formats), stream, report.language)
     if "github" in formats:
         stream.write(folder.text_of(report, "github"))
+    if opens:
+        open_report(report_folder, formats)
 
 
 def _write_report(report: Report, target: Path, formats: list[str], **options: Any) -> None:
@@ -377,6 +378,6 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
     _check_report_folder(options["report_folder"], options["formats"], options["force"])
     _tell(
         report, options["report_folder"], options["formats"], stream=sys.stderr, rerun=(STDIN, None), volume=options["volume"],
-        force=options["force"],
+        opens=options["opens"], force=options["force"],
     )  # fmt: skip
     return exit_code(report, check=check)

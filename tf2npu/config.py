@@ -257,15 +257,20 @@ def _severity(key: str, value: Any, where: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(pairs))
 
 
-def _target(key: str, value: Any, where: str) -> Target:
-    if isinstance(value, Target):
-        return value
-    known = [f.name for f in fields(Target)]
+def _check_table(key: str, value: Any, kind: type[Target] | type[EffortSettings], where: str) -> None:
+    """Refuse what is no table, and names that its kind has no field for."""
+    known = [f.name for f in fields(kind)]
     if not isinstance(value, dict):
         raise ConfigError(f"{where}: {key} must be a table with {', '.join(known)}, got {_SHOWN.repr(value)}")
     for name in value:
         if name not in known:
             raise ConfigError(f"{where}: unknown key {_SHOWN.repr(name)} in {key}; known are {', '.join(known)}")
+
+
+def _target(key: str, value: Any, where: str) -> Target:
+    if isinstance(value, Target):
+        return value
+    _check_table(key, value, Target, where)
     python = value.get("python", Target.python)
     if not isinstance(python, str) or not _PYTHON.match(python) or Target(python).python_version < OLDEST_PYTHON:
         oldest = ".".join(map(str, OLDEST_PYTHON))
@@ -279,12 +284,7 @@ def _target(key: str, value: Any, where: str) -> Target:
 def _effort(key: str, value: Any, where: str) -> EffortSettings:
     if isinstance(value, EffortSettings):
         return value
-    known = [f.name for f in fields(EffortSettings)]
-    if not isinstance(value, dict):
-        raise ConfigError(f"{where}: {key} must be a table with {', '.join(known)}, got {_SHOWN.repr(value)}")
-    for name in value:
-        if name not in known:
-            raise ConfigError(f"{where}: unknown key {_SHOWN.repr(name)} in {key}; known are {', '.join(known)}")
+    _check_table(key, value, EffortSettings, where)
     low = _number(f"{key}.low", value.get("low", EffortSettings.low), where, 1)
     high = _number(f"{key}.high", value.get("high", EffortSettings.high), where, MOST_MINUTES)
     if high < 1:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tf2npu.findings import FileResult
-from tf2npu.refused_request import RefusedRequest
+from tf2npu.refused_request import refusing
 from tf2npu.report.model import Report
 from tf2npu.report.visible import visible
 
@@ -30,13 +30,9 @@ class DecisionsFile:
             return cls()
         from tf2npu.decisions import document
 
-        try:
+        hint = "; a report exports it on its page of decisions"
+        with refusing(f"--decisions {file}", document.NotDecisions, missing=hint, end="; nothing was done"):
             return cls(file, document.read(file))
-        except OSError as error:
-            hint = "; a report exports it on its page of decisions" if isinstance(error, FileNotFoundError) else ""
-            raise RefusedRequest(f"--decisions {file}: cannot be read: {error.strerror}{hint}") from None
-        except document.NotDecisions as error:
-            raise RefusedRequest(f"--decisions {file}: {error}; nothing was done") from None
 
     def revise(self, result: FileResult) -> FileResult:
         """A file's result with the code that was decided on."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from tf2npu.findings import Finding, Level
-from tf2npu.report.line_origins import LineOrigins
-from tf2npu.report.model import FileReport, Report
+from tf2npu.report.model import FileReport
 
 _MOST_CHARACTERS = 1000
 """Characters of an exception's text that a report keeps: the rest is on stderr."""
@@ -51,20 +49,6 @@ def failure_of(error: BaseException) -> Failure:
         made.type if made is not None else "",
         _innermost((frame.filename, frame.lineno) for frame in made.traceback) if made is not None else None,
     )
-
-
-def finding_at(report: Report, root: str, places: Iterable[Place | None]) -> tuple[FileReport, Finding] | None:
-    """The finding on the first of these places that has one: there the worst, and of several the narrowest.
-
-    root: folder of the converted files, whose lines the places count; the findings count those of the original.
-    """
-    files = {os.path.join(root, file.path): file for file in report.files}
-    for file_name, line in filter(None, places):
-        file = files.get(os.path.realpath(file_name))
-        found = worst_around(file, LineOrigins(file).near(line)) if file is not None else None
-        if file is not None and found is not None:
-            return file, found
-    return None
 
 
 def worst_around(file: FileReport, line: int) -> Finding | None:

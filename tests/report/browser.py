@@ -5,7 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,32 @@ TAB = {"key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
 ENTER = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
 
 
+def chromium_path() -> str:
+    """Where Chromium is; a test without one fails."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not found:
+        pytest.fail("Chromium is not installed: pages are tested in it; on Debian: apt-get install chromium")
+    return found
+
+
+@contextmanager
+def playwright_chromium() -> Iterator[Any]:
+    """A Chromium that Playwright drives."""
+    from playwright.sync_api import sync_playwright  # where only the converter is installed, this module is still imported
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
 class Browser:
     """A Chromium that is driven through a pipe, as DevTools drive it."""
 
     def __init__(self, profile: Path) -> None:
-        found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-        if not found:
-            pytest.fail("Chromium is not installed: the report is tested in it; on Debian: apt-get install chromium")
+        found = chromium_path()
         (theirs, self._commands), (self._answers, back) = os.pipe(), os.pipe()
         command = [sys.executable, "-c", _START, str(theirs), str(back), found, *FLAGS, f"--user-data-dir={profile}"]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

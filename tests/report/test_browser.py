@@ -3,7 +3,6 @@
 import html
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from urllib.parse import quote
@@ -11,6 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.report import samples
+from tests.report.browser import chromium_path
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
 from tf2npu.report import folder
 from tf2npu.report.build import build
@@ -39,10 +39,7 @@ setTimeout(() => {
 
 @pytest.fixture(scope="module")
 def chromium() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not found:
-        pytest.fail("Chromium is not installed: the report is tested in it; on Debian: apt-get install chromium")
-    return found
+    return chromium_path()
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.report import samples
+from tests.report.browser import playwright_chromium
 from tf2npu.findings import Finding, Level, Span, Status
 from tf2npu.report import folder
 from tf2npu.report.model import FileReport, Report
@@ -60,15 +60,8 @@ def place(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not found:
-        pytest.fail("Chromium is not installed: the report is tested in it; on Debian: apt-get install chromium")
-    from playwright.sync_api import sync_playwright  # where only the converter is installed, this module is still imported
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+    with playwright_chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -14,6 +14,18 @@ _HOST = "  on the host: "
 _MOST_ROWS = 10
 """Reasons that the table has: the report of --report has all."""
 
+_TODO = {
+    "sessions_on_tensorflow": "Convert the scripts whose sessions stayed on TensorFlow, or run them with --all-sessions: their "
+    "config names no NpuOptimizer.",
+    "new_shapes": "Pad what is fed to one shape, or to few: an NPU compiles the graph for each new shape.",
+    "host_nodes": "Look at the nodes on the host: each step waits for them. `tf2npu run --report DIR` puts them into the report "
+    "of the conversion, beside your lines.",
+    "options_without_effect": "Check the options without effect on an NPU: what they change cannot be seen here.",
+    "sessions_left_open": "Close the sessions that are still open, or use them in a with statement: on a host they hold the "
+    "device.",
+}
+"""What to do about what a run's document holds under each key, what costs most first."""
+
 
 def show(lines: Sequence[str], document: Mapping[str, Any], stream: TextIO) -> None:
     """Draw the lines of the run log as a block. document: what the process ran, as for a report."""
@@ -56,21 +68,4 @@ def _table(reasons: Sequence[Mapping[str, Any]]) -> Any:
 
 def what_to_do(document: Mapping[str, Any]) -> list[str]:
     """What a person can do about a run, what costs most first; nothing where all is as it should be."""
-    todo = []
-    if document["sessions_on_tensorflow"]:
-        todo.append(
-            "Convert the scripts whose sessions stayed on TensorFlow, or run them with --all-sessions: their config names no "
-            "NpuOptimizer."
-        )
-    if document["new_shapes"]:
-        todo.append("Pad what is fed to one shape, or to few: an NPU compiles the graph for each new shape.")
-    if document["host_nodes"]:
-        todo.append(
-            "Look at the nodes on the host: each step waits for them. `tf2npu run --report DIR` puts them into the report of the "
-            "conversion, beside your lines."
-        )
-    if document["options_without_effect"]:
-        todo.append("Check the options without effect on an NPU: what they change cannot be seen here.")
-    if document["sessions_left_open"]:
-        todo.append("Close the sessions that are still open, or use them in a with statement: on a host they hold the device.")
-    return todo
+    return [text for key, text in _TODO.items() if document[key]]

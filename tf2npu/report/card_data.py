@@ -6,14 +6,13 @@ nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from tf2npu.report.baseline import fingerprints
 from tf2npu.report.cards import Card, lines_of
 from tf2npu.report.choices import EDIT, SUPPRESS, choices_of
-from tf2npu.report.listing import BLOCK_CHARACTERS, shortened
+from tf2npu.report.listing import calls, script_json, shortened
 from tf2npu.report.model import FileReport
 from tf2npu.report.places import n_places
 from tf2npu.report.view import View
@@ -28,8 +27,8 @@ _MOST_OF_AN_ITEM = 5_000
 
 def blocks(view: View, cards: list[Card]) -> list[tuple[str, str]]:
     """(name, text) of the blocks, each below a megabyte."""
-    items = [_json(item) for item in _items(view, cards)]
-    return [(f"data/decisions-{number}.js", text) for number, text in enumerate(_grouped(items), 1)]
+    items = [script_json(item) for item in _items(view, cards)]
+    return [(f"data/decisions-{number}.js", text) for number, text in enumerate(calls("decisions", items), 1)]
 
 
 def _items(view: View, cards: list[Card]) -> Iterator[list[Any]]:
@@ -53,21 +52,3 @@ def _of_file(file: FileReport, keys: list[str], numbers: list[int]) -> list[Any]
     findings = [file.findings[number - 1] for number in numbers]
     allowed = [sum(_BITS.get(name, 0) for name in choices_of(file, f, lines_of(file.source))) for f in findings]
     return [visible(file.path), [keys[number - 1] for number in numbers], allowed, [n_places([f]) for f in findings]]
-
-
-def _grouped(items: list[str]) -> Iterator[str]:
-    group: list[str] = []
-    size = 0
-    for item in items:
-        if group and size + len(item) > BLOCK_CHARACTERS:
-            yield f"tf2npu.decisions([{','.join(group)}]);\n"
-            group, size = [], 0
-        group.append(item)
-        size += len(item) + 1
-    if group:
-        yield f"tf2npu.decisions([{','.join(group)}]);\n"
-
-
-def _json(value: Any) -> str:
-    """ASCII that can stand in a script, whatever it holds."""
-    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")

@@ -55,7 +55,7 @@ class Catalogue:
 
     def counted(self, number: int, noun: str) -> str:
         """The number with its noun in the right form."""
-        return self.text(f"{number} {noun}" if number == 1 else f"{number} {noun}s")
+        return self.text(counted(number, noun))
 
     def _find(self, english: str) -> str | None:
         if english not in self._known:
@@ -85,6 +85,11 @@ class Catalogue:
                 return first + rest
         inner = self._find(english[:-1]) if english.endswith(".") else None
         return None if inner is None else inner + "。"
+
+
+def counted(number: int, noun: str) -> str:
+    """The number with its noun in the right form, in English."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _letters(template: str) -> int:

@@ -118,26 +118,27 @@ def blocks(listing: Listing) -> list[tuple[str, str]]:
     if listing.n_pages() == 1:
         return []
     encoder = _Encoder()
-    rows = [_json(encoder.row(row)) for row in listing.rows]
-    texts = [_json(text) for text in encoder.texts]
-    pieces = [*_grouped("texts", texts), *_grouped("rows", rows)]
+    rows = [script_json(encoder.row(row)) for row in listing.rows]
+    texts = [script_json(text) for text in encoder.texts]
+    pieces = [*calls("texts", texts), *calls("rows", rows)]
     return [(f"data/{listing.name}-{n}.js", text) for n, text in enumerate(pieces, 1)]
 
 
-def _grouped(call: str, items: list[str]) -> Iterator[str]:
+def calls(function: str, items: list[str]) -> Iterator[str]:
+    """The texts of blocks that hand items of JSON to a function of the script, each block below a megabyte."""
     group: list[str] = []
     size = 0
     for item in items:
         if group and size + len(item) > BLOCK_CHARACTERS:
-            yield f"tf2npu.{call}([{','.join(group)}]);\n"
+            yield f"tf2npu.{function}([{','.join(group)}]);\n"
             group, size = [], 0
         group.append(item)
         size += len(item) + 1
     if group:
-        yield f"tf2npu.{call}([{','.join(group)}]);\n"
+        yield f"tf2npu.{function}([{','.join(group)}]);\n"
 
 
-def _json(value: Any) -> str:
+def script_json(value: Any) -> str:
     """ASCII that can stand in a script, whatever it holds."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 

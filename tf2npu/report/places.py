@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from tf2npu.findings import Finding
-from tf2npu.report.language import LANGUAGES, catalogue
+from tf2npu.report.language import LANGUAGES, catalogue, counted
 from tf2npu.rules.engine.repeated_findings import TAIL
 
 SHOWN = {
@@ -48,5 +48,5 @@ def in_language(message: str, language: str) -> str:
 
 def counted_findings(n_findings: int, places: int) -> str:
     """Findings, and their places where these are not as many."""
-    findings = f"{n_findings} finding" if n_findings == 1 else f"{n_findings} findings"
+    findings = counted(n_findings, "finding")
     return findings if places == n_findings else f"{findings} at {places} places"

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tf2npu.findings import Finding, Level
+from tf2npu.report.language import counted
 from tf2npu.report.model import FileReport, Report
 from tf2npu.report.run_lines import Entry, RunLines
 from tf2npu.rules.engine.repeated_findings import other_places
@@ -100,10 +101,10 @@ def _host(lines: RunLines, place: range, finding: Finding) -> _Said | None:
     on_host, n_on_device = lines.on_host(place), lines.n_on_device(place)
     if on_host:
         first, count = on_host[0], sum(entry["count"] for entry in on_host)
-        nodes = _counted(count, "node")
+        nodes = counted(count, "node")
         return State.CONFIRMED, f"On the host ran {nodes} of this line, such as {first['example']}: {first['reason']}"
     if n_on_device:
-        return State.CONTRADICTED, f"On the device ran {_counted(n_on_device, 'node')} of this line, and none on the host."
+        return State.CONTRADICTED, f"On the device ran {counted(n_on_device, 'node')} of this line, and none on the host."
     return None
 
 
@@ -115,11 +116,11 @@ def _shapes(lines: RunLines, place: range, finding: Finding) -> _Said | None:
         return None
     if most["count"] > 1:
         state = State.CONTRADICTED if finding.level is Level.FIXED else State.CONFIRMED
-        return state, f"{most['input']} had {most['count']} shapes in {_counted(most['steps'], 'step')}: {_shown(most)}"
+        return state, f"{most['input']} had {most['count']} shapes in {counted(most['steps'], 'step')}: {_shown(most)}"
     if most["steps"] < _LEAST_STEPS:
         return None
     state = State.CONFIRMED if finding.level is Level.FIXED else State.CONTRADICTED
-    return state, f"{most['input']} had one shape in {_counted(most['steps'], 'step')}: {_shown(most)}"
+    return state, f"{most['input']} had one shape in {counted(most['steps'], 'step')}: {_shown(most)}"
 
 
 def _shown(entry: Entry) -> str:
@@ -168,7 +169,3 @@ def _claims() -> dict[str, str]:
     """What each rule claims, of that which a run shows."""
     with _CLAIMS.open(encoding="utf-8", newline="") as stream:
         return {row["rule"]: row["claim"] for row in csv.DictReader(stream)}
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tf2npu.report.language import counted
 from tf2npu.report.run_document import RunDocument
 
 _MOST_FILES = 3
@@ -20,17 +21,13 @@ def sentence(run: RunDocument) -> str:
     n_sessions = len(run["sessions"])
     if not n_sessions:
         return f"{run['script']} ended with exit code {run['exit_code']}; no session ran on the device."
-    runs, sessions = _counted(run["steps"], "run"), _counted(n_sessions, "session")
-    again = _counted(run["recompilations"], "recompilation")
-    new = "new shapes" if (count := run.get("new_shapes")) is None else _counted(count, "new shape")
+    runs, sessions = counted(run["steps"], "run"), counted(n_sessions, "session")
+    again = counted(run["recompilations"], "recompilation")
+    new = "new shapes" if (count := run.get("new_shapes")) is None else counted(count, "new shape")
     return (
         f"{run['script']} ended with exit code {run['exit_code']} after {runs} in {sessions} on {run['device']}; "
         f"{100 * run['device_share']:.2f} % of the floating-point operations were done there, with {again} for {new}."
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def shape_changes(run: RunDocument) -> list[str]:
@@ -47,7 +44,7 @@ def shape_changes(run: RunDocument) -> list[str]:
 def not_counted(run: RunDocument) -> str:
     """What the share leaves out; "" where it leaves out nothing."""
     count = run.get("uncounted_nodes", 0)
-    return f"Not counted among these operations: {_counted(count, 'node')} whose shapes only a run tells." if count else ""
+    return f"Not counted among these operations: {counted(count, 'node')} whose shapes only a run tells." if count else ""
 
 
 def stale(run: RunDocument) -> str:
@@ -96,7 +93,7 @@ def lines(run: RunDocument) -> list[str]:
     if changes := shape_changes(run):
         told += [COMPILED_FOR_EACH, *(f"  {line}" for line in changes)]
     for host in run["host_nodes"]:
-        nodes = _counted(host["count"], "node")
+        nodes = counted(host["count"], "node")
         told.append(f"  on the host: {nodes} such as {host['example']}: {host['reason']}")
     for rank in of_ranks(run):
         told.append(

@@ -34,24 +34,37 @@ def single_file(report: Report) -> str:
 
     Raises: TooLarge.
     """
-    pages = {name: text for name, text in Pages(report).texts() if name.endswith(".html")}
-    keys = {name: f"p{number}" for number, name in enumerate(pages)}
-    bodies, size = [], 0
-    for name, text in pages.items():
-        bodies.append(_section(name, text, keys))
-        size += len(bodies[-1].encode("utf-8", "backslashreplace"))
+    pages = Pages(report)
+    bodies: dict[str, str] = {}
+    size = 0
+    for name, text in pages.texts():
+        if name.endswith(".html"):
+            bodies[name] = _body(text)
+            size += len(bodies[name].encode("utf-8", "backslashreplace"))
         if size > MOST_BYTES:
-            raise TooLarge(
-                f"the report has {len(pages)} pages, which take more than {MOST_BYTES // 1_000_000} MB as one file; "
-                "take --format html, or convert a part of the project"
-            )
-    return _document(report, "\n".join(bodies), keys)
+            raise _too_large(len(pages))
+    keys = {name: f"p{number}" for number, name in enumerate(bodies)}
+    whole = "\n".join(_section(name, body, keys) for name, body in bodies.items())
+    if len(whole.encode("utf-8", "backslashreplace")) > MOST_BYTES:
+        raise _too_large(len(pages))
+    return _document(report, whole, keys)
 
 
-def _section(name: str, text: str, keys: dict[str, str]) -> str:
-    key = keys[name]
+def _too_large(n_pages: int) -> TooLarge:
+    return TooLarge(
+        f"the report has {n_pages} pages, which take more than {MOST_BYTES // 1_000_000} MB as one file; "
+        "take --format html, or convert a part of the project"
+    )
+
+
+def _body(text: str) -> str:
+    """Heading and content of a page."""
     main, heading = _MAIN.search(text), _HEADING.search(text)
-    body = (heading[1] if heading else "") + (main[1] if main else "")
+    return (heading[1] if heading else "") + (main[1] if main else "")
+
+
+def _section(name: str, body: str, keys: dict[str, str]) -> str:
+    key = keys[name]
     body = _ID.sub(lambda found: f"{found[1]}{key}-", body)
     body = _HREF.sub(lambda found: f' href="#{_target(name, found[1], found[2] or "", keys)}"', body)
     return f'<section class="one-page" id="{key}">\n{body}\n</section>'

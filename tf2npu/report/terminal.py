@@ -5,7 +5,6 @@ Only a person reads it. A pipe gets the lines of as_text, whatever this module d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
@@ -17,7 +16,7 @@ from rich.text import Text
 
 from tf2npu.findings import Level
 from tf2npu.report.apis import sentence
-from tf2npu.report.as_text import LABEL_STYLES, STYLES, Line, place
+from tf2npu.report.as_text import LABEL_STYLES, STYLES, place
 from tf2npu.report.console import console
 from tf2npu.report.decisions import LABELS, Decision, who_decided
 from tf2npu.report.language import Catalogue, catalogue
@@ -56,13 +55,6 @@ def show_report_path(path: Path, stream: TextIO, language: str = "en") -> None:
     """Name the report; where a terminal can, the path is a link to it."""
     link = Text(visible(str(path)), Style(link=path.absolute().as_uri()))
     console(stream).print(Text(f"{catalogue(language).text('report:')} ").append_text(link), soft_wrap=True)
-
-
-def show_lines(lines: Iterable[Line], stream: TextIO) -> None:
-    """Draw lines as wide as the terminal, which breaks them between words."""
-    screen = console(stream)
-    for line in lines:
-        _put(screen, Text(visible(line.text), line.style))
 
 
 def _put(screen: Console, text: RenderableType, indent: int = 0) -> None:

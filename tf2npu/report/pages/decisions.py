@@ -9,7 +9,7 @@ from typing import Any
 from tf2npu.file_findings import REFUSED_DECISION, STALE_DECISION
 from tf2npu.report.card_data import blocks
 from tf2npu.report.cards import MOST_PLACES, Card, card_of, folders, packed
-from tf2npu.report.decisions import LABELS, Decided, Decision, decided, decisions, report_id
+from tf2npu.report.decisions import LABELS, Decided, Decision, decided, report_id
 from tf2npu.report.effort import minutes_of
 from tf2npu.report.listing import page_of_list
 from tf2npu.report.page import Page
@@ -27,7 +27,7 @@ _SAID = {
 
 def pages(view: View) -> Iterator[Page]:
     """The pages of cards, and the data that their script exports."""
-    cards = [card_of(decision) for decision in decisions(view.report, view.rules)]
+    cards = [card_of(decision) for decision in view.decisions]
     pages = packed([*cards, *decided(view.report, view.rules)])
     data = blocks(view, cards)
     about = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tf2npu.report.decisions import Decision, decisions
+from tf2npu.report.decisions import Decision
 from tf2npu.report.page import Section
 from tf2npu.report.view import Site, View
 
@@ -11,7 +11,7 @@ _SHOWN = 10
 
 
 def section(view: View) -> Section:
-    found = decisions(view.report, view.rules)
+    found = view.decisions
     rows = [{"decision": decision, "site": _first(view, decision)} for decision in found[:_SHOWN]]
     return Section("left_to_do", view.texts.text("Left to do"), {"rows": rows, "n_more": max(0, len(found) - _SHOWN)})
 

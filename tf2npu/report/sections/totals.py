@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tf2npu.report.apis import numbers, sentence
 from tf2npu.report.decisions import label_of_work
+from tf2npu.report.language import counted
 from tf2npu.report.model import Report
 from tf2npu.report.page import Section
 from tf2npu.report.places import counted_findings, n_places
@@ -25,16 +26,12 @@ def verdict(report: Report) -> str:
     """What is left, in one sentence."""
     left = [[f for n, f in enumerate(file.findings) if n not in file.known and label_of_work(file, f)] for file in report.files]
     n_failed = sum(1 for file in report.files if file.has_failed)
-    known = [f"{_counted(report.n_known, 'finding')} known from the baseline"] if report.n_known else []
+    known = [f"{counted(report.n_known, 'finding')} known from the baseline"] if report.n_known else []
     if not any(left) and not n_failed:
         nothing = "Nothing is left to do in what was understood" if numbers(report)["unknown"] else "Nothing is left to do"
         return "; ".join([nothing, *known]) + "."
     n_files, found = sum(1 for of_file in left if of_file), [finding for of_file in left for finding in of_file]
-    counted = counted_findings(len(found), n_places(found))
-    work = [f"{counted} in {_counted(n_files, 'file')} for a person to look at"] if n_files else []
-    failed = [f"{_counted(n_failed, 'file')} failed"] if n_failed else []
+    places = counted_findings(len(found), n_places(found))
+    work = [f"{places} in {counted(n_files, 'file')} for a person to look at"] if n_files else []
+    failed = [f"{counted(n_failed, 'file')} failed"] if n_failed else []
     return "; ".join([*failed, *work, *known]) + "."
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

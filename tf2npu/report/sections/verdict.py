@@ -7,6 +7,7 @@ from typing import Any
 from tf2npu.config import EffortSettings
 from tf2npu.report.apis import numbers
 from tf2npu.report.effort import Effort, effort, method, shown_hours
+from tf2npu.report.language import counted
 from tf2npu.report.page import Section
 from tf2npu.report.verdict import verdict
 from tf2npu.report.view import View
@@ -65,13 +66,9 @@ def _risks(view: View) -> list[str]:
     failed = sum(1 for file in report.files if file.has_failed)
     found = []
     if places:
-        found.append(f"{_counted(places, 'place')} will not work on the NPU as written.")
+        found.append(f"{counted(places, 'place')} will not work on the NPU as written.")
     if unknown:
-        found.append(f"{_counted(unknown, 'reference')} to TensorFlow that nobody knows.")
+        found.append(f"{counted(unknown, 'reference')} to TensorFlow that nobody knows.")
     if failed:
-        found.append(f"{_counted(failed, 'file')} could not be converted.")
+        found.append(f"{counted(failed, 'file')} could not be converted.")
     return found or ["None that the converter sees."]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
