@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
 
 from tf2npu.report.code_table import seen, told
 from tf2npu.report.content_policy import FOLDER_POLICY
@@ -96,6 +97,8 @@ def _environment(report: Report, names: list[str]) -> Environment:
         "done_when": partial(told_when_done, texts=texts),
     }  # fmt: skip
     environment.globals |= _globals(report, names)
+    shared = environment.get_template("legend.html").render(legend=legend(texts))
+    environment.globals["legend"] = Markup(shared)  # made once: it is the same on each of thousands of pages
     return environment
 
 
@@ -105,7 +108,7 @@ def _globals(report: Report, names: list[str]) -> dict[str, Any]:
         "report": report, "counted": texts.counted, "findings_at": lambda n, places: texts.text(counted_findings(n, places)),
         "said": {name: texts.text(text) for name, text in SHOWN.items()}, "policy": FOLDER_POLICY,
         "navigation": [(name, texts.text(NAMED[name])) for name in names if name in NAMED],
-        "odd": _odd_in_scripts(), "legend": legend(texts),
+        "odd": _odd_in_scripts(),
     }  # fmt: skip
 
 
