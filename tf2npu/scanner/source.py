@@ -6,6 +6,7 @@ import bisect
 import codecs
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 
 # PEP 263: the cookie stands in a comment on the first or second line.
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
@@ -107,8 +108,10 @@ class LineIndex:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.starts = [0]
-        self.starts.extend(m.end() for m in _LINE_START.finditer(text))
+        if "\r" in text:
+            self.starts = [0, *(found.end() for found in _LINE_START.finditer(text))]
+        else:  # nearly every source, several times in a conversion: a third of the time
+            self.starts = list(accumulate((len(line) + 1 for line in text.split("\n")[:-1]), initial=0))
 
     def position(self, offset: int) -> tuple[int, int]:
         """1-based line and column (in characters) of an offset."""
