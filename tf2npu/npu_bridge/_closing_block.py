@@ -14,7 +14,7 @@ _HOST = "  on the host: "
 _MOST_ROWS = 10
 """Reasons that the table has: the report of --report has all."""
 
-_TODO = {
+_ADVICE = {
     "sessions_on_tensorflow": "Convert the scripts whose sessions stayed on TensorFlow, or run them with --all-sessions: their "
     "config names no NpuOptimizer.",
     "new_shapes": "Pad what is fed to one shape, or to few: an NPU compiles the graph for each new shape.",
@@ -68,4 +68,4 @@ def _table(reasons: Sequence[Mapping[str, Any]]) -> Any:
 
 def what_to_do(document: Mapping[str, Any]) -> list[str]:
     """What a person can do about a run, what costs most first; nothing where all is as it should be."""
-    return [text for key, text in _TODO.items() if document[key]]
+    return [text for key, text in _ADVICE.items() if document[key]]
