@@ -123,7 +123,7 @@ def test_what_no_browser_could_show_is_counted_instead():
 
 def test_marks_cut_through_coloured_pieces():
     html = line_html([("k", "import"), ("", " <os>")], [(3, 8)], "ins")
-    assert html == '<span class="k">imp</span><ins><span class="k">ort</span></ins><ins> &lt;</ins>os&gt;'
+    assert html == "<i class=k>imp</i><ins><i class=k>ort</i></ins><ins> &lt;</ins>os&gt;"
 
 
 def test_a_string_right_behind_a_word_is_a_string():

@@ -18,7 +18,7 @@ from tf2npu.report.visible import ODD
 
 VOID = {"meta", "link", "br", "col", "input", "hr", "img"}
 SAFE_TAGS = set(re.findall(
-    r"\S+", "a article bdi body br button code col colgroup dd del details div dl dt fieldset footer h1 h2 h3 head header html "
+    r"\S+", "a article bdi body br button code col colgroup dd del details div dl dt fieldset footer h1 h2 h3 head header html i "
     "input ins label legend li link main meta nav option p pre script section select span strong summary table tbody td textarea "
     "th thead title tr ul"
 ))  # fmt: skip
@@ -37,6 +37,13 @@ SAFE_ATTRIBUTES |= {  # of pictures and of the tour
 }  # fmt: skip
 
 
+ENDED_BY = {
+    **dict.fromkeys(("td", "th"), ("td", "th", "tr")), "tr": ("tr",), "colgroup": ("thead", "tbody"), "thead": ("tbody",),
+    **dict.fromkeys(("dt", "dd"), ("dt", "dd")), "tbody": (),
+}  # fmt: skip
+"""Elements whose end tag HTML lets be left out, and the tags that end them, besides the end of their parent."""
+
+
 class Page(HTMLParser):
     """Tags, attributes, ids, links and text of a page; complains about markup that does not nest."""
 
@@ -53,10 +60,14 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.attributes += [(name, value or "") for name, value in attrs]
+        while self._open and tag in ENDED_BY.get(self._open[-1], ()):
+            self._open.pop()
         if tag not in VOID:
             self._open.append(tag)
 
     def handle_endtag(self, tag):
+        while self._open[-1] != tag and self._open[-1] in ENDED_BY:
+            self._open.pop()
         assert self._open.pop() == tag
 
     def handle_data(self, data):
@@ -175,8 +186,8 @@ def code_of_page(text: str) -> dict[str, dict[int, str]]:
     """The lines that a page shows before and after, by number, read as text; lines in folds are the same in both."""
     columns: dict[str, dict[int, str]] = {"before": {}, "after": {}}
     code = text[text.index('id="code-table"') :]
-    cell = r'<td class="n">(\d*)</td><td(?: class="[^"]*")?>(.*?)</td>'
-    for row in re.findall(r'<tr[^>]*>(<td class="n">.*?)</tr>', code, re.DOTALL):
+    cell = r"<td class=n>(\d*)<td(?: class=\w+)?>(.*?)(?=<td|$)"
+    for row in re.findall(r"<tr[^>]*>(<td class=n>.*?)(?=<tr|</table>)", code, re.DOTALL):
         for side, (number, shown) in zip(columns, re.findall(cell, row, re.DOTALL), strict=False):  # or the source alone
             if number:
                 columns[side][int(number)] = "".join(Page(shown).text)
@@ -201,8 +212,7 @@ def test_the_code_of_a_page_is_the_source_and_the_output():
 
 def test_findings_stand_under_their_lines_with_level_rule_and_reason():
     text = html_of(samples.sample())[page_name("train.py")]
-    after_session = text[text.index('id="L35"') :]
-    note = after_session[: after_session.index('id="L36"')]
+    _, note, _ = re.split(r"<tr id=L3[56]\b", text)
     assert 'class="note fixed"' in note
     assert "NPU101" in note
     assert "<summary>Why</summary>" in note

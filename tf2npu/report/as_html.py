@@ -106,7 +106,7 @@ def _globals(report: Report, names: list[str]) -> dict[str, Any]:
     texts = catalogue(report.language)
     return {
         "report": report, "counted": texts.counted, "findings_at": lambda n, places: texts.text(counted_findings(n, places)),
-        "said": {name: texts.text(text) for name, text in SHOWN.items()}, "policy": FOLDER_POLICY,
+        "said": {name: texts.text(text) for name, text in SHOWN.items()}, "policy": Markup(FOLDER_POLICY),
         "navigation": [(name, texts.text(NAMED[name])) for name in names if name in NAMED],
         "odd": _odd_in_scripts(),
     }  # fmt: skip

@@ -166,12 +166,12 @@ class _Table:
         if run.is_folded:
             summary = self._texts.text(f"{len(run.rows)} unchanged lines: {first} to {last}")
             return f'<details class="fold" data-first="{first}"><summary>{summary}</summary>{self._folded(first, last)}</details>'
-        body = "\n".join(self._row(row) for row in run.rows)
-        columns = '<col class="n"><col>' * (1 if self._is_single else 2)
+        body = "".join(self._row(row) for row in run.rows)
+        columns = "<col class=n><col>" * (1 if self._is_single else 2)
         head = "" if self._has_head else self._head()
         self._has_head = True
         label = self._texts.text(f"lines {first} to {last}")
-        return f'<table class="diff" aria-label="{label}"><colgroup>{columns}</colgroup>{head}<tbody>\n{body}\n</tbody></table>'
+        return f'<table class="diff" aria-label="{label}"><colgroup>{columns}{head}<tbody>{body}</table>'
 
     def _folded(self, first: int, last: int) -> str:
         """Unchanged lines that are folded away: both sides are the same, so that each stands there once, and without colours."""
@@ -217,15 +217,15 @@ class _Table:
     def _head(self) -> str:
         names = ("Source",) if self._is_single else ("Before", "After")
         shown = [self._texts.text(name) for name in names]
-        return "<thead><tr>" + "".join(f'<th scope="col" colspan="2">{name}</th>' for name in shown) + "</tr></thead>"
+        return "<thead><tr>" + "".join(f'<th scope="col" colspan="2">{name}</th>' for name in shown)
 
     def _row(self, row: Row) -> str:
         old = row.before
-        anchor = "" if old is None else f' id="L{old}"'
-        kind = ' class="changed"' if row.changed and not self._is_single else ""
-        text = f"<tr{anchor}{kind}>{self._cells(row)}</tr>"
+        anchor = "" if old is None else f" id=L{old}"
+        kind = " class=changed" if row.changed and not self._is_single else ""
+        text = f"<tr{anchor}{kind}>{self._cells(row)}"
         if old is not None and old in self._notes_at:
-            text += f'\n<tr><td class="says" colspan="{2 if self._is_single else 4}">{self._notes_at[old]}</td></tr>'
+            text += f"<tr><td class=says colspan={2 if self._is_single else 4}>{self._notes_at[old]}"
         return text
 
     def _cells(self, row: Row) -> str:
@@ -252,10 +252,11 @@ def _first_and_last(run: Run) -> tuple[int, int] | None:
 
 
 def _cell(number: int | None, code: str, kind: str) -> str:
+    """A number and its line. HTML lets the ends of cells and rows be left out, as quotes of words: a twentieth of a report."""
     if number is None:
-        return '<td class="n"></td><td class="none"></td>'
-    shown = f' class="{kind}"' if kind else ""
-    return f'<td class="n">{number}</td><td{shown}>{code}</td>'
+        return "<td class=n><td class=none>"
+    shown = f" class={kind}" if kind else ""
+    return f"<td class=n>{number}<td{shown}>{code}"
 
 
 def first_characters(pieces: list[Piece], n_characters: int) -> list[Piece]:
@@ -285,7 +286,7 @@ def line_html(pieces: list[Piece], marks: list[tuple[int, int]], tag: str) -> st
 
 def _piece(name: str, text: str) -> str:
     shown = ODD.sub(_odd, html.escape(text, quote=False))
-    return f'<span class="{name}">{shown}</span>' if name else shown
+    return f"<i class={name}>{shown}</i>" if name else shown
 
 
 def _cut(text: str, start: int, marked: Covering, borders: list[int]) -> Iterator[tuple[bool, str]]:

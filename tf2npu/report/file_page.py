@@ -135,7 +135,7 @@ def _note_html(note: dict[str, Any], walk: Markup, texts: Catalogue) -> Markup:
     said = Markup("").join(Markup("<p>{}</p>").format(told(text)) for text in reasons)
     why = Markup("<details><summary>{}</summary>{}</details>").format(texts.text("Why"), said) if said else ""
     shown: dict[str, Any] = {name: told(note[name]) for name in ("title", "where", "message")} | {"rule": note["rule_link"]}
-    api = Markup(" &middot; <code>{}</code>").format(seen(note["api"])) if note["api"] else ""
+    api = Markup(" · <code>{}</code>").format(seen(note["api"])) if note["api"] else ""
     shown |= {
         "level": note["level"],
         "rule_id": note["rule"],
@@ -177,7 +177,7 @@ def _walk(before: dict[str, Any] | None, after: dict[str, Any] | None, texts: Ca
     link = Markup('<a href="#{}">{}</a>')
     back = link.format(before["id"], texts.text("previous")) if before else Markup("")
     on = link.format(after["id"], texts.text("next finding")) if after else Markup("")
-    gap = Markup(" &middot; ") if back and on else Markup("")
+    gap = Markup(" · ") if back and on else Markup("")
     return Markup('<span class="walk">{}{}{}</span>').format(back, gap, on) if back or on else Markup("")
 
 
