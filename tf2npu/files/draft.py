@@ -63,16 +63,27 @@ def put_whole(folder: Directory, path: str, pieces: Iterable[str | bytes]) -> bo
 
     A file that holds the same already stays as it is, so that what watches or copies a folder sees what has changed.
     """
+    draft = staged(folder, path, pieces)
+    if draft:
+        with discarding(folder, draft):
+            folder.rename(draft, path)
+    return bool(draft)
+
+
+def staged(folder: Directory, path: str, pieces: Iterable[str | bytes]) -> str:
+    """Write what a file shall hold into a draft beside it, to be moved into its place together with others.
+
+    Returns: the draft's path; "" where the file holds the same already.  Raises: OSError, and leaves no draft behind.
+    """
     draft = beside(path, new_name())
     with discarding(folder, draft):
         with folder.new_file(draft) as stream:
             for piece in pieces:
                 stream.write(piece if isinstance(piece, bytes) else piece.encode("utf-8", "backslashreplace"))
-        if _same(folder, path, draft):
-            folder.remove(draft)
-            return False
-        folder.rename(draft, path)
-    return True
+        if not _same(folder, path, draft):
+            return draft
+        folder.remove(draft)
+    return ""
 
 
 def _same(folder: Directory, path: str, other: str) -> bool:

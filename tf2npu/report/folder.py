@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from tf2npu.files.directory import Directory
-from tf2npu.files.draft import put_whole, sweep
+from tf2npu.files.draft import put_whole, staged, sweep
 from tf2npu.files.lock import exclusive
 from tf2npu.report import as_json, as_text, record
 from tf2npu.report.localized import localized, localized_lines
@@ -121,22 +121,22 @@ def _first_file(chosen: str) -> str:
     return _OTHERS.get(chosen) or _ONE_TEXT[chosen][0]
 
 
-def _put(report: Report, chosen: str, folder: Directory, jobs: int) -> Iterator[tuple[str, bool]]:
-    """Write the files of a format: (name, whether it held something else before)."""
+def _drafts(report: Report, chosen: str, folder: Directory, jobs: int) -> Iterator[tuple[str, str]]:
+    """Write drafts of the files of a format: (name, draft), "" for a file that holds the same already."""
     if chosen == "html":
         from tf2npu.report import page_files  # Jinja costs a tenth of a second to import
 
-        yield from page_files.put(localized(report, report.language), folder, jobs)
+        yield from page_files.drafts(localized(report, report.language), folder, jobs)
     elif chosen == "xlsx":
         from tf2npu.report import as_xlsx
 
-        yield _OTHERS[chosen], put_whole(folder, _OTHERS[chosen], as_xlsx.pieces(localized(report, report.language)))
+        yield _OTHERS[chosen], staged(folder, _OTHERS[chosen], as_xlsx.pieces(localized(report, report.language)))
     elif chosen == "one-file":
         from tf2npu.report.single_file import single_file
 
-        yield _OTHERS[chosen], put_whole(folder, _OTHERS[chosen], [single_file(localized(report, report.language))])
+        yield _OTHERS[chosen], staged(folder, _OTHERS[chosen], [single_file(localized(report, report.language))])
     elif name := _first_file(chosen):
-        yield name, put_whole(folder, name, _pieces(report, chosen))
+        yield name, staged(folder, name, _pieces(report, chosen))
 
 
 def check(folder: Path, formats: list[str], *, force: bool = False) -> None:
@@ -191,25 +191,34 @@ def write(report: Report, folder: Path, formats: list[str], *, force: bool = Fal
 
 
 def _write(report: Report, place: Directory, formats: list[str], earlier: Written, digest: str, keep: bool, jobs: int) -> None:
+    """Make all files beside their places first, since that takes long, and then move them there: the time in which a kill
+    could leave some files of one report and some of another is that of the moves."""
     of_report = {"language": report.language, "prefix": report.prefix}
     ours = earlier.names.union(_first_files(formats))
     record.store(place.path, Written(ours, **of_report))  # from here on the folder is ours, also after a kill
-    sweep(place)
-    for name in FOLDERS:
-        sweep(place, name)
+    _sweep(place)
     put_whole(place, MARKER, [_MARKER_TEXT])
-    written: set[str] = set()
-    is_new = False
-    for chosen in formats:
-        for name, was_other in _put(report, chosen, place, jobs):
-            written.add(name)
-            is_new = was_other or is_new
+    try:
+        drafts = dict(draft for chosen in formats for draft in _drafts(report, chosen, place, jobs))
+        record.store(place.path, Written(ours.union(drafts), **of_report))
+        for name, draft in drafts.items():
+            if draft:
+                place.rename(draft, name)
+    except BaseException:
+        _sweep(place)
+        raise
     own = tuple(f"{name}/" for name in FOLDERS) if "html" in formats else ()
     kept = {name for name in earlier.names if keep and not name.startswith(own)}
-    for name in sorted(earlier.names - written - kept):
+    for name in sorted(earlier.names - drafts.keys() - kept):
         place.remove(name)
-    kept_digest = "" if is_new else earlier.digest  # the same pages again: what stands beside them still belongs to them
-    record.store(place.path, Written(frozenset(written | kept), kept_digest if kept else digest, **of_report))
+    kept_digest = "" if any(drafts.values()) else earlier.digest  # the same pages again: what stands beside still belongs to them
+    record.store(place.path, Written(frozenset(drafts.keys() | kept), kept_digest if kept else digest, **of_report))
+
+
+def _sweep(place: Directory) -> None:
+    """Remove the drafts that a process left which was killed, or which has failed."""
+    for name in ("", *FOLDERS):
+        sweep(place, name)
 
 
 def _is_file(place: Directory, name: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
 from tf2npu.files.directory import Directory
-from tf2npu.files.draft import put_whole
+from tf2npu.files.draft import staged
 from tf2npu.files.orphan import watch_main_process
 from tf2npu.report.as_html import Pages
 from tf2npu.report.model import Report
@@ -21,8 +21,8 @@ _CHUNK = 16
 """Pages that a process takes at a time."""
 
 
-def put(report: Report, folder: Directory, jobs: int) -> Iterator[tuple[str, bool]]:
-    """Write all pages and what belongs to them: (name, whether it held something else before)."""
+def drafts(report: Report, folder: Directory, jobs: int) -> Iterator[tuple[str, str]]:
+    """Write drafts of all pages and of what belongs to them: (name, draft), "" for a file that holds the same already."""
     pages = Pages(report)
     for name in FOLDERS:
         folder.make_folders(name)
@@ -32,11 +32,11 @@ def put(report: Report, folder: Directory, jobs: int) -> Iterator[tuple[str, boo
         yield from _by_processes(pages, folder, chunks, jobs)
     else:
         for chunk in chunks:
-            yield from _put_chunk(pages, folder, chunk)
+            yield from _draft_chunk(pages, folder, chunk)
 
 
-def _put_chunk(pages: Pages, folder: Directory, chunk: range) -> list[tuple[str, bool]]:
-    return [(name, put_whole(folder, name, [text])) for name, text in pages.texts(chunk)]
+def _draft_chunk(pages: Pages, folder: Directory, chunk: range) -> list[tuple[str, str]]:
+    return [(name, staged(folder, name, [text])) for name, text in pages.texts(chunk)]
 
 
 def _can_fork() -> bool:
@@ -52,17 +52,17 @@ def _start_worker() -> None:
     gc.freeze()  # what is inherited is never garbage
 
 
-def _put_inherited(chunk: range) -> list[tuple[str, bool]]:
-    return _put_chunk(*_inherited, chunk)
+def _draft_inherited(chunk: range) -> list[tuple[str, str]]:
+    return _draft_chunk(*_inherited, chunk)
 
 
-def _by_processes(pages: Pages, folder: Directory, chunks: list[range], jobs: int) -> Iterator[tuple[str, bool]]:
+def _by_processes(pages: Pages, folder: Directory, chunks: list[range], jobs: int) -> Iterator[tuple[str, str]]:
     global _inherited
     _inherited = (pages, folder)
     context = multiprocessing.get_context("fork")
     try:
         with ProcessPoolExecutor(jobs, context, _start_worker) as pool:
-            for done in pool.map(_put_inherited, chunks):
+            for done in pool.map(_draft_inherited, chunks):
                 yield from done
     finally:
         del _inherited
