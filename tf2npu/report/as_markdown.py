@@ -16,6 +16,7 @@ from tf2npu.report.language import catalogue
 from tf2npu.report.markdown_text import code, fenced, in_tag, prose, shortened
 from tf2npu.report.model import Report
 from tf2npu.report.places import counted_findings, n_places
+from tf2npu.report.proof import Proofs, in_words
 from tf2npu.report.rule_facts import RuleTexts
 from tf2npu.report.rule_list import told_when_done
 from tf2npu.report.run_section import lines as run_lines
@@ -36,10 +37,10 @@ _MOST_PLACES = 20
 def render(report: Report) -> str:
     """The report as Markdown of at most MOST_CHARACTERS; what does not fit is counted at the end."""
     texts, rules = catalogue(report.language), RuleTexts(report)
-    found = decisions(report, rules)
+    found, proofs = decisions(report, rules), Proofs(report)
     text, n_shown = _head(report, found), 0
     for decision in found:
-        block = _block(report, decision)
+        block = _block(report, decision, proofs)
         if not _fits(text, block):
             break
         text, n_shown = text + block, n_shown + 1
@@ -75,7 +76,7 @@ def _head(report: Report, found: list[Decision]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _block(report: Report, decision: Decision) -> str:
+def _block(report: Report, decision: Decision, proofs: Proofs) -> str:
     """A decision, folded: what to do, why, the code where it is known, and the places."""
     texts = catalogue(report.language)
     title = f"<b>{in_tag(texts.text(decision.label))}</b> <code>{in_tag(shortened(decision.facts.id, _MOST_OF_A_PATH))}</code>"
@@ -83,7 +84,7 @@ def _block(report: Report, decision: Decision) -> str:
     told = [prose(decision.message or decision.facts.id, _MOST_OF_A_TEXT)]
     told += [prose(decision.facts.why, _MOST_OF_A_TEXT)] if decision.facts.why else []
     told += [prose(told_when_done(decision.facts.done_when, texts), _MOST_OF_A_TEXT)] if decision.facts.done_when else []
-    body = [line for text in told for line in (text, "")] + _code_to_write(decision) + _places(report, decision)
+    body = [line for text in told for line in (text, "")] + _code_to_write(decision) + _places(report, decision, proofs)
     return _folded(f"{title} {in_tag(decision.facts.title)} ({in_tag(counted)})", body)
 
 
@@ -99,12 +100,14 @@ def _code_to_write(decision: Decision) -> list[str]:
     return [*fenced("diff", [shortened(line, _MOST_OF_A_TEXT) for line in lines[:_MOST_LINES]] + more), ""]
 
 
-def _places(report: Report, decision: Decision) -> list[str]:
-    lines = [
-        f"- {code(shortened(place(file.path, finding), _MOST_OF_A_PATH))}" for file, finding in decision.sites[:_MOST_PLACES]
-    ]
+def _places(report: Report, decision: Decision, proofs: Proofs) -> list[str]:
+    """The first places, each with what a run says of it."""
+    texts, lines = catalogue(report.language), []
+    for file, finding in decision.sites[:_MOST_PLACES]:
+        told = prose(in_words(proofs.of(file, finding), texts), _MOST_OF_A_PATH)
+        lines.append(f"- {code(shortened(place(file.path, finding), _MOST_OF_A_PATH))}{f' {told}' if told else ''}")
     left = len(decision.sites) - _MOST_PLACES
-    return lines + ([f"- {catalogue(report.language).text(f'and {left} more')}"] if left > 0 else [])
+    return lines + ([f"- {texts.text(f'and {left} more')}"] if left > 0 else [])
 
 
 def _further(report: Report, rules: RuleTexts) -> Iterator[tuple[str, str]]:

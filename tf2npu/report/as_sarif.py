@@ -17,7 +17,9 @@ from tf2npu.report import rule_help
 from tf2npu.report.as_json import lines
 from tf2npu.report.baseline import fingerprints
 from tf2npu.report.fixes import Fixes
+from tf2npu.report.language import Catalogue, catalogue
 from tf2npu.report.model import Change, FileReport, Report
+from tf2npu.report.proof import Proof, Proofs
 from tf2npu.report.rule_facts import RuleFacts, RuleTexts
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -41,7 +43,8 @@ def pieces(report: Report) -> Iterator[str]:
         "invocations": [{"executionSuccessful": not report.statuses()["failed"]}],
     }
     yield json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1).removesuffix("\n  }\n ]\n}")
-    yield from lines("results", (result for file in report.files for result in _results(file, index, rules)))
+    proofs, texts = Proofs(report), catalogue(report.language)
+    yield from lines("results", (one for file in report.files for one in _results(file, index, rules, proofs, texts)))
     yield "\n  }\n ]\n}\n"
 
 
@@ -61,10 +64,13 @@ def _rule(rule: RuleFacts, reasons: list[str], language: str) -> dict[str, Any]:
     return document
 
 
-def _results(file: FileReport, index: dict[str, int], rules: RuleTexts) -> Iterator[dict[str, Any]]:
+def _results(
+    file: FileReport, index: dict[str, int], rules: RuleTexts, proofs: Proofs, texts: Catalogue
+) -> Iterator[dict[str, Any]]:
     fixes = Fixes(file)
     for number, (finding, fingerprint) in enumerate(zip(file.findings, fingerprints(file), strict=True)):
         document = _result(file, finding, index, rules.of(finding).why)
+        document["properties"] |= _seen_in_a_run(proofs.of(file, finding), texts)
         if changes := fixes.of(finding):
             document["fixes"] = [_fix(file, finding, changes)]
         document["partialFingerprints"] = {"tf2npu/v1": fingerprint}
@@ -73,6 +79,12 @@ def _results(file: FileReport, index: dict[str, int], rules: RuleTexts) -> Itera
         elif finding.answer is not None and finding.answer.choice != "edit":
             document["suppressions"] = [_suppression(finding.answer)]
         yield document
+
+
+def _seen_in_a_run(proof: Proof | None, texts: Catalogue) -> dict[str, str]:
+    if proof is None:
+        return {}
+    return {"tf2npu/mark": proof.state.value, "tf2npu/evidence": texts.text(proof.text), "tf2npu/run": proof.script}
 
 
 def _suppression(answer: Answer) -> dict[str, str]:

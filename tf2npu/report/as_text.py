@@ -13,6 +13,7 @@ from tf2npu.report.decisions import who_decided
 from tf2npu.report.language import catalogue
 from tf2npu.report.model import WORK_LEVELS, FileReport, Report
 from tf2npu.report.places import counted_findings, n_places
+from tf2npu.report.proof import Proofs, in_words
 from tf2npu.report.run_section import lines as run_lines
 from tf2npu.report.visible import visible
 
@@ -43,7 +44,8 @@ def render(report: Report) -> str:
 def full(report: Report) -> Iterator[Line]:
     """Every finding: the work that is left first, then all by file, then the totals."""
     yield Line(visible(report.headline), "bold")
-    left = list(work_left(report))
+    proofs = Proofs(report)
+    left = list(work_left(report, proofs))
     if left:
         yield from (Line(""), Line("Left to do:", "bold"), *left)
     for file in report.files:
@@ -51,8 +53,8 @@ def full(report: Report) -> Iterator[Line]:
         if rest:
             yield Line("")
             yield Line(f"{visible(file.path)} ({report.outcome(file.status.value)})", "bold")
-            yield from finding_lines(report, file, rest)
-    known = [line for file in report.files for line in finding_lines(report, file, _known(file), "known")]
+            yield from finding_lines(report, file, rest, proofs=proofs)
+    known = [line for file in report.files for line in finding_lines(report, file, _known(file), "known", proofs)]
     if known:
         yield from (Line(""), Line("Known (in the baseline):", "bold"), *known)
     for run in report.runs:
@@ -75,29 +77,36 @@ def brief(report: Report, *, most: int = 20) -> Iterator[Line]:
     yield from totals(report)
 
 
-def work_left(report: Report) -> Iterator[Line]:
-    """A line for each finding that needs a person: failed files first, then by level."""
+def work_left(report: Report, proofs: Proofs | None = None) -> Iterator[Line]:
+    """A line for each finding that needs a person: failed files first, then by level.  proofs: what runs say of them."""
     failed = [file for file in report.files if file.has_failed]
     others = [file for file in report.files if not file.has_failed]
     for file in failed:
-        yield from finding_lines(report, file, file.new_findings(), "failed")
+        yield from finding_lines(report, file, file.new_findings(), "failed", proofs)
     for level in WORK_LEVELS:
         for file in others:
-            yield from finding_lines(report, file, [f for f in file.new_findings() if f.level is level])
+            found = [finding for finding in file.new_findings() if finding.level is level]
+            yield from finding_lines(report, file, found, proofs=proofs)
 
 
-def finding_lines(report: Report, file: FileReport, findings: Iterable[Finding], label: str = "") -> Iterator[Line]:
+def finding_lines(
+    report: Report, file: FileReport, findings: Iterable[Finding], label: str = "", proofs: Proofs | None = None
+) -> Iterator[Line]:
     """Each finding as "path:line:column: level RULE message", the form that editors and CI logs turn into links.
 
-    What was said before about the same file has a line for its place, too, which names the place where it was said.
+    What was said before about the same file has a line for its place, too, which names the place where it was said. What a run
+    says of the finding stands behind it in brackets.
     """
+    texts = catalogue(report.language)
     said: dict[tuple[str, Level, str], str] = {}
     for finding in findings:
         first = said.setdefault((finding.rule, finding.level, finding.message), _place_in_file(finding))
         is_first = first == _place_in_file(finding)
-        text = visible(finding.message) if is_first else catalogue(report.language).text(f"as at {first}")
+        text = visible(finding.message) if is_first else texts.text(f"as at {first}")
+        told = in_words(proofs.of(file, finding) if proofs is not None else None, texts)
         yield Line(
-            f"{place(file.path, finding)}: {label or finding.level.value} {visible(finding.rule)} {text}",
+            f"{place(file.path, finding)}: {label or finding.level.value} {visible(finding.rule)} {text}"
+            + (f" [{visible(told)}]" if told else ""),
             LABEL_STYLES.get(label) or STYLES[finding.level],
         )
 

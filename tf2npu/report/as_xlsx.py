@@ -29,7 +29,10 @@ _MOST_CHARACTERS = 32_700
 """Characters of a cell: Excel holds 32,767, and the rest is for the words that tell of a cut."""
 _ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 _TIMES = re.compile(rb"<dcterms:(created|modified)[^>]*>[^<]*</dcterms:\1>")
-_WIDTHS = {"path": 50, "message": 90, "why": 60, "title": 30, "before": 40, "after": 40, "api": 35, "name": 45, "places": 40}
+_WIDTHS = {
+    "path": 50, "message": 90, "why": 60, "title": 30, "before": 40, "after": 40, "api": 35, "name": 45, "places": 40,
+    "evidence": 60,
+}  # fmt: skip
 """Widths of columns in characters; others have 14, which holds their head."""
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tf2npu.findings import Finding, Level
-from tf2npu.report.language import counted
+from tf2npu.report.language import Catalogue, counted
 from tf2npu.report.model import FileReport, Report
 from tf2npu.report.run_lines import Entry, RunLines
 from tf2npu.rules.engine.repeated_findings import other_places
@@ -53,9 +53,12 @@ class Proofs:
     def __init__(self, report: Report) -> None:
         self._runs = report.runs
         self._lines: dict[str, list[RunLines]] = {}
+        english = report.english.findings() if report.english is not None else ()
+        self._english = {id(told): finding for (_, told), (_, finding) in zip(report.findings(), english, strict=False)}
 
     def of(self, file: FileReport, finding: Finding) -> Proof | None:
         """The proof of a finding: what a run shows counts more than that another one did not come there."""
+        finding = self._english.get(id(finding), finding)  # whose message names its other places
         found = [proof for lines in self._lines_of(file) for proof in _proofs(lines, file, finding)]
         states = [State.CONFIRMED, State.CONTRADICTED]
         shown = min((p for p in found if p.state in states), key=lambda p: states.index(p.state), default=None)
@@ -69,6 +72,13 @@ class Proofs:
             fresh = [run for run in runs if file.path not in run.get("changed_files", ())]
             self._lines[file.path] = [RunLines(run, file.path) for run in fresh]
         return self._lines[file.path]
+
+
+def in_words(proof: Proof | None, texts: Catalogue) -> str:
+    """State, evidence and script on one line, for formats of text; "" where no run says anything."""
+    if proof is None:
+        return ""
+    return f"{texts.word(proof.state.value)}: {texts.text(proof.text)} ({texts.text('Run:')} {proof.script})"
 
 
 def _proofs(lines: RunLines, file: FileReport, finding: Finding) -> Iterator[Proof]:

@@ -13,6 +13,7 @@ from tf2npu.report.decisions import decisions
 from tf2npu.report.language import catalogue
 from tf2npu.report.model import FileReport, Report
 from tf2npu.report.places import n_places
+from tf2npu.report.proof import Proofs
 from tf2npu.report.rule_facts import RuleTexts
 from tf2npu.report.run_section import lines as run_lines
 
@@ -65,21 +66,23 @@ def summary(report: Report) -> Iterator[tuple[str, Cell]]:
 
 
 def findings(report: Report) -> Table:
-    """Every finding, at its place."""
+    """Every finding, at its place, with what a run says of it."""
     columns = (
         "path", "cell", "line", "column", "end_line", "end_column", "level", "rule", "part", "title", "api", "message", "before",
-        "after", "why", "known", "fingerprint",
+        "after", "why", "known", "fingerprint", "mark", "evidence", "run",
     )  # fmt: skip
 
     def rows() -> Iterator[Row]:
-        rules = RuleTexts(report)
+        rules, proofs, texts = RuleTexts(report), Proofs(report), catalogue(report.language)
         for file in report.files:
             for number, (finding, fingerprint) in enumerate(zip(file.findings, fingerprints(file), strict=True)):
                 facts, known = rules.of(finding), "yes" if number in file.known else ""
                 span, said = finding.span, (finding.api, finding.message, finding.before, finding.after)
                 where = (file.path, finding.cell, span.line, span.column, span.end_line, span.end_column)
                 what = (finding.level.value, finding.rule, finding.part, facts.title)
-                yield Row((*where, *what, *said, facts.why, known, fingerprint), file, number + 1)
+                proof = proofs.of(file, finding)
+                shown = (proof.state.value, texts.text(proof.text), proof.script) if proof is not None else ("", "", "")
+                yield Row((*where, *what, *said, facts.why, known, fingerprint, *shown), file, number + 1)
 
     return Table("findings", columns, rows)
 
