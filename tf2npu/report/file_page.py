@@ -23,6 +23,8 @@ from tf2npu.rules.engine.repeated_findings import other_places
 
 MOST_LINKS = 20
 """Places that a finding links to; a reader of more looks at the list of findings."""
+_MOST_CHARACTERS = 4_000
+"""Characters of a sentence or of code to write: longer ones hold data of the user's, and 200 of these make a megabyte."""
 _MANY = 5
 """Places of a file from which on one message about all of them is said once."""
 
@@ -110,10 +112,15 @@ def _note(view: View, file: FileReport, finding: Finding, number: int) -> dict[s
         "why": facts.why,
         "done_when": told_when_done(facts.done_when, texts) if finding.level in WORK_LEVELS else "",
         "api": finding.api,
-        "message": message,
-        "to_write": finding.after if finding.level in WORK_LEVELS else "",
+        "message": _shortened(message, texts),
+        "to_write": _shortened(finding.after, texts) if finding.level in WORK_LEVELS else "",
         "proof": proof_html(view.proofs.of(file, finding), texts),
     }
+
+
+def _shortened(text: str, texts: Catalogue) -> str:
+    n_more = len(text) - _MOST_CHARACTERS
+    return f"{text[:_MOST_CHARACTERS]} ... ({texts.text(f'{n_more} characters more in report.json')})" if n_more > 0 else text
 
 
 _SHORT_NOTE = Markup(
