@@ -39,6 +39,14 @@ def test_a_missing_page_is_written_again(tmp_path: Path, report: Report) -> None
     assert {p: p.read_bytes() for p in tmp_path.rglob("*.html")} == before
 
 
+def test_a_damaged_page_is_written_again(tmp_path: Path, report: Report) -> None:
+    folder.write(report, tmp_path, ["html", "json"])
+    before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+    (tmp_path / "report.json").write_bytes(before[tmp_path / "report.json"][:100])
+    folder.write(report, tmp_path, ["html", "json"])
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
+
+
 def test_other_findings_or_formats_make_another_report(tmp_path: Path, report: Report) -> None:
     folder.write(report, tmp_path, ["html", "json"])
     first = (tmp_path / "index.html").read_bytes()

@@ -186,13 +186,15 @@ def write(report: Report, folder: Path, formats: list[str], *, force: bool = Fal
         if not force:
             _check_names(place, formats, earlier)  # a conversion may have put its files there since it was checked
         digest = _digest(report, formats)
-        if digest != earlier.digest or not all(_is_file(place, name) for name in (*earlier.names, MARKER)):
+        if digest != earlier.digest or earlier.stamp != _stamp(place, earlier.names):
             _write(report, place, formats, earlier, digest, keep, jobs)
 
 
 def _write(report: Report, place: Directory, formats: list[str], earlier: Written, digest: str, keep: bool, jobs: int) -> None:
-    """Make all files beside their places first, since that takes long, and then move them there: the time in which a kill
-    could leave some files of one report and some of another is that of the moves."""
+    """Make all files beside their places, and then move them there.
+
+    The first takes long. So the time in which a kill could leave some files of one report and some of another is short.
+    """
     of_report = {"language": report.language, "prefix": report.prefix}
     ours = earlier.names.union(_first_files(formats))
     record.store(place.path, Written(ours, **of_report))  # from here on the folder is ours, also after a kill
@@ -212,7 +214,10 @@ def _write(report: Report, place: Directory, formats: list[str], earlier: Writte
     for name in sorted(earlier.names - drafts.keys() - kept):
         place.remove(name)
     kept_digest = "" if any(drafts.values()) else earlier.digest  # the same pages again: what stands beside still belongs to them
-    record.store(place.path, Written(frozenset(drafts.keys() | kept), kept_digest if kept else digest, **of_report))
+    names = frozenset(drafts.keys() | kept)
+    record.store(
+        place.path, Written(names, kept_digest if kept else digest, report.language, report.prefix, _stamp(place, names))
+    )
 
 
 def _sweep(place: Directory) -> None:
@@ -224,6 +229,16 @@ def _sweep(place: Directory) -> None:
 def _is_file(place: Directory, name: str) -> bool:
     info = place.lstat(name)
     return info is not None and stat.S_ISREG(info.st_mode)
+
+
+def _stamp(place: Directory, names: Iterable[str]) -> str:
+    """Stands for the files, their sizes and times: of a file that was damaged, replaced or removed since it is another."""
+    stamp = hashlib.sha256()
+    for name in sorted({*names, MARKER}):
+        info = place.lstat(name)
+        if info is not None and stat.S_ISREG(info.st_mode):
+            stamp.update(f"{name} {info.st_size} {info.st_mtime_ns}\n".encode())
+    return stamp.hexdigest()
 
 
 def _digest(report: Report, formats: list[str]) -> str:

@@ -21,6 +21,7 @@ _OURS = re.compile(r"((files|data|assets)/)?\w[\w.-]{0,200}", re.ASCII)  # names
 class Written:
     """names: of the files, relative to the folder.  digest: of what they show, "" while they are being written.
 
+    stamp: of the files as they were written, by which one is known again that was damaged or replaced since.
     language, prefix: those of the report, which report.json does not hold, for who writes it again.
     """
 
@@ -28,6 +29,7 @@ class Written:
     digest: str = ""
     language: str = "en"
     prefix: str = ""
+    stamp: str = ""
 
 
 def load(folder: Path) -> Written:
@@ -41,7 +43,8 @@ def load(folder: Path) -> Written:
         names = frozenset(name for name in map(str, document["files"]) if _OURS.fullmatch(name))
         language, prefix = document.get("language", "en"), document.get("prefix", "")
         is_known = language in LANGUAGES and isinstance(prefix, str)
-        return Written(names, str(document["digest"]), *((language, prefix) if is_known else ()))
+        language, prefix = (language, prefix) if is_known else ("en", "")
+        return Written(names, str(document["digest"]), language, prefix, str(document.get("stamp", "")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Written()
 
@@ -53,7 +56,7 @@ def store(folder: Path, written: Written) -> None:
         assert state is not None
         with state, replacing(state, _FILE, 0o600) as stream:
             told = {"language": written.language, "prefix": written.prefix}
-            document = {"digest": written.digest, **told, "files": sorted(written.names)}
+            document = {"digest": written.digest, "stamp": written.stamp, **told, "files": sorted(written.names)}
             stream.write(json.dumps(document, indent=1).encode("ascii") + b"\n")
     except NoState as error:
         log.warning("%s; the next report into %s will ask for --force", error.strerror, folder)
