@@ -1,13 +1,17 @@
 """`tf2npu report` makes each format from report.json byte for byte as the conversion did."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.report.test_json import RUN
+from tests.decisions.made import decided_of
+from tests.report.test_json import CHECK, RUN, VALIDATOR
 from tf2npu import run_report
-from tf2npu.report import as_xlsx
+from tf2npu.kept_runs import sources_digest
+from tf2npu.report import as_json, as_xlsx, folder
 from tf2npu.report.folder import FORMATS, is_text
+from tf2npu.run_files import digest
 
 WORK = "import tensorflow as tf\nd = tf.data.Dataset.range(10).batch(3)\ne = tf.estimator.Estimator(**a)\n=\n"
 POSSIBLE = [name for name in FORMATS if name != "xlsx" or as_xlsx.is_possible()]
@@ -27,8 +31,8 @@ def checkout(project, tmp_path, monkeypatch):
     return tmp_path
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def files_of(place: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -62,6 +66,65 @@ def test_what_a_run_adds_goes_into_every_format_that_is_there(tool, checkout, mo
     about_findings = {"report.sarif", "gl-code-quality-report.json", "junit.xml", "findings.csv"}
     assert {"index.html", "report.json", "report.txt", "report.md"} <= changed and not changed & about_findings
     assert ("report.xlsx" in changed) == as_xlsx.is_possible()
+
+
+GRAPH = "import tensorflow as tf\nx = tf.placeholder(tf.float32, [None])\ny = tf.py_func(f, [x], tf.float32)\n"
+
+
+def run_on(out: Path, script: str) -> dict:
+    """A run of one of the converted files, which says something of its lines."""
+    at = {"path": script, "line": 3}
+    host = {"place": f"{script}:3", "at": at, "reason": "Python <b>", "count": 2, "example": "PyFunc", "is_expected": True,
+            "finding": {"rule": "NPU912", **at}}  # fmt: skip
+    shapes = {"input": "x:0", "lines": [{"path": script, "line": 2}], "count": 3, "shapes": ["[4]", "[5]"], "steps": 9}
+    reached = {"path": script, "reached": [[n, n] for n in (1, 2, 3)], "not_reached": []}
+    return {**RUN, "script": script, "files": {script: digest(str(out), script)}, "host_lines": [host], "device_lines": [],
+            "input_lines": [shapes], "reached_files": [reached], "session_lines": []}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_with_runs_decisions_a_baseline_and_a_check_they_are_the_first_runs_bytes_as_well(tool, checkout, language):
+    """Everything that a report can hold at once; the last conversion takes over the runs and the check."""
+    for name in ("graph.py", "other.py"):
+        (checkout / "src" / name).write_text(GRAPH)
+    options = ("--report", "first", "--lang", language)
+    tool("convert", "src", "out", *options, "--baseline", "known.json", "--write-baseline", "--exclude", "graph.py")
+    tool("convert", "src", "out", *options)
+    report = run_report.load(checkout / "first")
+    report.run, report.earlier_runs = run_on(checkout / "out", "graph.py"), [run_on(checkout / "out", "other.py")]
+    report.check = {**CHECK, "sources": sources_digest(report)}
+    run_report.write_again(report, checkout / "first")
+    (checkout / "d.toml").write_text(decided_of(checkout / "first", {"NPU912": "accept", "NPU601": "suppress"}, who="=Ann <b>"))
+    words = ("--format", ",".join(POSSIBLE), "--decisions", "d.toml", "--baseline", "known.json")
+    done = tool("convert", "src", "out", *options, *words)
+    first = files_of(checkout / "first")
+    document = json.loads(first["report.json"])
+    VALIDATOR.validate(document)
+    assert document["run"]["script"] == "graph.py" and len(document["earlier_runs"]) == 1 and document["check"]
+    assert done.code == 0, "all is decided or known"
+    assert "changed_files" not in document["run"]
+    found = [finding for file in document["files"] for finding in file["findings"]]
+    assert any("answer" in finding for finding in found) and any("known" in finding for finding in found)
+    for text in ("findings.csv", "report.sarif", "report.txt", "files.html"):
+        assert first[text]
+    assert b"confirmed" in first["findings.csv"] and b"tf2npu/mark" in first["report.sarif"]
+    again = ("--prefix", "src", "--lang", language)
+    assert tool("report", "first/report.json", "--format", ",".join(POSSIBLE), "--report", "again", *again).code == 0
+    assert files_of(checkout / "again") == first
+    for chosen, name in FILES.items():
+        alone = tool("report", "first/report.json", "--format", chosen, *again)
+        assert alone.out.encode("utf-8", "surrogateescape") == first[name], chosen
+    assert done.out.endswith(tool("report", "first/report.json", "--format", "github", *again).out)
+
+
+@pytest.mark.parametrize("chosen", [name for name in POSSIBLE if name != "github"])
+def test_each_format_alone_is_written_as_with_all_others(tool, checkout, chosen):
+    tool("convert", "src", "out", "--format", ",".join(POSSIBLE), "--report", "first")
+    report = as_json.read(checkout / "first" / "report.json")
+    report.prefix = "src/"
+    folder.write(report, checkout / "alone", [chosen])
+    first, alone = files_of(checkout / "first"), files_of(checkout / "alone")
+    assert len(alone) > 1 and {name: first[name] for name in alone} == alone
 
 
 def test_formats_that_are_no_text_go_into_the_folder(tool, checkout):
