@@ -39,6 +39,20 @@ CODE_QUALITY = {
         },
     },
 }
+JUNIT = {
+    "testsuites": (["testsuite"], [], ["name", "time", "tests", "failures", "errors"]),
+    "testsuite": (
+        ["testsuite", "properties", "testcase", "system-out", "system-err"], ["name", "tests", "failures", "errors"],
+        ["group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"],
+    ),
+    "testcase": (["skipped", "error", "failure", "system-out", "system-err"], ["name"], ["time", "classname", "group"]),
+    "failure": ([], [], ["type", "message"]),
+    "error": ([], [], ["type", "message"]),
+}  # fmt: skip
+"""What an element may hold, which attributes it needs, and which others it may have.
+
+Source: junit-10.xsd of Jenkins' xUnit plug-in, whose readers GitLab and others follow. JUnit itself has published no schema.
+"""
 HOSTILE = "100% of a,b:c\r\n::error::gotcha <b>&\x1b[31m\u202e"
 
 
@@ -113,6 +127,27 @@ def test_junit(report):
     assert cases == {"a,b:100%.py": ["failure", "failure"], "n.ipynb": ["failure"]}
 
 
+def fits_junit(text: str) -> None:
+    """Each element is one that the schema knows, inside one that may hold it; text stands where text may be."""
+    root = xml.fromstring(text.encode())
+    assert root.tag == "testsuites"
+    for element in root.iter():
+        inner, needed, others = JUNIT[element.tag]
+        assert {child.tag for child in element} <= set(inner)
+        assert set(needed) <= set(element.attrib) <= {*needed, *others}, element.attrib
+        assert element.tag in ("failure", "error") or not (element.text or "").strip()
+    for suite in root:
+        cases = [case for case in suite if case.tag == "testcase"]
+        counts = {tag: sum(len(case.findall(tag)) for case in cases) for tag in ("failure", "error")}
+        assert [suite.get(name) for name in ("tests", "failures", "errors")] == [str(n) for n in (len(cases), *counts.values())]
+
+
+def test_junit_fits_its_schema(report):
+    report.files[0].status = Status.FAILED
+    fits_junit(as_annotations.junit(report))
+    fits_junit(as_annotations.junit(Report()))
+
+
 def test_failed_files_are_errors_and_known_findings_nothing(report):
     report.files[0].status = Status.FAILED
     assert {name for name, _, _ in commands(as_annotations.github(report))} == {"notice", "error", "warning"}
@@ -133,4 +168,4 @@ def test_whatever_a_report_holds(report):
     n_shown = len(commands(as_annotations.github(report)))
     entries = json.loads(as_annotations.gitlab(report))
     assert n_shown == len(entries)
-    xml.fromstring(as_annotations.junit(report).encode())
+    fits_junit(as_annotations.junit(report))

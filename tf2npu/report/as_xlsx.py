@@ -72,7 +72,7 @@ def _sheet(book: Any, table: Table, view: View) -> None:
     sheet.freeze_panes = "A2"
     for number, name in enumerate(table.columns, 1):
         sheet.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(name, 14)
-    sheet.append([_cell(sheet, texts.text(name), Font(bold=True)) for name in table.columns])
+    sheet.append([_cell(sheet, texts.text(name) if table.has_words else name, Font(bold=True)) for name in table.columns])
     n_rows = n_links = 0
     for row in table.rows():
         if n_rows == MOST_ROWS:

@@ -36,11 +36,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table and its rows, which are made when they are asked for."""
+    """A table and its rows, which are made when they are asked for.
+
+    has_words: whether the columns are words for a reader, in that person's language, and not names of report.json.
+    """
 
     name: str
     columns: tuple[str, ...]
     rows: Callable[[], Iterator[Row]]
+    has_words: bool = False
 
 
 def tables(report: Report) -> list[Table]:
@@ -135,7 +139,7 @@ def _analysis(report: Report) -> Table:
                 numbered = int(line) if line.isascii() and line.isdigit() and len(line) < 10 else line
                 yield Row((number, path, numbered, module, name, api.verdict.value, advice), by_path.get(path), place=where)
 
-    return Table("API analysis", columns, rows)
+    return Table("API analysis", columns, rows, has_words=True)
 
 
 def _files(report: Report) -> Table:
