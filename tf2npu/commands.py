@@ -26,7 +26,7 @@ from tf2npu.named_report import named_report
 from tf2npu.open_report import open_report
 from tf2npu.project.conversion import Conversion, convert_project, resolve_distributed
 from tf2npu.project.progress import Bar
-from tf2npu.project.request import Request, UsageProblem
+from tf2npu.project.request import Again, Request, UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
 from tf2npu.refused_request import RefusedRequest, refusing
@@ -194,7 +194,7 @@ def _request(
     no_cache: bool,
     data: str,
     python2: bool,
-    revise: Callable[[FileResult], FileResult],
+    revise: Callable[[FileResult, Again], FileResult],
     in_place: bool = False,
     **options,
 ) -> Request:
@@ -360,7 +360,10 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
         config = resolve_distributed(_config(Path.cwd(), **options), project.distribution_kinds)
     except UsageProblem as problem:
         raise RefusedRequest(str(problem)) from None
-    result = decided.revise(work.convert_file("<stdin>", data, config, project))
+    result = decided.revise(
+        work.convert_file("<stdin>", data, config, project),
+        lambda places: work.convert_file("<stdin>", data, replace(config, unsafe_at=places), project),
+    )
     report = build(
         [result],
         command="convert" if writes else "scan",

@@ -12,6 +12,7 @@ from typing import Any
 
 from tf2npu.files.above import is_trusted
 from tf2npu.files.bounded_read import MOST_SETTINGS_BYTES, read_at_most
+from tf2npu.findings import UnsafePlace
 from tf2npu.patterns import why_no_pattern
 from tf2npu.toml_document import NotToml, parsed
 
@@ -79,7 +80,7 @@ class Config:
     exclude: glob patterns of paths that are left out.  respect_gitignore: leave out what .gitignore names.
     entry_points: files, or `package.module:function` as in console_scripts, that are run.
     severity: (rule id or prefix, level) pairs that replace the level of findings.  target: what the result runs on.
-    effort: how work is estimated.
+    effort: how work is estimated.  unsafe_at: places where people chose an unsafe fix; no setting of a file.
     """
 
     distributed: str = "none"
@@ -94,6 +95,7 @@ class Config:
     severity: tuple[tuple[str, str], ...] = ()
     target: Target = Target()
     effort: EffortSettings = EffortSettings()
+    unsafe_at: frozenset[UnsafePlace] = frozenset()
 
     def is_enabled(self, rule_id: str) -> bool:
         """Whether a rule takes part: picked by `select` (an empty one picks all) and not dropped by `ignore`."""
@@ -180,7 +182,7 @@ def _read_table(path: Path) -> dict[str, Any]:
 
 def _field_name(key: str, path: Path | None) -> str:
     name = key.replace("-", "_")
-    known = [f.name for f in fields(Config)]
+    known = [f.name for f in fields(Config) if f.name in _CHECKS]
     if name not in known:
         options = ", ".join(n.replace("_", "-") for n in known)
         raise ConfigError(f"{path or 'command line'}: unknown key {_SHOWN.repr(key)} in [tool.tf2npu]; known are {options}")

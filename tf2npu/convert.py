@@ -11,7 +11,7 @@ import bisect
 import dataclasses
 
 from tf2npu.config import Config
-from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status, doc_of
+from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status, UnsafePlace, doc_of
 from tf2npu.rule_calls import RuleCalls
 from tf2npu.rules import hooks, load_rules
 from tf2npu.rules.plugins import PLUGIN_IDS
@@ -112,6 +112,7 @@ def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFa
     notebook = Notebook(data)
     facts = dataclasses.replace(gather_facts("x.py", notebook.code.encode()), path=path)
     project = project.including(facts)
+    config = dataclasses.replace(config, unsafe_at=frozenset(_in_code(notebook, place) for place in config.unsafe_at))
     outcome = convert_text(notebook.code, path, config, project)
     takes_part = path in project.reaching
     left = notebook.cell_findings(lambda text: takes_part or mentions_relevant_module(text.encode()))
@@ -121,6 +122,12 @@ def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFa
     return FileResult(
         path, status, findings, [], data, after, [_in_cell(notebook, use) for use in outcome.apis], _code_lines(notebook.code)
     )
+
+
+def _in_code(notebook: Notebook, place: UnsafePlace) -> UnsafePlace:
+    """A place in a cell as one of the code of all cells."""
+    rule, cell, line, message = place
+    return rule, None, notebook.line_of(cell, line), message
 
 
 def _summed_up(findings: list[Finding]) -> list[Finding]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tf2npu.findings import FileResult
+from tf2npu.project.request import Again
 from tf2npu.refused_request import refusing
 from tf2npu.report.model import Report
 from tf2npu.report.visible import visible
@@ -34,13 +35,13 @@ class DecisionsFile:
         with refusing(f"--decisions {file}", document.NotDecisions, missing=hint, end="; nothing was done"):
             return cls(file, document.read(file))
 
-    def revise(self, result: FileResult) -> FileResult:
-        """A file's result with the code that was decided on."""
+    def revise(self, result: FileResult, again: Again) -> FileResult:
+        """A file's result with the code that was decided on; `again` converts it with unsafe fixes."""
         if self.held is None:
             return result
         from tf2npu.decisions.revision import revised
 
-        return revised(result, self.held)
+        return revised(result, self.held, again)
 
     def settle(self, report: Report) -> None:
         """Mark what was accepted, and tell of decisions that fit no more."""

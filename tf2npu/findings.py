@@ -106,6 +106,8 @@ class Finding:
     before, after: source text of the site; of work that is left, `after` is code that a person writes there or beside it.
     replaces: whether that code may come in the place of the site as it is, so that a program may write it.
     doc: where the rule is explained, see `doc_of`.
+    unsafe: whether `after` is the site as an unsafe fix would leave it, which may change values or shapes. Only the converter
+    makes it, as it may add imports elsewhere.
     part: name of the part of the rule that made it, as parts of one rule have reasons of their own;
     empty where a rule has one part, or none.  answer: what a person decided, where one did.
     """
@@ -121,7 +123,12 @@ class Finding:
     cell: int | None = None  # 0-based cell index in a notebook
     part: str = ""
     replaces: bool = False
+    unsafe: bool = False
     answer: Answer | None = None
+
+
+UnsafePlace = tuple[str, int | None, int, str]
+"""Where a person has chosen an unsafe fix: the rule, the cell in a notebook, the line, and what is said there without it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import libcst as cst
@@ -11,7 +12,7 @@ from tf2npu.config import Config
 from tf2npu.findings import Finding, Level
 from tf2npu.rules import Rule, hooks, rule_parts
 from tf2npu.rules.base import registered
-from tf2npu.scanner.edits import Fix
+from tf2npu.scanner.edits import Fix, spliced_range, to_edits
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
@@ -22,7 +23,7 @@ class RuleCalls:
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        self.table = _table(script.config)
+        self.table = _table(replace(script.config, unsafe_at=frozenset()))
         self.fixes: list[Fix] = []
         self.uses = ApiUses(script)
 
@@ -68,6 +69,7 @@ class RuleCalls:
 
     def _run(self, rule: Rule, site: Site) -> None:
         rule.check(site)
+        site = self._with_unsafe_fix(rule, site)
         for hook in hooks.after_rule:
             site.fix = hook(site)
         fix = site.fix
@@ -82,6 +84,24 @@ class RuleCalls:
             before = self.script.text[slice(*fix.site)]
             fix = Fix(rule.id, findings=[Finding("NPU902", Level.SKIPPED, span, message, before=before)], site=fix.site)
         self.fixes.append(fix)
+
+    def _with_unsafe_fix(self, rule: Rule, site: Site) -> Site:
+        """The site with its unsafe fix where a person chose that; else with what the fix would write, to choose from."""
+        script = self.script
+        if not site.has_asked or script.config.allows_unsafe(rule.id):
+            return site
+        changed = type(site)(script, rule.id, site.node, site.scope, site.name)
+        changed.is_allowed = True
+        rule.check(changed)
+        said = [finding for finding in site.fix.findings if finding not in changed.fix.findings]
+        start, end = site.fix.site
+        if not changed.fix.changes or any(c.start < start or end < c.end for c in changed.fix.changes):
+            return site
+        if any((rule.id, None, finding.span.line, finding.message) in script.config.unsafe_at for finding in said):
+            return changed
+        after = spliced_range(script.text, to_edits([changed.fix]), start, end)
+        site.fix.findings = [replace(f, after=after, unsafe=True) if f in said else f for f in site.fix.findings]
+        return site
 
 
 @lru_cache(maxsize=8)

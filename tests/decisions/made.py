@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tf2npu.report import as_json
 from tf2npu.report.baseline import fingerprints
-from tf2npu.report.decisions import Decision, decisions
+from tf2npu.report.decisions import Decision, decisions, optional
 from tf2npu.report.model import Report
 from tf2npu.report.rule_facts import RuleTexts
 from tf2npu.report.visible import visible
@@ -15,7 +15,8 @@ from tf2npu.report.visible import visible
 
 def decided(report: Report, choices: dict[str, str], *, who: str = "Ann", note: str = "measured") -> str:
     """The file for the decisions on rules. choices: by id of the rule."""
-    found = [one for one in decisions(report, RuleTexts(report)) if one.facts.id in choices]
+    offered = [*decisions(report, RuleTexts(report)), *optional(report, RuleTexts(report))]
+    found = [one for one in offered if one.facts.id in choices]
     entries = [entry(one, choices[one.facts.id], who, note) for one in found]
     return "\n".join(['tool = "tf2npu"', 'schema_version = "1.0"', f"count = {len(entries)}", *entries]) + "\n"
 

@@ -34,8 +34,12 @@ def made(text, *findings, edits=(), path="m.py", encoding="utf-8"):
     return FileResult(path, status, list(findings), list(edits), text.encode(encoding), after.encode(encoding))
 
 
+def no_unsafe_fix(places):
+    raise AssertionError(f"an unsafe fix was asked for at {places}")
+
+
 def carried_out(result, choices, **words):
-    return revised(result, document.load(decided(build([result]), choices, **words).encode()))
+    return revised(result, document.load(decided(build([result]), choices, **words).encode()), no_unsafe_fix)
 
 
 def levels(result):
@@ -152,11 +156,11 @@ def test_a_finding_that_does_not_name_all_of_its_places_is_not_switched_off():
 def test_a_decision_is_for_the_code_and_the_sentence_that_it_was_made_for():
     held = document.load(decided(build([made(TEXT, finding(TEXT, "tf.x(x, 1)"))]), {"NPU912": "suppress"}).encode())
     moved = "# more\n\n" + TEXT
-    assert b"# tf2npu: ignore" in revised(made(moved, finding(moved, "tf.x(x, 1)")), held).after
+    assert b"# tf2npu: ignore" in revised(made(moved, finding(moved, "tf.x(x, 1)")), held, no_unsafe_fix).after
     other = TEXT.replace("tf.x(x, 1)", "tf.x(x, 2)")
-    assert b"# tf2npu: ignore" not in revised(made(other, finding(other, "tf.x(x, 2)")), held).after
+    assert b"# tf2npu: ignore" not in revised(made(other, finding(other, "tf.x(x, 2)")), held, no_unsafe_fix).after
     said = made(TEXT, finding(TEXT, "tf.x(x, 1)", message="Something else."))
-    assert b"# tf2npu: ignore" not in revised(said, held).after
+    assert b"# tf2npu: ignore" not in revised(said, held, no_unsafe_fix).after
 
 
 def notebook(*cells):

@@ -27,7 +27,7 @@ FINDINGS = (
     *RULES, PACKAGE / "convert.py", PACKAGE / "rule_calls.py", PACKAGE / "file_findings.py", PACKAGE / "python2.py",
     *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
-    *(PACKAGE / "decisions" / f"{n}.py" for n in ("code", "comments", "revision", "settlement")),
+    *(PACKAGE / "decisions" / f"{n}.py" for n in ("code", "comments", "revision", "settlement", "unsafe_fixes")),
 )  # fmt: skip
 _RENDERERS = (
     "model",

@@ -75,6 +75,18 @@ def test_lines_in_a_sentence_do_not_make_another_decision(one, other, rule):
     assert found[0].n_files == 2
 
 
+def test_parts_of_a_rule_with_the_same_reasons_ask_one_question():
+    said = "float64 does not exist on the NPU."
+    parts = [at(1, said, "NPU920", part="double_type"), at(2, said, "NPU920", part="double_call")]
+    assert len(ids(build([of(*parts)]))) == 1
+    report = build([of(*parts)])
+    (one,) = decisions(report, RuleTexts(report))
+    assert one.n_places == 2
+    other = [at(1, said, "NPU601", part="drop_remainder"), at(2, said, "NPU601", part="bucketing")]
+    report = build([of(*other)])
+    assert len(decisions(report, RuleTexts(report))) == 2
+
+
 def test_the_id_is_the_same_in_chinese():
     report = build([result()])
     chinese = localized(report, "zh")

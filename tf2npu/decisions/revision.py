@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from tf2npu.decisions.code import Code, NotPossible, code_of, range_of
 from tf2npu.decisions.comments import Comments, comments_in
 from tf2npu.decisions.document import Decisions, Entry
+from tf2npu.decisions.unsafe_fixes import NOT_MADE, with_chosen
 from tf2npu.file_findings import REFUSED_DECISION
 from tf2npu.findings import Answer, Edit, FileResult, Finding, Level, Status, doc_of
+from tf2npu.project.request import Again
 from tf2npu.report.baseline import fingerprints
 from tf2npu.report.build import file_report
 from tf2npu.report.changes import splice
 from tf2npu.report.choices import ACCEPT, EDIT
-from tf2npu.report.decisions import decision_id, label_of_work
+from tf2npu.report.decisions import decision_id, label_of_choice
 from tf2npu.report.model import FileReport, Lines
 from tf2npu.report.places import n_places
 
@@ -22,29 +24,41 @@ _LEVELS = {"edit": Level.FIXED, "suppress": Level.SKIPPED, "accept": Level.INFO}
 _WOULD_NOT_PARSE = "the file would not be Python any more"
 
 
-def revised(result: FileResult, decisions: Decisions) -> FileResult:
-    """The result with what was decided about its findings, where that changes code; accepting a finding does not."""
+def revised(result: FileResult, decisions: Decisions, again: Again) -> FileResult:
+    """The result with what was decided about its findings, where that changes code; accepting a finding does not.
+
+    again: converts the file with the unsafe fixes that were chosen.
+    """
     if not decisions.concerns(result.path) or result.status is Status.FAILED or not result.findings:
         return result
     file = file_report(result)
     wanted = {number: entry for number, entry in asked_for(file, decisions).items() if entry.choice != ACCEPT}
-    code = code_of(result) if wanted else None
+    chosen = {n: file.findings[n] for n, entry in wanted.items() if entry.choice == EDIT and file.findings[n].unsafe}
+    fixes = with_chosen(result, chosen, again)
+    code = code_of(fixes.result) if wanted else None
     if code is None:
         return result
-    work = _Work(code)
+    work = _Work(code, set(fixes.done), dict.fromkeys(sorted(fixes.refused), NOT_MADE))
     for number, entry in wanted.items():
-        work.take(number, file.findings[number], entry)
-    changed = work.made(result)
-    findings = [answered(f, wanted[n]) if n in work.done else f for n, f in enumerate(file.findings)]
-    findings += [refused(file.findings[number], wanted[number], reason) for number, reason in work.refused.items()]
-    return replace(changed, findings=findings)
+        if number not in chosen:
+            work.take(number, file.findings[number], entry)
+    changed = work.made(fixes.result)
+    told = [refused(file.findings[number], wanted[number], reason) for number, reason in work.refused.items()]
+    return replace(changed, findings=[*_with_answers(file.findings, fixes.findings(), work.done, wanted), *told])
+
+
+def _with_answers(before: list[Finding], after: list[Finding], done: set[int], wanted: dict[int, Entry]) -> list[Finding]:
+    """What is said of a file. before, after: without the unsafe fixes that were chosen, and with them."""
+    known, still = set(before), set(after)
+    kept = [answered(f, wanted[n]) if n in done else f for n, f in enumerate(before) if n in done or f in still]
+    return [*kept, *(finding for finding in after if finding not in known)]
 
 
 def asked_for(file: FileReport, decisions: Decisions) -> dict[int, Entry]:
-    """What was decided about the findings of a file that are work, by their numbers from 0."""
+    """What was decided about the findings of a file that can be decided, by their numbers from 0."""
     found = {}
     for number, (finding, fingerprint) in enumerate(zip(file.findings, fingerprints(file), strict=True)):
-        label = label_of_work(file, finding)
+        label = label_of_choice(file, finding)
         entry = decisions.of(decision_id(label, finding), file.path, fingerprint) if label else None
         if entry is not None:
             found[number] = entry

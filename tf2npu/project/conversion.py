@@ -15,7 +15,7 @@ from tf2npu import file_findings
 from tf2npu.files.bounded_read import MOST_SOURCE_BYTES
 from tf2npu.files.directory import real_path
 from tf2npu.files.lock import Busy
-from tf2npu.findings import EntryScript, FileResult, Level, Seen, Status
+from tf2npu.findings import EntryScript, FileResult, Level, Seen, Status, UnsafePlace
 from tf2npu.project import workers
 from tf2npu.project.cache import Cache, fingerprint
 from tf2npu.project.excludes import BadPattern
@@ -157,10 +157,10 @@ class _Run:
             return config, self._project()
 
         for path, result in self._each(self._works()[1], "result", shared_key, shared, self._ordinary(), "converting"):
-            self._place(entries[path], result, output)
+            self._place(entries[path], result, config, output)
         for entry in self._sources:
             if entry.size > LARGE_BYTES and not _is_notebook(entry):
-                self._place(entry, self._too_large(entry), output)
+                self._place(entry, self._too_large(entry), config, output)
         self._results += [unreadable(path, error) for path, error in sorted(self._unread.items()) if path in entries]
 
     def _works(self) -> tuple[workers.Work, workers.Work]:
@@ -177,7 +177,7 @@ class _Run:
         """The sources that are converted: all but the very large ones."""
         return [entry for entry in self._sources if entry.size <= LARGE_BYTES or _is_notebook(entry)]
 
-    def _place(self, entry: Entry, result: Any, output: Output) -> None:
+    def _place(self, entry: Entry, result: Any, config: Config, output: Output) -> None:
         data = self._read(entry)
         if data is None:
             return
@@ -186,7 +186,13 @@ class _Run:
         else:
             after = result.after if result.status is Status.CONVERTED else data  # not a second copy of the same bytes
             result = replace(result, findings=list(result.findings), before=data, after=after)
-        self._results.append(_lightened(output.place_result(entry, self._request.revise(result), data)))
+        revised = self._request.revise(result, lambda places: self._again(entry.path, data, config, places))
+        self._results.append(_lightened(output.place_result(entry, revised, data)))
+
+    def _again(self, path: str, data: bytes, config: Config, places: frozenset[UnsafePlace]) -> FileResult:
+        """The result of a file with unsafe fixes at some places."""
+        work = self._works()[1]
+        return next(workers.run(work, [(path, data)], (replace(config, unsafe_at=places), self._project()), 1))
 
     def _each(
         self,

@@ -9,18 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tf2npu.files.directory import Directory, real_path
-from tf2npu.findings import FileResult
+from tf2npu.findings import FileResult, UnsafePlace
 from tf2npu.project.manifest import is_recorded
 
 if TYPE_CHECKING:
     from tf2npu.config import Config
 
 
+Again = Callable[[frozenset[UnsafePlace]], FileResult]
+"""Converts a file once more, with the unsafe fixes that were chosen at these places."""
+
+
 class UsageProblem(Exception):
     """Something about the request itself is wrong; the text is for the user."""
 
 
-def as_converted(result: FileResult) -> FileResult:
+def as_converted(result: FileResult, again: Again) -> FileResult:
     """A result as the converter made it."""
     return result
 
@@ -43,7 +47,7 @@ class Request:
     use_cache: bool = True
     in_place: bool = False
     python2: bool = False
-    revise: Callable[[FileResult], FileResult] = as_converted
+    revise: Callable[[FileResult, Again], FileResult] = as_converted
 
     @property
     def is_single_file(self) -> bool:

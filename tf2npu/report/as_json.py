@@ -192,6 +192,8 @@ def _finding(finding: Finding, is_known: bool) -> dict[str, Any]:
         document["part"] = finding.part
     if finding.replaces:
         document["replaces"] = True
+    if finding.unsafe:
+        document["unsafe"] = True
     if is_known:
         document["known"] = True
     if finding.answer is not None:
@@ -251,7 +253,7 @@ def _read_finding(entry: FindingEntry) -> Finding:
     texts = {name: getattr(entry, name) for name in ("message", "api", "before", "after", "doc")}
     answer = Answer(**msgspec.structs.asdict(entry.answer)) if entry.answer is not None else None
     found = Finding(entry.rule, entry.level, entry.span, cell=entry.cell, part=entry.part, **texts)
-    return dataclasses.replace(found, replaces=entry.replaces, answer=answer)
+    return dataclasses.replace(found, replaces=entry.replaces, unsafe=entry.unsafe, answer=answer)
 
 
 def _read_api(entry: ApiEntry) -> ApiRow:

@@ -45,11 +45,12 @@ class Example:
 
 @dataclass(frozen=True)
 class Choice:
-    """What can be chosen for a card. n_places: that it settles; with `accept` always all."""
+    """What can be chosen for a card. n_places: that it settles; with `accept` always all.  is_unsafe: values may change."""
 
     name: str
     n_places: int
     example: Example | None = None
+    is_unsafe: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ def card_of(decision: Decision) -> Card:
     for name in CHOICES:
         found = [site for site, names in zip(decision.sites, allowed, strict=True) if name in names]
         if found:
-            choices.append(Choice(name, n_places(finding for _, finding in found), _example(name, *found[0])))
+            is_unsafe = name == EDIT and any(finding.unsafe for _, finding in found)
+            choices.append(Choice(name, n_places(finding for _, finding in found), _example(name, *found[0]), is_unsafe))
     names = {choice.name for choice in choices}
     beside = "" if EDIT in names else next((finding.after for _, finding in decision.sites if finding.after), "")
     return Card(decision, _question(decision, names), tuple(choices), _shortened(beside))
@@ -104,7 +106,7 @@ def _question(decision: Decision, names: set[str]) -> str:
 def _example(choice: str, file: FileReport, finding: Finding) -> Example | None:
     """The first place that a choice fits, before and after."""
     if choice == EDIT:
-        return Example(_shortened(finding.before), _shortened(finding.after))
+        return Example(*map(_shortened, _changed_lines(finding.before, finding.after)))
     if choice != SUPPRESS:
         return None
     lines = lines_of(file.source)
@@ -112,6 +114,15 @@ def _example(choice: str, file: FileReport, finding: Finding) -> Example | None:
     line = lines.line_text(row).strip() if row <= len(lines) else ""
     comment = f"# tf2npu: {comment_of(finding)}[{finding.rule}] ..."
     return Example(_shortened(line), f"{_shortened(line)}  {comment}".strip())
+
+
+def _changed_lines(before: str, after: str) -> tuple[str, str]:
+    """Two texts without the lines that both start with, and those that both end with."""
+    one, other = before.splitlines(), after.splitlines()
+    first = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    most = min(len(one), len(other)) - first
+    last = next((n for n, (a, b) in enumerate(zip(reversed(one), reversed(other), strict=False)) if a != b or n >= most), most)
+    return "\n".join(one[first : len(one) - last]), "\n".join(other[first : len(other) - last])
 
 
 def _shortened(code: str) -> str:

@@ -24,7 +24,7 @@ def choices_of(file: FileReport, finding: Finding, lines: Lines) -> tuple[str, .
     """What can be chosen for a finding that is work. lines: of the file's source."""
     if label_of_work(file, finding) == FAILED:
         return (ACCEPT,)
-    edit = (EDIT,) if has_code(file, finding, lines) else ()
+    edit = (EDIT,) if has_code(file, finding, lines) or has_unsafe_fix(finding) else ()
     suppress = (SUPPRESS,) if comment_of(finding) and names_all_places(finding) else ()
     return (*edit, *suppress, ACCEPT)
 
@@ -36,6 +36,11 @@ def has_code(file: FileReport, finding: Finding, lines: Lines) -> bool:
     span = finding.span
     start, end = (row_of(file, finding.cell, line) for line in (span.line, span.end_line))
     return lines.text[lines.offset(start, span.column) : lines.offset(end, span.end_column)] == finding.before
+
+
+def has_unsafe_fix(finding: Finding) -> bool:
+    """Whether the converter can make an unsafe fix at all places that the finding speaks of."""
+    return finding.unsafe and finding.after != finding.before and names_all_places(finding)
 
 
 def comment_of(finding: Finding) -> str:

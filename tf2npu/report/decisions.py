@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tf2npu.findings import Answer, Finding, Level, Status
 from tf2npu.report.model import WORK_LEVELS, FileReport, Report
 from tf2npu.report.places import n_places, without_places
-from tf2npu.report.rule_facts import RuleFacts, RuleTexts
+from tf2npu.report.rule_facts import RuleFacts, RuleTexts, part_with_these_reasons
 
 FAILED = "failed"
 """The label of what stands in a file that failed; other work has its level."""
@@ -23,6 +23,7 @@ _NAMES_LINES = "NPU970"
 """The rule whose sentences have, behind each API, the lines where it stands."""
 _LINES_OF_APIS = re.compile(r"(?<=\w) \(\d+(?:, \d+)*(?:, \.\.\.)?\)")
 _LINE = re.compile(r"(?<=\bline )\d+(?:, \d+)*")  # of another place, which moves without the sentence meaning anything else
+_IN_ORDER = (*LABELS, Level.INFO.value)
 _MOST_NAMED = 5
 """The most people that a line names: the page of decisions has all."""
 _UNSAFE = "--unsafe-fixes"
@@ -71,17 +72,26 @@ class Decided:
 
 def decisions(report: Report, rules: RuleTexts) -> list[Decision]:
     """What the baseline does not hold, worst first, then what settles most places."""
+    return _decisions(report, rules, label_of_work)
+
+
+def optional(report: Report, rules: RuleTexts) -> list[Decision]:
+    """Unsafe fixes that the converter offers where nothing has to be done: they are nobody's work, and may be chosen."""
+    return _decisions(report, rules, lambda file, finding: "" if label_of_work(file, finding) else label_of_choice(file, finding))
+
+
+def _decisions(report: Report, rules: RuleTexts, label_of: Callable[[FileReport, Finding], str]) -> list[Decision]:
     found: dict[tuple[str, str], Decision] = {}
     for file, finding, english, number in _with_english(report):
-        if number - 1 not in file.known and (label := label_of_work(file, finding)):
+        if number - 1 not in file.known and (label := label_of(file, finding)):
             key = label, decision_id(label, english)
             one = found.get(key)
             if one is None:
-                is_unsafe = _UNSAFE in english.message
+                is_unsafe = english.unsafe or _UNSAFE in english.message
                 one = found[key] = Decision(key[1], label, rules.of(finding), sentence(finding), is_unsafe)
             one.sites.append((file, finding))
             one.numbers.append(number)
-    return sorted(found.values(), key=lambda d: (LABELS.index(d.label), -d.n_places, d.facts.id, d.message, d.facts.why))
+    return sorted(found.values(), key=lambda d: (_IN_ORDER.index(d.label), -d.n_places, d.facts.id, d.message, d.facts.why))
 
 
 def decided(report: Report, rules: RuleTexts) -> list[Decided]:
@@ -103,12 +113,18 @@ def label_of_work(file: FileReport, finding: Finding) -> str:
     return finding.level.value if finding.level in WORK_LEVELS else ""
 
 
+def label_of_choice(file: FileReport, finding: Finding) -> str:
+    """Under what a finding stands among what can be decided: as work, or "info" for an unsafe fix that may be made."""
+    is_open = finding.level is Level.INFO and finding.unsafe and finding.answer is None and file.status is not Status.FAILED
+    return label_of_work(file, finding) or (Level.INFO.value if is_open else "")
+
+
 def decision_id(label: str, finding: Finding) -> str:
-    """What the findings share that one answer settles: rule, part and sentence; the message has to be the English one."""
+    """What the findings share that one answer settles: rule, reasons and sentence; the message has to be the English one."""
     if finding.answer is not None:
         return finding.answer.decision
     said = _LINE.sub("", sentence(finding))
-    parts = FAILED if label == FAILED else "", finding.rule, finding.part, said
+    parts = FAILED if label == FAILED else "", finding.rule, part_with_these_reasons(finding.rule, finding.part), said
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LETTERS]
 
 

@@ -50,6 +50,7 @@ class FindingEntry(Range, kw_only=True):
     cell: Count | None = None
     part: str = ""
     replaces: bool = False
+    unsafe: bool = False
     known: bool = False
     answer: AnswerEntry | None = None
 

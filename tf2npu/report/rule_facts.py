@@ -60,6 +60,14 @@ class RuleTexts:
         return next((facts.anchor for facts in self._by_part.values() if facts.id == rule_id), "")
 
 
+@lru_cache(maxsize=256)
+def part_with_these_reasons(rule_id: str, part: str) -> str:
+    """The part of a rule declared first that is explained with the same words; the part itself where nobody knows it."""
+    own = _known().get(rule_id, [])
+    facts = next((facts for name, facts in own if name == part), None)
+    return next((name for name, other in own if other == facts), part)
+
+
 def _facts(rule_id: str, part: str) -> RuleFacts:
     """Facts on a part; of a rule that this version does not know the id only."""
     known = _known()

@@ -10,7 +10,7 @@ from functools import cached_property
 from tf2npu.findings import Finding
 from tf2npu.report.as_text import place
 from tf2npu.report.baseline import fingerprints
-from tf2npu.report.decisions import Decision, decisions
+from tf2npu.report.decisions import Decision, decisions, optional
 from tf2npu.report.entry_scripts import Entry, entries
 from tf2npu.report.file_parts import FilePart, part_of_finding, part_of_line, parts_of, row_of
 from tf2npu.report.language import Catalogue, catalogue
@@ -53,6 +53,11 @@ class View:
     def decisions(self) -> list[Decision]:
         """What is left to do."""
         return decisions(self.report, self.rules)
+
+    @cached_property
+    def optional(self) -> list[Decision]:
+        """Unsafe fixes that may be chosen where nothing has to be done."""
+        return optional(self.report, self.rules)
 
     @cached_property
     def entries(self) -> list[Entry]:

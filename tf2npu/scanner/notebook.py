@@ -109,6 +109,11 @@ class Notebook:
         cell = self.cells[self._number_at(self._line_starts[line - 1])]
         return cell.index, line - bisect.bisect_right(self._line_starts, cell.offset) + 1
 
+    def line_of(self, cell: int | None, line: int) -> int:
+        """The line of `code` that one of a cell is; 0 for a cell without Python."""
+        offset = next((own.offset for own in self.cells if own.index == cell), None)
+        return 0 if offset is None else bisect.bisect_right(self._line_starts, offset) + line - 1
+
     def cell_findings(self, is_concerned: Callable[[str], bool]) -> list[Finding]:
         """A finding for each cell that was left alone; for one that does not parse, where its text may concern TensorFlow."""
         if not self.n_cells:

@@ -21,7 +21,13 @@ _ATOMS = (
 
 
 class Site:
-    """A node that a rule looks at. Changes and findings collect in `fix`; the engine makes all of them or none."""
+    """A node that a rule looks at. Changes and findings collect in `fix`; the engine makes all of them or none.
+
+    is_allowed: whether an unsafe fix is made here, whatever the settings say.  has_asked: whether the rule asked for that.
+    """
+
+    is_allowed = False
+    has_asked = False
 
     def __init__(self, script: Script, rule: str, node: cst.CSTNode, scope: Scope, name: str = "") -> None:
         self.script = script
@@ -37,6 +43,11 @@ class Site:
     def resolve(self, node: cst.BaseExpression) -> str | None:
         """Qualified name of an expression in the scope of this site."""
         return self.script.name_of(node, self.scope)
+
+    def allows_unsafe(self) -> bool:
+        """Whether a fix may be made here that may change values or shapes. Where not, a person is shown what it would write."""
+        self.has_asked = True
+        return self.is_allowed or self.script.config.allows_unsafe(self.fix.rule)
 
     def fixed(self, message: str) -> None:
         """Say what the recorded changes do."""

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from tf2npu.file_findings import REFUSED_DECISION, STALE_DECISION
+from tf2npu.findings import Level
 from tf2npu.report.card_data import blocks
 from tf2npu.report.cards import MOST_PLACES, Card, card_of, folders, packed
 from tf2npu.report.decisions import LABELS, Decided, Decision, decided, report_id
@@ -16,6 +17,9 @@ from tf2npu.report.page import Page
 from tf2npu.report.view import View
 
 _NAME = "decisions"
+_OPTIONAL = (
+    "Cards at the end that can be left: {}. The converter makes their fixes if they are chosen, as values or shapes may change."
+)
 _SAID = {
     "decided": "# of # decided, # ticked",
     "lost": "This browser keeps nothing for this page: export your answers before you leave it.",
@@ -27,12 +31,14 @@ _SAID = {
 
 def pages(view: View) -> Iterator[Page]:
     """The pages of cards, and the data that their script exports."""
-    cards = [card_of(decision) for decision in view.decisions]
+    cards = [card_of(decision) for decision in [*view.decisions, *view.optional]]
     pages = packed([*cards, *decided(view.report, view.rules)])
     data = blocks(view, cards)
     about = {
-        "labels": LABELS, "report_id": report_id(view.report), "data": [name for name, _ in data], "n_pages": len(pages),
+        "labels": [*LABELS, *([Level.INFO.value] if view.optional else [])], "n_pages": len(pages),
+        "report_id": report_id(view.report), "data": [name for name, _ in data],
         "page_of_list": page_of_list, "n_cards": len(cards), "untold": _untold(view),
+        "optional": view.texts.text(_OPTIONAL.format(len(view.optional))) if view.optional else "",
         "told_by_script": {name: view.texts.text(text) for name, text in _SAID.items()},
     }  # fmt: skip
     for number, shown in enumerate(pages, 1):

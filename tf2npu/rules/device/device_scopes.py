@@ -134,7 +134,7 @@ def _device_of_something(call: Call, value: cst.BaseExpression) -> None:
         beside = None  # a text of the command line, or one that an object of the project keeps
     elif kind.startswith("tensorflow."):
         return None  # a tensor or variable lies where the blocks say that it was built in
-    if call.script.config.allows_unsafe("NPU701"):
+    if call.allows_unsafe():
         call.replace(value, "'/cpu:0'")
         return call.fixed(f"The block no longer asks for a device; what {call.source(value)} gave is not known here.")
     return call.info(_BESIDE.format(call.source(beside), call.source(value)) if beside is not None else _UNKNOWN)

@@ -320,7 +320,7 @@ def _answer(site: Site) -> None:
     is_asserted = any(isinstance(ancestor, cst.Assert) for ancestor in site.script.walked.ancestors(site.node))
     if not isinstance(site, Call) or is_asserted or site.name.endswith("threads_supported"):
         site.manual("The NPU uses none of the libraries of Horovod: write False, or take out the code that asks for them.")
-    elif site.script.config.allows_unsafe("NPU406"):
+    elif site.allows_unsafe():
         site.replace(site.node, "False")
         site.fixed("False in the place of a question about the libraries of Horovod: the NPU uses none of them.")
     else:

@@ -29,7 +29,7 @@ def said_once(findings: list[Finding]) -> list[Finding]:
     for number, finding in enumerate(findings):
         is_work = finding.level in (Level.MANUAL, Level.UNSUPPORTED)
         is_once = finding.level is Level.INFO or (is_work and finding.rule in rules)
-        key = (finding.rule, finding.level, finding.message) if is_once else number
+        key = (finding.rule, finding.level, finding.message, finding.unsafe) if is_once else number
         alike.setdefault(key, []).append(finding)
     return [replace(first, message=first.message + _also_at(first, others)) for first, *others in alike.values()]
 

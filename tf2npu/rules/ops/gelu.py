@@ -86,7 +86,7 @@ def _mentions_tensorflow(site: Site, own: Scope) -> bool:
 
 
 def _apply(site: Site, kind: str, make: Any, argument: str) -> None:
-    if kind == "erf" and not site.script.config.allows_unsafe("NPU503"):
+    if kind == "erf" and not site.allows_unsafe():
         site.info(
             "This is GELU in its erf form and stays as it is; the NPU's own operator is faster and has the tanh form, which "
             f"differs by up to 4.7e-4. If that is acceptable: return npu_unary_ops.gelu({argument}), or run with --unsafe-fixes."

@@ -46,7 +46,7 @@ def argmax_pooling(call: Call) -> None:
         return call.info(_LAYER)
     window, strides = call.value("ksize", 1), call.value("strides", 2)
     is_written_out = all(isinstance(v, (cst.List, cst.Tuple)) and len(v.elements) == 4 for v in (window, strides))
-    if not call.script.config.allows_unsafe("NPU509") or not is_written_out or len([a for a in call.args if not a.keyword]) > 5:
+    if not call.allows_unsafe() or not is_written_out or len([a for a in call.args if not a.keyword]) > 5:
         return call.info(_OP_BY_HAND)
     assert isinstance(call.node.func, (cst.Attribute, cst.Name))
     if not isinstance(call.node.func, cst.Attribute):
